@@ -7,6 +7,7 @@ primitives, so that the bases of a declared class are `Batch -> _Batch_ (generat
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 from weakref import ref
 
@@ -142,8 +143,11 @@ class Stored:
         self, fn: Callable[[Tensor, A], Sequence[Tensor]], argument: A, batch_sizes: Sequence[Size]
     ) -> Sequence[Self]:
         """Cut every tensor with `fn(tensor, argument)` into one piece for each of `batch_sizes`."""
-        pieces = zip(*[fn(value, argument) for value in self._field_values()[0]], batch_sizes, strict=True)
-        return [object.__new__(type(self))._fill(*values, self._device) for values in pieces]
+        # In as many pieces as there are batch sizes; what is repeated has no end, so that `strict` would refuse it.
+        fields = [fn(value, argument) for value in self._field_values()[0]]
+        pieces = zip(*fields, batch_sizes, repeat(self._device), strict=False)
+        cls = type(self)
+        return [object.__new__(cls)._fill(*values) for values in pieces]
 
     def _leaves(self) -> list[Tensor]:
         """Every tensor, those of nested fields included; None is left out."""

@@ -117,7 +117,7 @@ def _finished(self: T, out: T, batch_size: int | Sequence[int] | None, device: D
     """What `apply` made, with the batch size and the device of the result."""
     size = self._batch_size if batch_size is None else as_batch_size(batch_size)
     wanted = self._device if device is None else as_device(device)
-    if size == self._batch_size and _fits(out, wanted) and _none_lost(self, out):
+    if size == self._batch_size and _fits(out, wanted, len(self._leaves())):
         out._device = wanted
         return out
     return _checked(self, out, size, wanted)
@@ -213,6 +213,8 @@ def named_apply(
 
 def _with_options(self: T, out: T, names: NamesLike, inplace: bool, propagate_lock: bool) -> T:
     """What `apply` made, named, written back or locked."""
+    if names is None and not inplace and not propagate_lock:
+        return out
     if names is not None:
         out._names = as_names(out, names, out._batch_size)
     if inplace:
@@ -234,12 +236,19 @@ def _among(self: T, fn: Callable[..., Tensor], others: tuple[T, ...]) -> T:
     return several(self, fn, others, "apply")
 
 
-def _fits(out: Stored, device: torch.device | None) -> bool:
-    """Whether all leaves are tensors whose shapes start with the batch size, and on the device."""
+def _fits(out: Stored, device: torch.device | None, count: int | None = None) -> bool:
+    """Whether all leaves are tensors whose shapes start with the batch size, and on the device.
+
+    Args:
+        count: How many leaves there have to be: where a function returns None for a tensor, a field that may be None has no leaf.
+    """
     size = out._batch_size
     batch_ndim = len(size)
     fitting = size
-    for leaf in out._leaves():
+    leaves = out._leaves()
+    if count is not None and len(leaves) != count:
+        return False
+    for leaf in leaves:
         if not isinstance(leaf, Tensor) or (device is not None and leaf.device != device):
             return False
         shape = leaf.shape
@@ -250,11 +259,6 @@ def _fits(out: Stored, device: torch.device | None) -> bool:
     return not out._nested or all(
         (inner._batch_size == size and not inner._nested) or _fits(inner, device) for inner in nested_objects(out)
     )
-
-
-def _none_lost(self: Stored, out: Stored) -> bool:
-    """Whether no function has returned None for a tensor, which a field that may be None would hold without a leaf."""
-    return len(self._leaves()) == len(out._leaves())
 
 
 def _checked(self: T, out: T, batch_size: torch.Size, device: torch.device | None) -> T:
