@@ -92,11 +92,14 @@ def _class_of(item: Diagnostic, source: SourceFile) -> str:
 
 
 def _blamed(owner: str, file: OpenFile, changed: Mapping[str, Collection[Key]]) -> list[Key]:
-    """The changed classes that a finding may come from: its class, or else that one's ancestors; all of the file for the file."""
+    """The changed classes that a finding may come from: its class, or else that one's ancestors.
+
+    All of the file for the file, and for a class that is no module in the eyes of the reader: nothing would be generated for it.
+    """
     keys = {key for several in changed.values() for key in several}
-    if not owner:
-        return [found.key for found in file.classes.values() if found.key in keys]
     if (file.path, owner) in keys:
         return [(file.path, owner)]
     found = file.classes.get(owner)
-    return [key for name in (found.ancestors if found is not None else ()) for key in changed.get(name, ())]
+    if found is None:
+        return [each.key for each in file.classes.values() if each.key in keys]
+    return [key for name in found.ancestors for key in changed.get(name, ())]

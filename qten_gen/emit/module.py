@@ -77,6 +77,9 @@ class ModuleView(NamedTuple):
     registrations: tuple[str, ...]
     guarded: str
     """The statement that marks the tensors which code of the user's has to fill; empty without any."""
+    resets: bool
+    """Whether the constructor calls `reset_parameters`. Without a field there is nothing that it could fill. The method may be
+    that of a subclass with an `__init__` of its own, which has registered nothing yet."""
     computes: bool
     """Whether the constructor computes values, which `reset_parameters` leaves alone then."""
     post_init: bool
@@ -108,6 +111,7 @@ def view(declaration: ModuleDecl) -> ModuleView:
         renamed=tuple(field for field in config if field.alias is not None),
         registrations=_registrations(declaration, builtins, aliases) if constructs else (),
         guarded=_guarded(declaration) if constructs else "",
+        resets=any(not isinstance(field, VirtualDecl) for field in declaration.fields),
         computes=constructs and any(map(_is_computed, declaration.fields)),
         post_init=declaration.post_init,
         super_reset=declaration.inherited_reset,

@@ -83,7 +83,8 @@ def module_py(c: ModuleView) -> str:
             add(f"        {line}\n")
         if c.guarded:
             add(f"        {c.guarded}\n")
-        add("        self.reset_parameters()\n")
+        if c.resets:
+            add("        self.reset_parameters()\n")
         if c.computes:
             add("        _features.forget_fresh(self)\n")
         if c.post_init:

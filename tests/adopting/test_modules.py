@@ -289,3 +289,24 @@ def test_a_class_that_would_need_init_false_stays_for_the_reason_of_its_base() -
         "Middle": f"its base Base stays: {why}",
         "Low": f"its base Base stays: {why}",
     }
+
+
+def test_a_class_stays_whose_file_has_a_subclass_with_a_base_that_only_the_program_knows() -> None:
+    text = """
+    from torch import nn
+
+    class Plain(nn.Module):
+        def __init__(self): super().__init__()
+
+    try:
+        from fast.ops import Feed
+    except ImportError:
+        Feed = Plain
+
+    class Fused(Feed):
+        def __init__(self): super().__init__()
+    """
+
+    assert reasons(text) == {
+        "Plain": "the base of Fused is known only at run time, because Feed is bound in several ways"
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import ABC, ABCMeta, abstractmethod
 from typing import Generic, TypeVar
 
 import pytest
@@ -128,6 +128,60 @@ def test_an_abstract_base_cannot_be_constructed() -> None:
     with pytest.raises(TypeError, match="abstract"):
         Abstract(1)  # type: ignore[abstract] # pyright: ignore[reportAbstractUsage] # what the test is about
     assert torch.equal(Concrete(1)(torch.ones(2)), torch.full((2,), 2.0))
+
+
+def test_abstract_methods_below_no_abc_do_not_keep_a_module_from_being_constructed() -> None:
+    class Passing(Module):
+        def __init__(self) -> None:
+            super().__init__()
+
+        @abstractmethod
+        def update(self, x: Tensor) -> Tensor: ...
+
+    class Conv(Passing):
+        pass
+
+    class Strict(Passing, ABC):
+        @abstractmethod
+        def message(self, x: Tensor) -> Tensor: ...
+
+    assert isinstance(Conv(), Passing)  # type: ignore[abstract] # pyright: ignore[reportAbstractUsage] # nn.Module allows it
+    with pytest.raises(TypeError, match="abstract.* message"):
+        Strict()  # type: ignore[abstract] # pyright: ignore[reportAbstractUsage] # what the test is about
+
+
+def test_a_module_that_names_abcmeta_asks_for_its_abstract_methods() -> None:
+    class Backbone(Module, metaclass=ABCMeta):
+        def __init__(self) -> None:
+            super().__init__()
+
+    class Middle(Backbone):
+        @abstractmethod
+        def stages(self) -> int: ...
+
+    class Whole(Middle):
+        def stages(self) -> int:
+            return 3
+
+    with pytest.raises(TypeError, match="abstract"):
+        Middle()  # type: ignore[abstract] # pyright: ignore[reportAbstractUsage] # what the test is about
+    assert Whole().stages() == 3
+
+
+def test_a_base_without_fields_leaves_reset_parameters_to_the_constructor_of_a_subclass() -> None:
+    class Select(Module):
+        def reset_parameters(self) -> None: ...
+
+    class TopK(Select):
+        def __init__(self, size: int) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(torch.empty(size))
+            self.reset_parameters()
+
+        def reset_parameters(self) -> None:
+            nn.init.ones_(self.weight)
+
+    assert TopK(2).weight.tolist() == [1.0, 1.0]
 
 
 def test_a_module_can_be_generic() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, replace
+from typing import TypeGuard
 
 from .context import Context, quoted
 from .expressions import argument, said, short, type_of
@@ -316,12 +317,22 @@ def _chosen(
     if arguments[0] != arguments[1] and not any(identities):
         raise Stays("the branches construct a child with different arguments", body)
     given = arguments[1] if identities[0] else arguments[0]
+    made = next(
+        (inner for call in (body, orelse) for inner in ast.walk(call) if _is_child_of(inner, call, context)), None
+    )
+    if any(identities) and made is not None:
+        raise Stays(f"`{short(made)}` is made in one branch only, where a declaration would make it in both", made)
     found = over(test, context, index)
     selector = condition if found is not None and type_of(found, context) == "bool" else f"bool({condition})"
     options = f"{{True: {classes[0][0]}, False: {classes[1][0]}}}"
     chosen = f"{context.spell('choice')}({quoted(selector)}, {options})"
     annotation = " | ".join(dict.fromkeys(written for written, _ in classes))
     return Child(annotation, context.spell("submodule"), (chosen, *given))
+
+
+def _is_child_of(node: ast.AST, call: ast.Call, context: Context) -> TypeGuard[ast.Call]:
+    """Whether a node below a construction constructs a module too."""
+    return node is not call and isinstance(node, ast.Call) and context.is_module_class(context.meaning(node.func))
 
 
 def _is_none(node: ast.expr) -> bool:

@@ -137,6 +137,13 @@ class Scope:
         return found if isinstance(found, tuple) else ()
 
 
+def names_its_metaclass(cls: type) -> bool:
+    """Whether the statement of a class says `metaclass=`, which Python does not keep. Without its text, it does not."""
+    module = sys.modules.get(cls.__module__)
+    filename = getattr(module, "__file__", None) or statement_frame(type(cls), cls.__module__).f_code.co_filename
+    return cls.__name__ in names_in(tuple(getlines(filename))).with_metaclass
+
+
 class FileNames(NamedTuple):
     """What the text of a file binds: imports anywhere in it with what they stand for, and other names at its top level."""
 
@@ -144,6 +151,8 @@ class FileNames(NamedTuple):
     defined: frozenset[str]
     bases: Mapping[str, tuple[str, ...]]
     """The bases of the classes at the top level as written, without what is in brackets."""
+    with_metaclass: frozenset[str]
+    """The classes anywhere in it whose statements name a metaclass."""
 
 
 @lru_cache(maxsize=64)
@@ -152,17 +161,21 @@ def names_in(lines: tuple[str, ...]) -> FileNames:
     try:
         tree = ast.parse("".join(lines))
     except SyntaxError:
-        return FileNames({}, frozenset(), {})
+        return FileNames({}, frozenset(), {}, frozenset())
     imports: dict[str, str] = {}
+    with_metaclass: set[str] = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom):
+        if isinstance(node, ast.ClassDef):
+            if any(keyword.arg == "metaclass" for keyword in node.keywords):
+                with_metaclass.add(node.name)
+        elif isinstance(node, ast.ImportFrom):
             home = "." * node.level + (f"{node.module}." if node.module else "")
             imports.update({alias.asname or alias.name: home + alias.name for alias in node.names})
         elif isinstance(node, ast.Import):
             imports.update({alias.asname: alias.name for alias in node.names if alias.asname})
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     bases = {node.name: tuple(ast.unparse(base).partition("[")[0] for base in node.bases) for node in classes}
-    return FileNames(imports, frozenset(_defined(tree.body)), bases)
+    return FileNames(imports, frozenset(_defined(tree.body)), bases, frozenset(with_metaclass))
 
 
 def _defined(body: list[ast.stmt]) -> Iterator[str]:

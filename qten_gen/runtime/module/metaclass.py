@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABCMeta
 from collections.abc import Callable
 from dataclasses import field as dataclass_field
 from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast, dataclass_transform
@@ -11,8 +12,10 @@ from torch import nn
 from ...common import language
 from ..declaring import generator
 from ..declaring.arithmetic import derived
+from ..declaring.class_scope import names_its_metaclass
 from ..declaring.compositions import sequential
 from ..declaring.constructor_argument import constructor_argument
+from ..declaring.declared_class import DeclaredClass
 from ..declaring.fields import buffer, field, param, submodule
 from ..declaring.metaclass import DeclarationMeta
 from ..declaring.virtual_fields import Virtual, virtual
@@ -103,9 +106,13 @@ class ModuleMeta(DeclarationMeta):
     def _complete_class(cls) -> None:
         """Fill in the tables, move virtual tensors to the declaration, and keep the `device` of a base from another library.
 
+        Abstract methods have to be defined below an ABC only, as in an nn.Module, whose metaclass is `type`.
+
         `super()` in the functions of virtual tensors must reach the parent's, not their own.
         """
         _keep_device(cast("type[ModuleBase]", cls))
+        if getattr(cls, "__abstractmethods__", None) and not _is_abc(cls):
+            type.__setattr__(cls, "__abstractmethods__", frozenset())
         declaration = cast("ModuleDecl", cls._declaration)
         type.__setattr__(cls, "_writes_init", declaration.custom_init)
         # An empty table is set too: the parent's may name fields that this class declares anew.
@@ -127,6 +134,15 @@ def _given(declaration: ModuleDecl, attribute: str) -> dict[str, str]:
     """What the fields give for an attribute that few of them have, such as `alias`."""
     found = ((field.name, getattr(field, attribute, None)) for field in declaration.fields)
     return {name: given for name, given in found if given is not None}
+
+
+def _is_abc(cls: type) -> bool:
+    """Whether a class would be abstract without the metaclass of Module: one of its bases is, or it names ABCMeta itself."""
+    ancestry = [base for base in cls.__mro__ if base is not cls]
+    if any(isinstance(base, ABCMeta) and not isinstance(base, DeclaredClass) for base in ancestry):
+        return True
+    # Module itself, which names the one that these classes have, has no declaration.
+    return any(names_its_metaclass(base) for base in cls.__mro__ if "_declaration" in vars(base))
 
 
 def _keep_device(cls: type[ModuleBase]) -> None:

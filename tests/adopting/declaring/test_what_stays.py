@@ -70,6 +70,11 @@ def net(arguments: str, body: str) -> str:
             "line 13: the branches construct a child with different arguments",
         ),
         (
+            "dim: int, flag: bool",
+            "self.flag = flag\nself.a = nn.TransformerEncoder(nn.Linear(dim, dim), 2) if flag else nn.Identity()",
+            "line 13: `nn.Linear(dim, dim)` is made in one branch only, where a declaration would make it in both",
+        ),
+        (
             "dim: int",
             "self.first = nn.Linear(dim, dim)\nnn.init.normal_(self.first.weight)\nself.second = nn.Linear(dim, dim)",
             "line 13: `nn.init.normal_(self.first.weight)` runs before `self.second = nn.Linear(dim, dim)` registers more",
