@@ -42,7 +42,19 @@ class Parameter:
         """The parameter as a stub writes it. Its annotation is read in a module of the run, with some names replaced."""
         stars = {Passed.ALL_POSITIONS: "*", Passed.ALL_KEYWORDS: "**"}.get(self.kind, "")
         type = names.text(self.type, module, inner, way) if self.type else "_t.Any"
+        if self.default == "None" and self.type and not _may_be_none(self.type):
+            type = f"{type} | None"  # checkers report it where the function is; its callers can leave the argument out
         return f"{stars}{self.name}: {type}{f' = {self.default}' if self.default else ''}"
+
+
+def _may_be_none(annotation: str) -> bool:
+    """Whether None is of the type as far as the text of the annotation says."""
+    tree = ast.parse(annotation, mode="eval")
+    said = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    said |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    quoted = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    none = any(isinstance(node, ast.Constant) and node.value is None for node in ast.walk(tree))
+    return none or not said.isdisjoint({"Any", "Optional", "object"}) or any("None" in text for text in quoted)
 
 
 def parsed(parameters: str) -> tuple[Parameter, ...]:

@@ -27,9 +27,12 @@ class RegisteredName(NamedTuple):
     """Whether the stub has to say its type."""
 
     def line(self, names: StubNames) -> str:
-        """The statement of the stub."""
+        """The statement of the stub.
+
+        Each has a value: checkers take the names for fields of a dataclass, where one without a default may not stand behind others.
+        """
         if self.read == self.written:
-            return f"{self.name}: {self.read}"
+            return f"{self.name}: {self.read} = ..."
         return f"{self.name}: {names.aliases.use('_Slot')}[{self.read}, {self.written}] = ..."
 
 

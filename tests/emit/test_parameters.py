@@ -36,6 +36,21 @@ def test_a_parameter_without_an_annotation_can_be_anything(names: StubNames) -> 
 
 
 @pytest.mark.parametrize(
+    ("parameter", "written"),
+    [
+        ("x: float = None", "x: float | None = None"),
+        ("x: Callable[..., int] = None", "x: Callable[..., int] | None = None"),
+        ("x: float | None = None", "x: float | None = None"),
+        ("x: Union[int, None] = None", "x: Union[int, None] = None"),
+        ("x: typing.Optional[int] = None", "x: typing.Optional[int] = None"),
+        ("x: Any = None", "x: Any = None"),
+    ],
+)
+def test_a_parameter_whose_default_is_none_takes_none(parameter: str, written: str, names: StubNames) -> None:
+    assert as_written(parsed(parameter), names) == [written]
+
+
+@pytest.mark.parametrize(
     ("handler", "call"),
     [
         ("net: Net, obj: str", "obj: T, /"),
