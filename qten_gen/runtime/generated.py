@@ -3,7 +3,7 @@
 What few classes need is in `generated_features.py`.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .declaring.containers import ModuleDict as ModuleDict
 from .declaring.containers import ModuleList as ModuleList
@@ -60,8 +60,19 @@ from .tensorclass.fields.tensor import tensor as tensor
 if TYPE_CHECKING:
     from .module.core import module_base
 
+    _V = TypeVar("_V")
+
+    class _Registry(dict[str, Any]):
+        """Tensors or children by name. What is read from it has the type that it is read for: only the declaration says it."""
+
+        def __getitem__(self, name: str, /) -> _V: ...  # type: ignore[type-var] # the place where it is read says it
+
     class ModuleBase(module_base.ModuleBase):
         """The base of a generated class, whose declared ancestors stand between the two when the program runs."""
+
+        _parameters: _Registry  # pyright: ignore[reportIncompatibleVariableOverride] # what is read may be narrower
+        _buffers: _Registry  # pyright: ignore[reportIncompatibleVariableOverride] # as above
+        _modules: _Registry  # pyright: ignore[reportIncompatibleVariableOverride] # as above
 
         def reset_parameters(self) -> None:
             """What an ancestor does, if it has one: generated code calls it only then."""

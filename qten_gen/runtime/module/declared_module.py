@@ -69,7 +69,7 @@ class DeclaredModule(ModuleBase, Functional):
         vars(replica).pop(VIRTUAL_CACHE, None)  # on another device they are others
         return replica
 
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> DeclaredModule:
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         """Move or cast every tensor of the module by `fn`, as nn.Module does; ties hold, and cached values are dropped."""
         vars(self).pop(VIRTUAL_CACHE, None)
 
@@ -80,7 +80,7 @@ class DeclaredModule(ModuleBase, Functional):
             return cast(DeclaredModule, super(DeclaredModule, self)._apply(fn, recurse))  # type: ignore[no-untyped-call] # torch gives none
 
         try:
-            return keeping_ties(self, change) if type(self)._tied else change()
+            return cast("Self", keeping_ties(self, change) if type(self)._tied else change())
         except NotImplementedError as error:
             if "Cannot copy out of meta tensor" not in str(error):
                 raise
