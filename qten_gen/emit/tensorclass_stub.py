@@ -36,6 +36,8 @@ class TensorClassStubView(NamedTuple):
     bases: str
     is_final: bool
     """Whether the declaration is `@final`: the class in the stub derives from it all the same."""
+    remark: str
+    """A comment behind the statement."""
     init: str
     slots: tuple[str, ...]
     members: tuple[str, ...]
@@ -100,6 +102,7 @@ def view(
         arguments=parameters.arguments,
         bases=bases(declaration, names),
         is_final=names.is_final(declaration),
+        remark=remark(declaration, names),
         init=_init(declaration, types, names),
         slots=(*_slots(declaration, types, names), *_match_args(declaration, types)),
         members=members(declaration, own, names),
@@ -115,7 +118,7 @@ def view(
             stub_keys.stacked(keys, names),
         ),
         chosen_keys=key_types.all,
-        listed=_listed(types, typed, parameters.arguments, names),
+        listed=_listed(types, typed, parameters.arguments, stub_keys.leaves(keys, names), names),
         as_dict=tuple(f"{name}: {found.dumped}" for name, found in types.items()),
         as_arrays=tuple(
             f"{field.name}: {_arrays(field, names, types[field.name], variables)}" for field in declaration.fields
@@ -131,9 +134,13 @@ def view(
 
 
 def bases(declaration: Declaration, names: StubNames) -> str:
-    """The bases of a generated class in its stub: its declaration, and the generated classes of declared parents."""
+    """The bases of a generated class in its stub: its declaration, and the generated classes of declared parents.
+
+    What stands in the brackets of a parent is generated too: `Sharpen(Stage[Logits])` is a `Stage[Logits]` of the declared
+    classes, by the first base, and of the generated ones, by the second.
+    """
     parents = [
-        f"{names.generated(base.name)}{bracketed(arguments(base.text, names, declaration.module))}"
+        f"{names.generated(base.name)}{bracketed(arguments(base.text, names, declaration.module, way=Way.GIVEN))}"
         for base in declaration.bases
         if base.declared
     ]
@@ -142,6 +149,17 @@ def bases(declaration: Declaration, names: StubNames) -> str:
     own = f"_decl.{declaration.name}{type_parameters(declaration, names).arguments}"
     refusing = [names.aliases.use("_Frozen")] if _refuses(declaration) and not parents else []
     return ", ".join([*refusing, own, *parents, *frozen, *init])
+
+
+def remark(declaration: Declaration, names: StubNames) -> str:
+    """What the class statement says to pyright where the class derives from a final one, or from one base in two ways."""
+    in_two_ways = any(
+        arguments(base.text, names, declaration.module)
+        != arguments(base.text, names, declaration.module, way=Way.GIVEN)
+        for base in declaration.bases
+        if base.declared
+    )
+    return "  # pyright: ignore[reportGeneralTypeIssues]" if in_two_ways or names.is_final(declaration) else ""
 
 
 def _refuses(declaration: Declaration) -> bool:
@@ -304,8 +322,10 @@ def _replace(types: Mapping[str, _Types], values: str) -> str:
     return layout.bracketed("def replace(", [*first, *(["*", *changes] if changes else [])], ") -> _t.Self: ...", 4)
 
 
-def _listed(types: Mapping[str, _Types], typed: Mapping[str, str], arguments: str, names: StubNames) -> str:
-    """What `keys`, `values`, `items`, `to_dict` and `numpy` give where they have no arguments that change it.
+def _listed(
+    types: Mapping[str, _Types], typed: Mapping[str, str], arguments: str, leaves: str, names: StubNames
+) -> str:
+    """What `keys`, `values`, `items`, `to_dict` and `numpy` give where they have no arguments that change it, and the leaves.
 
     TensorClass has their signatures, and takes the results from the parameters: pyright forgets literals that a result has.
     """
@@ -319,6 +339,7 @@ def _listed(types: Mapping[str, _Types], typed: Mapping[str, str], arguments: st
         *(layout.bracketed(f"{name}: {several}", members or ["()"], "]", 8) for name, members in tuples),
         f"to_dict: {typed['Dict']}{arguments}",
         f"numpy: {typed['Arrays']}{arguments}",
+        f"leaves: {leaves}",
         "/",
     ]
     return layout.stacked("def __listed__(", parameters, ") -> None: ...", 4)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ..model import Declaration
 from . import layout
+from .renaming import Way
 from .stub_names import Meanings, StubNames
 
 _NOTHING: Meanings = {}
@@ -47,9 +48,9 @@ def type_parameters(declaration: Declaration, names: StubNames) -> TypeParameter
     return TypeParameters(variables, arguments=f"[{written}]" if written else "")
 
 
-def arguments(text: str, names: StubNames, module: str, own: Meanings = _NOTHING) -> list[str]:
+def arguments(text: str, names: StubNames, module: str, own: Meanings = _NOTHING, way: Way = Way.DECLARED) -> list[str]:
     """The type arguments in `Box[int, T]` as the stub writes them; `own` are the meanings of variables where it stands."""
-    return [names.text(argument, module, own) for argument in _split(text)]
+    return [names.text(argument, module, own, way) for argument in _split(text)]
 
 
 def bracketed(written: list[str]) -> str:
