@@ -85,7 +85,8 @@ def view(
 ) -> TensorClassStubView:
     """The view of one declaration; `related` has the classes of its nested fields and its bases, `own` what it repeats."""
     variables = meanings(declaration, names, related)
-    types = {field.name: _types(field, names, related, variables) for field in declaration.fields}
+    held = meanings(declaration, names, related, way=Way.GIVEN)
+    types = {field.name: _types(field, names, related, variables, held) for field in declaration.fields}
     parameters = type_parameters(declaration, names)
     keys = _keys_of(declaration, types, names, related, variables)
     qualified = f"{declaration.module}.{declaration.name}"
@@ -177,9 +178,16 @@ def members(declaration: Declaration, own: Sequence[MethodSource], names: StubNa
 
 
 def _types(
-    field: FieldDecl, names: StubNames, related: Mapping[str, Declaration], variables: Mapping[str, Meanings]
+    field: FieldDecl,
+    names: StubNames,
+    related: Mapping[str, Declaration],
+    variables: Mapping[str, Meanings],
+    held: Mapping[str, Meanings],
 ) -> _Types:
-    """The types of one field in the stub. It can take more types than it is read as, and dicts have types of their own."""
+    """The types of one field in the stub. It can take more types than it is read as, and dicts have types of their own.
+
+    `held` are the meanings of type variables in what the object holds.
+    """
     own = variables.get(field.owner, {})
     if field.kind.is_static:
         read, taken = (names.field_type(field, own, way) for way in (Way.GIVEN, Way.TAKEN))
@@ -203,7 +211,11 @@ def _types(
     generated, dumped, loaded, changed = (
         f"{names.generated(nested.name, suffix)}{given}" for suffix in ("", "Dict", "Input", "Update")
     )
-    read = names.field_type(field, own, Way.GIVEN) if names.is_variable(field) else f"{generated}{none}"
+    read = (
+        names.field_type(field, held.get(field.owner, {}), Way.GIVEN)
+        if names.is_variable(field)
+        else f"{generated}{none}"
+    )
     return _Types(read, written, f"{dumped}{none}", f"{written} | {loaded}", f"{written} | {changed}")
 
 
@@ -295,7 +307,7 @@ def _keys(
         if isinstance(inner, TensorClassDecl) and inner is not declaration and len(steps) < _DEPTH:
             given = arguments(nested.text, names, home(field), variables.get(field.owner, {}))
             bound = meanings(inner, names, related, bind(inner, given, names))
-            read = {found.name: _types(found, names, related, bound) for found in inner.fields}
+            read = {found.name: _types(found, names, related, bound, bound) for found in inner.fields}
             yield from _keys(inner, read, names, related, bound, steps, through_none or field.optional)
 
 

@@ -65,18 +65,23 @@ def bind(declaration: Declaration, given: list[str], names: StubNames) -> Meanin
 
 
 def meanings(
-    declaration: Declaration, names: StubNames, related: Mapping[str, Declaration], own: Meanings = _NOTHING
+    declaration: Declaration,
+    names: StubNames,
+    related: Mapping[str, Declaration],
+    own: Meanings = _NOTHING,
+    way: Way = Way.DECLARED,
 ) -> dict[str, Meanings]:
     """What names stand for that mean something in a class only, by the name of the class that they stand in.
 
-    These are type variables, of which `own` are those of the class itself, and classes in its body.
+    These are type variables, of which `own` are those of the class itself, and classes in its body. `way` is that of what
+    the variables stand for.
     """
     found: dict[str, Meanings] = {f"{declaration.module}.{declaration.name}": {**own, **_inner(declaration, names)}}
     for base in declaration.bases:
         ancestor = related.get(base.name)
         if base.declared and ancestor is not None:
-            bound = bind(ancestor, arguments(base.text, names, declaration.module, own), names)
-            found = {**meanings(ancestor, names, related, bound), **found}
+            bound = bind(ancestor, arguments(base.text, names, declaration.module, own, way), names)
+            found = {**meanings(ancestor, names, related, bound, way), **found}
     return found
 
 
