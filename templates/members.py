@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,8 +47,13 @@ FILES = {
 
 _ALL = {module for modules in FILES.values() for module in modules}
 
-_LISTED = ("keys", "values", "items", "to_dict", "numpy")
-"""Methods whose results a generated class knows exactly: in the order of the parameters of `__listed__` in its stub."""
+_LISTED = ("keys", "values", "items", "to_dict", "numpy", "")
+"""Methods whose results a generated class knows exactly: in the order of the parameters of `__listed__` in its stub.
+
+The last of these are its leaves.
+"""
+
+_ANY = re.compile(r"\bAny\b")
 
 _OWN = {"T_co": "T", "Self": "T"}
 """Names for the class of the object: one type variable, because jedi takes `Self` for the class that defines the method."""
@@ -134,6 +141,7 @@ class _Source:
         *overloads, written = found
         if method.name in _LISTED:
             yield from self._listed(method.name, written.args)
+            yield from self._of_leaves(method.name, overloads)
             if not overloads:
                 yield "    @overload"
         for at, signature in enumerate(overloads or [written]):
@@ -148,6 +156,16 @@ class _Source:
         rest = ", *, force: bool=False" if any(each.arg == "force" for each in arguments.kwonlyargs) else ""
         yield "    @overload"
         yield f"    def {name}(self: Listed[{known}]{rest}) -> L: ..."
+
+    def _of_leaves(self, name: str, overloads: list[ast.FunctionDef]) -> Iterator[str]:
+        """The overloads for objects of generated classes where leaves are asked for, which are of any type elsewhere."""
+        known = ", ".join("Any" if each else "L" for each in _LISTED)
+        for overload in overloads:
+            *decorators, line = self._signature(name, deepcopy(overload), None)
+            signature, arrow, result = line.partition(" -> ")
+            if _ANY.search(result):
+                yield from decorators
+                yield signature.replace("self", f"self: Listed[{known}]", 1) + arrow + _ANY.sub("L", result)
 
     def _signature(self, name: str, function: ast.FunctionDef, doc: str | None) -> Iterator[str]:
         for decorator in function.decorator_list:

@@ -29,8 +29,13 @@ from .renaming import Way
 from .repeated import OVERLOADS
 from .stub_exports import export
 from .stub_names import Meanings, StubNames
-from .tensorclass_stub import bases, members
+from .tensorclass_stub import bases, members, remark
 from .type_parameters import meanings, type_parameters
+
+_WITHOUT_FORWARD = frozenset(
+    "abc.ABC qten_gen.Module typing.Generic typing.Protocol typing_extensions.Protocol".split()
+)
+"""Bases that bring no `forward` along."""
 
 
 class Child(NamedTuple):
@@ -59,6 +64,8 @@ class ModuleStubView(NamedTuple):
     bases: str
     is_final: bool
     """Whether the declaration is `@final`: the class in the stub derives from it all the same."""
+    remark: str
+    """A comment behind the statement."""
     slots: tuple[str, ...]
     init: str
     members: tuple[str, ...]
@@ -90,9 +97,16 @@ class ModuleStubView(NamedTuple):
 
 
 def view(
-    declaration: ModuleDecl, names: StubNames, related: Mapping[str, Declaration], own: Sequence[MethodSource] = ()
+    declaration: ModuleDecl,
+    names: StubNames,
+    related: Mapping[str, Declaration],
+    own: Sequence[MethodSource] = (),
+    call: Sequence[MethodSource] = (),
 ) -> ModuleStubView:
-    """The view of one declaration; `related` tells which child modules are declared too, `own` are the methods it repeats."""
+    """The view of one declaration; `related` tells which child modules are declared too, `own` are the methods it repeats.
+
+    `call` is its own `forward` as a method that calls it, where that can be written.
+    """
     variables = meanings(declaration, names, related)
     registered = registered_names(declaration, names, related)
     declared = tuple(_children(declaration, names, related, variables))
@@ -121,6 +135,7 @@ def view(
         parameters=type_parameters(declaration, names).pep695,
         bases=bases(declaration, names),
         is_final=names.is_final(declaration),
+        remark=remark(declaration, names),
         slots=(
             *_config_slots(declaration, names, variables),
             *_slots(declared, names),
@@ -130,7 +145,7 @@ def view(
         ),
         init=_init(declaration, names, variables, related),
         members=members(declaration, own, names),
-        calls=tuple(_calls(declaration, names, related)),
+        calls=tuple(_calls(declaration, names, related, call)),
         children=children,
         below=_below(tensors, children, names, is_closed),
         lookups=(*_lookups(tensors, names, is_closed), *export(declaration, related, names)),
@@ -334,17 +349,45 @@ def _parameter(field: ConfigDecl, names: StubNames, variables: Mapping[str, Mean
     return f"{field.argument}: {_config_type(field, names, variables, Way.TAKEN)}{spelling.stub_default(field)}"
 
 
-def _calls(declaration: ModuleDecl, names: StubNames, related: Mapping[str, Declaration]) -> Iterator[str]:
+def _calls(
+    declaration: ModuleDecl, names: StubNames, related: Mapping[str, Declaration], call: Sequence[MethodSource]
+) -> Iterator[str]:
     """`__call__` for each registered type, and for all overloads of forward. Without handlers it is forward alone."""
     if not declaration.handlers:
-        if "__call__" not in declaration.bound and not any(base.declared for base in declaration.bases):
-            yield f"__call__: {names.aliases.use('_ExactCall')} = ..."
+        yield from _plain_call(declaration, names, related, call)
         return
     forward = _forward(declaration, related)
     calls = [_define("__call__", signature, names, module) for module, signature in forward]
     handlers = [handler_call(handler, names) for handler in declaration.handlers]
     taking = [(names.source(module), signature) for module, signature in forward]
-    yield from (calls + handlers if forward_first(taking, declaration.handlers, related) else handlers + calls)
+    first = forward_first(taking, declaration.handlers, related)
+    for text in calls + handlers if first else handlers + calls:
+        yield f"@_t.overload\n    {text}" if len(calls + handlers) > 1 else text
+
+
+def _plain_call(
+    declaration: ModuleDecl, names: StubNames, related: Mapping[str, Declaration], call: Sequence[MethodSource]
+) -> Iterator[str]:
+    """The call of a class that has no handlers, where it is not its parent's.
+
+    It is a method wherever `forward` can be written out. pyright takes any other `__call__` for one that takes and gives anything
+    where a module is passed as a function, to torch.compile for instance.
+    """
+    if _calls_itself(declaration, related):
+        return
+    mixes = any(not base.declared and base.name not in _WITHOUT_FORWARD for base in declaration.bases)
+    if call:
+        yield from members(declaration, call, names)
+    elif "forward" in declaration.bound or mixes or not any(base.declared for base in declaration.bases):
+        yield f"__call__: {names.aliases.use('_ExactCall')} = ..."
+
+
+def _calls_itself(declaration: ModuleDecl, related: Mapping[str, Declaration]) -> bool:
+    """Whether the class or one of its ancestors defines `__call__`."""
+    if "__call__" in declaration.bound:
+        return True
+    parents = (related.get(base.name) for base in declaration.bases)
+    return any(_calls_itself(parent, related) for parent in parents if isinstance(parent, ModuleDecl))
 
 
 def _forward(declaration: ModuleDecl, related: Mapping[str, Declaration]) -> tuple[tuple[str, Signature], ...]:

@@ -29,7 +29,7 @@ class RegisteredName(NamedTuple):
     def line(self, names: StubNames) -> str:
         """The statement of the stub.
 
-        Each has a value: checkers take the names for fields of a dataclass, where one without a default may not stand behind others.
+        Each has a value. Checkers take the names for fields of a dataclass, where one without a default may not come last.
         """
         if self.read == self.written:
             return f"{self.name}: {self.read} = ..."

@@ -47,6 +47,19 @@ def own_members(declaration: Declaration, file: FileDecl) -> tuple[MethodSource,
     return tuple(_chosen((method for method in methods if method.name not in said), file, inner))
 
 
+def own_call(declaration: ModuleDecl, file: FileDecl) -> tuple[MethodSource, ...]:
+    """The class's own `forward` as its `__call__`, each of its overloads; none where the text does not say what it gives."""
+    source = file.classes.get(f"{declaration.module}.{declaration.name}")
+    if source is None or any(method.name == "forward" for method in source.for_checkers.methods):
+        return ()
+    methods = [_without(method, _WITHOUT_EFFECT.__contains__) for method in source.methods if method.name == "forward"]
+    overloads = [method for method in methods if any(name in OVERLOADS for name in method.decorators)]
+    shown = overloads or methods[-1:]
+    if not all(method.signature.result and set(method.decorators) <= {*OVERLOADS} for method in shown):
+        return ()
+    return tuple(replace(method, name="__call__") for method in shown)
+
+
 def own_functions(file: FileDecl) -> tuple[MethodSource, ...]:
     """The functions at the top level that the stub repeats, and that its module gives at run time."""
     handlers = {registration.handler for registration in file.source.registrations}

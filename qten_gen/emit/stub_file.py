@@ -10,7 +10,7 @@ from .imports import statements
 from .members import written
 from .module_stub import ModuleStubView
 from .renaming import Way
-from .repeated import own_functions, own_members, own_variables, passed_on
+from .repeated import own_call, own_functions, own_members, own_variables, passed_on
 from .source_imports import declaration_import, passed_on_import, source_name
 from .stub_names import StubNames
 from .tensorclass_stub import TensorClassStubView
@@ -31,6 +31,9 @@ _PYRIGHT_RULES_PYI = (
     "reportUnusedImport",
     "reportImplicitOverride",
     "reportInvalidTypeVarUse",
+    "reportMissingTypeArgument",
+    "reportUnknownParameterType",
+    "reportUnknownVariableType",
 )
 PYI_DIRECTIVES = (
     "# ruff: noqa",
@@ -94,4 +97,4 @@ def _stub_class(
         case TensorClassDecl():
             return tensorclass_stub.view(declaration, names, file.related, own)
         case ModuleDecl():
-            return module_stub.view(declaration, names, file.related, own)
+            return module_stub.view(declaration, names, file.related, own, own_call(declaration, file))

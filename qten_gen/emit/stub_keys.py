@@ -226,6 +226,19 @@ def stacked(keys: Sequence[Key], names: StubNames) -> str:
     return layout.bracketed("def __stacked__(", ["self", *taken, "/"], ") -> None: ...", 4)
 
 
+def leaves(keys: Sequence[Key], names: StubNames) -> str:
+    """What `values` and `items` give of an object and those in it where they give leaves only."""
+    found: dict[str, None] = {}
+    for key in keys:
+        if key.field is None or key.field.kind is FieldKind.COLLECTION:
+            found["_t.Any"] = None
+        elif key.field.kind is FieldKind.NUMBER or (key.field.kind is FieldKind.TENSOR and key.field.container is None):
+            found[f"{names.aliases.use('_torch')}.Tensor"] = None
+        elif key.field.kind is FieldKind.TENSOR:
+            found[key.read] = None
+    return " | ".join(found) or "_t.Never"
+
+
 def states(declaration: TensorClassDecl, related: Mapping[str, Declaration], names: StubNames) -> Iterator[str]:
     """`state_dict`, nested and flat, with literal keys. Nothing where the keys of a field are known at run time only."""
     flat = state_names(declaration, related)

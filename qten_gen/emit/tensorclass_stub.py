@@ -36,6 +36,8 @@ class TensorClassStubView(NamedTuple):
     bases: str
     is_final: bool
     """Whether the declaration is `@final`: the class in the stub derives from it all the same."""
+    remark: str
+    """A comment behind the statement."""
     init: str
     slots: tuple[str, ...]
     members: tuple[str, ...]
@@ -83,7 +85,8 @@ def view(
 ) -> TensorClassStubView:
     """The view of one declaration; `related` has the classes of its nested fields and its bases, `own` what it repeats."""
     variables = meanings(declaration, names, related)
-    types = {field.name: _types(field, names, related, variables) for field in declaration.fields}
+    held = meanings(declaration, names, related, way=Way.GIVEN)
+    types = {field.name: _types(field, names, related, variables, held) for field in declaration.fields}
     parameters = type_parameters(declaration, names)
     keys = _keys_of(declaration, types, names, related, variables)
     qualified = f"{declaration.module}.{declaration.name}"
@@ -100,6 +103,7 @@ def view(
         arguments=parameters.arguments,
         bases=bases(declaration, names),
         is_final=names.is_final(declaration),
+        remark=remark(declaration, names),
         init=_init(declaration, types, names),
         slots=(*_slots(declaration, types, names), *_match_args(declaration, types)),
         members=members(declaration, own, names),
@@ -115,7 +119,7 @@ def view(
             stub_keys.stacked(keys, names),
         ),
         chosen_keys=key_types.all,
-        listed=_listed(types, typed, parameters.arguments, names),
+        listed=_listed(types, typed, parameters.arguments, stub_keys.leaves(keys, names), names),
         as_dict=tuple(f"{name}: {found.dumped}" for name, found in types.items()),
         as_arrays=tuple(
             f"{field.name}: {_arrays(field, names, types[field.name], variables)}" for field in declaration.fields
@@ -131,9 +135,13 @@ def view(
 
 
 def bases(declaration: Declaration, names: StubNames) -> str:
-    """The bases of a generated class in its stub: its declaration, and the generated classes of declared parents."""
+    """The bases of a generated class in its stub: its declaration, and the generated classes of declared parents.
+
+    What stands in the brackets of a parent is generated too: `Sharpen(Stage[Logits])` is a `Stage[Logits]` of the declared
+    classes, by the first base, and of the generated ones, by the second.
+    """
     parents = [
-        f"{names.generated(base.name)}{bracketed(arguments(base.text, names, declaration.module))}"
+        f"{names.generated(base.name)}{bracketed(arguments(base.text, names, declaration.module, way=Way.GIVEN))}"
         for base in declaration.bases
         if base.declared
     ]
@@ -142,6 +150,17 @@ def bases(declaration: Declaration, names: StubNames) -> str:
     own = f"_decl.{declaration.name}{type_parameters(declaration, names).arguments}"
     refusing = [names.aliases.use("_Frozen")] if _refuses(declaration) and not parents else []
     return ", ".join([*refusing, own, *parents, *frozen, *init])
+
+
+def remark(declaration: Declaration, names: StubNames) -> str:
+    """What the class statement says to pyright where the class derives from a final one, or from one base in two ways."""
+    in_two_ways = any(
+        arguments(base.text, names, declaration.module)
+        != arguments(base.text, names, declaration.module, way=Way.GIVEN)
+        for base in declaration.bases
+        if base.declared
+    )
+    return "  # pyright: ignore[reportGeneralTypeIssues]" if in_two_ways or names.is_final(declaration) else ""
 
 
 def _refuses(declaration: Declaration) -> bool:
@@ -159,9 +178,16 @@ def members(declaration: Declaration, own: Sequence[MethodSource], names: StubNa
 
 
 def _types(
-    field: FieldDecl, names: StubNames, related: Mapping[str, Declaration], variables: Mapping[str, Meanings]
+    field: FieldDecl,
+    names: StubNames,
+    related: Mapping[str, Declaration],
+    variables: Mapping[str, Meanings],
+    held: Mapping[str, Meanings],
 ) -> _Types:
-    """The types of one field in the stub. It can take more types than it is read as, and dicts have types of their own."""
+    """The types of one field in the stub. It can take more types than it is read as, and dicts have types of their own.
+
+    `held` are the meanings of type variables in what the object holds.
+    """
     own = variables.get(field.owner, {})
     if field.kind.is_static:
         read, taken = (names.field_type(field, own, way) for way in (Way.GIVEN, Way.TAKEN))
@@ -185,7 +211,11 @@ def _types(
     generated, dumped, loaded, changed = (
         f"{names.generated(nested.name, suffix)}{given}" for suffix in ("", "Dict", "Input", "Update")
     )
-    read = names.field_type(field, own, Way.GIVEN) if names.is_variable(field) else f"{generated}{none}"
+    read = (
+        names.field_type(field, held.get(field.owner, {}), Way.GIVEN)
+        if names.is_variable(field)
+        else f"{generated}{none}"
+    )
     return _Types(read, written, f"{dumped}{none}", f"{written} | {loaded}", f"{written} | {changed}")
 
 
@@ -277,7 +307,7 @@ def _keys(
         if isinstance(inner, TensorClassDecl) and inner is not declaration and len(steps) < _DEPTH:
             given = arguments(nested.text, names, home(field), variables.get(field.owner, {}))
             bound = meanings(inner, names, related, bind(inner, given, names))
-            read = {found.name: _types(found, names, related, bound) for found in inner.fields}
+            read = {found.name: _types(found, names, related, bound, bound) for found in inner.fields}
             yield from _keys(inner, read, names, related, bound, steps, through_none or field.optional)
 
 
@@ -304,8 +334,10 @@ def _replace(types: Mapping[str, _Types], values: str) -> str:
     return layout.bracketed("def replace(", [*first, *(["*", *changes] if changes else [])], ") -> _t.Self: ...", 4)
 
 
-def _listed(types: Mapping[str, _Types], typed: Mapping[str, str], arguments: str, names: StubNames) -> str:
-    """What `keys`, `values`, `items`, `to_dict` and `numpy` give where they have no arguments that change it.
+def _listed(
+    types: Mapping[str, _Types], typed: Mapping[str, str], arguments: str, leaves: str, names: StubNames
+) -> str:
+    """What `keys`, `values`, `items`, `to_dict` and `numpy` give where they have no arguments that change it, and the leaves.
 
     TensorClass has their signatures, and takes the results from the parameters: pyright forgets literals that a result has.
     """
@@ -319,6 +351,7 @@ def _listed(types: Mapping[str, _Types], typed: Mapping[str, str], arguments: st
         *(layout.bracketed(f"{name}: {several}", members or ["()"], "]", 8) for name, members in tuples),
         f"to_dict: {typed['Dict']}{arguments}",
         f"numpy: {typed['Arrays']}{arguments}",
+        f"leaves: {leaves}",
         "/",
     ]
     return layout.stacked("def __listed__(", parameters, ") -> None: ...", 4)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ..model import Declaration
 from . import layout
+from .renaming import Way
 from .stub_names import Meanings, StubNames
 
 _NOTHING: Meanings = {}
@@ -47,9 +48,9 @@ def type_parameters(declaration: Declaration, names: StubNames) -> TypeParameter
     return TypeParameters(variables, arguments=f"[{written}]" if written else "")
 
 
-def arguments(text: str, names: StubNames, module: str, own: Meanings = _NOTHING) -> list[str]:
+def arguments(text: str, names: StubNames, module: str, own: Meanings = _NOTHING, way: Way = Way.DECLARED) -> list[str]:
     """The type arguments in `Box[int, T]` as the stub writes them; `own` are the meanings of variables where it stands."""
-    return [names.text(argument, module, own) for argument in _split(text)]
+    return [names.text(argument, module, own, way) for argument in _split(text)]
 
 
 def bracketed(written: list[str]) -> str:
@@ -64,18 +65,23 @@ def bind(declaration: Declaration, given: list[str], names: StubNames) -> Meanin
 
 
 def meanings(
-    declaration: Declaration, names: StubNames, related: Mapping[str, Declaration], own: Meanings = _NOTHING
+    declaration: Declaration,
+    names: StubNames,
+    related: Mapping[str, Declaration],
+    own: Meanings = _NOTHING,
+    way: Way = Way.DECLARED,
 ) -> dict[str, Meanings]:
     """What names stand for that mean something in a class only, by the name of the class that they stand in.
 
-    These are type variables, of which `own` are those of the class itself, and classes in its body.
+    These are type variables, of which `own` are those of the class itself, and classes in its body. `way` is that of what
+    the variables stand for.
     """
     found: dict[str, Meanings] = {f"{declaration.module}.{declaration.name}": {**own, **_inner(declaration, names)}}
     for base in declaration.bases:
         ancestor = related.get(base.name)
         if base.declared and ancestor is not None:
-            bound = bind(ancestor, arguments(base.text, names, declaration.module, own), names)
-            found = {**meanings(ancestor, names, related, bound), **found}
+            bound = bind(ancestor, arguments(base.text, names, declaration.module, own, way), names)
+            found = {**meanings(ancestor, names, related, bound, way), **found}
     return found
 
 

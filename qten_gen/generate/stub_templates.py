@@ -65,13 +65,11 @@ def module_pyi(c: ModuleStubView) -> str:
             "\n"
         )
     if c.is_final:
-        add(
-            "@_t.final\n"
-            f"class {c.name}{c.parameters}({c.bases}):  # pyright: ignore[reportGeneralTypeIssues]\n"
-        )
-    else:
-        add(f"class {c.name}{c.parameters}({c.bases}):\n")
-    add(f"    {c.doc}\n")
+        add("@_t.final\n")
+    add(
+        f"class {c.name}{c.parameters}({c.bases}):{c.remark}\n"
+        f"    {c.doc}\n"
+    )
     for line in c.slots:
         add(f"    {line}\n")
     if c.init:
@@ -79,8 +77,6 @@ def module_pyi(c: ModuleStubView) -> str:
     for line in c.members:
         add(f"    {line}\n")
     for call in c.calls:
-        if len(c.calls) > 1:
-            add("    @_t.overload\n")
         add(f"    {call}\n")
     for child in c.children:
         add(
@@ -163,13 +159,11 @@ def tensorclass_pyi(c: TensorClassStubView) -> str:
         add(f"    {line}\n")
     add("\n")
     if c.is_final:
-        add(
-            "@_t.final\n"
-            f"class {c.name}{c.parameters}({c.bases}):  # pyright: ignore[reportGeneralTypeIssues]\n"
-        )
-    else:
-        add(f"class {c.name}{c.parameters}({c.bases}):\n")
-    add(f"    {c.doc}\n")
+        add("@_t.final\n")
+    add(
+        f"class {c.name}{c.parameters}({c.bases}):{c.remark}\n"
+        f"    {c.doc}\n"
+    )
     for line in c.slots:
         add(f"    {line}\n")
     if c.init:

@@ -231,7 +231,7 @@ class Conversion(Stored):
             ValueError: a result's shape does not start with the batch size, or the others have another one.
         """
     @overload
-    def to_dict(self: Listed[Any, Any, Any, L, Any]) -> L: ...
+    def to_dict(self: Listed[Any, Any, Any, L, Any, Any]) -> L: ...
     @overload
     def to_dict(
         self, *, retain_none: bool = True, convert_tensors: bool | Literal["numpy"] = False, tolist_first: bool = False
@@ -313,7 +313,7 @@ class Conversion(Stored):
             ImportError: tensordict is not installed.
         """
     @overload
-    def numpy(self: Listed[Any, Any, Any, Any, L], *, force: bool = False) -> L: ...
+    def numpy(self: Listed[Any, Any, Any, Any, L, Any], *, force: bool = False) -> L: ...
     @overload
     def numpy(self, *, force: bool = False) -> dict[str, object]:
         """The fields as a dict of arrays, nested objects as dicts; None, static and PerItem values as they are.

@@ -113,7 +113,7 @@ class Fields(Stored):
             KeyError: there is no such field.
         """
     @overload
-    def keys(self: Listed[L, Any, Any, Any, Any]) -> L: ...
+    def keys(self: Listed[L, Any, Any, Any, Any, Any]) -> L: ...
     @overload
     def keys(self) -> tuple[str, ...]: ...
     @overload
@@ -134,11 +134,29 @@ class Fields(Stored):
             sort: In alphabetical order.
         """
     @overload
-    def values(self: Listed[Any, L, Any, Any, Any]) -> L: ...
+    def values(self: Listed[Any, L, Any, Any, Any, Any]) -> L: ...
+    @overload
+    def values(
+        self: Listed[Any, Any, Any, Any, Any, L],
+        include_nested: bool = False,
+        *,
+        leaves_only: Literal[True],
+        sort: bool = False,
+    ) -> tuple[L, ...]: ...
+    @overload
+    def values(
+        self: Listed[Any, Any, Any, Any, Any, L],
+        include_nested: bool,
+        leaves_only: Literal[True],
+        *,
+        sort: bool = False,
+    ) -> tuple[L, ...]: ...
     @overload
     def values(
         self, include_nested: bool = False, *, leaves_only: Literal[True], sort: bool = False
     ) -> tuple[Any, ...]: ...
+    @overload
+    def values(self, include_nested: bool, leaves_only: Literal[True], *, sort: bool = False) -> tuple[Any, ...]: ...
     @overload
     def values(
         self, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False
@@ -149,13 +167,37 @@ class Fields(Stored):
         (tensor([0, 1, 2, 3]),)
         """
     @overload
-    def items(self: Listed[Any, Any, L, Any, Any]) -> L: ...
+    def items(self: Listed[Any, Any, L, Any, Any, Any]) -> L: ...
+    @overload
+    def items(
+        self: Listed[Any, Any, Any, Any, Any, L],
+        include_nested: Literal[False] = False,
+        *,
+        leaves_only: Literal[True],
+        sort: bool = False,
+    ) -> tuple[tuple[str, L], ...]: ...
+    @overload
+    def items(
+        self: Listed[Any, Any, Any, Any, Any, L],
+        include_nested: bool,
+        leaves_only: Literal[True],
+        *,
+        sort: bool = False,
+    ) -> tuple[tuple[Key, L], ...]: ...
     @overload
     def items(self) -> tuple[tuple[str, object], ...]: ...
     @overload
     def items(
+        self, include_nested: Literal[False] = False, *, leaves_only: Literal[True], sort: bool = False
+    ) -> tuple[tuple[str, Any], ...]: ...
+    @overload
+    def items(
         self, include_nested: Literal[False] = False, leaves_only: bool = False, *, sort: bool = False
     ) -> tuple[tuple[str, object], ...]: ...
+    @overload
+    def items(
+        self, include_nested: bool, leaves_only: Literal[True], *, sort: bool = False
+    ) -> tuple[tuple[Key, Any], ...]: ...
     @overload
     def items(
         self, include_nested: bool, leaves_only: bool = False, *, sort: bool = False

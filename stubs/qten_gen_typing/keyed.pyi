@@ -18,6 +18,7 @@ V_contra = TypeVar("V_contra", contravariant=True)
 I_contra = TypeVar("I_contra", contravariant=True)
 D_contra = TypeVar("D_contra", contravariant=True)
 A_contra = TypeVar("A_contra", contravariant=True)
+L_contra = TypeVar("L_contra", contravariant=True)
 M = TypeVar("M", bound=nn.Module)
 S = TypeVar("S", bound=str)
 V = TypeVar("V")
@@ -72,14 +73,21 @@ class _Stackable(Protocol[K_contra, N_contra]):
     # pyright forgets literals that a result has, and keeps those that a parameter has.
     def __stacked__(self, key: K_contra, or_none: N_contra, /) -> None: ...
 
-class Listed(Protocol[K_contra, V_contra, I_contra, D_contra, A_contra]):
-    """A generated class, which says what `keys`, `values`, `items`, `to_dict` and `numpy` of its objects give.
+class Listed(Protocol[K_contra, V_contra, I_contra, D_contra, A_contra, L_contra]):
+    """A generated class, which says what `keys`, `values`, `items`, `to_dict` and `numpy` of its objects give, and what leaves it has.
 
     So TensorClass has their signatures once, and a generated class only what differs from class to class.
     """
 
     def __listed__(
-        self, keys: K_contra, values: V_contra, items: I_contra, to_dict: D_contra, numpy: A_contra, /
+        self,
+        keys: K_contra,
+        values: V_contra,
+        items: I_contra,
+        to_dict: D_contra,
+        numpy: A_contra,
+        leaves: L_contra,
+        /,
     ) -> None: ...
 
 class _StackOf(Protocol[K_contra, N_contra]):

@@ -46,11 +46,53 @@ def test_what_is_listed_has_the_types_of_the_fields_in_their_order() -> None:
         items: tuple[tuple[_t.Literal["x"], Tensor], tuple[_t.Literal["label"], str]],
         to_dict: PointDict,
         numpy: PointArrays,
+        leaves: _torch.Tensor,
         /,
     ) -> None: ...
 """
         in stub
     )
+
+
+def leaves(text: str, name: str) -> str:
+    """What the stub says of the leaves of a class."""
+    stub = render_stub(linked(shop__model=text)["shop.model"]).partition(f"\nclass {name}(_decl")[2]
+    return stub.partition("        leaves: ")[2].partition(",\n")[0]
+
+
+def test_leaves_are_the_tensors_of_an_object_and_of_those_in_it() -> None:
+    assert [leaves(NESTED, name) for name in ("Point", "Path")] == ["_torch.Tensor", "_torch.Tensor"]
+
+
+def test_leaves_are_the_containers_of_tensors_too() -> None:
+    text = "class Heads(TensorClass):\n    logits: dict[str, Tensor]\n    age: Tensor | None = None"
+    assert leaves(text, "Heads") == "dict[str, Tensor] | _torch.Tensor"
+
+
+def test_a_class_of_static_values_has_no_leaves() -> None:
+    assert leaves("class Name(TensorClass):\n    name: str", "Name") == "_t.Never"
+
+
+def test_what_is_in_a_tensordict_may_be_anything() -> None:
+    text = "from tensordict import TensorDict\nclass Stall(TensorClass):\n    stock: TensorDict"
+    assert leaves(text, "Stall") == "_t.Any"
+
+
+def test_a_generic_parent_holds_generated_classes() -> None:
+    text = f"""
+from typing import Generic, TypeVar
+{FLAT}
+T = TypeVar("T", bound=Point)
+class Kept(TensorClass, Generic[T]):
+    inner: T
+class KeptPoint(Kept[Point]):
+    weight: Tensor
+class Same(Kept[T]):
+    weight: Tensor
+"""
+    lines = render_stub(linked(shop__model=text)["shop.model"]).splitlines()
+    assert "class KeptPoint(_decl.KeptPoint, Kept[Point]):  # pyright: ignore[reportGeneralTypeIssues]" in lines
+    assert "class Same(_decl.Same[_decl.T], Kept[_decl.T]):" in lines
 
 
 def test_a_class_without_nested_fields_selects_names_only() -> None:

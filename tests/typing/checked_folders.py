@@ -50,8 +50,13 @@ def mypy(folder: Path) -> Reports:
     return {(item["file"], item["line"]): item["message"] for item in reports if item["severity"] == "error"}
 
 
-def pyright(folder: Path) -> Reports:
-    settings = {"extraPaths": list(PATHS), "exclude": ["**/*_qten.py"], "reportUnusedExpression": False}
+def pyright(folder: Path, mode: str = "standard") -> Reports:
+    settings = {
+        "extraPaths": list(PATHS),
+        "exclude": ["**/*_qten.py"],
+        "reportUnusedExpression": False,
+        "typeCheckingMode": mode,
+    }
     (folder / "pyrightconfig.json").write_text(json.dumps(settings), encoding="utf-8")
     output = _run(folder, sys.executable, "-m", "pyright", f"--pythonpath={sys.executable}", "--outputjson")
     return {

@@ -19,6 +19,8 @@ from tests.typing.checked_folders import REPOSITORY, disagreements
 
 PROJECTS = Path(__file__).parent / "projects"
 NAMES = sorted(path.parent.name for path in PROJECTS.glob("*/main.py"))
+IN_FUNCTIONS = {"notebook"}
+"""Projects with classes in functions, for which nothing is generated."""
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +36,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_project_runs_without_building_a_class_in_memory(folder: Path, name: str) -> None:
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join((str(REPOSITORY), str(folder))), "QTEN_GEN_JIT": "off"}
+def test_a_project_runs_and_builds_no_class_of_a_file_in_memory(folder: Path, name: str) -> None:
+    jit = "on" if name in IN_FUNCTIONS else "off"
+    path = os.pathsep.join((str(REPOSITORY), str(folder)))
+    environment = os.environ | {"PYTHONPATH": path, "QTEN_GEN_JIT": jit}
     done = fresh_process.run("-W", "error", "-c", f"import {name}.main", cwd=folder, env=environment)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout
@@ -48,6 +52,11 @@ def test_mypy_finds_the_mistakes_of_projects_and_nothing_else(folder: Path) -> N
 
 def test_pyright_finds_the_mistakes_of_projects_and_nothing_else(folder: Path) -> None:
     assert not (wrong := disagreements(folder, checked_folders.pyright(folder))), "\n".join(wrong)
+
+
+def test_pyright_reports_nothing_in_stubs_in_its_strict_mode(folder: Path) -> None:
+    reported = checked_folders.pyright(folder, "strict")
+    assert [f"{name}:{line}: {text}" for (name, line), text in reported.items() if name.endswith(".pyi")] == []
 
 
 def test_ty_finds_the_mistakes_of_projects_and_nothing_else(folder: Path) -> None:

@@ -47,5 +47,15 @@ class Cuts(Protocol):
     def __call__(self, x: Tensor, /) -> list[Tensor]: ...
 
 
+class Sums(Protocol):
+    """What no module here gives."""
+
+    def __call__(self, x: Tensor, /) -> int: ...
+
+
+summing: Sums = Splitting(2)  # E
+summed: Sums = attention  # E
+assert_type(torch.compile(Splitting(2), backend="eager")(torch.ones(4)), list[Tensor])
+torch.compile(Splitting(2))(1)  # E
 for cuts in (Splitting(2), modules.Splitting(2)):
     given: Cuts = cuts

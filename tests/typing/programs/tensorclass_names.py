@@ -31,7 +31,7 @@ assert_type(batch.pop("mask"), object)
 assert_type(batch.exclude("tokens", ("point", "weight")), dict[str, object])
 assert_type(batch.keys(leaves_only=True), tuple[str, ...])
 assert_type(batch.keys(include_nested=True), tuple[str | tuple[str, ...], ...])
-assert_type(batch.items(True, True), tuple[tuple[str | tuple[str, ...], object], ...])
+assert_type(batch.items(True, True), tuple[tuple[str | tuple[str, ...], Any], ...])
 assert_type(batch.sorted_keys, tuple[str, ...])
 assert_type(batch.is_empty(), bool)
 batch.update({1: x})  # E

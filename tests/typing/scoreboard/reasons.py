@@ -13,6 +13,10 @@ REASONS: dict[str, str] = {
         " `class R: @classmethod def stack(cls, items: Sequence[Self])`, then `A.stack([A(), B()])`"
     ),
     "attention.norm.wieght": _OTHER_LIBRARY,
+    'torch.compile(attention, backend="eager")(rows)': (
+        "the `__call__` of a declaration is a descriptor. Where a module is passed as a function, pyright reads what the"
+        " descriptor itself takes, and ty adds the result of a handler, which may be of any type on a declaration"
+    ),
 }
 """By code. A row that is right everywhere again needs none."""
 

@@ -137,6 +137,12 @@ ROWS = (
     Row("a number of the config", "attention.heads", "int", _nn("plain.heads")),
     Row("a derived tensor", "attention.causal", "Tensor"),
     Row("call", "attention(rows)", "Tensor", _nn("plain(rows)")),
+    Row(
+        "compile and call",
+        'torch.compile(attention, backend="eager")(rows)',
+        "Tensor",
+        _nn('torch.compile(plain, backend="eager")(rows)'),
+    ),
     Row("move a module", 'attention.to("cpu")', "Attention", _nn('plain.to("cpu")'), {"nn.Module": "Plain"}),
     Row(
         "a tensor of the state dict",

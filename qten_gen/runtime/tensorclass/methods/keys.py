@@ -57,6 +57,10 @@ def values(
 ) -> tuple[Any, ...]: ...
 @overload
 def values(
+    self: Stored, include_nested: bool, leaves_only: Literal[True], *, sort: bool = False
+) -> tuple[Any, ...]: ...
+@overload
+def values(
     self: Stored, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False
 ) -> tuple[object, ...]: ...
 def values(
@@ -76,8 +80,16 @@ def values(
 def items(self: Stored) -> tuple[tuple[str, object], ...]: ...
 @overload
 def items(
+    self: Stored, include_nested: Literal[False] = False, *, leaves_only: Literal[True], sort: bool = False
+) -> tuple[tuple[str, Any], ...]: ...
+@overload
+def items(
     self: Stored, include_nested: Literal[False] = False, leaves_only: bool = False, *, sort: bool = False
 ) -> tuple[tuple[str, object], ...]: ...
+@overload
+def items(
+    self: Stored, include_nested: bool, leaves_only: Literal[True], *, sort: bool = False
+) -> tuple[tuple[Key, Any], ...]: ...
 @overload
 def items(
     self: Stored, include_nested: bool, leaves_only: bool = False, *, sort: bool = False

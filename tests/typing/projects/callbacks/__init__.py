@@ -1,0 +1,1 @@
+"""A trainer for any module, with callbacks and settings."""

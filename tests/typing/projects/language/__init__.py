@@ -1,0 +1,1 @@
+"""A small language model: training, generation, checkpoints and averages."""

@@ -1,0 +1,1 @@
+"""A notebook that was exported as a script, beside the file of its classes."""

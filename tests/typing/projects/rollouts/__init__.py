@@ -1,0 +1,1 @@
+"""Reinforcement learning: environments, rollouts of nested objects, a replay buffer and an update."""
