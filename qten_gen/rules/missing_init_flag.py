@@ -1,8 +1,11 @@
-"""A Module inherits a hand-written `__init__`, where another of its bases has a generated one, and does not say so.
+"""A Module inherits a constructor that does not take its fields, and does not say so.
 
 Where a class in the chain declares fields that make a constructor, a type checker gives a class without its own `__init__` the
 constructor of all the fields, even if a base nearer to it wrote another one by hand. So it would accept calls that fail at run
 time, and reject calls that work. `init=False` tells the checker to use the inherited constructor.
+
+It is the same below a class with `init=False` that keeps the constructor of nn.Module: what a class below it annotates is an
+argument to type checkers only.
 
 Below classes that write their constructors by hand and declare nothing, a class needs nothing.
 """
@@ -11,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model import ModuleDecl, VirtualDecl
+from ..model import ConfigDecl, ModuleDecl, VirtualDecl
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
@@ -69,6 +72,20 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         message = f"{declaration.name} has no __init__, but its base {writer.name} has a hand-written one"
         bases = ", ".join(base.text for base in declaration.bases)
         help = f"write class {declaration.name}({bases}, init=False) to inherit it, or define __init__ here too"
+        yield Diagnostic(KIND, message, context.name_place, help)
+    keeper = next((parent for parent in parents if parent.keeps_init), None)
+    taken = [field.name for field in declaration.fields if isinstance(field, ConfigDecl)]
+    # QG306 says the same of specifiers.
+    plain = all(isinstance(field, ConfigDecl | VirtualDecl) for field in declaration.fields)
+    if writer is None and keeper is not None and declaration.custom_init and taken and plain:
+        message = (
+            f"{keeper.name} has init=False, so {taken[0]} is not an argument of the constructor of {declaration.name}"
+        )
+        bases = ", ".join(base.text for base in declaration.bases)
+        help = (
+            f"write class {declaration.name}({bases}, init=False) and assign the attribute,"
+            f" or remove init=False from {keeper.name}"
+        )
         yield Diagnostic(KIND, message, context.name_place, help)
 
 

@@ -73,6 +73,17 @@ def test_a_grandchild_says_it_again() -> None:
             pass
 
 
+def test_below_a_class_that_keeps_the_constructor_of_nn_module_a_field_is_no_argument() -> None:
+    class Ground(Module, init=False):
+        pass
+
+    message = r"Ground has init=False, so rate is not an argument of the constructor of Unsaid"
+    with pytest.raises(DeclarationError, match=message):
+
+        class Unsaid(Ground):
+            rate: float
+
+
 def test_there_has_to_be_a_constructor_to_keep() -> None:
     with pytest.raises(DeclarationError, match=r"no base of Empty has a hand-written __init__"):
 
