@@ -59,7 +59,7 @@ class TensorClassMeta(DeclarationMeta):
     _flags: frozenset[str] = frozenset()
     _unbatched: tuple[str, ...] = ()
     _per_item: tuple[str, ...] = ()
-    _rooms: tuple[str, ...] = ()
+    __rooms__: tuple[str, ...] = ()
     _containers: tuple[str, ...] = ()
     _collections: dict[str, str]
     _nested: dict[str, str]
@@ -132,7 +132,7 @@ class TensorClassMeta(DeclarationMeta):
         _implement_abstract(cls, declaration)
         private = {*_SLOTS, *Stored.__slots__, *(storage(f.name) for f in declaration.fields)}
         guarded_attributes.install(cls, private)
-        cls._rooms = attributes.rooms(cls, private)
+        cls.__rooms__ = attributes.rooms(cls, private)
         _gather_slots(cls, declaration)
         _gather_defaults(cls)
         cls._register()

@@ -22,7 +22,7 @@ def rooms(cls: type, private: Collection[str]) -> tuple[str, ...]:
 def beside_fields(self: Stored) -> dict[str, object]:
     """The attributes of an object that are neither fields nor the runtime's own, by name."""
     found: dict[str, object] = {}
-    for name in type(self)._rooms:
+    for name in type(self).__rooms__:
         if name == "__dict__":
             private = {*Stored.__slots__, *map(storage, self._fields)}
             found |= {key: value for key, value in vars(self).items() if key not in private}

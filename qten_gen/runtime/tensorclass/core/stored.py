@@ -89,7 +89,7 @@ class Stored:
     """The fields that hold Python values: static and PerItem ones."""
     _unbatched: ClassVar[tuple[str, ...]] = ()
     """The fields whose tensors the batch does not carry."""
-    _rooms: ClassVar[tuple[str, ...]] = ()
+    __rooms__: ClassVar[tuple[str, ...]] = ()
     """Where objects keep attributes that are not fields: slots that hold none, `__dict__`."""
     _per_item: ClassVar[tuple[str, ...]] = ()
     """The fields with one Python value for each item of the batch."""

@@ -145,14 +145,14 @@ def deep_copy(self: T, memo: dict[int, object]) -> T:
     values, static = deepcopy(self._field_values(), memo)
     out._assign(values, static, self._batch_size, self._device)
     out._names = self._names
-    if type(self)._rooms:
+    if type(self).__rooms__:
         store_beside(out, deepcopy(beside_fields(self), memo))
     return out
 
 
 def _keep_attributes(source: Stored, copied: Stored) -> None:
     """Give a shallow copy, and the objects in it, what the original has beside its fields."""
-    if type(source)._rooms:
+    if type(source).__rooms__:
         store_beside(copied, beside_fields(source))
     for name in source._nested:
         value = nested_value(source, name)
