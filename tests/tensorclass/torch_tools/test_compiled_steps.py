@@ -10,6 +10,7 @@ import pytest
 import torch
 import torch.utils._pytree as pytree
 from torch import Tensor, nn
+from torch._dynamo.exc import Unsupported
 from torch.utils.checkpoint import checkpoint
 
 from qten_gen import TensorClass, Unbatched
@@ -263,5 +264,5 @@ def test_activation_checkpointing_refuses_a_function_that_assigns_to_an_object()
         result: Tensor = again(assign, value)
         return result
 
-    with pytest.raises(torch._dynamo.exc.Unsupported, match="side effect"):
+    with pytest.raises(Unsupported, match="side effect"):
         torch.compile(step, backend="eager", fullgraph=True)(flat(4), torch.rand((), requires_grad=True))

@@ -9,7 +9,7 @@ from typing import Literal, TypeVar, cast
 from torch import Size, Tensor
 
 from ..core.attributes import beside_fields, store_beside
-from ..core.contents import allocate_like, contents, nested_value, shallow_copy
+from ..core.contents import allocate_like, contents, shallow_copy
 from ..core.errors import label
 from ..core.stored import Stored
 from ..core.tensordict_library import bare
@@ -130,7 +130,8 @@ def copy(self: T) -> T:
     True
     """
     out = shallow_copy(self)
-    _keep_attributes(self, out)
+    if self.__rooms__ or self._nested:
+        _keep_attributes(self, out)
     return out
 
 
@@ -152,9 +153,9 @@ def deep_copy(self: T, memo: dict[int, object]) -> T:
 
 def _keep_attributes(source: Stored, copied: Stored) -> None:
     """Give a shallow copy, and the objects in it, what the original has beside its fields."""
-    if type(source).__rooms__:
+    if source.__rooms__:
         store_beside(copied, beside_fields(source))
     for name in source._nested:
-        value = nested_value(source, name)
-        if value is not None:
-            _keep_attributes(value, cast("Stored", nested_value(copied, name)))
+        value = getattr(source, name)
+        if isinstance(value, Stored) and (value.__rooms__ or value._nested):
+            _keep_attributes(value, getattr(copied, name))
