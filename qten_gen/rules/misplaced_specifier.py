@@ -4,8 +4,8 @@ Only the constructor that qten-gen generates for a Module or TensorClass knows w
 other class it stays an ordinary attribute of the class: `module.weight` would be a record of the arguments, `parameters()`
 would not contain it, and the optimizer would not train it. Nothing would fail before that.
 
-In a method it means nothing either: `self.weight = param(8)` assigns that record. In a list, a dict or a tuple it is an element and
-not the specifier of the field. A comma at the end makes a tuple, too: `param(8),`.
+In a method it means nothing either: `self.weight = param(8)` assigns that record. In a list, a dict or a tuple it is an
+element and not the specifier of the field. A comma at the end makes a tuple, too: `param(8),`.
 
 The rule reports classes whose bases it knows. A base outside the run may be a declaration; there, the class statement finds
 out. In an enum a specifier is the value of a member, for declarations to use.
