@@ -82,7 +82,7 @@ def with_line_ends(content: str, before: str) -> str:
     """
     if "\r" not in before:
         return content
-    ends = _LINE_END.findall(before)
+    ends: list[str] = _LINE_END.findall(before)
     (usual, number), *_ = Counter(ends).most_common()
     if number == len(ends):
         return content.replace("\n", usual)
@@ -91,4 +91,4 @@ def with_line_ends(content: str, before: str) -> str:
     for _, start, end, first, behind in SequenceMatcher(None, _LINE_END.split(before), lines).get_opcodes():
         if end - start == behind - first:
             kept.update(zip(range(first, behind), ends[start:end], strict=False))
-    return "".join(line + (kept[index] if index in kept else usual) for index, line in enumerate(lines)) + last
+    return "".join(line + kept.get(index, usual) for index, line in enumerate(lines)) + last
