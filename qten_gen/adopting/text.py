@@ -82,8 +82,8 @@ def with_line_ends(content: str, before: str) -> str:
     """
     if "\r" not in before:
         return content
-    ends = _LINE_END.findall(before)
-    (usual, number), *_ = Counter(ends).most_common()
+    ends: list[str] = _LINE_END.findall(before)
+    usual, number = Counter(ends).most_common(1)[0]
     if number == len(ends):
         return content.replace("\n", usual)
     *lines, last = content.split("\n")
