@@ -48,18 +48,19 @@ def refusals(
             cls = file.classes.get(name)
             if cls is not None and not cls.is_adopted:
                 found[path, name] = BASE_STAYS
+    new = {path: _newly_adopted(file, before) for path, file in after.files.items()}
     for path, file in after.files.items():
-        new = _newly_adopted(file, before)
-        for each in new:
+        for each in new[path]:
             reason = _of_metaclass(each, file, after)
             if reason is not None:
                 found.update({key: reason for key in _blamed(each, file, changed) if key not in found})
+    for path, file in after.files.items():
         if not any(each.is_adopted for each in file.classes.values()):
             continue
-        if any(not each.is_inner for each in new):
-            for item in obstacles(path, outputs):
-                blamed = [key for each in new for key in _blamed(each, file, changed)]
-                found.update({key: _reason(item) for key in blamed if key not in found})
+        for item in obstacles(path, outputs):
+            for each in new[path]:
+                for key in () if each.is_inner else _blamed(each, file, changed):
+                    found.setdefault(key, _reason(item, each if each.key != key else None))
         view = readings.graph.view(path)
         if view not in examinations:
             examinations[view] = Examination(readings, path)
@@ -112,9 +113,11 @@ def _problems(path: str, examined: Examined, before: Project, after: Project) ->
                 yield declaration.name, Reason(text, "write ClassVar[...], or give the class an __init__")
 
 
-def _reason(item: Diagnostic) -> Reason:
+def _reason(item: Diagnostic, subclass: FoundClass | None = None) -> Reason:
+    """The reason that a finding is for its class, or for a base of it."""
+    about = "" if subclass is None else f"{subclass.name} in {subclass.path} derives from it, and "
     help = _HOW_TO_ALLOW.format(item.code) if item.kind.is_suppressible and not item.help else item.help
-    return Reason(item.message, help, item.code)
+    return Reason(f"{about}{item.message}", help, item.code)
 
 
 def _class_of(item: Diagnostic, source: SourceFile) -> str:

@@ -83,7 +83,7 @@ def with_line_ends(content: str, before: str) -> str:
     if "\r" not in before:
         return content
     ends: list[str] = _LINE_END.findall(before)
-    (usual, number), *_ = Counter(ends).most_common()
+    usual, number = Counter(ends).most_common(1)[0]
     if number == len(ends):
         return content.replace("\n", usual)
     *lines, last = content.split("\n")

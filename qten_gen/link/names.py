@@ -11,6 +11,9 @@ from ..model import DYNAMIC, ClassSource, SourceFile, TypeExpr, union
 from ..model.field_kinds import is_tensor
 from ..read.names import Scope
 
+_LONGEST_CHAIN = 50
+"""How many imports and aliases lead from a name to its definition at most: `a = a.b` leads to `a.b.b.b`."""
+
 _MAX_DEPTH = 50
 _NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 
@@ -47,11 +50,7 @@ class Names:
 
     def resolve(self, qualified: str) -> str:
         """The qualified name of the definition. It follows reexports and plain aliases (`Points = Batch`)."""
-        seen: set[str] = set()
-        while qualified not in seen:
-            seen.add(qualified)
-            qualified = self._step(qualified) or qualified
-        return qualified
+        return self._followed(qualified, as_object=False)
 
     def object(self, qualified: str) -> str:
         """The qualified name of the object that a name is when the program runs.
@@ -59,11 +58,18 @@ class Names:
         It differs from `resolve` for `Ids = "Tensor"` and `Ids = NewType("Ids", Tensor)`: as a type both are Tensor, but the
         objects are a string and a NewType.
         """
+        return self._followed(qualified, as_object=True)
+
+    def _followed(self, qualified: str, as_object: bool) -> str:
+        """Where the imports and aliases lead. A name that leads in a circle, or to ever longer names, stays where that shows."""
         seen: set[str] = set()
-        while qualified not in seen:
-            seen.add(qualified)
-            qualified = self._step(qualified, as_object=True) or qualified
-        return qualified
+        current = qualified
+        while current not in seen:
+            if len(seen) > _LONGEST_CHAIN:
+                return qualified
+            seen.add(current)
+            current = self._step(current, as_object=as_object) or current
+        return current
 
     def expand(self, type: TypeExpr, depth: int = 0) -> TypeExpr:
         """The type with resolved names, and with aliases and bounded type variables expanded. Its text stays as written."""
@@ -157,7 +163,9 @@ class Names:
         if head in classes:
             return None
         if head in file.imports:
-            return scope.resolve(rest)
+            found = scope.resolve(rest)
+            # After `from .pool import pool`, the name `package.pool.size` is in the module, which is not in the run.
+            return None if tail and found.startswith(f"{file.module}.{head}.") else found
         alias = _alias(file, head, as_object)
         if alias is not None and not alias.args and "." in alias.name:
             return f"{alias.name}.{tail}" if tail else alias.name

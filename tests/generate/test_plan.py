@@ -115,3 +115,32 @@ def test_a_class_inside_a_class_is_named_through_it() -> None:
     stub = made.outputs["pkg/child_qten.pyi"] or ""
     assert "from .base import Net as _Net\n" in stub
     assert "mode: _Net.Mode | None" in stub
+
+
+@pytest.mark.parametrize(
+    ("package", "name"),
+    [
+        ("from .pool import pool, pool2d\n", "shop.pool2d"),
+        ("from .pool import pool\n", "shop.pool.size"),
+        ("from .pool import size as wide\nfrom .wide import size as pool\n", "shop.pool.size"),
+    ],
+    ids=["a function beside it", "an attribute of it", "two of each other"],
+)
+def test_a_function_with_the_name_of_its_module_does_not_lead_to_ever_longer_names(package: str, name: str) -> None:
+    sources = {
+        "shop/__init__.py": f"{package}from .block import Block\n".encode(),
+        "shop/block.py": b"from qten_gen import Module\n\n\nclass Block(Module): ...\n",
+        "shop/pool.py": b"def pool(): ...\n",
+        "shop/wide.py": b"",
+        "model.py": f"import shop\nfrom qten_gen import Module\n\n\nclass A(Module):\n    function = {name}\n".encode(),
+    }
+    made = plan(sources, {})
+    assert sorted(made.outputs)[:2] == ["model_qten.py", "model_qten.pyi"]
+    assert not (made.diagnostics or made.crashes)
+
+
+@pytest.mark.parametrize("line", ["N = N.x", "from model.N import N", "N = M.x\nM = N.x"])
+def test_a_name_that_is_made_of_itself_does_not_lead_to_ever_longer_names(line: str) -> None:
+    made = plan({"model.py": f"from qten_gen import Module\n{line}\n\n\nclass A(Module):\n    y = N.z\n".encode()}, {})
+    assert sorted(made.outputs) == ["model_qten.py", "model_qten.pyi"]
+    assert not (made.diagnostics or made.crashes)
