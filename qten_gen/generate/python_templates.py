@@ -111,6 +111,13 @@ def module_py(c: ModuleView) -> str:
             "    @_rt.registered\n"
             f"    def {p.name}(self) -> {p.type}:\n"
             f"        {p.doc}\n"
+        )
+        if p.home == '_parameters':
+            add(
+                "        if _rt.symbolic_trace._is_fx_tracing_flag:\n"
+                f"            return _rt.unregistered(self, \"{p.name}\")\n"
+            )
+        add(
             "        try:\n"
             f"            return self.{p.home}[\"{p.name}\"]\n"
             "        except KeyError:\n"

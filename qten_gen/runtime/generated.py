@@ -13,6 +13,7 @@ from .module.construction import construct as construct
 from .module.construction import from_declaration as from_declaration
 from .module.core.registered_properties import registered as registered
 from .module.core.registered_properties import unregistered as unregistered
+from .module.core.symbolic_tracing import symbolic_trace as symbolic_trace
 from .module.fast_paths.initialisation import ones_ as ones_
 from .module.fast_paths.initialisation import zeros_ as zeros_
 from .module.fast_paths.registration import init_module as init_module

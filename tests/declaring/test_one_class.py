@@ -416,3 +416,11 @@ def test_a_field_may_have_the_name_of_its_class(project: Any) -> None:
     project.generate()
     model = project.load("model")
     assert type(model.Line(model.Point(torch.ones(2))).clone().Point) is model.Point
+
+
+@pytest.mark.parametrize("base", [qten_gen.TensorClass, qten_gen.Module])
+def test_a_class_is_looked_up_in_tables_without_code_of_python(base: type) -> None:
+    # The metaclass of Protocol, among its ancestors, has functions for these. `tree_flatten` would call them for each object.
+    assert type(base).__hash__ is type.__hash__
+    assert type(base).__eq__ is type.__eq__
+    assert type(base).__instancecheck__ is type.__instancecheck__

@@ -22,6 +22,25 @@ def test_an_initialiser_that_fills_a_part_is_an_error(dtype: torch.dtype, rows: 
         Net()
 
 
+@pytest.mark.parametrize("dtype", EXACT)
+def test_a_part_of_a_large_tensor_is_found_too(dtype: torch.dtype) -> None:
+    class Net(Module):
+        table: Tensor = buffer(50, 20, dtype=dtype, initializer=lambda tensor: tensor[:49].fill_(1))
+
+    with pytest.raises(RuntimeError, match="nothing writes to 20 of its 1000 elements"):
+        Net()
+
+
+def test_a_tensor_that_gets_other_memory_may_hold_anything() -> None:
+    class Net(Module):
+        table: Tensor = buffer(50, 20)
+
+        def reset_parameters(self) -> None:
+            self.table.data = torch.ones(50, 20)
+
+    assert bool((Net().table == 1).all())
+
+
 @pytest.mark.parametrize("value", [0, 1, -1, 5, float("nan"), float("inf")])
 @pytest.mark.parametrize("dtype", [*EXACT, torch.int32, torch.uint8, torch.int8])
 def test_any_value_may_fill_a_tensor(dtype: torch.dtype, value: float) -> None:

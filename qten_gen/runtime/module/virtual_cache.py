@@ -21,6 +21,7 @@ from torch.compiler import is_dynamo_compiling
 from ...common.naming import REFERENCE
 from ..declaring.virtual_fields import Cached, Virtual
 from .core.module_base import VIRTUAL_CACHE, ModuleBase
+from .core.symbolic_tracing import symbolic_trace
 from .virtual_reads import TensorReads
 from .virtual_sources import Source, attribute_sources, contents, has_own_memory, tensor_source
 from .virtual_tensors import compute, dtype_device_source, virtual
@@ -76,7 +77,8 @@ def getter(owner: type[ModuleBase], name: str) -> Callable[[ModuleBase], Tensor]
 
     def read(module: ModuleBase) -> Tensor:
         """The virtual tensor of a module: the kept one if nothing that it depends on has changed."""
-        if is_dynamo_compiling():  # first of all: what is looked up on the way is a guard
+        # First of all: what is looked up on the way is a guard.
+        if is_dynamo_compiling() or symbolic_trace._is_fx_tracing_flag:
             return virtual(module, owner, name)
         state = module.__dict__
         if VIRTUAL_CACHE in state:

@@ -8,9 +8,11 @@ the method returns keeps its dtype: a mask stays boolean, and positions stay int
 from __future__ import annotations
 
 from itertools import chain
+from typing import cast
 
 import torch
 from torch import Tensor
+from torch.fx import Proxy
 
 from ...common.naming import REFERENCE
 from ..declaring.virtual_fields import Virtual
@@ -65,6 +67,10 @@ def compute(module: ModuleBase, owner: type[ModuleBase], name: str, dtype: torch
         value = specifier.function(module, dtype, device)
     except AttributeError as error:
         raise RuntimeError(f"{type(module).__name__}.{name} could not be computed: {error}") from error
+    if isinstance(
+        value, Proxy
+    ):  # of a parameter, while `torch.fx.symbolic_trace` runs; whoever runs the graph moves it
+        return cast(Tensor, value.to(dtype=dtype) if specifier.cast else value)
     if not isinstance(value, Tensor):
         raise TypeError(f"{type(module).__name__}.{name}: expected a tensor, got {type(value).__name__}")
     # `cast` last: compiled code guards what is read.

@@ -11,6 +11,8 @@ from torch import Tensor, nn
 from torch._dynamo.types import GuardFilterEntry
 from torch.fx.experimental.proxy_tensor import make_fx
 
+from qten_gen import Module, buffer, param, virtual
+
 from .pairs import Input, Pair, agree, block, blocks, fail_alike, tower
 from .scripted import Annotated, Linear, PlainAnnotated, PlainLinear
 
@@ -208,3 +210,54 @@ def test_torchscript_refuses_an_annotated_child() -> None:
 def test_torchscript_refuses_annotations_that_are_strings(tensor_pair: Pair) -> None:
     """Of a plain module too: leave `from __future__ import annotations` out of its file."""
     fail_alike(tensor_pair, torch.jit.script, ValueError, "Unknown type annotation")
+
+
+class Gated(Module):
+    dim: int
+    weight: nn.Parameter = param("dim", "dim", initializer=nn.init.ones_)
+    scale: Tensor = buffer("dim", initializer=nn.init.ones_)
+
+    @virtual
+    def gate(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+        return self.weight.softmax(0)
+
+    @virtual(cached="may_be_stale")
+    def kept(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+        return self.weight.softmax(1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x @ self.weight.tanh() * self.scale.exp() + (self.gate + self.kept).sum()
+
+
+class PlainGated(nn.Module):
+    scale: Tensor
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(dim, dim))
+        self.register_buffer("scale", torch.ones(dim))
+
+    @property
+    def gate(self) -> Tensor:
+        return self.weight.softmax(0)
+
+    @property
+    def kept(self) -> Tensor:
+        return self.weight.softmax(1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x @ self.weight.tanh() * self.scale.exp() + (self.gate + self.kept).sum()
+
+
+def test_a_traced_graph_computes_with_the_parameters_that_the_module_has_later() -> None:
+    module, plain = Gated(2), PlainGated(2)
+    assert module.kept.shape == (2, 2)  # which is kept, but not for the graph
+    graphs = [torch.fx.symbolic_trace(nn.Sequential(each)) for each in (module, plain)]
+    made, expected = ([(node.op, str(node.target)) for node in graph.graph.nodes] for graph in graphs)
+    assert made == expected
+    with torch.no_grad():
+        module.weight.mul_(3)
+    x = torch.rand(3, 2)
+    assert torch.equal(graphs[0](x), module(x))
+    graphs[0](x).sum().backward()
+    assert module.weight.grad is not None

@@ -1,6 +1,7 @@
 """The properties by which a generated class reads its parameters, buffers and submodules.
 
 nn.Module finds them in its `__getattr__`, after the ordinary look-up has failed. A property of the class is found first.
+The property of a parameter leaves the answer to `__getattr__` while a graph is traced: see `symbolic_tracing.py`.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ def registered(getter: Callable[[Any], object]) -> RegisteredProperty:
             return self._parameters["weight"]
         except KeyError:
             return unregistered(self, "weight")
+
+    That of a parameter begins with `if symbolic_trace._is_fx_tracing_flag: return unregistered(self, "weight")`.
     """
     name = getter.__name__
 
