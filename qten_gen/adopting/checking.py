@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from ..generate.examination import Examination, Examined
+from ..generate.obstacles import obstacles
 from ..model import ModuleDecl, SourceFile, VirtualDecl
 from ..model.diagnostics import Diagnostic
 from ..project.import_graph import View
@@ -59,6 +60,7 @@ def refusals(before: Project, opened: Opened, proposed: Mapping[str, Collection[
 def _problems(path: str, examined: Examined, before: Project, after: Project) -> Iterator[tuple[str, Reason]]:
     """The names of classes with an error, or of all that the file has, and what is wrong."""
     linked = examined.linked
+    yield from (("", _reason(item)) for item in obstacles(path, {}))
     for item in examined.found:
         if item.is_error and item.path == path:
             yield (_class_of(item, linked.source) if linked is not None else ""), _reason(item)

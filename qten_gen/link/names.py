@@ -7,6 +7,7 @@ from ast import literal_eval
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from ..common.module_names import absolute
 from ..model import DYNAMIC, ClassSource, SourceFile, TypeExpr, union
 from ..model.field_kinds import is_tensor
 from ..read.names import Scope
@@ -47,11 +48,7 @@ class Names:
 
     def resolve(self, qualified: str) -> str:
         """The qualified name of the definition. It follows reexports and plain aliases (`Points = Batch`)."""
-        seen: set[str] = set()
-        while qualified not in seen:
-            seen.add(qualified)
-            qualified = self._step(qualified) or qualified
-        return qualified
+        return self._followed(qualified)
 
     def object(self, qualified: str) -> str:
         """The qualified name of the object that a name is when the program runs.
@@ -59,11 +56,7 @@ class Names:
         It differs from `resolve` for `Ids = "Tensor"` and `Ids = NewType("Ids", Tensor)`: as a type both are Tensor, but the
         objects are a string and a NewType.
         """
-        seen: set[str] = set()
-        while qualified not in seen:
-            seen.add(qualified)
-            qualified = self._step(qualified, as_object=True) or qualified
-        return qualified
+        return self._followed(qualified, as_object=True)
 
     def expand(self, type: TypeExpr, depth: int = 0) -> TypeExpr:
         """The type with resolved names, and with aliases and bounded type variables expanded. Its text stays as written."""
@@ -140,6 +133,16 @@ class Names:
         bases = [TypeExpr(self.resolve(base.name)) for base in found[1].bases]
         return any(is_tensor(base) or self._is_tensor_class(base.name, below | {name}) for base in bases)
 
+    def _followed(self, start: str, *, as_object: bool = False) -> str:
+        """The name at the end of all imports and aliases. One that never ends, as of `a = b.c` with `b = a`, stays as it is."""
+        qualified, seen = start, set[str]()
+        while qualified not in seen:
+            if len(seen) == _MAX_DEPTH:
+                return start
+            seen.add(qualified)
+            qualified = self._step(qualified, as_object=as_object) or qualified
+        return qualified
+
     def _step(self, qualified: str, *, as_object: bool = False) -> str | None:
         """Follow one import or alias; None if the name is defined there, or is outside the run."""
         declared = self._declared(qualified)
@@ -157,7 +160,7 @@ class Names:
         if head in classes:
             return None
         if head in file.imports:
-            return scope.resolve(rest)
+            return None if tail and _has_submodule(file, head) else scope.resolve(rest)
         alias = _alias(file, head, as_object)
         if alias is not None and not alias.args and "." in alias.name:
             return f"{alias.name}.{tail}" if tail else alias.name
@@ -202,3 +205,13 @@ def _text_of(type: TypeExpr) -> TypeExpr | str:
     except (ValueError, SyntaxError):
         return type
     return found if isinstance(found, str) else type
+
+
+def _has_submodule(file: SourceFile, name: str) -> bool:
+    """Whether a package imports from its submodule of that name, and `package.name.other` is in that.
+
+    With `from .pool import pool, unpool` in the package, `package.pool.unpool` is not an attribute of the function `pool`.
+    """
+    submodule = f"{file.module}.{name}"
+    modules = (absolute(imported.module, file.module, True) for imported in file.imports.values())
+    return file.is_package and any(f"{module}.".startswith(f"{submodule}.") for module in modules)
