@@ -184,6 +184,14 @@ KEEPING = {
         "class A(nn.Module):\n    def __init__(self, n): super().__init__()\nclass B(A):\n    rate: float",
         "class A(Module):\n    def __init__(self, n): super().__init__()\nclass B(A, init=False):\n    rate: float",
     ),
+    "below a constructor with arguments": (
+        "class A(nn.Module):\n    def __init__(self, n): super().__init__()\nclass B(A): ...",
+        "class A(Module):\n    def __init__(self, n): super().__init__()\nclass B(A, init=False): ...",
+    ),
+    "below a constructor without arguments": (
+        "class A(nn.Module):\n    def __init__(self): super().__init__()\nclass B(A): ...",
+        "class A(Module):\n    def __init__(self): super().__init__()\nclass B(A): ...",
+    ),
     "below an annotation": (
         "class A(nn.Module):\n    rate: float = 0.5\nclass B(A): ...",
         "class A(Module, init=False):\n    rate: float = 0.5\nclass B(A, init=False): ...",
