@@ -9,7 +9,8 @@ from ..generate.obstacles import obstacles
 from ..model import ModuleDecl, SourceFile, VirtualDecl
 from ..model.diagnostics import Diagnostic
 from ..project.import_graph import View
-from .adoption import Key, Reason
+from .adoption import FoundClass, Key, Kind, Reason
+from .metaclasses import inherited_metaclass, own_metaclass
 from .opened import OpenFile, Project
 from .opening import Opened
 
@@ -20,13 +21,16 @@ BASE_STAYS = Reason("its base stays", "adopt the base first")
 """Why nothing is done with a class whose base stays. The base knows why it does."""
 
 
-def refusals(before: Project, opened: Opened, proposed: Mapping[str, Collection[str]]) -> dict[Key, Reason]:
+def refusals(
+    before: Project, opened: Opened, proposed: Mapping[str, Collection[str]], outputs: Mapping[str, bytes]
+) -> dict[Key, Reason]:
     """The classes whose proposals cannot be made, each with the reason.
 
     Args:
         before: The project before.
         opened: The project with the proposals of a level made.
         proposed: The names of the classes that the level changes, by path.
+        outputs: The files that have the name of an output, by path.
     """
     after, readings = opened.project, opened.readings
     examinations: dict[View, Examination] = {}
@@ -45,16 +49,46 @@ def refusals(before: Project, opened: Opened, proposed: Mapping[str, Collection[
             if cls is not None and not cls.is_adopted:
                 found[path, name] = BASE_STAYS
     for path, file in after.files.items():
+        new = _newly_adopted(file, before)
+        for each in new:
+            reason = _of_metaclass(each, file, after)
+            if reason is not None:
+                found.update({key: reason for key in _blamed(each, file, changed) if key not in found})
         if not any(each.is_adopted for each in file.classes.values()):
             continue
+        if any(not each.is_inner for each in new):
+            for item in obstacles(path, outputs):
+                blamed = [key for each in new for key in _blamed(each, file, changed)]
+                found.update({key: _reason(item) for key in blamed if key not in found})
         view = readings.graph.view(path)
         if view not in examinations:
             examinations[view] = Examination(readings, path)
         examined = examinations[view].of(path)
         for owner, reason in _problems(path, examined, before, after):
-            blamed = _blamed(owner, file, changed)
+            cls = file.classes.get(owner)
+            blamed = _blamed(cls, file, changed) if cls is not None else _of_file(file, changed)
             found.update({key: reason for key in blamed if key not in found})
     return found
+
+
+def _newly_adopted(file: OpenFile, before: Project) -> list[FoundClass]:
+    """The classes of a file, inner ones included, that the level makes classes of qten_gen."""
+    old = before.files.get(file.path)
+    were = {each.name for each in (*old.classes.values(), *old.inner) if each.is_adopted} if old is not None else set()
+    return [each for each in (*file.classes.values(), *file.inner) if each.is_adopted and each.name not in were]
+
+
+def _of_metaclass(found: FoundClass, file: OpenFile, project: Project) -> Reason | None:
+    """What is wrong with a class whose metaclass cannot be combined with ours: its class statement would raise TypeError."""
+    own = own_metaclass(found, file, project)
+    name, metaclass = found.name, own
+    if own is None:
+        inherited = inherited_metaclass(found, project.programs[file.path])
+        if inherited is None:
+            return None
+        name, metaclass = inherited
+    root = "TensorClass" if found.kind is Kind.TENSORCLASS else "Module"
+    return Reason(f"the metaclass of {name} is {metaclass}, and {root} has one of its own")
 
 
 def _problems(path: str, examined: Examined, before: Project, after: Project) -> Iterator[tuple[str, Reason]]:
@@ -93,15 +127,16 @@ def _class_of(item: Diagnostic, source: SourceFile) -> str:
     return ""
 
 
-def _blamed(owner: str, file: OpenFile, changed: Mapping[str, Collection[Key]]) -> list[Key]:
-    """The changed classes that a finding may come from: its class, or else that one's ancestors.
+def _blamed(owner: FoundClass, file: OpenFile, changed: Mapping[str, Collection[Key]]) -> list[Key]:
+    """The changed classes that a finding about a class may come from: that class, or else its ancestors."""
+    if owner.key in changed.get(owner.qualified, ()):
+        return [owner.key]
+    return [key for name in owner.ancestors for key in changed.get(name, ())]
 
-    All of the file for the file, and for a class that is no module in the eyes of the reader: nothing would be generated for it.
+
+def _of_file(file: OpenFile, changed: Mapping[str, Collection[Key]]) -> list[Key]:
+    """The changed classes of a file, which a finding about the file may come from.
+
+    So may one about a class that is no module in the eyes of the reader: nothing would be generated for it.
     """
-    keys = {key for several in changed.values() for key in several}
-    if (file.path, owner) in keys:
-        return [(file.path, owner)]
-    found = file.classes.get(owner)
-    if found is None:
-        return [each.key for each in file.classes.values() if each.key in keys]
-    return [key for name in found.ancestors for key in changed.get(name, ())]
+    return [each.key for each in file.classes.values() if each.key in changed.get(each.qualified, ())]

@@ -105,7 +105,7 @@ def _added(name: str, node: ast.ImportFrom, text: Text) -> Edit:
     later = next((alias for alias in node.names if alias.name > name), None)
     lines = {alias.lineno for alias in node.names}
     apart = len(lines) == len(node.names) and node.lineno not in lines
-    between = f",{text.newline}{text.indentation(node.names[0].lineno)}" if apart else ", "
+    between = f",\n{text.indentation(node.names[0].lineno)}" if apart else ", "
     if later is not None:
         start = text.span(later)[0]
         return Edit(start, start, f"{name}{between}")
@@ -119,8 +119,8 @@ def _new_statement(statement: str, own: Collection[str], tree: ast.Module, text:
     line, above, below = _place(known, statement, own, tree)
     at = text.line_start(line)
     if at > len(text.content):  # the last line has no end
-        return Edit(len(text.content), len(text.content), f"{text.newline}{statement}{text.newline}")
-    return Edit(at, at, f"{text.newline * above}{statement}{text.newline}{text.newline * below}")
+        return Edit(len(text.content), len(text.content), f"\n{statement}\n")
+    return Edit(at, at, "\n" * above + f"{statement}\n" + "\n" * below)
 
 
 def _place(known: Sequence[_Import], statement: str, own: Collection[str], tree: ast.Module) -> tuple[int, int, int]:

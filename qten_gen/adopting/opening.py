@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ..generate.readings import Readings
 from ..model.diagnostics import Diagnostic
@@ -16,7 +16,7 @@ from ..read.syntax import tree_of
 from .adoption import FoundClass, Options
 from .finding import found_classes, scope_of
 from .opened import OpenFile, Project
-from .text import Text
+from .text import Text, with_line_ends
 
 _LEADING = (b"torch", b"tensordict", b"lightning", b"qten_gen", b"transformers", b"mmcv", b"mmengine")
 """A file that mentions none of these, and imports no file that does, has no class to adopt."""
@@ -32,11 +32,22 @@ class Sources:
     origins: Mapping[str, Origin]
     scans: Mapping[str, Scan]
     targets: frozenset[str]
+    outputs: Mapping[str, bytes] = field(default_factory=dict)
+    """The files that have the name of an output of a target, whoever wrote them."""
+    locked: frozenset[str] = frozenset()
+    """The targets that cannot be written."""
 
     @classmethod
-    def of(cls, texts: Mapping[str, bytes], origins: Mapping[str, Origin], targets: Collection[str]) -> Sources:
+    def of(
+        cls,
+        texts: Mapping[str, bytes],
+        origins: Mapping[str, Origin],
+        targets: Collection[str],
+        outputs: Mapping[str, bytes] | None = None,
+        locked: Collection[str] = (),
+    ) -> Sources:
         scans = {path: scan(data, origins[path]) for path, data in texts.items()}
-        return cls(texts, origins, scans, frozenset(targets))
+        return cls(texts, origins, scans, frozenset(targets), outputs or {}, frozenset(locked))
 
     def changed(self, texts: Mapping[str, bytes]) -> Sources:
         """The same files, some of them with other texts."""
@@ -135,9 +146,13 @@ def _imported_names(sources: Sources) -> dict[str, frozenset[str]]:
 
 
 def encoded(content: str, before: bytes) -> bytes | None:
-    """A new text of a file in the encoding of its old one; None if the encoding lacks a character."""
+    """A new text of a file, with the encoding and the line ends of its old one; None if the encoding lacks a character."""
     encoding = encoding_of(before)
     try:
-        return None if isinstance(encoding, SyntaxError) else content.encode(encoding)
+        return (
+            None
+            if isinstance(encoding, SyntaxError)
+            else with_line_ends(content, before.decode(encoding)).encode(encoding)
+        )
     except UnicodeError:
         return None

@@ -20,7 +20,7 @@ from .text import edited
 _INSIDE = Reason(
     "it stands inside a function or class, where nothing is generated", "move it to the top level", is_open=False
 )
-_RETURNS = Reason("the file has carriage returns inside of lines, so positions in it are not certain")
+_LOCKED = Reason("its file is read-only", "make the file writable")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def _apply(function: LevelFunction, sources: Sources, opened: Opened) -> _Applie
             return _Applied(sources, opened, {}, {**stays, **refused})
         after = sources.changed(texts)
         latest = open_project(after, project.options, latest)
-        more = refusals(project, latest, proposed)
+        more = refusals(project, latest, proposed, sources.outputs)
         if not more:
             return _Applied(after, latest, made, {**stays, **refused})
         refused.update(more)
@@ -160,7 +160,10 @@ def _edited(function: LevelFunction, file: OpenFile, project: Project, sources: 
     before = sources.texts[file.path]
     stays = {(file.path, each.name): each.stays for each in proposals if each.stays is not None}
     changing = {(file.path, each.name): each for each in proposals if each.edits}
-    result = _new_text(file, list(changing.values()), before, own) if changing else before
+    result: bytes | Reason = before
+    if changing:
+        is_locked = file.path in sources.locked
+        result = _LOCKED if is_locked else _new_text(file, list(changing.values()), before, own)
     if isinstance(result, Reason):
         return _Edited(before, {}, {**stays, **dict.fromkeys(changing, result)})
     return _Edited(result, changing, stays)
@@ -169,8 +172,6 @@ def _edited(function: LevelFunction, file: OpenFile, project: Project, sources: 
 def _new_text(file: OpenFile, proposals: list[Proposal], before: bytes, own: set[str]) -> bytes | Reason:
     """The new text of a file, or why it cannot be had."""
     content = file.text.content
-    if "\r" in content.replace("\r\n", ""):
-        return _RETURNS
     needs: set[Need] = {need for proposal in proposals for need in proposal.needs}
     try:
         edits = [edit for proposal in proposals for edit in proposal.edits]

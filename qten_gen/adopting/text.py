@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import ast
+import re
+from collections import Counter
 from collections.abc import Iterable
+from difflib import SequenceMatcher
 
 from .adoption import Edit
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+"""What ends a line for Python's parser. A form feed does not, though `str.splitlines` splits there."""
 
 
 class Text:
     """A text and the starts of its lines. Positions of `ast` count bytes of UTF-8 in a line; these count characters."""
 
     def __init__(self, content: str) -> None:
-        self.content = content
+        """Keep the text with line feeds only; `with_line_ends` gives a new text those of the file."""
+        self.content = _LINE_END.sub("\n", content) if "\r" in content else content
         self._starts = [0]
-        for line in content.split("\n"):
+        for line in self.lines:
             self._starts.append(self._starts[-1] + len(line) + 1)
 
     def offset(self, line: int, column: int) -> int:
@@ -43,9 +50,9 @@ class Text:
         return whole[: len(whole) - len(whole.lstrip(" \t\f"))]
 
     @property
-    def newline(self) -> str:
-        """The line end of the text."""
-        return "\r\n" if "\r\n" in self.content else "\n"
+    def lines(self) -> list[str]:
+        """The lines, without their ends."""
+        return self.content.split("\n")
 
 
 def edited(content: str, edits: Iterable[Edit]) -> str:
@@ -65,3 +72,23 @@ def edited(content: str, edits: Iterable[Edit]) -> str:
         parts += [content[done : edit.start], edit.text]
         done = edit.end
     return "".join([*parts, content[done:]])
+
+
+def with_line_ends(content: str, before: str) -> str:
+    """A text with the line ends of an older one: lines that stay or change keep their own, and new ones get the most frequent.
+
+    >>> with_line_ends("a\\nnew\\nb\\n", "a\\r\\nb\\n")
+    'a\\r\\nnew\\r\\nb\\n'
+    """
+    if "\r" not in before:
+        return content
+    ends: list[str] = _LINE_END.findall(before)
+    (usual, number), *_ = Counter(ends).most_common()
+    if number == len(ends):
+        return content.replace("\n", usual)
+    *lines, last = content.split("\n")
+    kept = dict[int, str]()
+    for _, start, end, first, behind in SequenceMatcher(None, _LINE_END.split(before), lines).get_opcodes():
+        if end - start == behind - first:
+            kept.update(zip(range(first, behind), ends[start:end], strict=False))
+    return "".join(line + kept.get(index, usual) for index, line in enumerate(lines)) + last

@@ -80,11 +80,15 @@ def _adopt(options: AdoptOptions, out: TextIO, err: TextIO) -> int:
         origins = {path: source.origin for path, source in part.files.sources.items()}
         texts, unreadable = _read(origins)
         failures += [f"{path}: cannot read it: {why}" for path, why in unreadable if part.files.sources[path].target]
+        failures += [f"{path}: cannot read it: {why}" for path, why in part.files.unlistable.items()]
         targets = [path for path in texts if part.files.sources[path].target]
         # The parser creates millions of objects that live to the end. Collecting garbage among them takes a tenth of the time.
         gc.disable()
         try:
-            outcome = adopt_sources(Sources.of(texts, origins, targets), Options(options.level, options.dataclasses))
+            outcome = adopt_sources(
+                Sources.of(texts, origins, targets, _read(part.files.outputs)[0], list(filter(_is_locked, targets))),
+                Options(options.level, options.dataclasses),
+            )
         finally:
             gc.enable()
         outcomes.append(outcome)
@@ -109,6 +113,13 @@ def _read(paths: Iterable[str]) -> tuple[dict[str, bytes], list[tuple[str, str]]
         except OSError as error:
             unreadable.append((path, error.strerror or str(error)))
     return texts, unreadable
+
+
+def _is_locked(path: str) -> bool:
+    """Whether a file or its folder is read-only. The superuser could write it all the same, but somebody has asked not to."""
+    real = os.path.realpath(path)
+    may_write = os.access(real, os.W_OK) and os.access(os.path.dirname(real), os.W_OK)
+    return not may_write or not os.stat(real).st_mode & 0o222
 
 
 def _together(outcomes: Sequence[Outcome]) -> Outcome:

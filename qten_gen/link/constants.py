@@ -85,9 +85,15 @@ def _class(cls: ClassSource, file: SourceFile, names: Names) -> ClassSource:
         own = file.constants.get(f"{cls.name}.{name}")
         return _constant(names.meaning(name, file), names, 0) if own is None else _fold_text(own, lookup)
 
-    fields = tuple(_made(_field(field, lookup), file, names) for field in cls.fields)
+    arguments = {field.name for field in cls.fields if field.annotation is not None and not field.is_class_variable}
+
+    def of_fields(name: str) -> _Known | None:
+        """A constructor argument is none: the class body knows its default only, which the rule `early-value` reports."""
+        return None if name in arguments else lookup(name)
+
+    fields = tuple(_made(_field(field, of_fields), file, names) for field in cls.fields)
     methods = tuple(_method(method, lookup) for method in cls.methods)
-    checks = tuple(_call(call, lookup) for call in cls.checks)
+    checks = tuple(_call(call, of_fields) for call in cls.checks)
     keywords = tuple((name, _value(value, lookup)) for name, value in cls.keywords)
     bases = tuple(_base(base, file, names, lookup) for base in cls.bases)
     values = tuple((name, _named(_value(value, lookup), names)) for name, value in cls.values)

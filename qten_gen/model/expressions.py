@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import field
 
+from ..common import language
 from ..common.records import dataclass
 from .dimensions import Dim, DimError
 
@@ -153,6 +154,11 @@ class Value:
         if self.choice is None:
             return (self,)
         return tuple(value for _, value in self.choice.options or ())
+
+    @property
+    def held_specifier(self) -> str | None:
+        """The first specifier of a field whose result it holds, such as `qten_gen.param`: it is not one itself."""
+        return next((name for name in self.contains if name in language.SPECIFIERS), None)
 
     @property
     def written(self) -> str | None:

@@ -48,8 +48,26 @@ def made(node: ast.expr, scope: Scope) -> Iterator[str]:
         case ast.IfExp():
             yield from made(node.body, scope)
             yield from made(node.orelse, scope)
+        case ast.BoolOp():
+            for value in node.values:
+                yield from made(value, scope)
+        case ast.NamedExpr():
+            yield from made(node.value, scope)
         case ast.Call():
             yield from _of_call(node, scope)
+
+
+def specifiers(node: ast.expr, scope: Scope) -> Iterator[str]:
+    """The specifiers that an expression calls anywhere, except in a lambda, which runs later."""
+    if isinstance(node, ast.Lambda | ast.Name | ast.Attribute | ast.Constant):
+        return
+    if isinstance(node, ast.Call) and (name := scope.resolve(dotted(node.func) or "")) in language.SPECIFIERS:
+        yield name
+        return
+    for part in ast.iter_child_nodes(node):
+        inside = part.value if isinstance(part, ast.keyword) else part
+        if isinstance(inside, ast.expr):
+            yield from specifiers(inside, scope)
 
 
 def is_container(node: ast.expr, scope: Scope) -> bool:

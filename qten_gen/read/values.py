@@ -13,7 +13,7 @@ from . import dimensions
 from .annotations import string_value
 from .calls import CallArgument, call_arguments
 from .imports import dotted
-from .made_objects import is_callable, is_container, made
+from .made_objects import is_callable, is_container, made, specifiers
 from .names import Scope
 from .written import text_of
 
@@ -43,7 +43,7 @@ def plain_value(node: ast.expr, place: NodePath, scope: Scope) -> Value:
         torch_name=name if name.startswith("torch.") else None,
         partial=_partial(node, scope),
         name=name,
-        contains=tuple(made(node, scope)),
+        contains=tuple(dict.fromkeys((*made(node, scope), *specifiers(node, scope)))),
         is_container=is_container(node, scope),
         is_callable=is_callable(node, scope),
         place=place,

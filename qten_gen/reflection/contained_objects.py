@@ -59,13 +59,13 @@ _ATTRS_FIELD = ("attr._make", "_CountingAttr")
 
 
 def _specifier(value: object) -> str | None:
-    """The function that made a record: `submodule`, or `attrs.field`, which is for classes of another library."""
+    """The function that made a record: a specifier, or `attrs.field`, which is for classes of another library."""
     if isinstance(value, Iterator):
         return language.ITERATOR
     call = recorded_call(value)
     if (type(value).__module__, type(value).__qualname__) == _ATTRS_FIELD:
         return "attrs.field"
-    return language.SUBMODULE if call is not None and call.name == language.SUBMODULE else None
+    return call.name if call is not None and call.name in language.SPECIFIERS else None
 
 
 def _items(value: object) -> Iterator[object]:

@@ -23,6 +23,7 @@ from . import (
     duplicate_class,
     duplicate_handler,
     dynamic_declaration,
+    early_value,
     field_after_default,
     foreign_output,
     frozen_mismatch,
@@ -192,6 +193,8 @@ DECLARATION_RULES: tuple[DeclarationRule, ...] = (
     incomplete_sources,
     cached_tensor,
     dynamic_declaration,
+    early_value,
+    misplaced_specifier,
 )
 FILE_RULES: tuple[FileRule, ...] = (
     generated_base,

@@ -11,6 +11,7 @@ Constants are resolved: `param(SIZE)` is `param(3)` if a file of the run assigns
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from ..model import (
@@ -87,6 +88,8 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     for field in context.source.fields:
         if field.specifier is not None:
             yield from _arguments(field.specifier)
+        elif field.value is not None and field.value.held_specifier is not None:
+            yield from _around_specifier(field.name, field.value)
         elif isinstance(context.declaration, ModuleDecl) and field.annotation is not None:
             yield from _value(field, context)
     for method in context.source.methods:
@@ -171,6 +174,19 @@ def _arguments(call: SpecifierCall) -> Iterator[Diagnostic]:
             yield Diagnostic(KIND, message, argument.place, help)
 
 
+def _around_specifier(name: str, value: Value) -> Iterator[Diagnostic]:
+    """An expression that may give a specifier or something else. In a container it is none: see `misplaced_specifier`."""
+    if value.is_container or value.held_specifier is None:
+        return
+    called = value.held_specifier.rpartition(".")[2]
+    help = f"write {called}(...) alone"
+    if f"{called}(" not in value.text:  # a name or a function, which may give any specifier
+        help = "write param(...), buffer(...) or submodule(...) here"
+    elif value.held_specifier not in (language.FIELD, language.DERIVED) and re.search(r"\b(if|and)\b", value.text):
+        help = f'{help}; {called}(..., when="use_it") makes it None unless the constructor argument use_it is true'
+    yield Diagnostic(KIND, f"the specifier of {name} is {_ONLY_THEN}, got {value.text}", value.place, help)
+
+
 def _is_string(text: str) -> bool:
     """Whether an expression makes a string, as far as its text shows."""
     return text.lstrip("rRuU").startswith(("f'", 'f"', "F'", 'F"', "'", '"')) or ".join(" in text or ".format(" in text
@@ -191,6 +207,6 @@ def _value(field: FieldSource, context: RuleContext) -> Iterator[Diagnostic]:
     declared = next((found for found in context.fields if found.name == field.name), None)
     members = () if declared is None else members_of(declared.type)
     suspected = any(_is_registered(member.name, context) for member in members)
-    if suspected or language.PARAM in value.contains:
+    if suspected:
         message = f"the specifier of {field.name} is {_ONLY_THEN}, got {value.text}"
         yield Diagnostic(KIND, message, value.place, "write param(...), buffer(...) or submodule(...) here")

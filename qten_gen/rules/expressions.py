@@ -196,7 +196,8 @@ def unknown_names(expression: Expression, declared: Mapping[str, ModuleField]) -
             help = f"an expression can use constructor arguments and derived values only; {known}"
             yield name, f"{name} is not a config field", help
         else:
-            help = did_you_mean(name, usable_names(expression, declared), known)
+            each = "; index is the position of each child" if expression.names.has_index else ""
+            help = did_you_mean(name, usable_names(expression, declared), f"{known}{each}")
             if is_plain:
                 help = f"{help}{' For' if help.endswith('?') else '; for'} a plain string, write const({text!r})"
             yield name, f"there is no config field {name}", help

@@ -10,6 +10,7 @@ A string names a method of the class. It is called with the tensor and can read 
 
 from __future__ import annotations
 
+from ast import literal_eval
 from collections.abc import Iterator
 
 from ..common.suggestions import did_you_mean
@@ -84,9 +85,9 @@ def _problem(name: str, given: Value, context: RuleContext) -> tuple[str, str] |
         example = f"partial(nn.init.constant_, val={given.literal})"
         return f"the initializer of {name} is {given.literal}, which is not a function", f"write {example}"
     if given.is_callable:
-        missing = _missing_argument(given)
-        if missing is not None:
-            return missing
+        wrong = _missing_argument(given) or _string_argument(given)
+        if wrong is not None:
+            return wrong
     elif given.is_container or kind_of(given, context) is None:
         shown = given.text if len(given.text) <= _SHOWN else f"{given.text[:_SHOWN]}..."
         return f"the initializer of {name} is {shown}, which is not a function", _FILLING
@@ -148,6 +149,22 @@ def _missing_argument(given: Value) -> tuple[str, str] | None:
         return None
     short = function.removeprefix("torch.")
     return f"{short} also requires the argument {argument}", f"write partial({short}, {argument}=...)"
+
+
+_WORDS = ("mode", "nonlinearity")
+"""The arguments of initialisers of torch that are strings."""
+
+
+def _string_argument(given: Value) -> tuple[str, str] | None:
+    """What is wrong with a partial that names a config field: its arguments are values."""
+    if given.partial is None or not given.partial.function.startswith("torch.nn.init."):
+        return None
+    for keyword, text in given.partial.keywords:
+        if keyword not in _WORDS and isinstance(literal_eval(text), str):
+            short = given.partial.function.removeprefix("torch.")
+            message = f"the argument {keyword} of {short} is the string {text}, and not an expression"
+            return message, 'write initializer="fill", and a method fill(self, tensor) that reads the config field'
+    return None
 
 
 def _missing_method(method: str, context: RuleContext, otherwise: str) -> tuple[str, str] | None:

@@ -5,7 +5,7 @@ both, one of them would be ignored. The same name twice would create a single ch
 because dots separate the parts of a parameter's path, and so would the name of an attribute that every ModuleDict has, such as
 `type`.
 
-`keys` is a tuple of names, or the name of a config field that contains one.
+`keys` is a tuple of names, or the name of a config field or derived value that contains one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..common.suggestions import did_you_mean
-from ..model import ConfigDecl, ModuleDecl, ParameterDecl, SubmoduleDecl
+from ..model import ConfigDecl, DerivedDecl, ModuleDecl, ParameterDecl, SubmoduleDecl
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 from .reserved import CONTAINER
@@ -51,7 +51,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     declaration = context.declaration
     if not isinstance(declaration, ModuleDecl):
         return
-    config = {field.name: field for field in declaration.fields if isinstance(field, ConfigDecl)}
+    config = {field.name: field for field in declaration.fields if isinstance(field, ConfigDecl | DerivedDecl)}
     for field in context.module_fields:
         if not isinstance(field, SubmoduleDecl | ParameterDecl) or (field.repeat is None and field.keys is None):
             continue
@@ -77,7 +77,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             yield Diagnostic(KIND, message, context.argument_place(field.name, "keys"), help)
 
 
-def _problem(keys: str | tuple[str, ...] | None, config: dict[str, ConfigDecl]) -> tuple[str, str] | None:
+def _problem(keys: str | tuple[str, ...] | None, config: dict[str, ConfigDecl | DerivedDecl]) -> tuple[str, str] | None:
     """What is wrong with `keys`, and how to fix it."""
     if isinstance(keys, tuple):
         wrong = [key for index, key in enumerate(keys) if not key or "." in key or key in keys[:index]]
@@ -95,6 +95,9 @@ def _problem(keys: str | tuple[str, ...] | None, config: dict[str, ConfigDecl]) 
     elif keys is not None:
         found = config.get(keys)
         if found is None:
+            if not keys.isidentifier():
+                help = f'write keys="names", with a field above: names: tuple[str, ...] = derived({keys!r})'
+                return f"keys is the name of a config field or derived value, got {keys!r}", help
             help = did_you_mean(keys, config, f"for a single child, write keys=({keys!r},)")
             return f"there is no config field {keys!r}", help
         if found.type.name in _NO_NAMES:

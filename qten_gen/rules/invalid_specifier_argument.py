@@ -263,7 +263,10 @@ def _dtype_problem(value: Value, given: object) -> tuple[str, str] | None:
         return None
     meant = _DTYPES.get(name.rpartition(".")[2], "float32")
     plain = given.removeprefix("torch.") if isinstance(given, str) else meant
-    return f"dtype must be a torch.dtype, got {value.text}", f"write dtype=torch.{plain}"
+    help = f"write dtype=torch.{plain}"
+    if not plain.isidentifier():
+        help = "write a dtype that does not depend on the arguments; the constructor's own argument dtype is for all tensors"
+    return f"dtype must be a torch.dtype, got {value.text}", help
 
 
 _DTYPES = {"int": "int64", "bool": "bool", "LongTensor": "int64", "BoolTensor": "bool", "HalfTensor": "float16"}

@@ -4,7 +4,8 @@ Only the constructor that qten-gen generates for a Module or TensorClass knows w
 other class it stays an ordinary attribute of the class: `module.weight` would be a record of the arguments, `parameters()`
 would not contain it, and the optimizer would not train it. Nothing would fail before that.
 
-In a method it means nothing either: `self.weight = param(8)` assigns that record.
+In a method it means nothing either: `self.weight = param(8)` assigns that record. In a list, a dict or a tuple it is an
+element and not the specifier of the field. A comma at the end makes a tuple, too: `param(8),`.
 
 The rule reports classes whose bases it knows. A base outside the run may be a declaration; there, the class statement finds
 out. In an enum a specifier is the value of a member, for declarations to use.
@@ -14,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ..model import ClassSource, FileDecl, language
+from ..model import ClassSource, ConfigDecl, FieldDecl, FileDecl, language
 from ..model.diagnostics import Diagnostic, Kind
-from .context import Project, name_of
+from .context import Project, RuleContext, name_of
 
 KIND = Kind("QG111", "misplaced-specifier")
 
@@ -42,6 +43,18 @@ class Scale(nn.Module):
 
 _KNOWN = frozenset({"abc", "builtins", "dataclasses", "enum", "torch", "typing"})
 """Packages in which no declaration is."""
+
+
+def check(context: RuleContext) -> Iterator[Diagnostic]:
+    for field in context.fields:
+        if not isinstance(field, FieldDecl | ConfigDecl) or field.default is None or field.default.factory:
+            continue
+        value = field.default.value
+        if value.held_specifier is not None and value.is_container:
+            called = value.held_specifier.rpartition(".")[2]
+            message = f"{called}(...) declares nothing inside another value, so {field.name} would hold a record of its arguments"
+            several = "; repeat= and keys= declare several" if called in ("param", "submodule", "sequential") else ""
+            yield Diagnostic(KIND, message, value.place, f"write {field.name}: ... = {called}(...) alone{several}")
 
 
 def check_file(file: FileDecl, project: Project) -> Iterator[Diagnostic]:

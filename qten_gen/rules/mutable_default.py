@@ -45,6 +45,8 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         if not isinstance(field, FieldDecl | ConfigDecl) or field.default is None or field.default.factory:
             continue
         value = field.default.value
+        if value.held_specifier is not None:
+            continue  # see `misplaced_specifier`
         match = _MUTABLE.match(value.text)
         if match is None and isinstance(field, ConfigDecl) and value.mutable and not value.contains:
             message = f"the default of {field.name} is mutable, and all instances would share it"

@@ -70,6 +70,8 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         return
     for argument in context.module_fields:
         if isinstance(argument, ConfigDecl):
+            if argument.default is not None and argument.default.value.held_specifier is not None:
+                continue  # see `dynamic_declaration` and `misplaced_specifier`
             problem = _of_argument(argument, context)
             if problem is not None:
                 yield Diagnostic(KIND, problem[0], argument.type.place, problem[1])

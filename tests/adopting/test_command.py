@@ -151,6 +151,62 @@ def test_a_file_that_does_not_parse_fails_the_run_and_stays(project: Path) -> No
     assert "class Encoder(Module):" in (project / "shop" / "model.py").read_text()
 
 
+def test_a_class_stays_in_a_file_whose_generated_module_could_not_be_imported(project: Path) -> None:
+    (project / "shop" / "model.py").rename(project / "shop" / "my-model.py")
+    status, out, _ = _run("shop", "--write")
+    assert status == DONE
+    assert (
+        "Encoder stays: 'my-model' is not a valid module name, so the generated module could not be imported [QG005]"
+        in out
+    )
+    assert (project / "shop" / "my-model.py").read_text() == _SOURCE
+    assert main(["--quiet", "shop"], io.StringIO(), io.StringIO()) == DONE
+
+
+def test_a_base_stays_whose_subclass_is_in_a_file_that_could_not_be_imported(project: Path) -> None:
+    (project / "shop" / "run-it.py").write_text("from shop.model import Encoder\n\n\nclass Mine(Encoder):\n    pass\n")
+    status, out, _ = _run("shop", "--write")
+    assert status == DONE
+    assert "shop/model.py:5: Encoder stays: 'run-it' is not a valid module name" in out
+    assert main(["--quiet", "shop"], io.StringIO(), io.StringIO()) == DONE
+
+
+def test_a_class_stays_whose_generated_file_would_replace_one_of_the_user(project: Path) -> None:
+    (project / "shop" / "model_qten.py").write_text("mine = 1\n")
+    status, out, _ = _run("shop", "--write")
+    assert status == DONE
+    assert "Encoder stays: model_qten.py exists and was not written by qten-gen; it would be overwritten [QG" in out
+    assert (project / "shop" / "model.py").read_text() == _SOURCE
+
+
+def test_generated_files_are_no_obstacle_to_the_next_level(project: Path) -> None:
+    assert _run("shop", "--write")[0] == DONE
+    assert main(["--quiet", "shop"], io.StringIO(), io.StringIO()) == DONE
+    assert _run("shop", "--write", "--level", "annotate")[0] == DONE
+    assert "    positions: torch.Tensor\n" in (project / "shop" / "model.py").read_text()
+
+
+def test_a_class_in_a_read_only_file_stays_with_its_subclasses(project: Path) -> None:
+    (project / "shop" / "other.py").write_text(
+        "from shop.model import Encoder\n\n\nclass Mine(Encoder):\n    rate: float = 0.5\n"
+    )
+    (project / "shop" / "model.py").chmod(0o444)
+    status, out, err = _run("shop", "--write")
+    assert (status, err) == (DONE, "")
+    assert "Encoder stays: its file is read-only\n    help: make the file writable\n" in out
+    assert "Mine stays: its base Encoder stays: its file is read-only" in out
+    assert (project / "shop" / "model.py").read_text() == _SOURCE
+    assert "class Mine(Encoder):\n" in (project / "shop" / "other.py").read_text()
+
+
+def test_a_link_in_a_circle_is_told_and_the_rest_is_written(project: Path) -> None:
+    (project / "shop" / "again.py").symlink_to("again.py")
+    status, _, err = _run("shop", "--write")
+    assert status == MISUSE
+    assert err.startswith("error: shop/again.py: cannot read it: ") and err.count("\n") == 1
+    assert "class Encoder(Module):" in (project / "shop" / "model.py").read_text()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

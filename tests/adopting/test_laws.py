@@ -46,7 +46,7 @@ programs = st.builds(
     ).replace("\n", end),
     st.lists(st.sampled_from(_IMPORTS), max_size=5),
     st.lists(st.sampled_from(_CLASSES), max_size=5),
-    st.sampled_from(["\n", "\r\n"]),
+    st.sampled_from(["\n", "\r\n", "\r"]),
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from random import Random
 
@@ -9,7 +10,7 @@ HEAD = """\
 import torch
 from functools import partial
 from torch import Tensor, nn
-from qten_gen import Module, ModuleDict, ModuleList, buffer, const, param, submodule
+from qten_gen import Module, ModuleDict, ModuleList, buffer, const, field, param, submodule
 """
 
 CONFIG = {"dim": "int", "depth": "int", "rate": "float", "mode": "str", "kernel": "tuple[int, int]", "wide": "bool"}
@@ -44,12 +45,19 @@ class Pair:
     declared: list[str] = field(default_factory=list)
     registered: list[str] = field(default_factory=list)
     filled: list[str] = field(default_factory=list)
+    renamed: list[str] = field(default_factory=list)
+    """The constructor arguments whose fields of the declared module have another name."""
 
     def declaration(self) -> str:
         """The text of the declared module."""
-        config = [f"{name}: {type}" for name, type in (*CONFIG.items(), TASKS)]
+        config = [
+            f'given_{name}: {type} = field(alias="{name}")' if name in self.renamed else f"{name}: {type}"
+            for name, type in (*CONFIG.items(), TASKS)
+        ]
         fill = ["def fill(self, tensor: Tensor) -> None:", "    tensor.uniform_(-self.rate, self.dim)"]
-        return _text("class Net(Module):", [*config, *self.declared, *fill])
+        names = re.compile(rf"\b({'|'.join(self.renamed)})\b(?!=)")
+        body = [names.sub(r"given_\1", line) if self.renamed else line for line in (*self.declared, *fill)]
+        return _text("class Net(Module):", [*config, *body])
 
     def plain(self) -> str:
         """The text of the plain module."""
@@ -75,6 +83,7 @@ def pair(seed: int) -> Pair:
     random, made = Random(seed), Pair()
     for index in range(random.randint(2, 7)):
         random.choice((_tensor, _tensor, _child))(f"field{index}", made, random)
+    made.renamed = [name for name in (*CONFIG, TASKS[0]) if random.random() < 0.3]
     return made
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.nn.utils import parametrize, prune
 
 from qten_gen import Module, param, submodule
 
@@ -107,6 +108,69 @@ def test_a_tie_that_the_user_cuts_stays_cut() -> None:
 
     assert ours.head is not ours.embed.weight
     assert not ours.head.any() and ours.head.dtype == torch.float64
+
+
+class Adapter(nn.Module):
+    """Stands in the place of a layer, as those of peft do."""
+
+    def __init__(self, base: nn.Module) -> None:
+        super().__init__()
+        self.base = base
+
+
+def adapted(tower: Tower) -> None:
+    tower.embed = Adapter(tower.embed)  # type: ignore[assignment] # what adapters do
+
+
+def parametrized(tower: Tower) -> None:
+    parametrize.register_parametrization(tower.embed, "weight", nn.Identity())
+
+
+def pruned(tower: Tower) -> None:
+    prune.identity(tower.embed, "weight")  # type: ignore[no-untyped-call] # torch leaves it untyped
+
+
+MOVED = pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        (adapted, "embed.base.weight"),
+        (parametrized, "embed.parametrizations.weight.original"),
+        (pruned, "embed.weight_orig"),
+    ],
+)
+
+
+@MOVED
+def test_a_tie_to_a_parameter_that_has_moved_is_kept_by_moves(change: Callable[[Tower], None], path: str) -> None:
+    ours, _ = towers()
+    change(ours)
+    assert ours.head is ours.get_parameter(path)
+    nn.Sequential(ours).to("meta").to_empty(device="cpu")
+    assert ours.head is ours.get_parameter(path) and not ours.head.is_meta
+
+
+@MOVED
+@pytest.mark.parametrize("assign", [False, True])
+def test_a_tie_to_a_parameter_that_has_moved_is_kept_by_loading(
+    change: Callable[[Tower], None], path: str, assign: bool
+) -> None:
+    ours, _ = towers()
+    change(ours)
+    ours.load_state_dict({name: tensor + 1 for name, tensor in ours.state_dict().items()}, assign=assign)
+    assert ours.head is ours.get_parameter(path)
+
+
+def test_two_ties_whose_source_was_replaced_stay_cut() -> None:
+    class Twice(Module):
+        embed: nn.Embedding = submodule(nn.Embedding, 3, 2)
+        left: nn.Parameter = param(tie="embed.weight")
+        right: nn.Parameter = param(tie="embed.weight")
+
+    module = Twice()
+    module.embed = nn.Embedding(3, 2)
+    module.to("meta").to_empty(device="cpu")
+    assert module.left is not module.embed.weight and module.right is not module.embed.weight
+    assert module.left is not None and module.right is not None
 
 
 def test_a_tied_parameter_is_counted_and_trained_once() -> None:

@@ -85,9 +85,9 @@ def _insertion(found: FoundClass, lines: list[str], text: Text) -> Edit:
         line -= 1
     at = text.line_start(line)
     blank = text.content[at : text.line_start(line + 1)]
-    above = text.newline if documented else ""
-    below = "" if not blank.strip() or isinstance(first, ast.AnnAssign) else text.newline
-    return Edit(at, at, above + "".join(f"{indentation}{each}{text.newline}" for each in lines) + below)
+    above = "\n" if documented else ""
+    below = "" if not blank.strip() or isinstance(first, ast.AnnAssign) else "\n"
+    return Edit(at, at, above + "".join(f"{indentation}{each}\n" for each in lines) + below)
 
 
 def _is_blank(text: Text, line: int) -> bool:

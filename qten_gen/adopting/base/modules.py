@@ -7,12 +7,10 @@ from collections.abc import Iterator
 
 from ..adoption import Edit, FoundClass, Kind, Proposal, Reason
 from ..finding import NN_MODULE, is_module_of_a_library
+from ..metaclasses import own_metaclass
 from ..opened import OpenFile, Project
 from .heads import spell_base
 from .kept_constructor import FLAG, needs_flag
-
-_METACLASSES = ("abc.ABCMeta",)
-"""Metaclasses that Module's own one derives from, or goes together with."""
 
 
 def propose_modules(file: OpenFile, project: Project) -> Iterator[Proposal]:
@@ -69,9 +67,9 @@ def _obstacle(found: FoundClass, file: OpenFile, project: Project) -> Reason | N
     node = found.node
     if any(isinstance(base, ast.Starred) for base in node.bases) or any(not each.arg for each in node.keywords):
         return Reason("its bases or keywords are computed when the program runs", "write them out")
-    for keyword in node.keywords:
-        if keyword.arg == "metaclass" and project.meaning(file, keyword.value) not in _METACLASSES:
-            return Reason(f"its metaclass is {file.text.of(keyword.value)}, and Module has one of its own")
+    metaclass = own_metaclass(found, file, project)
+    if metaclass is not None:
+        return Reason(f"its metaclass is {metaclass}, and Module has one of its own")
     foreign = [name for name in found.ancestors if is_module_of_a_library(name)]
     if foreign and not any(name in NN_MODULE for name in found.ancestors):
         return of_library(found, foreign[0], file, project)

@@ -59,10 +59,10 @@ def _last(node: ast.AST) -> int:
 
 def _tokens(file: OpenFile, init: ast.FunctionDef) -> Iterable[tuple[int, str, bool]]:
     """Each comment in the constructor, with its line and whether it stands alone there."""
-    lines = file.text.content.splitlines(keepends=True)[init.lineno - 1 : init.end_lineno]
+    lines = file.text.lines[init.lineno - 1 : init.end_lineno]
     if not any("#" in line for line in lines):
         return
-    source = "if True:\n" + "".join(lines) if lines[0][:1] in " \t" else "".join(lines)
+    source = "\n".join(["if True:", *lines] if lines[0][:1] in " \t" else lines) + "\n"
     offset = init.lineno - (2 if source.startswith("if True:") else 1)
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:

@@ -81,9 +81,9 @@ def _documentation(init: ast.FunctionDef, context: Context) -> Iterator[Edit]:
     if not all(each.startswith('"""') and each.endswith('"""') for each in (written, before)):
         raise Stays("the docstring of the constructor cannot be merged into that of the class", own)
     end = text.span(of_class)[1] - 3
-    blank, newline = text.indentation(of_class.lineno), text.newline
+    blank = text.indentation(of_class.lineno)
     lines = _dedented(written[3:-3].strip("\n"), text.indentation(own.lineno), blank).rstrip()
-    joined = f"{newline}{newline}{blank}{lines}{newline}{blank}"
+    joined = f"\n\n{blank}{lines}\n{blank}"
     stripped = len(before[:-3]) - len(before[:-3].rstrip())
     yield Edit(end - stripped, end, joined)
 
@@ -104,7 +104,7 @@ class _Writer:
         self.file = context.file
         self.blank = context.file.text.indentation(init.lineno)
         self.inner = context.file.text.indentation(init.body[0].lineno)
-        longest = max((len(line) for line in context.file.text.content.splitlines()), default=0)
+        longest = max((len(line) for line in context.file.text.lines), default=0)
         self.limit = 120 if longest > 100 else 100 if longest > 88 else 88
         has_text = ast.get_docstring(init, clean=False) is not None
         self.documentation = init.body[0] if has_text else None
@@ -146,14 +146,14 @@ class _Writer:
                 lines += self._moved(step)
                 seen = step
             lines += [f"{self.inner}{comment}" for comment in self.rest]
-        return self.file.text.newline.join(line.replace("\r", "") for line in lines)
+        return "\n".join(lines)
 
     def _is_apart(self, one: Piece, other: Piece) -> bool:
         """Whether a blank line stands before the second of two statements in the constructor."""
         if isinstance(other.origin, ast.arg) or isinstance(one.origin, ast.arg):
             return False
         line = getattr(other.origin, "lineno", 0)
-        before = self.file.text.content.splitlines()[: line - 1]
+        before = self.file.text.lines[: line - 1]
         while before and before[-1].strip().startswith("#"):
             before.pop()
         return bool(before) and not before[-1].strip()

@@ -2,13 +2,14 @@
 
 nn.Module keeps such a tie as long as nobody makes a new Parameter. `to_empty` and `load_state_dict(assign=True)` do, once for
 each name. The functions here give both names the same one. A tie that the user has cut, by assigning another parameter to one of
-the names, stays cut.
+the names, stays cut. A parameter that has moved stays tied: an adapter in the place of a submodule, a parametrization and pruning
+hold it at another path.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, MutableMapping
-from typing import TypeVar
+from typing import NamedTuple, TypeVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -33,14 +34,14 @@ def tied_parameter(module: nn.Module, path: str, shape: tuple[int, ...] | None =
 
 def keeping_ties(module: ModuleBase, change: Callable[[], R]) -> R:
     """Run a change of all parameters, and keep the ties. During the change the tied names hold None, so it happens once each."""
-    names = _held(module)
-    for name in names:
+    held = _held(module)
+    for name in held:
         module._parameters[name] = None
     try:
         return change()
     finally:
-        for name in names:
-            module._parameters[name] = _target(module, module._tied[name])
+        for name, place in held.items():
+            module._parameters[name] = place.holder._parameters.get(place.leaf)
 
 
 def share_assigned(module: ModuleBase, state_dict: MutableMapping[str, Tensor], prefix: str) -> None:
@@ -50,29 +51,51 @@ def share_assigned(module: ModuleBase, state_dict: MutableMapping[str, Tensor], 
     """
     if torch.__future__.get_swap_module_params_on_conversion():
         return  # swapping keeps every Parameter the object that it is
-    for name in _held(module):
-        holder, leaf = _holder(module, module._tied[name])
-        present: nn.Parameter | None = module._parameters[name]
-        names = (prefix + module._tied[name], prefix + name)
+    for name, place in _held(module).items():
+        present = cast(nn.Parameter, module._parameters[name])
+        names = (prefix + place.path, prefix + name)
         given = next((state_dict[key] for key in names if key in state_dict), None)
-        if holder is None or present is None or not isinstance(given, Tensor) or given.shape != present.shape:
+        if not isinstance(given, Tensor) or given.shape != present.shape:
             continue
         shared = given if isinstance(given, nn.Parameter) else nn.Parameter(given, requires_grad=present.requires_grad)
-        holder._parameters[leaf] = module._parameters[name] = shared
+        place.holder._parameters[place.leaf] = module._parameters[name] = shared
         state_dict.update({key: shared for key in names if key in state_dict})
 
 
-def _held(module: ModuleBase) -> tuple[str, ...]:
-    """The names whose ties hold."""
-    own = module._parameters
-    return tuple(
-        name for name, path in module._tied.items() if own.get(name) is not None and own[name] is _target(module, path)
-    )
+class _Place(NamedTuple):
+    """Where the parameter that a name is tied to is registered."""
+
+    path: str
+    holder: nn.Module
+    leaf: str
 
 
-def _target(module: nn.Module, path: str) -> nn.Parameter | None:
+def _held(module: ModuleBase) -> dict[str, _Place]:
+    """The names whose ties hold, and where their parameters are."""
+    found: dict[str, _Place] = {}
+    for name, path in module._tied.items():
+        parameter = module._parameters.get(name)
+        place = None if parameter is None else _declared(module, path, parameter) or _moved(module, parameter)
+        if place is not None:
+            found[name] = place
+    return found
+
+
+def _declared(module: nn.Module, path: str, parameter: nn.Parameter) -> _Place | None:
+    """The place that the declaration names, if the parameter is there."""
     holder, leaf = _holder(module, path)
-    return None if holder is None else holder._parameters.get(leaf)
+    is_there = holder is not None and holder._parameters.get(leaf) is parameter
+    return _Place(path, holder, leaf) if holder is not None and is_there else None
+
+
+def _moved(module: nn.Module, parameter: nn.Parameter) -> _Place | None:
+    """Another place of the parameter within the module, whose name is not tied itself; None where the tie is cut."""
+    for prefix, holder in module.named_modules():
+        tied = type(holder)._tied if isinstance(holder, ModuleBase) else {}
+        for leaf, found in holder._parameters.items():
+            if found is parameter and leaf not in tied:
+                return _Place(f"{prefix}.{leaf}" if prefix else leaf, holder, leaf)
+    return None
 
 
 def _holder(module: nn.Module, path: str) -> tuple[nn.Module | None, str]:

@@ -15,6 +15,7 @@ from ..declaring.declared_class import without_annotations
 from ..declaring.fields import field
 from ..declaring.metaclass import DeclarationMeta
 from . import guarded_attributes, protocols
+from .core import attributes
 from .core.stored import Stored
 from .fields.annotated_shapes import shapes_of
 from .methods import keys
@@ -58,6 +59,7 @@ class TensorClassMeta(DeclarationMeta):
     _flags: frozenset[str] = frozenset()
     _unbatched: tuple[str, ...] = ()
     _per_item: tuple[str, ...] = ()
+    __rooms__: tuple[str, ...] = ()
     _containers: tuple[str, ...] = ()
     _collections: dict[str, str]
     _nested: dict[str, str]
@@ -128,7 +130,9 @@ class TensorClassMeta(DeclarationMeta):
         type.__setattr__(cls, "__generated_init__", staticmethod(init))
         _let_fields_be_deleted(cls)
         _implement_abstract(cls, declaration)
-        guarded_attributes.install(cls, {*_SLOTS, *Stored.__slots__, *(storage(f.name) for f in declaration.fields)})
+        private = {*_SLOTS, *Stored.__slots__, *(storage(f.name) for f in declaration.fields)}
+        guarded_attributes.install(cls, private)
+        cls.__rooms__ = attributes.rooms(cls, private)
         _gather_slots(cls, declaration)
         _gather_defaults(cls)
         cls._register()

@@ -46,6 +46,27 @@ class Concrete(AbstractTokens, TensorClass):
     tokens: Tensor  # pyright: ignore[reportIncompatibleMethodOverride] # a field is what the property asks for
 
 
+class Opened(TensorClass, open=True):
+    """Has a `__dict__`."""
+
+    tokens: Tensor
+    inner: Opened | None = None
+
+
+class Slotted(TensorClass):
+    """Has a slot that holds no field."""
+
+    __slots__ = ("note",)
+    tokens: Tensor
+
+
+class FrozenWithSlot(TensorClass, frozen=True):
+    """As a frozen class."""
+
+    __slots__ = ("note",)
+    tokens: Tensor
+
+
 class Strict(TensorClass):
     """Takes fields only, each twice as large."""
 
@@ -132,3 +153,30 @@ def test_a_user_getattr_is_not_asked_for_private_attributes() -> None:
     for each in through_everything(made):
         assert each.tokens.equal(torch.ones(2))
     assert made.is_sparse is False
+
+
+def copies(value: Any) -> list[Any]:
+    found = [copy.copy(value), copy.deepcopy(value)]
+    return found + [pickle.loads(pickle.dumps(value, protocol)) for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1)]
+
+
+@pytest.mark.parametrize("cls", [Opened, Slotted, FrozenWithSlot])
+def test_copies_and_pickles_keep_attributes_that_are_not_fields(cls: type) -> None:
+    made = cls(torch.ones(2), batch_size=2)
+    assert [hasattr(each, "note") for each in copies(made)] == [False] * 6
+    object.__setattr__(made, "note", ["a"])
+    assert [each.note for each in copies(made)] == [["a"]] * 6
+    assert copy.copy(made).note is made.note and copy.deepcopy(made).note is not made.note
+    assert not hasattr(made.clone(), "note") and not hasattr(made[0], "note")
+
+
+def test_copies_keep_the_attributes_of_nested_objects() -> None:
+    made: Any = Opened(torch.ones(2), Opened(torch.ones(2), batch_size=2), batch_size=2)
+    made.inner.note = "a"
+    assert [each.inner.note for each in copies(made)] == ["a"] * 6
+
+
+def test_a_compiled_copy_keeps_attributes_that_are_not_fields() -> None:
+    made: Any = Opened(torch.ones(2), batch_size=2)
+    made.note = "a"
+    assert torch.compile(copy.copy, backend="eager", fullgraph=True)(made).note == "a"

@@ -52,6 +52,18 @@ def test_copy_is_shallow() -> None:
     assert value.copy() is not value and value.copy().x is value.x
 
 
+@pytest.mark.parametrize("number", [np.float32(2.5), np.float64(2.5), np.int64(2), np.uint8(2), np.bool_(True)])
+def test_numbers_of_numpy_are_written_into_items(number: Any) -> None:
+    value, functions = example(), torch
+    value[0] = number
+    value.set_at_("y", number, 1)
+    assert value.y.tolist() == [[float(number)] * 3] * 2 and value.inner.q[0].eq(float(number)).all()
+    where: Any = functions.where
+    assert where(value.y > 99, number, value).y.equal(value.y)
+    assert where(value.y < 99, number, value).inner.q.eq(float(number)).all()
+    assert value.set_("y", number * 2).y.eq(float(number) * 2).all()
+
+
 def test_numbers_of_numpy_are_numbers() -> None:
     value = example()
     number: Any = np.float32(2)

@@ -60,9 +60,19 @@ def test_numbers_of_numpy_are_numbers(function: Binary) -> None:
     assert_applied(function(number, value), value, lambda tensor: function(2.0, tensor))
 
 
-def test_an_array_is_refused() -> None:
-    with pytest.raises(TypeError, match="unsupported operand"):
-        operator.mul(np.ones(4), cast(Any, flat(4)))
+def test_a_bool_of_numpy_is_a_number() -> None:
+    value = flat(4)
+    found = value == cast(Any, np.bool_(True))
+    assert torch.equal(found.x, value.x == 1) and torch.equal(found.y, value.y == 1)
+    assert torch.equal((value + cast(Any, np.bool_(True))).y, value.y + 1)
+
+
+@pytest.mark.parametrize("function", [*ARITHMETIC, *COMPARISON])
+@pytest.mark.parametrize("array", [np.ones(4), np.array(1.0)])
+def test_an_array_is_refused_and_never_compared_as_another_kind_of_object(function: Binary, array: object) -> None:
+    for left, right in ((flat(4), array), (array, flat(4))):
+        with pytest.raises(TypeError, match="expected Flat, a Tensor or a number, got ndarray; torch.from_numpy makes"):
+            function(left, right)
 
 
 @pytest.mark.parametrize("function", [*ARITHMETIC, *COMPARISON])

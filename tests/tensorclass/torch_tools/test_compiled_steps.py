@@ -10,6 +10,8 @@ import pytest
 import torch
 import torch.utils._pytree as pytree
 from torch import Tensor, nn
+from torch._dynamo.exc import Unsupported
+from torch.utils.checkpoint import checkpoint
 
 from qten_gen import TensorClass, Unbatched
 from tests.tensorclass.declared import Batch, Flat, Point, batch, flat
@@ -36,6 +38,23 @@ class Labelled(Flat):
 
     def doubled(self) -> Labelled:
         return self.replace(x=self.x * 2)
+
+
+def again(function: Callable[..., Any], *args: object, **options: Any) -> Any:
+    """The result of a function, whose intermediate tensors the backward pass computes again."""
+    return checkpoint(function, *args, use_reentrant=False, **options)
+
+
+CHECKPOINTED: dict[str, Callable[[Flat, Tensor], Any]] = {
+    "by position": lambda value, weight: again(lambda one, by: (one * by).sin().x, value, weight),
+    "by keyword": lambda value, weight: again(lambda by, x: (x * by).sin().x, weight, x=value),
+    "in a dict": lambda value, weight: again(lambda one, by: (one["z"] * by).sin().x, {"z": value}, weight),
+    "in a closure": lambda value, weight: again(lambda by: (value * by).sin().x, weight),
+    "as the result": lambda value, weight: again(lambda one, by: (one[1:] * by, 3), value, weight)[0].x,
+    "with options": lambda value, weight: again(
+        lambda one, by: (one * by).sin().x, value, weight, preserve_rng_state=False
+    ),
+}
 
 
 class Net(nn.Module):
@@ -224,3 +243,26 @@ def test_another_static_value_that_is_used_gives_another_graph() -> None:
 def test_another_static_value_that_is_not_used_gives_no_other_graph() -> None:
     values = [batch(4).replace(source=source) for source in ("a", "bb", "ccc")]
     assert graphs_of(lambda value: value.tokens * 2, *values) == 1
+
+
+@pytest.mark.parametrize("step", CHECKPOINTED.values(), ids=CHECKPOINTED.keys())
+def test_activation_checkpointing_takes_objects(step: Callable[[Flat, Tensor], Any]) -> None:
+    value, weight = flat(4), torch.rand((), requires_grad=True)
+    gradients = []
+    for run in (step, torch.compile(step, backend="aot_eager", fullgraph=True)):
+        (gradient,) = torch.autograd.grad(run(value, weight).sum(), weight)
+        gradients.append(gradient)
+    assert gradients[0].item() == gradients[1].item() != 0
+
+
+def test_activation_checkpointing_refuses_a_function_that_assigns_to_an_object() -> None:
+    def step(value: Flat, weight: Tensor) -> Tensor:
+        def assign(one: Flat) -> Tensor:
+            one.x = one.x * weight
+            return one.x.sum()
+
+        result: Tensor = again(assign, value)
+        return result
+
+    with pytest.raises(Unsupported, match="side effect"):
+        torch.compile(step, backend="eager", fullgraph=True)(flat(4), torch.rand((), requires_grad=True))

@@ -90,6 +90,8 @@ class Stored:
     """The fields that hold Python values: static and PerItem ones."""
     _unbatched: ClassVar[tuple[str, ...]] = ()
     """The fields whose tensors the batch does not carry."""
+    __rooms__: ClassVar[tuple[str, ...]] = ()
+    """Where objects keep attributes that are not fields: slots that hold none, `__dict__`."""
     _per_item: ClassVar[tuple[str, ...]] = ()
     """The fields with one Python value for each item of the batch."""
     _containers: ClassVar[tuple[str, ...]] = ()

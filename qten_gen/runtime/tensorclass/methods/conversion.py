@@ -8,6 +8,7 @@ from typing import Literal, TypeVar, cast
 
 from torch import Size, Tensor
 
+from ..core.attributes import beside_fields, store_beside
 from ..core.contents import allocate_like, contents, shallow_copy
 from ..core.errors import label
 from ..core.stored import Stored
@@ -128,7 +129,10 @@ def copy(self: T) -> T:
     >>> batch.copy().tokens is batch.tokens
     True
     """
-    return shallow_copy(self)
+    out = shallow_copy(self)
+    if self.__rooms__ or self._nested:
+        _keep_attributes(self, out)
+    return out
 
 
 def deep_copy(self: T, memo: dict[int, object]) -> T:
@@ -142,4 +146,16 @@ def deep_copy(self: T, memo: dict[int, object]) -> T:
     values, static = deepcopy(self._field_values(), memo)
     out._assign(values, static, self._batch_size, self._device)
     out._names = self._names
+    if type(self).__rooms__:
+        store_beside(out, deepcopy(beside_fields(self), memo))
     return out
+
+
+def _keep_attributes(source: Stored, copied: Stored) -> None:
+    """Give a shallow copy, and the objects in it, what the original has beside its fields."""
+    if source.__rooms__:
+        store_beside(copied, beside_fields(source))
+    for name in source._nested:
+        value = getattr(source, name)
+        if isinstance(value, Stored) and (value.__rooms__ or value._nested):
+            _keep_attributes(value, getattr(copied, name))

@@ -24,6 +24,7 @@ from ..core.error_context import explain
 from ..core.errors import describe
 from ..core.indices import Index, IndexItem, PlainIndex, PlainIndexItem
 from ..core.locks import refuse_if_frozen
+from ..core.number_values import is_number, written
 from ..core.parameter_functions import refuse_as_parameters
 from ..core.sizes import plain_int
 from ..core.stored import Stored
@@ -113,9 +114,10 @@ def _fill(self: Stored, index: Index, plain: PlainIndex, value: object, size: Si
         for leaf in batched_leaves(self):
             # Torch converts what it writes into a slice, but not what a mask or indices select.
             leaf[plain] = over_batch(value, size, leaf.dim() - batch_ndim).to(leaf.dtype)
-    elif isinstance(value, (int, float, complex)):
+    elif is_number(value):
+        number = written(value)
         for leaf in batched_leaves(self):
-            leaf[plain] = value  # type: ignore[assignment] # torch takes complex numbers as well
+            leaf[plain] = number
     else:
         items, wrong = f"{type(self).__name__}[{_shown(index)}]", type(value).__name__
         instead = "; .update_at_ writes values by field" if isinstance(value, Mapping) else ""

@@ -15,6 +15,7 @@ from ..core.indices import Index, PlainIndex
 from ..core.keywords import MISSING, reports_missing, unexpected
 from ..core.locks import refuse_if_frozen
 from ..core.lookup import Key, Values, chosen, owner_of
+from ..core.number_values import is_number, written
 from ..core.stored import Stored
 from ..core.tensordict_library import is_tensordict
 from ..fields.optional import match_optional
@@ -289,19 +290,19 @@ def _write_tensor(target: Tensor, value: object, non_blocking: bool, owner: Stor
                 f"got {list(value.shape)}"
             )
         target.copy_(value, non_blocking)
-    elif isinstance(value, (int, float, complex)):
+    elif is_number(value):
         target.fill_(value)
     else:
         raise TypeError(f"{label(owner, name)}{part}: expected a Tensor or a number, got {describe(value)}")
 
 
 def _write_items(where: str, target: Tensor, plain: PlainIndex, value: object, non_blocking: bool) -> None:
-    if not isinstance(value, (Tensor, int, float, complex)):
+    if not (isinstance(value, Tensor) or is_number(value)):
         raise TypeError(f"{where}: expected a Tensor or a number, got {describe(value)}")
     if non_blocking and isinstance(value, Tensor) and value.dim():
         value = _move_without_waiting(value, target.device)
     try:
-        target[plain] = value  # type: ignore[assignment] # torch takes complex numbers as well
+        target[plain] = value if isinstance(value, Tensor) else written(value)
     except RuntimeError as error:
         raise ValueError(f"{where}: {error}") from error
 
@@ -313,16 +314,16 @@ def _matched(where: str, target: Several, value: object) -> Iterator[tuple[str, 
         TypeError: `value` is not of the same kind.
         ValueError: it has not the same keys, or not as many tensors.
     """
-    is_number = isinstance(value, (int, float, complex))
+    is_for_all = is_number(value)
     keys = list(target) if isinstance(target, dict) else list(range(len(target)))
-    if not is_number:
+    if not is_for_all:
         if not isinstance(value, Mapping if isinstance(target, dict) else (list, tuple)):
             raise TypeError(f"{where}: expected a {type(target).__name__} of Tensor or a number, got {describe(value)}")
         given = list(value) if isinstance(value, Mapping) else list(range(len(value)))
         if {*given} != {*keys}:
             raise ValueError(f"{where}: expected tensors for {keys}, got {given}")
     for key in keys:
-        one: object = value if is_number else value[key]  # type: ignore[index] # both have just been compared
+        one: object = value if is_for_all else value[key]  # type: ignore[index] # both have just been compared
         yield f"[{key!r}]", target[key], one  # type: ignore[index] # a key of a dict, a place in a list
 
 

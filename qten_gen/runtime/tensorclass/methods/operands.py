@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from numbers import Number
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from torch import Size, Tensor
@@ -16,6 +15,7 @@ from torch import Size, Tensor
 from ..core.contents import unbatched_leaves
 from ..core.error_context import blame, explain
 from ..core.errors import disambiguation
+from ..core.number_values import is_array, is_number
 from ..core.stored import Stored
 from ..core.tensor_shapes import over_batch
 
@@ -119,12 +119,7 @@ def unequal(self: Stored, other: Stored) -> ValueError:
 
 def is_plain(other: object) -> bool:
     """Whether it is a number, NumPy's included, or a tensor without dimensions: alike for every item."""
-    # The usual numbers go first, without the cost of an abstract class.
-    return (
-        isinstance(other, (int, float, complex))
-        or (isinstance(other, Tensor) and other.dim() == 0)
-        or isinstance(other, Number)
-    )
+    return other.dim() == 0 if isinstance(other, Tensor) else is_number(other)
 
 
 def refuse_unbatched(self: Stored) -> None:
@@ -141,6 +136,8 @@ def no_operand(self: Stored, name: str, other: object) -> NoReturn:
     """Raise the error of an operand of another type."""
     cls = type(self).__name__
     got = f"{type(other).__name__}{disambiguation(type(self), other)}"
+    if is_array(other):
+        got += "; torch.from_numpy makes a Tensor of it"
     raise TypeError(f"{cls}.{name}: expected {cls}, a Tensor or a number, got {got}")
 
 

@@ -14,8 +14,9 @@ from torch import Tensor
 from ..core.error_context import explain
 from ..core.keywords import reports_missing, unexpected
 from ..core.locks import refuse_if_frozen
+from ..core.number_values import is_array
 from ..core.stored import Stored
-from ..methods.operands import Function, is_plain, one, reflected, several, two, unequal
+from ..methods.operands import Function, is_plain, no_operand, one, reflected, several, two, unequal
 
 T = TypeVar("T", bound=Stored)
 
@@ -37,6 +38,8 @@ def operator(function: Function) -> Function:
             return self._map_with(function, other, self._device)
         if isinstance(other, Tensor) or is_plain(other):
             return two(self, function, other, name)
+        if is_array(other):
+            no_operand(self, name, other)  # Python would go on to answer `batch == array` with False
         return NotImplemented  # type: ignore[no-any-return] # for Python to try the other operand
 
     return method

@@ -227,9 +227,9 @@ def _where(tensor: Tensor, condition: Tensor, other: Tensor | float) -> Tensor:
 
 def where_function(condition: Stored | Tensor, input: Stored | Operand, other: Operand) -> Stored:
     """`torch.where`, any of whose arguments may be the object."""
-    if not isinstance(input, (Tensor, int, float, complex)):
+    if isinstance(input, Stored):
         return where(input, condition, other)
-    if not isinstance(other, (Tensor, int, float, complex)):
+    if isinstance(other, Stored):
         return several(other, _where_not, (condition, input), "where")
     return several(cast("Stored", condition), torch.where, (input, other), "where")
 

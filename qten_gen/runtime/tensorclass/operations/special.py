@@ -118,8 +118,8 @@ OPERATORS = (
 GROUP = Group(
     "Operators",
     "The other operand is an object of the same class and batch size, a number, or a tensor that broadcasts over "
-    "the batch size. Comparisons give an object with bool tensors, so objects cannot be keys of a dict. `+=` and "
-    "the like change the object in place.",
+    "the batch size. NumPy's scalars are numbers; its arrays are refused. Comparisons give an object with bool tensors, so "
+    "objects cannot be keys of a dict. `+=` and the like change the object in place.",
     OPERATORS,
     OPERAND_ERRORS,
 )

@@ -11,7 +11,7 @@ from types import FunctionType
 
 import torch
 
-from ..torch_tools import differentiation
+from ..torch_tools import checkpointing, differentiation
 from .calls import settled
 from .table import torch_functions
 from .torch_alternatives import advice
@@ -67,5 +67,7 @@ def dispatch(
     """
     handler = _HANDLERS.get(func) or _METHODS.get(_name(func))
     if handler is None:
+        if _name(func) == checkpointing.OPERATOR:
+            return checkpointing.checkpoint(*args, **(kwargs or {}))  # type: ignore[arg-type] # torch passes the function first
         raise TypeError(refusal(func, cls.__name__))
     return handler(*args, **settled(_name(func), kwargs)) if kwargs else handler(*args)

@@ -34,6 +34,7 @@ from torch import Size, Tensor
 from torch._C._functorch import is_functorch_wrapped_tensor
 
 from ...declaring.spawning import refuse_for_new_interpreters
+from ..core.attributes import beside_fields, store_beside
 from ..core.construction import default
 from ..core.contents import contents
 from ..core.errors import describe, suggestion
@@ -78,6 +79,8 @@ class State(TypedDict):
     """Only where a batch dimension has a name."""
     declared: NotRequired[str]
     """What the class declared; where it is the same, everything fits."""
+    attributes: NotRequired[dict[str, object]]
+    """Only where the object has attributes that are no fields."""
     lock: NotRequired[bool]
     """Only where the object was locked."""
     raw: NotRequired[dict[str, Raw]]
@@ -175,6 +178,9 @@ def _reduced(self: T, state: State) -> Reduced[T]:
         state["names"] = self._names
     if self._lock not in (None, FROZEN):
         state["lock"] = True
+    attributes = beside_fields(self)
+    if attributes:
+        state["attributes"] = attributes
     return copyreg.__newobj__, (type(self),), state  # type: ignore[attr-defined] # undocumented, but what pickle itself uses
 
 
@@ -263,6 +269,7 @@ def restore(self: Stored, state: State) -> None:
     self._names = state.get("names")
     if not same and self._shapes:
         refuse_contents(self, batch_size, contents(self))
+    store_beside(self, state.get("attributes", {}))
     if state.get("lock", False):
         lock(self)
 
