@@ -7,7 +7,8 @@ time, and reject calls that work. `init=False` tells the checker to use the inhe
 It is the same below a class with `init=False` that keeps the constructor of nn.Module: what a class below it annotates is an
 argument to type checkers only.
 
-Below classes that write their constructors by hand and declare nothing, a class needs nothing.
+Below classes that write their constructors by hand and declare nothing, the command does not ask for the flag. Type checkers need
+it there too: without it, they think that the class takes `device` and `dtype` only.
 """
 
 from __future__ import annotations

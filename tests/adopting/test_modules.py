@@ -184,6 +184,14 @@ KEEPING = {
         "class A(nn.Module):\n    def __init__(self, n): super().__init__()\nclass B(A):\n    rate: float",
         "class A(Module):\n    def __init__(self, n): super().__init__()\nclass B(A, init=False):\n    rate: float",
     ),
+    "below a constructor with arguments": (
+        "class A(nn.Module):\n    def __init__(self, n): super().__init__()\nclass B(A): ...",
+        "class A(Module):\n    def __init__(self, n): super().__init__()\nclass B(A, init=False): ...",
+    ),
+    "below a constructor without arguments": (
+        "class A(nn.Module):\n    def __init__(self): super().__init__()\nclass B(A): ...",
+        "class A(Module):\n    def __init__(self): super().__init__()\nclass B(A): ...",
+    ),
     "below an annotation": (
         "class A(nn.Module):\n    rate: float = 0.5\nclass B(A): ...",
         "class A(Module, init=False):\n    rate: float = 0.5\nclass B(A, init=False): ...",
@@ -310,3 +318,22 @@ def test_a_class_stays_whose_file_has_a_subclass_with_a_base_that_only_the_progr
     assert reasons(text) == {
         "Plain": "the base of Fused is known only at run time, because Feed is bound in several ways"
     }
+
+
+def test_a_class_stays_in_a_file_whose_name_is_no_module_name() -> None:
+    (net,) = outcome({"train-net.py": "from torch import nn\n\n\nclass Net(nn.Module): ...\n"}).adoptions
+
+    assert net.why_it_stays is not None
+    assert net.why_it_stays.text.startswith("'train-net' is not a valid module name")
+    assert net.why_it_stays.code == "QG005"
+
+
+def test_a_class_that_follows_its_base_has_a_note_if_its_file_cannot_be_imported() -> None:
+    files = {
+        "net.py": "from torch import nn\n\n\nclass Net(nn.Module): ...\n",
+        "train-net.py": "from net import Net\n\n\nclass Mine(Net): ...\n",
+    }
+    net, mine = outcome(files).adoptions
+
+    assert (net.is_adopted, net.notes) == (True, ())
+    assert (mine.is_adopted, "[QG005]; rename the file" in mine.notes[0]) == (True, True)

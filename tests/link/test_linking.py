@@ -7,6 +7,7 @@ from textwrap import dedent
 import pytest
 
 from qten_gen.link import link
+from qten_gen.link.names import Names
 from qten_gen.model import (
     BufferDecl,
     ConfigDecl,
@@ -247,6 +248,27 @@ def test_an_alias_keeps_its_name_and_gives_its_meaning() -> None:
 
     (field,) = tensorclass(found, "Batch").fields
     assert (field.type.text, field.dtype, field.dims) == ("Tokens", "Int", "b s")
+
+
+def test_a_package_may_name_a_function_as_the_submodule_that_it_is_from() -> None:
+    package = source("shop.", "from .pool import pool, unpool\n")
+    names = Names({package.module: package}.get)
+
+    assert names.resolve("shop.pool") == "shop.pool.pool"
+    assert names.resolve("shop.unpool") == "shop.pool.unpool"
+
+
+def test_submodules_may_define_the_names_of_each_other() -> None:
+    package = source("shop.", "from .up import down\nfrom .down import up\n")
+    names = Names({package.module: package}.get)
+
+    assert (names.resolve("shop.up"), names.resolve("shop.down")) == ("shop.down.up", "shop.up.down")
+
+
+def test_an_alias_that_leads_to_ever_longer_names_stays() -> None:
+    file = source("shop.model", "first = second.inner\nsecond = first\n")
+
+    assert Names({file.module: file}.get).resolve("shop.model.second") == "shop.model.second"
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="before Python 3.12 there are no type parameters")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import pairwise
 
-from ...common.language import MODULE
-from ..adoption import FoundClass, Kind, Proposal, Reason
+from ...common.language import INIT, MODULE
+from ..adoption import Edit, FoundClass, Kind, Proposal, Reason
 from ..opened import OpenFile, Project
 from .context import Context
 from .pieces import CheckPiece, FieldPiece, MovedPiece, Stays
@@ -52,10 +53,21 @@ def _declared(found: FoundClass, init: ast.FunctionDef, context: Context) -> Pro
     return Proposal(
         found.name,
         does=(_DOES, *_counts(taken)),
-        edits=tuple(edits),
+        edits=(*edits, *_unflagged(found, context.file)),
         needs=tuple(context.needs),
         notes=tuple(taken.notes),
     )
+
+
+def _unflagged(found: FoundClass, file: OpenFile) -> Iterator[Edit]:
+    """Removes `init=False` from the subclasses in the file: it says that they keep a constructor which is generated now."""
+    for other in file.classes.values():
+        if found.qualified not in other.ancestors:
+            continue
+        arguments = [*other.node.bases, *other.node.keywords]
+        for before, flag in pairwise(arguments):
+            if isinstance(flag, ast.keyword) and flag.arg == INIT:
+                yield Edit(file.text.span(before)[1], file.text.span(flag)[1], "")
 
 
 def _counts(taken: Taken) -> Iterator[str]:

@@ -79,6 +79,30 @@ def adopted(text: str, name: str = "sample") -> Outcome:
     return adopt(sources, Options(Level.DECLARE))
 
 
+def test_subclasses_no_longer_keep_a_constructor_that_is_declared() -> None:
+    text = """from qten_gen import Module
+
+
+class Base(Module):
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.dim = dim
+
+
+class Child(Base, init=False): ...
+
+
+class Grandchild(Child, init=False): ...
+"""
+    changed = adopted(text).texts["sample.py"].decode()
+
+    assert [line for line in changed.splitlines() if line.startswith("class ")] == [
+        "class Base(Module):",
+        "class Child(Base): ...",
+        "class Grandchild(Child): ...",
+    ]
+
+
 def declared(outcome: Outcome) -> list[str]:
     """The classes whose constructor became fields."""
     return [each.found.name for each in outcome.adoptions if any(level is Level.DECLARE for level, _ in each.done)]
