@@ -58,10 +58,23 @@ from .tensorclass.fields.tensor import number as number
 from .tensorclass.fields.tensor import tensor as tensor
 
 if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
     from .module.core import module_base
+
+    V = TypeVar("V")
+
+    class Registry(dict[str, Any]):
+        """Tensors or children by name. What is read from it has the type that it is read for: only the declaration says it."""
+
+        def __getitem__(self, name: str, /) -> V: ...  # type: ignore[type-var] # the place where it is read says it
 
     class ModuleBase(module_base.ModuleBase):
         """The base of a generated class, whose declared ancestors stand between the two when the program runs."""
+
+        _parameters: Registry  # pyright: ignore[reportIncompatibleVariableOverride] # what is read may be narrower
+        _buffers: Registry  # pyright: ignore[reportIncompatibleVariableOverride] # as above
+        _modules: Registry  # pyright: ignore[reportIncompatibleVariableOverride] # as above
 
         def reset_parameters(self) -> None:
             """What an ancestor does, if it has one: generated code calls it only then."""

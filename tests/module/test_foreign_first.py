@@ -46,7 +46,7 @@ class Kept(nn.Linear, Base, init=False): ...
 class PlainList(nn.ModuleList, PlainBase): ...  # pyright: ignore[reportIncompatibleVariableOverride] # torch's own
 
 
-class List(nn.ModuleList, Base, init=False): ...  # type: ignore[misc] # torch and Module type _modules differently
+class List(nn.ModuleList, Base, init=False): ...
 
 
 class PlainBelow(PlainOwn):

@@ -115,7 +115,7 @@ def test_below_a_base_with_the_flag_an_argument_is_refused_too() -> None:
     ):
 
         class Wide(Bare):
-            dim: int
+            dim: int  # type: ignore[misc] # checkers take the annotations of Bare for arguments
 
 
 def test_field_has_no_effect_below_a_hand_written_constructor() -> None:

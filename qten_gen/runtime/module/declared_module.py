@@ -64,12 +64,13 @@ class DeclaredModule(ModuleBase, Functional):
         state.pop(VIRTUAL_CACHE, None)
         return state
 
-    def _replicate_for_data_parallel(self) -> Self:
-        replica: Self = super()._replicate_for_data_parallel()  # type: ignore[no-untyped-call] # torch gives it no types
+    # Any, because a lazy module's own returns nothing, and that of an RNN its own class.
+    def _replicate_for_data_parallel(self) -> Any:
+        replica = super()._replicate_for_data_parallel()  # type: ignore[no-untyped-call] # torch gives it no types
         vars(replica).pop(VIRTUAL_CACHE, None)  # on another device they are others
         return replica
 
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> DeclaredModule:
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
         """Move or cast every tensor of the module by `fn`, as nn.Module does; ties hold, and cached values are dropped."""
         vars(self).pop(VIRTUAL_CACHE, None)
 

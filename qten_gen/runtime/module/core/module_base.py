@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from torch import nn
 
 from ...declaring.arithmetic import Derived
 from ...declaring.fields import Default, Specifier
 
-V = TypeVar("V")
-
 VIRTUAL_CACHE = "_derived"
 """The key in a module's instance dict under which it keeps the values of its cached virtual tensors."""
-
-
-if TYPE_CHECKING:
-
-    class Registry(dict[str, Any]):
-        """Tensors or children by name. What is read from it has the type that it is read for: only the declaration says it."""
-
-        def __getitem__(self, name: str, /) -> V: ...  # type: ignore[type-var] # the place where it is read says it
 
 
 class ModuleBase(nn.Module):
@@ -65,9 +55,10 @@ class ModuleBase(nn.Module):
     if TYPE_CHECKING:
         _defaults: ClassVar[dict[str, Default]]
         _version: int
-        _parameters: Registry  # pyright: ignore[reportIncompatibleVariableOverride] # what is read may be narrower
-        _buffers: Registry  # pyright: ignore[reportIncompatibleVariableOverride] # as above
-        _modules: Registry  # pyright: ignore[reportIncompatibleVariableOverride] # as above
+        # Any in the types, because torch's containers say dict[str, Module] and nn.Module dict[str, Module | None].
+        _parameters: dict[str, Any]
+        _buffers: dict[str, Any]
+        _modules: dict[str, Any]
 
         # Generated code says the type of an inherited field.
 
