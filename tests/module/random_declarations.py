@@ -9,11 +9,13 @@ HEAD = """\
 import torch
 from functools import partial
 from torch import Tensor, nn
-from qten_gen import Module, ModuleDict, ModuleList, buffer, const, param, submodule
+from qten_gen import Module, ModuleDict, ModuleList, buffer, const, field, param, submodule
 """
 
 CONFIG = {"dim": "int", "depth": "int", "rate": "float", "mode": "str", "kernel": "tuple[int, int]", "wide": "bool"}
 TASKS = ("tasks", "tuple[str, ...]")
+ALIASES = {"rate": "drop", "tasks": "names", "dim": "width"}
+"""The arguments that some declarations give another name than the field."""
 
 _SIZES = {'"dim"': "dim", '"2*dim"': "2 * dim", '"dim + depth"': "dim + depth", "3": "3"}
 _INITIALIZERS = {
@@ -41,22 +43,29 @@ _CHILDREN = {
 class Pair:
     """The lines of both classes as they grow."""
 
+    aliases: dict[str, str] = field(default_factory=dict)
+    """The arguments with other names than their fields."""
     declared: list[str] = field(default_factory=list)
     registered: list[str] = field(default_factory=list)
     filled: list[str] = field(default_factory=list)
 
     def declaration(self) -> str:
         """The text of the declared module."""
-        config = [f"{name}: {type}" for name, type in (*CONFIG.items(), TASKS)]
+        config = [f"{name}: {type}{self._alias(name)}" for name, type in (*CONFIG.items(), TASKS)]
         fill = ["def fill(self, tensor: Tensor) -> None:", "    tensor.uniform_(-self.rate, self.dim)"]
         return _text("class Net(Module):", [*config, *self.declared, *fill])
 
+    def _alias(self, name: str) -> str:
+        return f' = field(alias="{self.aliases[name]}")' if name in self.aliases else ""
+
     def plain(self) -> str:
         """The text of the plain module."""
-        arguments = ", ".join((*CONFIG, TASKS[0]))
+        arguments = ", ".join(self.aliases.get(name, name) for name in (*CONFIG, TASKS[0]))
+        renamed = [f"    {name} = {alias}" for name, alias in self.aliases.items()]
         body = [
             f"def __init__(self, {arguments}, *, device=None, dtype=None):",
             "    super().__init__()",
+            *renamed,
             *(f"    self.{name} = {name}" for name in (*CONFIG, TASKS[0])),
             *(f"    {line}" for line in self.registered),
             "    self.reset_parameters()",
@@ -73,6 +82,7 @@ class Pair:
 def pair(seed: int) -> Pair:
     """The pair with some fields of every kind, the same for the same seed."""
     random, made = Random(seed), Pair()
+    made.aliases.update((name, alias) for name, alias in ALIASES.items() if Random(f"{seed} {name}").random() < 0.4)
     for index in range(random.randint(2, 7)):
         random.choice((_tensor, _tensor, _child))(f"field{index}", made, random)
     return made

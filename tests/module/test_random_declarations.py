@@ -42,7 +42,7 @@ def plain(seed: int) -> Callable[..., nn.Module]:
 def arguments(seed: int) -> dict[str, object]:
     """Constructor arguments of a pair."""
     random = Random(-seed)
-    return {
+    given = {
         "dim": random.randint(1, 3),
         "depth": random.randint(0, 3),
         "rate": random.choice((0.25, 0.5)),
@@ -51,6 +51,7 @@ def arguments(seed: int) -> dict[str, object]:
         "wide": random.random() < 0.5,
         "tasks": random.choice(((), ("topic",), ("topic", "tone"))),
     }
+    return {pair(seed).aliases.get(name, name): value for name, value in given.items()}
 
 
 @contextmanager
@@ -122,7 +123,7 @@ def test_initialising_again_gives_what_construction_gave(seed: int) -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_state_dict_of_other_arguments_has_the_same_missing_and_unexpected_keys(seed: int) -> None:
     given = arguments(seed)
-    other = {**given, "wide": not given["wide"], "tasks": ("tone",)}
+    other = {**given, "wide": not given["wide"], pair(seed).aliases.get("tasks", "tasks"): ("tone",)}
     ours, expected = declared(seed), plain(seed)
     for one, two in ((given, other), (other, given)):
         found = ours(**one).load_state_dict(expected(**two).state_dict(), strict=False)
@@ -132,6 +133,13 @@ def test_a_state_dict_of_other_arguments_has_the_same_missing_and_unexpected_key
             sorted(wanted.missing_keys),
             sorted(wanted.unexpected_keys),
         )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_config_is_what_was_given(seed: int) -> None:
+    module = cast(Module, declared(seed)(**arguments(seed)))
+    assert module.config() == arguments(seed)
+    assert repr(type(module).from_config(module.config())) == repr(module)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

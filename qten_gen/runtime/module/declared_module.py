@@ -15,8 +15,6 @@ from .fast_paths import loading, moving
 from .tied_parameters import keeping_ties, share_assigned
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from qten_gen_typing import DeclaredCall
 
 
