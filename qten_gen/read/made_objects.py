@@ -48,6 +48,9 @@ def made(node: ast.expr, scope: Scope) -> Iterator[str]:
         case ast.IfExp():
             yield from made(node.body, scope)
             yield from made(node.orelse, scope)
+        case ast.BoolOp():
+            for operand in node.values:
+                yield from made(operand, scope)
         case ast.Call():
             yield from _of_call(node, scope)
 

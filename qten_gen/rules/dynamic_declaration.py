@@ -191,6 +191,6 @@ def _value(field: FieldSource, context: RuleContext) -> Iterator[Diagnostic]:
     declared = next((found for found in context.fields if found.name == field.name), None)
     members = () if declared is None else members_of(declared.type)
     suspected = any(_is_registered(member.name, context) for member in members)
-    if suspected or language.PARAM in value.contains:
+    if suspected or any(name in language.SPECIFIERS for name in value.contains):
         message = f"the specifier of {field.name} is {_ONLY_THEN}, got {value.text}"
         yield Diagnostic(KIND, message, value.place, "write param(...), buffer(...) or submodule(...) here")
