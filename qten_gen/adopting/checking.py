@@ -95,7 +95,6 @@ def _of_metaclass(found: FoundClass, file: OpenFile, project: Project) -> Reason
 def _problems(path: str, examined: Examined, before: Project, after: Project) -> Iterator[tuple[str, Reason]]:
     """The names of classes with an error, or of all that the file has, and what is wrong."""
     linked = examined.linked
-    yield from (("", _reason(item)) for item in obstacles(path, {}))
     for item in examined.found:
         if item.is_error and item.path == path:
             yield (_class_of(item, linked.source) if linked is not None else ""), _reason(item)

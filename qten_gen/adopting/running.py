@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from ..generate.obstacles import obstacles
 from ..model.diagnostics import Diagnostic
 from ..read.syntax import keeping_trees
 from .adoption import Adoption, FoundClass, Key, Kind, Level, Need, Options, Proposal, Reason
@@ -196,11 +195,10 @@ def _adoption(record: _Record, project: Project, records: Mapping[Key, _Record])
         stays = [(level, reason) for level, reason in stays if level is not Level.BASE]
     elif all(reason is BASE_STAYS for _, reason in stays):
         stays = [(Level.BASE, _because_of_bases(found, records))]
-    done, notes = tuple(record.done), record.notes
+    done = tuple(record.done)
     if is_adopted and not found.is_adopted and not any(level is Level.BASE for level, _ in done):
         done = ((Level.BASE, f"nothing to write: its base {_adopted_base(found, records)} is adopted"), *done)
-        notes = [*notes, *(f"{item.message} [{item.code}]; {item.help}" for item in obstacles(found.path, {}))]
-    return Adoption(found, is_adopted, done, tuple(stays), tuple(dict.fromkeys(notes)))
+    return Adoption(found, is_adopted, done, tuple(stays), tuple(dict.fromkeys(record.notes)))
 
 
 def _adopted_base(found: FoundClass, records: Mapping[Key, _Record]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from types import FunctionType
@@ -13,11 +13,10 @@ from ..model import ConfigDecl, ConfigurationClass, Declaration, TypeExpr
 from ..model.configuration import KNOWN_ROOTS, names_of_root
 from ..model.field_kinds import members_of
 from .annotations import AnnotationWalk
+from .assigned_attributes import assigned_by, methods_of, sets_any
 from .statement import ClassStatement
 
 _OPENING = ("__getattr__", "__getattribute__")
-_SETTING = ("setattr", "__dict__", "vars")
-"""What the code of a method mentions that sets attributes by names which it does not show."""
 _CONSTRUCTORS = ("__init__", "__post_init__", "model_post_init", "__attrs_post_init__")
 _DEEPEST = 4
 """How many attributes of attributes are looked into: `config.vision.encoder.width`."""
@@ -71,11 +70,10 @@ def _configuration(cls: type, statement: ClassStatement) -> ConfigurationClass |
             found.update(names_of_root(qualified))
             found.update(dict.fromkeys(vars(base)))
             continue
-        functions = [function for value in vars(base).values() for function in _functions(value)]
+        functions = list(methods_of(vars(base)))
         if any(name in vars(base) for name in _OPENING):
             return None
-        sets_any = any(word in function.__code__.co_names for function in functions for word in _SETTING)
-        if sets_any and base.__module__.partition(".")[0] not in _HARMLESS:
+        if any(map(sets_any, functions)) and base.__module__.partition(".")[0] not in _HARMLESS:
             return None
         found.update(_own(base, functions, statement))
     return ConfigurationClass(found)
@@ -95,30 +93,10 @@ def _own(base: type, functions: list[FunctionType], statement: ClassStatement) -
     renamed = vars(base).get("attribute_map")
     found.update((name, found.get(other)) for name, other in (renamed if isinstance(renamed, dict) else {}).items())
     for function in functions:
-        for name in _assigned(function):
+        for name in assigned_by(function):
             is_kept = name in found and function.__name__ not in _CONSTRUCTORS
             found[name] = found[name] if is_kept else None
     return found
-
-
-_GENERATED = ("<string>", "<attrs generated")
-"""The files of functions that a decorator such as `dataclass` makes."""
-
-
-def _functions(value: object) -> Iterator[FunctionType]:
-    """The function that a method, a class method or a property is."""
-    function = getattr(value, "__func__", None) or getattr(value, "fget", None) or value
-    if isinstance(function, FunctionType) and not function.__code__.co_filename.startswith(_GENERATED):
-        yield function
-
-
-def _assigned(function: FunctionType) -> Iterator[str]:
-    """The attributes that the code of a function may assign."""
-    from dis import get_instructions
-
-    for instruction in get_instructions(function.__code__):
-        if instruction.opname == "STORE_ATTR" and isinstance(instruction.argval, str):
-            yield instruction.argval
 
 
 def _type(annotation: object, base: type, statement: ClassStatement) -> TypeExpr | None:

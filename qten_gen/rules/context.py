@@ -28,6 +28,7 @@ from ..model import (
 )
 from . import base_functions
 from .mixins import mixins_of
+from .unset_fields import unset_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,8 @@ class RunningStatement:
     """The statements `check(...)` of its body."""
     configurations: Mapping[str, ConfigurationClass] = field(default_factory=dict)
     """The classes of its config fields of which all attributes are known, by qualified name."""
+    unset_fields: tuple[str, ...] = ()
+    """Its new fields that nothing sets, if it keeps the constructor of a base."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +155,14 @@ class RuleContext:
         if self.source is None:
             return self.statement.module_constructor
         return base_functions.module_constructor(self.declaration, self.project.classes)
+
+    @property
+    def unset_fields(self) -> tuple[str, ...]:
+        """The new fields that a Module annotates without a value, and that no method of it and its bases sets."""
+        if self.source is None:
+            return self.statement.unset_fields
+        declaration = self.declaration
+        return unset_fields(declaration, self.project.classes) if isinstance(declaration, ModuleDecl) else ()
 
     @property
     def name_place(self) -> NodePath:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model import BufferDecl, DerivedDecl, ModuleDecl, ParameterDecl, SubmoduleDecl, declares
+from ..model import BufferDecl, ConfigDecl, DerivedDecl, ModuleDecl, ModuleField, ParameterDecl, SubmoduleDecl, declares
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
@@ -48,7 +48,9 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         return
     reason, way_out = _why(declaration, context)
     for field in context.module_fields:
-        if isinstance(field, ParameterDecl | BufferDecl | SubmoduleDecl | DerivedDecl):
+        if isinstance(field, ParameterDecl | BufferDecl | SubmoduleDecl | DerivedDecl) or _has_specifier(
+            field, context
+        ):
             message = f"{reason}, so the specifier of {field.name} has no effect"
             help = f"assign self.{field.name} in __init__ and keep only the annotation, or {way_out}"
             yield Diagnostic(KIND, message, context.value_place(field.name), help)
@@ -77,6 +79,12 @@ def _why(declaration: ModuleDecl, context: RuleContext) -> tuple[str, str]:
         return f"{declaration.name} has init=False", "remove init=False"
     way_out = f"remove init=False from {keeper.name}, and move its attributes to a base that is not a Module"
     return f"the base {keeper.name} of {declaration.name} has init=False", way_out
+
+
+def _has_specifier(field: ModuleField, context: RuleContext) -> bool:
+    """Whether a config field is declared by `field(...)`, which would stay the value of the class attribute."""
+    source = context.field_source(field.name)
+    return isinstance(field, ConfigDecl) and source is not None and source.specifier is not None
 
 
 def _writes_init(declaration: ModuleDecl) -> bool:

@@ -1,23 +1,23 @@
-"""A Module inherits a constructor that does not take its fields, and does not say so.
+"""A Module inherits a hand-written `__init__` that does not fit what the classes declare, and does not say so.
 
 Where a class in the chain declares fields that make a constructor, a type checker gives a class without its own `__init__` the
 constructor of all the fields, even if a base nearer to it wrote another one by hand. So it would accept calls that fail at run
 time, and reject calls that work. `init=False` tells the checker to use the inherited constructor.
 
-It is the same below a class with `init=False` that keeps the constructor of nn.Module: what a class below it annotates is an
-argument to type checkers only.
+The same holds for a class that adds an annotation without a value, `width: int`, where nothing in the class and its bases sets
+`width`: it looks like an argument of the constructor, and is none.
 
-Below classes that write their constructors by hand and declare nothing, the command does not ask for the flag. Type checkers need
-it there too: without it, they think that the class takes `device` and `dtype` only.
+Below classes that write their constructors by hand and declare nothing, the command asks nobody for the flag. Type checkers need
+it there too if the constructor has arguments: without it, they think that the class takes `device` and `dtype` only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model import ConfigDecl, ModuleDecl, VirtualDecl
+from ..model import ModuleDecl, VirtualDecl
 from ..model.diagnostics import Diagnostic, Kind
-from .context import RuleContext
+from .context import RuleContext, name_of
 
 KIND = Kind("QG307", "missing-init-flag")
 
@@ -69,25 +69,29 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         return
     parents = [parent for parent in context.project.ancestors(declaration) if isinstance(parent, ModuleDecl)]
     writer = next((parent for parent in parents if _writes_init(parent)), None)
+    keeper = next((parent for parent in parents if parent.keeps_init), None)
+    bases = ", ".join(base.text for base in declaration.bases)
+    statement = f"class {declaration.name}({bases}, init=False)"
     if writer is not None and any(map(_has_generated_init, parents)):
         message = f"{declaration.name} has no __init__, but its base {writer.name} has a hand-written one"
-        bases = ", ".join(base.text for base in declaration.bases)
-        help = f"write class {declaration.name}({bases}, init=False) to inherit it, or define __init__ here too"
+        help = f"write {statement} to inherit it, or define __init__ here too"
         yield Diagnostic(KIND, message, context.name_place, help)
-    keeper = next((parent for parent in parents if parent.keeps_init), None)
-    taken = [field.name for field in declaration.fields if isinstance(field, ConfigDecl)]
-    # QG306 says the same of specifiers.
-    plain = all(isinstance(field, ConfigDecl | VirtualDecl) for field in declaration.fields)
-    if writer is None and keeper is not None and declaration.custom_init and taken and plain:
-        message = (
-            f"{keeper.name} has init=False, so {taken[0]} is not an argument of the constructor of {declaration.name}"
-        )
-        bases = ", ".join(base.text for base in declaration.bases)
-        help = (
-            f"write class {declaration.name}({bases}, init=False) and assign the attribute,"
-            f" or remove init=False from {keeper.name}"
-        )
-        yield Diagnostic(KIND, message, context.name_place, help)
+    elif (writer is not None or keeper is not None) and not any(source.specifier for source in context.field_sources):
+        # QG306 reports a specifier, and says the same.
+        reason, way_out = _kept(writer, keeper)
+        for name in context.unset_fields:
+            source = context.field_source(name)
+            message = f"{declaration.name} has {reason}, and nothing sets {name}"
+            help = f"define __init__ here too, {way_out}or write {statement} if {name} is set from outside"
+            yield Diagnostic(KIND, message, context.name_place if source is None else name_of(source), help)
+
+
+def _kept(writer: ModuleDecl | None, keeper: ModuleDecl | None) -> tuple[str, str]:
+    """The constructor that a class has, and what to change so that one is generated."""
+    if writer is not None:
+        return f"the hand-written __init__ of {writer.name}", ""
+    assert keeper is not None
+    return "the __init__ of nn.Module", f"remove init=False from {keeper.name}, "
 
 
 def _writes_init(declaration: ModuleDecl) -> bool:

@@ -1,3 +1,5 @@
+from typing import Protocol
+
 class DeclaredName(str):
     """The name of a declared attribute. The name of any other is not one, and checkers say so: pyrefly and ty show it."""
 
@@ -6,7 +8,7 @@ class NoOtherAttribute:
 
     def __call__(self, name: DeclaredName, /) -> object: ...
 
-class AssignsNoOther:
-    """In place of `__setattr__`."""
+class AssignsNoOther(Protocol):
+    """In place of `__setattr__`. A protocol with the names of nn.RNNBase's parameters, whose `__setattr__` then fits beside it."""
 
-    def __call__(self, name: DeclaredName, value: object, /) -> None: ...
+    def __call__(self, attr: DeclaredName, value: object) -> None: ...

@@ -326,14 +326,3 @@ def test_a_class_stays_in_a_file_whose_name_is_no_module_name() -> None:
     assert net.why_it_stays is not None
     assert net.why_it_stays.text.startswith("'train-net' is not a valid module name")
     assert net.why_it_stays.code == "QG005"
-
-
-def test_a_class_that_follows_its_base_has_a_note_if_its_file_cannot_be_imported() -> None:
-    files = {
-        "net.py": "from torch import nn\n\n\nclass Net(nn.Module): ...\n",
-        "train-net.py": "from net import Net\n\n\nclass Mine(Net): ...\n",
-    }
-    net, mine = outcome(files).adoptions
-
-    assert (net.is_adopted, net.notes) == (True, ())
-    assert (mine.is_adopted, "[QG005]; rename the file" in mine.notes[0]) == (True, True)

@@ -258,13 +258,6 @@ def test_a_package_may_name_a_function_as_the_submodule_that_it_is_from() -> Non
     assert names.resolve("shop.unpool") == "shop.pool.unpool"
 
 
-def test_submodules_may_define_the_names_of_each_other() -> None:
-    package = source("shop.", "from .up import down\nfrom .down import up\n")
-    names = Names({package.module: package}.get)
-
-    assert (names.resolve("shop.up"), names.resolve("shop.down")) == ("shop.down.up", "shop.up.down")
-
-
 def test_an_alias_that_leads_to_ever_longer_names_stays() -> None:
     file = source("shop.model", "first = second.inner\nsecond = first\n")
 

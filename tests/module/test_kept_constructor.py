@@ -5,7 +5,7 @@ from typing import Any, cast
 import pytest
 from torch import Tensor, nn
 
-from qten_gen import Module, TensorClass
+from qten_gen import Module, TensorClass, field
 from qten_gen.model.diagnostics import DeclarationError
 from tests.samples.kinds import modules, modules_qten
 
@@ -73,15 +73,56 @@ def test_a_grandchild_says_it_again() -> None:
             pass
 
 
-def test_below_a_class_that_keeps_the_constructor_of_nn_module_a_field_is_no_argument() -> None:
-    class Ground(Module, init=False):
-        pass
+class Built(Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.build()
 
-    message = r"Ground has init=False, so rate is not an argument of the constructor of Unsaid"
-    with pytest.raises(DeclarationError, match=message):
+    def build(self) -> None: ...
 
-        class Unsaid(Ground):
-            rate: float
+
+def test_a_child_may_annotate_what_a_method_sets() -> None:
+    class Scaled(Built):
+        scale: float
+
+        def build(self) -> None:
+            self.scale = 2.0
+
+    assert cast(Any, Scaled)().scale == 2.0
+
+
+def test_a_child_that_adds_an_argument_is_told_that_it_keeps_the_constructor() -> None:
+    with pytest.raises(
+        DeclarationError, match=r"Scaled has the hand-written __init__ of Built, and nothing sets scale"
+    ):
+
+        class Scaled(Built):
+            scale: float
+
+
+def test_what_is_set_from_outside_is_said_with_the_flag() -> None:
+    class Scaled(Built, init=False):
+        scale: float
+
+    scaled = Scaled()
+    scaled.scale = 2.0
+    assert scaled.scale == 2.0
+
+
+def test_below_a_base_with_the_flag_an_argument_is_refused_too() -> None:
+    with pytest.raises(
+        DeclarationError, match=r"has the __init__ of nn.Module, and nothing sets dim(.|\n)*remove init=False"
+    ):
+
+        class Wide(Bare):
+            dim: int  # type: ignore[misc] # checkers take the annotations of Bare for arguments
+
+
+def test_field_has_no_effect_below_a_hand_written_constructor() -> None:
+    with pytest.raises(DeclarationError, match=r"so the specifier of rate has no effect"):
+
+        class Rated(Built):
+            rate: float = field(default=0.5)
 
 
 def test_there_has_to_be_a_constructor_to_keep() -> None:

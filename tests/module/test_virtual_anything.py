@@ -301,7 +301,7 @@ def test_after_random_events_in_random_modes(seed: int) -> None:
 
 def replicated(module: Derived) -> Derived:
     """A copy as DataParallel makes it: its parameters are plain attributes."""
-    replica = module._replicate_for_data_parallel()
+    replica: Derived = module._replicate_for_data_parallel()
     vars(replica).update(module._parameters)
     return replica
 

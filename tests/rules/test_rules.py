@@ -82,6 +82,7 @@ def test_every_rule_file_is_registered() -> None:
         "reserved",
         "known_types",
         "ties",
+        "unset_fields",
     }
 
     assert {rule.KIND.name.replace("-", "_") for rule in rules.RULES} == files

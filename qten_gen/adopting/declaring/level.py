@@ -64,7 +64,7 @@ def _unflagged(found: FoundClass, file: OpenFile) -> Iterator[Edit]:
     for other in file.classes.values():
         if found.qualified not in other.ancestors:
             continue
-        arguments = [*other.node.bases, *other.node.keywords]
+        arguments: list[ast.expr | ast.keyword] = [*other.node.bases, *other.node.keywords]
         for before, flag in pairwise(arguments):
             if isinstance(flag, ast.keyword) and flag.arg == INIT:
                 yield Edit(file.text.span(before)[1], file.text.span(flag)[1], "")

@@ -135,6 +135,7 @@ def _known(declaration: Declaration, statement: ClassStatement) -> tuple[Project
         mixins,
         module_constructor,
         subclass_hooks,
+        unset_fields,
     )
     from ...rules.context import Project, RunningStatement
 
@@ -144,7 +145,7 @@ def _known(declaration: Declaration, statement: ClassStatement) -> tuple[Project
     hooks, constructor = subclass_hooks(statement), module_constructor(statement)
     said = field_sources(statement), attributes(statement), mixins(statement)
     functions = method_sources(statement), constructors(statement), assigned_values(statement)
-    computed = check_sources(statement), configurations(statement, declaration)
+    computed = check_sources(statement), configurations(statement, declaration), unset_fields(statement, declaration)
     return project, RunningStatement(*said, keywords, hooks, constructor, *functions, *computed)
 
 

@@ -15,8 +15,6 @@ from .fast_paths import loading, moving
 from .tied_parameters import keeping_ties, share_assigned
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from qten_gen_typing import DeclaredCall
 
 
@@ -64,12 +62,13 @@ class DeclaredModule(ModuleBase, Functional):
         state.pop(VIRTUAL_CACHE, None)
         return state
 
-    def _replicate_for_data_parallel(self) -> Self:
-        replica: Self = super()._replicate_for_data_parallel()  # type: ignore[no-untyped-call] # torch gives it no types
+    # Any, because a lazy module's own returns nothing, and that of an RNN its own class.
+    def _replicate_for_data_parallel(self) -> Any:
+        replica = super()._replicate_for_data_parallel()  # type: ignore[no-untyped-call] # torch gives it no types
         vars(replica).pop(VIRTUAL_CACHE, None)  # on another device they are others
         return replica
 
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
         """Move or cast every tensor of the module by `fn`, as nn.Module does; ties hold, and cached values are dropped."""
         vars(self).pop(VIRTUAL_CACHE, None)
 
@@ -80,7 +79,7 @@ class DeclaredModule(ModuleBase, Functional):
             return cast(DeclaredModule, super(DeclaredModule, self)._apply(fn, recurse))  # type: ignore[no-untyped-call] # torch gives none
 
         try:
-            return cast("Self", keeping_ties(self, change) if type(self)._tied else change())
+            return keeping_ties(self, change) if type(self)._tied else change()
         except NotImplementedError as error:
             if "Cannot copy out of meta tensor" not in str(error):
                 raise

@@ -55,6 +55,10 @@ class ModuleBase(nn.Module):
     if TYPE_CHECKING:
         _defaults: ClassVar[dict[str, Default]]
         _version: int
+        # Any in the types, because torch's containers say dict[str, Module] and nn.Module dict[str, Module | None].
+        _parameters: dict[str, Any]
+        _buffers: dict[str, Any]
+        _modules: dict[str, Any]
 
         # Generated code says the type of an inherited field.
 
