@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from .. import rules
 from ..common.records import dataclass
 from ..link.lookups import Remembered
-from ..model import FileDecl
+from ..model import ClassSource, FileDecl, SourceFile
 from ..model.diagnostics import Diagnostic
 from .crashes import attempt
 from .readings import Readings
@@ -67,12 +67,15 @@ class Examination:
         module = readings.graph.origins[path].module
         with self._program.lookups.recorded() as lookups:
             result = attempt(crashes, path, "linking", self._program.linked, module)
-            checked: tuple[Diagnostic, ...] = ()
+            said: tuple[Diagnostic, ...] = ()
             if result is not None:
                 unimported = () if path in readings.graph.imported else (path,)
-                checked = attempt(crashes, path, "checking", rules.check, result[0], unimported) or ()
+                said = (
+                    *result[1],
+                    *(attempt(crashes, path, "checking", rules.check, result[0], unimported) or ()),
+                    *(attempt(crashes, path, "checking", self._of_inner_classes, result[0].source) or ()),
+                )
         self._program.lookups.add(lookups)
-        said = (*result[1], *checked) if result is not None else ()
         unread = self._unread(lookups) - {path}
         own = (*readings.problems.get(path, ()), *(() if unread else said))
         if result is not None and result[0].source.suppressed and not unread:
@@ -82,11 +85,33 @@ class Examination:
         crashed = any(crash.path == path for crash in crashes)
         return Examined(result and result[0], own, unread, broken or crashed, bool(said))
 
+    def _of_inner_classes(self, file: SourceFile) -> tuple[Diagnostic, ...]:
+        """What is wrong with the classes inside classes, which the rules find in a program where they are declarations."""
+        if not any(map(_may_declare, file.inner)):
+            return ()
+        program = self._program.with_inner
+        with program.lookups.recorded() as lookups:
+            result = program.linked(file.module)
+            found = (*result[1], *rules.check(result[0])) if result is not None else ()
+        self._program.lookups.add(lookups)
+        places = [cls.place.steps for cls in file.inner]
+        names = program.names
+        for each in file.registrations:
+            owner = names.class_of(names.resolve(each.owner.name))
+            if owner is not None and owner[1].outer:
+                places.append(each.place.steps[:-2])  # the function below the decorator
+        return tuple(item for item in found if any(item.place.steps[: len(steps)] == steps for steps in places))
+
     def _unread(self, lookups: Iterable[str]) -> frozenset[str]:
         if not self._readings.unread:
             return frozenset()
         found = (self._readings.graph.relevant_file(self._view, name) for name in lookups)
         return frozenset(path for path in found if path is not None and path in self._readings.unread)
+
+
+def _may_declare(cls: ClassSource) -> bool:
+    """Whether a class may be a declaration, or use specifiers where it is none."""
+    return bool(cls.bases or cls.checks) or any(field.specifier is not None for field in cls.fields)
 
 
 def _bases(file: FileDecl | None) -> set[str]:

@@ -134,7 +134,7 @@ class Ancestry:
 
     def _checked(self, file: SourceFile, cls: ClassSource) -> Iterator[Diagnostic]:
         """Diagnostics for bases that are not defined, and for bases that cannot be combined, without the path."""
-        qualified = f"{file.module}.{cls.name}"
+        qualified = f"{file.module}.{cls.qualname}"
         roots = self.roots(qualified)
         for base in cls.bases:
             dynamic = self._dynamic(file, cls, base)

@@ -82,7 +82,7 @@ def _class(cls: ClassSource, file: SourceFile, names: Names) -> ClassSource:
     """A class statement with the constants in it replaced; itself if there are none."""
 
     def lookup(name: str) -> _Known | None:
-        own = file.constants.get(f"{cls.name}.{name}")
+        own = file.constants.get(f"{cls.qualname}.{name}")
         return _constant(names.meaning(name, file), names, 0) if own is None else _fold_text(own, lookup)
 
     arguments = {field.name for field in cls.fields if field.annotation is not None and not field.is_class_variable}

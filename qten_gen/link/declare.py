@@ -76,7 +76,7 @@ class Declarations:
 
     def _tensorclass(self, file: SourceFile, cls: ClassSource) -> TensorClassDecl:
         """The declaration of a TensorClass. A field that the class redeclares keeps its inherited position."""
-        qualified = f"{file.module}.{cls.name}"
+        qualified = f"{file.module}.{cls.qualname}"
         lineage = self._lineage(qualified)
         inherited: dict[str, FieldDecl] = {}
         for owner, _ in reversed(lineage[1:]):
@@ -84,6 +84,7 @@ class Declarations:
         fields = {**inherited, **{f.name: f for f in self._tensorclass_fields(qualified)}}
         return TensorClassDecl(
             name=cls.name,
+            qualname=cls.qualname if cls.outer else "",
             fields=tuple(fields.values()),
             own=tuple(name for name in fields if name not in inherited),
             flags=self._flags(lineage),
@@ -101,7 +102,7 @@ class Declarations:
 
     def _module(self, file: SourceFile, cls: ClassSource) -> ModuleDecl:
         """The declaration of a Module. A field that the class redeclares keeps its inherited position."""
-        qualified = f"{file.module}.{cls.name}"
+        qualified = f"{file.module}.{cls.qualname}"
         lineage = self._lineage(qualified)
         inherited: dict[str, ModuleField] = {}
         for owner, _ in reversed(lineage[1:]):
@@ -115,6 +116,7 @@ class Declarations:
         )
         return ModuleDecl(
             name=cls.name,
+            qualname=cls.qualname if cls.outer else "",
             fields=tuple(fields.values()),
             own=tuple(name for name in fields if name not in inherited),
             custom_init=written or keeps_foreign_init(fields.values(), kept),
@@ -230,9 +232,10 @@ class Declarations:
 
     def _registered(self, qualified: str) -> tuple[RegistrationDecl, ...]:
         """The handlers registered for a Module, from all files that may have some."""
-        if self._names.class_of(qualified) is None:
+        owner = self._names.class_of(qualified)
+        if owner is None:
             return ()
-        files = (self._names.find(module) for module in sorted(self._handlers(qualified.rpartition(".")[0])))
+        files = (self._names.find(module) for module in sorted(self._handlers(owner[0].module)))
         return tuple(
             registration
             for file in files

@@ -20,7 +20,7 @@ class Functionals:
 
     def of_file(self, file: SourceFile) -> Iterator[FunctionalDecl]:
         """Those of a file, in the order of its classes."""
-        found = (self._get(f"{file.module}.{cls.name}") for cls in file.classes)
+        found = (self._get(f"{file.module}.{cls.qualname}") for cls in file.classes)
         return (functional for functional in found if functional is not None)
 
     def _get(self, qualified: str) -> FunctionalDecl | None:

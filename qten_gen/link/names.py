@@ -32,6 +32,8 @@ class Names:
         """The class statement of a resolved name, with its file; None for a class outside the run."""
         module, _, name = qualified.rpartition(".")
         file = self.find(module) if module else None
+        if file is None:
+            file, name = self.locate(qualified) or (None, "")
         cls = self._of(file)[1].get(name) if file is not None else None
         return None if file is None or cls is None else (file, cls)
 
@@ -96,7 +98,7 @@ class Names:
         """The scope of a file, and its classes by name."""
         known = self._known.get(file.module)
         if known is None:
-            classes = {cls.name: cls for cls in file.classes}
+            classes = {cls.qualname: cls for cls in file.classes}
             scope = Scope(file.module, file.is_package, file.imports, file.names, frozenset(classes))
             known = self._known[file.module] = (scope, classes)
         return known

@@ -6,6 +6,8 @@ So the answer for a file does not depend on which other files are asked about, o
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property
 from typing import TypeVar
 
 from ..common.records import dataclass
@@ -63,9 +65,11 @@ class Program:
     All results are remembered with the look-ups that they took (see `lookups`).
     """
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: Library, *, with_inner: bool = False) -> None:
+        """A program; `with_inner` counts classes inside classes among those of a file, so that they are declarations too."""
         self.lookups = Lookups()
         self._library = library
+        self._with_inner = with_inner
         self._written: Remembered[str, SourceFile | None] = {}
         self._read: Remembered[str, SourceFile | None] = {}
         self._written_names = Names(self.written)
@@ -73,6 +77,11 @@ class Program:
         self.ancestry = Ancestry(self.names, self.lookups)
         self._declarations = Declarations(self.names, self.ancestry, self._handlers, self.lookups)
         self._functionals = Functionals(self.names, self.ancestry, self._declarations)
+
+    @cached_property
+    def with_inner(self) -> Program:
+        """The same program, where classes inside classes are declarations too."""
+        return Program(self._library, with_inner=True)
 
     def find(self, module: str) -> SourceFile | None:
         """The file of a module, read with what it has to know of other files, and with the values of constants."""
@@ -107,7 +116,7 @@ class Program:
         file = self.find(module)
         if file is None:
             return None
-        found = [self.declaration(f"{module}.{cls.name}") for cls in file.classes]
+        found = [self.declaration(f"{module}.{cls.qualname}") for cls in file.classes]
         own = tuple(declaration for declaration in found if declaration is not None)
         at_hand = dict.fromkeys(declaration.qualified for declaration in own)
         at_hand.update(dict.fromkeys(self.names.resolve(source.owner.name) for source in file.registrations))
@@ -130,7 +139,12 @@ class Program:
         """The modules whose classes a file registers handlers for."""
         file = self.find(module)
         resolved = [self.names.resolve(source.owner.name) for source in file.registrations] if file else []
-        return frozenset(owner.rpartition(".")[0] for owner in resolved if self.names.class_of(owner) is not None)
+        located = (self.names.locate(owner) for owner in resolved)
+        return frozenset(
+            home.module
+            for home, name in filter(None, located)
+            if name in home.nested or any(cls.name == name for cls in home.classes)
+        )
 
     def _class_source(self, qualified: str) -> ClassSource | None:
         found = self.names.class_of(qualified)
@@ -156,6 +170,8 @@ class Program:
 
     def _find(self, module: str) -> SourceFile | None:
         file = self.written(module)
+        if file is not None and self._with_inner and file.inner:
+            file = replace(file, classes=(*file.classes, *file.inner))
         return None if file is None else with_constants(file, self._written_names)
 
     def _read_again(self, module: str) -> SourceFile | None:

@@ -52,7 +52,7 @@ class TensorClassDecl:
     module: str = field(default="", compare=False)
     """The dotted name of its module: `shop.model`."""
     qualname: str = field(default="", compare=False)
-    """Its name with the classes and functions around it; `link` leaves it empty, because it sees top-level classes only."""
+    """Its name with the classes and functions around it; `link` leaves it empty for top-level classes."""
     bases: tuple[BaseDecl, ...] = field(default=(), compare=False)
     type_parameters: str = field(default="", compare=False)
     """PEP 695 parameters as written, brackets included: `[T: Tensor]`."""
@@ -117,7 +117,7 @@ class ModuleDecl:
     module: str = field(default="", compare=False)
     """The dotted name of its module: `shop.model`."""
     qualname: str = field(default="", compare=False)
-    """Its name with the classes and functions around it; `link` leaves it empty, because it sees top-level classes only."""
+    """Its name with the classes and functions around it; `link` leaves it empty for top-level classes."""
     bases: tuple[BaseDecl, ...] = field(default=(), compare=False)
     type_parameters: str = field(default="", compare=False)
     """PEP 695 parameters as written, brackets included: `[T: Tensor]`."""

@@ -27,7 +27,7 @@ class ConditionalSource:
 
 @dataclass(frozen=True, slots=True)
 class ClassSource:
-    """A top-level class statement. Its bases decide later whether it is a declaration."""
+    """A class statement at the top level or inside another class. Its bases decide later whether it is a declaration."""
 
     name: str
     bases: tuple[TypeExpr, ...]
@@ -60,6 +60,13 @@ class ClassSource:
     """The statements `check(...)` of its body."""
     sets_any: bool = field(default=False, compare=False, repr=False)
     """Whether its text sets attributes whose names it does not show, by `setattr` or `__dict__`."""
+    outer: str = ""
+    """The class around it, `Outer` or `Outer.Middle`; empty at the top level."""
+
+    @property
+    def qualname(self) -> str:
+        """Its name with the classes around it."""
+        return f"{self.outer}.{self.name}" if self.outer else self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +139,8 @@ class SourceFile:
     """Its dotted name: `shop.model`."""
     classes: tuple[ClassSource, ...] = ()
     """Top-level classes, those inside `if` and `try` included. Of several with the same name, the last."""
+    inner: tuple[ClassSource, ...] = ()
+    """The classes inside classes. Nothing is generated for them in a file, but they are checked."""
     imports: dict[str, ImportedName] = field(default_factory=dict)
     """The imported names and their imports."""
     aliases: dict[str, TypeExpr] = field(default_factory=dict)

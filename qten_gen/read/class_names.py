@@ -32,32 +32,32 @@ class ClassNames:
     """Names whose value is known only at run time."""
 
 
-def with_inner(scope: Scope, node: ast.ClassDef) -> Scope:
+def with_inner(scope: Scope, node: ast.ClassDef, qualname: str) -> Scope:
     """The scope inside a class body: type parameters, nested classes and what is assigned there come first."""
     names = [*type_parameter_names(node), *(name for name, _, _ in _assigned(node))]
     names += [nested.name for nested in node.body if isinstance(nested, ast.ClassDef)]
-    return replace(scope, inner={name: f"{node.name}.{name}" for name in names})
+    return replace(scope, inner={name: f"{qualname}.{name}" for name in names})
 
 
-def class_names(node: ast.ClassDef, place: NodePath, scope: Scope) -> ClassNames:
+def class_names(node: ast.ClassDef, place: NodePath, scope: Scope, qualname: str) -> ClassNames:
     """The names that the body of a class binds once."""
     found = ClassNames()
-    inner = with_inner(scope, node)
+    inner = with_inner(scope, node, qualname)
     for name, value, index in _assigned(node):
         meant = alias(value, place / "body" / index / "value", inner)
         if meant is not None:
-            found.aliases[f"{node.name}.{name}"] = meant
+            found.aliases[f"{qualname}.{name}"] = meant
         elif is_made(value, inner):
-            found.alternatives[f"{node.name}.{name}"] = (TypeExpr(DYNAMIC),)
+            found.alternatives[f"{qualname}.{name}"] = (TypeExpr(DYNAMIC),)
     for name, value in _constants(node):
         if (text := constant_text(value, scope)) is not None:
-            found.constants[f"{node.name}.{name}"] = text
+            found.constants[f"{qualname}.{name}"] = text
         if specifier(value, place, scope) is not None:
-            found.makers.add(f"{node.name}.{name}")
+            found.makers.add(f"{qualname}.{name}")
     for index, statement in enumerate(node.body):
         if isinstance(statement, ast.ClassDef):
             bases = positional(statement.bases, place / "body" / index / "bases")
-            found.nested[f"{node.name}.{statement.name}"] = tuple(
+            found.nested[f"{qualname}.{statement.name}"] = tuple(
                 type_expr(base.value, base.place, inner, base=True) for base in bases if not base.star
             )
     return found

@@ -27,7 +27,7 @@ from .names import Scope
 from .own_attributes import changes, initialises_base, reads, registered_later
 from .registered_state import registered_state
 from .signatures import Function, method, positional_parameters
-from .type_variables import type_parameters
+from .type_variables import type_parameter_names, type_parameters
 from .values import check_call, plain_value, specifier, value
 
 _NO_FIELDS = ("typing.ClassVar", "typing_extensions.ClassVar")
@@ -40,23 +40,37 @@ _SETTING = ("setattr(", "__dict__", "vars(self")
 """What a class mentions that sets attributes by names which its text does not show."""
 
 Statement = tuple[ast.stmt, NodePath]
+InnerClass = tuple[ast.ClassDef, NodePath, str, Scope]
 
 
-def class_source(node: ast.ClassDef, place: NodePath, scope: Scope) -> ClassSource:
-    """Read a class statement, which may or may not be a declaration."""
+def class_source(
+    node: ast.ClassDef, place: NodePath, scope: Scope, outer: str = "", around: Scope | None = None
+) -> ClassSource:
+    """Read a class statement, which may or may not be a declaration.
+
+    Args:
+        node: The statement.
+        place: Where it is.
+        scope: The names of the file.
+        outer: The class around it; empty at the top level.
+        around: The names in the body of that class, which its bases, keywords and decorators may use, but not its body.
+    """
     body = [(statement, place / "body" / index) for index, statement in enumerate(node.body)]
-    scope = with_inner(scope, node)
+    scope = with_inner(scope, node, f"{outer}.{node.name}" if outer else node.name)
+    head = scope if around is None else replace(around, inner={**around.inner, **_parameters(node, scope)})
+    if outer:  # its own name means the class in its annotations, as when it runs
+        scope = replace(scope, inner={node.name: f"{outer}.{node.name}", **scope.inner})
     bases = list(positional(node.bases, place / "bases"))
     flags = list(keywords(node.keywords, place / "keywords"))
     fields = dict(_fields(body, scope))
     blocks = [found for node, where in body if isinstance(node, BLOCK) for found in inside(node, where)]
     return ClassSource(
         name=node.name,
-        bases=tuple(type_expr(base.value, base.place, scope, base=True) for base in bases if not base.star),
-        keywords=tuple((flag.keyword, plain_value(flag.value, flag.place, scope)) for flag in flags if flag.keyword),
+        bases=tuple(type_expr(base.value, base.place, head, base=True) for base in bases if not base.star),
+        keywords=tuple((flag.keyword, plain_value(flag.value, flag.place, head)) for flag in flags if flag.keyword),
         unpacked=tuple(argument.place for argument in (*bases, *flags) if argument.star),
         decorators=tuple(
-            (scope.resolve(dotted(called(decorator)) or ""), place / "decorator_list" / index)
+            (head.resolve(dotted(called(decorator)) or ""), place / "decorator_list" / index)
             for index, decorator in enumerate(node.decorator_list)
         ),
         fields=tuple(fields.values()),
@@ -71,7 +85,22 @@ def class_source(node: ast.ClassDef, place: NodePath, scope: Scope) -> ClassSour
         registers=registered_state(node.body, scope),
         checks=tuple(_checks(body, scope)),
         sets_any=any(word in line for line in scope.lines[node.lineno - 1 : node.end_lineno] for word in _SETTING),
+        outer=outer,
     )
+
+
+def inner_classes(node: ast.ClassDef, place: NodePath, scope: Scope, qualname: str) -> Iterator[InnerClass]:
+    """The classes in the body of a class and in their bodies, each with its place, the class around it and the names in that."""
+    around = with_inner(scope, node, qualname)
+    for index, statement in enumerate(node.body):
+        if isinstance(statement, ast.ClassDef):
+            where = place / "body" / index
+            yield statement, where, qualname, around
+            yield from inner_classes(statement, where, scope, f"{qualname}.{statement.name}")
+
+
+def _parameters(node: ast.ClassDef, scope: Scope) -> dict[str, str]:
+    return {name: scope.inner[name] for name in type_parameter_names(node)}
 
 
 def _fields(body: list[Statement], scope: Scope) -> Iterator[tuple[str, FieldSource]]:

@@ -1,7 +1,7 @@
 """Reads the text of a Python file into a `SourceFile`.
 
-It reads top-level classes, including those in top-level blocks such as `if` and `try`. Nested classes and classes in functions
-are generated in memory when their class statements run.
+It reads top-level classes, including those in top-level blocks such as `if` and `try`, and the classes in their bodies. Those and
+classes in functions, are generated in memory when their class statements run.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from .aliases import alias
 from .annotations import type_expr
 from .bindings import Binding, Bindings, bindings, is_made
 from .blocks import BLOCK, bound_inside, inside, suites
-from .class_names import class_names
-from .classes import class_source
+from .class_names import ClassNames, class_names
+from .classes import class_source, inner_classes
 from .encoding import decode
 from .exported import exported
 from .imports import FUTURE_ANNOTATIONS, bound_names, dotted, imported_names, star_import
@@ -103,6 +103,7 @@ def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportC
     )
     stars = tuple(star for node, _, _ in statements if (star := star_import(node)) is not None)
     classes: dict[str, ClassSource] = {}
+    within: dict[str, ClassSource] = {}
     repeated: list[ClassSource] = []
     type_variables: dict[str, TypeVariable] = {}
     meant = _meanings(known, scope)
@@ -115,13 +116,13 @@ def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportC
             if found.name in classes:
                 repeated.append(found)
             classes[found.name] = found
-            type_variables.update(class_type_variables(node, place, scope))
-            inner = class_names(node, place, scope)
-            meant.aliases.update(inner.aliases)
-            meant.constants.update(inner.constants)
-            meant.nested.update(inner.nested)
-            meant.makers.update(inner.makers)
-            meant.alternatives.update(inner.alternatives)
+            type_variables.update(class_type_variables(node, place, scope, node.name))
+            meant.add(class_names(node, place, scope, node.name))
+            for statement, where, outer, around_it in inner_classes(node, place, scope, node.name):
+                qualname = f"{outer}.{statement.name}"
+                type_variables.update(class_type_variables(statement, where, scope, qualname))
+                meant.add(class_names(statement, where, scope, qualname))
+                within[qualname] = class_source(statement, where, scope, outer, around_it)
         elif isinstance(node, Function):
             registrations.extend(_registrations(node, place, scope))
             functions.append(function(node, place, scope))
@@ -137,6 +138,7 @@ def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportC
     return replace(
         empty,
         classes=tuple(classes.values()),
+        inner=tuple(within.values()),
         imports=names.imports,
         aliases=meant.aliases,
         alternatives=meant.alternatives,
@@ -206,6 +208,14 @@ class _Meanings:
     constants: dict[str, str] = field(default_factory=dict)
     nested: dict[str, tuple[TypeExpr, ...]] = field(default_factory=dict)
     makers: set[str] = field(default_factory=set)
+
+    def add(self, found: ClassNames) -> None:
+        """Add the names of a class."""
+        self.aliases.update(found.aliases)
+        self.constants.update(found.constants)
+        self.nested.update(found.nested)
+        self.makers.update(found.makers)
+        self.alternatives.update(found.alternatives)
 
 
 def _bindings(tree: ast.Module, text: str, names: _Names, file: SourceFile) -> Bindings:

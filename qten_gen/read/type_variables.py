@@ -39,11 +39,13 @@ def type_parameters(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef,
     return f"[{', '.join(texts)}]" if texts else ""
 
 
-def class_type_variables(node: ast.ClassDef, place: NodePath, scope: Scope) -> Iterator[tuple[str, TypeVariable]]:
+def class_type_variables(
+    node: ast.ClassDef, place: NodePath, scope: Scope, qualname: str
+) -> Iterator[tuple[str, TypeVariable]]:
     """The type parameters of a class, by names such as `Class.T`."""
     for index, parameter in enumerate(getattr(node, "type_params", ())):
         where = place / "type_params" / index / "bound"
-        yield f"{node.name}.{parameter.name}", _bounded(getattr(parameter, "bound", None), where, scope)
+        yield f"{qualname}.{parameter.name}", _bounded(getattr(parameter, "bound", None), where, scope)
 
 
 def type_variable(call: ast.Call, place: NodePath, scope: Scope) -> TypeVariable | None:

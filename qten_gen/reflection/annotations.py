@@ -181,9 +181,10 @@ class AnnotationWalk:
     def _from_dotted(self, dotted: str) -> TypeExpr:
         """The type of a name in a string: that of its current object, or a qualified name if the object does not exist yet."""
         first, *rest = dotted.split(".")
-        if dotted == self._statement.name and self._statement.is_visible_to_itself:
+        statement = self._statement
+        if (dotted == statement.name and statement.is_visible_to_itself) or dotted == statement.qualname:
             # What the name means so far may be the class of an earlier execution.
-            return self._from_unresolved(f"{self._statement.module}.{dotted}")
+            return self._from_unresolved(f"{statement.module}.{statement.name}")
         try:
             found = self._of_body(first) or self._statement.resolve(first)
         except NameError:

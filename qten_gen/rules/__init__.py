@@ -232,10 +232,10 @@ RULES: tuple[Rule, ...] = tuple(
 def check(file: FileDecl, unimported: Collection[str] = ()) -> tuple[Diagnostic, ...]:
     """Check one file and return the diagnostics, without spans. `unimported` are the files that no other file imports."""
     project = Project.of(file, unimported)
-    sources = {cls.name: cls for cls in file.source.classes}
+    sources = {cls.qualname: cls for cls in file.source.classes}
     found: list[Diagnostic] = []
     for declaration in file.declarations:
-        context = RuleContext(declaration, sources.get(declaration.name), file.source, project)
+        context = RuleContext(declaration, sources.get(declaration.qualname or declaration.name), file.source, project)
         found.extend(_diagnostics(context))
     for rule in FILE_RULES:
         found.extend(rule.check_file(file, project))

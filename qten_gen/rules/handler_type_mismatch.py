@@ -108,7 +108,7 @@ def _annotations(parameters: str) -> tuple[str, str]:
 
 def _meaning(name: str, source: SourceFile) -> str | None:
     """The qualified name of a class that a file names; None where the text does not say."""
-    if any(cls.name == name for cls in source.classes):
+    if any(cls.qualname == name for cls in source.classes):
         return f"{source.module}.{name}"
     imported = source.imports.get(name)
     if imported is None or imported.name is None:

@@ -60,7 +60,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 def check_file(file: FileDecl, project: Project) -> Iterator[Diagnostic]:
     for cls in file.source.classes:
         yield from _in_methods(cls)
-        qualified = f"{file.source.module}.{cls.name}"
+        qualified = f"{file.source.module}.{cls.qualname}"
         if qualified in project.declarations or not is_plain(cls, project.classes) or _is_enum(cls, project.classes):
             continue
         for field in cls.fields:

@@ -266,6 +266,29 @@ STRING_OPTIONS = [
 ]
 
 
+def test_classes_inside_classes_have_the_classes_around_them_in_their_names() -> None:
+    found = source(
+        """
+        class Outer:
+            class Middle(Batch):
+                class Inner(Other):
+                    other: "Inner"
+                    middle: Outer.Middle
+            class Other: ...
+        """
+    )
+
+    assert [(cls.qualname, [base.name for base in cls.bases]) for cls in found.inner] == [
+        ("Outer.Middle", ["Batch"]),
+        ("Outer.Middle.Inner", ["Other"]),  # the body of a class does not see the names of the class around it
+        ("Outer.Other", []),
+    ]
+    assert [field.annotation and field.annotation.name for field in found.inner[1].fields] == [
+        "shop.model.Outer.Middle.Inner",
+        "shop.model.Outer.Middle",
+    ]
+
+
 @given(st.lists(st.sampled_from(STRING_OPTIONS), max_size=30).map("".join))
 def test_any_text_is_read_or_refused(text: str) -> None:
     found, diagnostics = read(text.encode(), "shop/model.py", "shop.model")
@@ -291,4 +314,4 @@ def test_names_that_methods_bind_are_not_those_of_the_class() -> None:
         """
     )
 
-    assert found.constants == {"Batch.SIZE": "3", "Batch.TIMES": "5"}
+    assert found.constants == {"Batch.SIZE": "3", "Batch.TIMES": "5", "Batch.Inner.SIZE": "7"}

@@ -7,6 +7,7 @@ finds it: the codes of rules, `statement` if importing the program raises, `use`
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
@@ -150,3 +151,41 @@ def test_mypy_finds_what_nobody_else_does(tmp_path: Path) -> None:
 def _environment() -> dict[str, str]:
     path = os.pathsep.join(map(str, (REPOSITORY / "stubs", REPOSITORY)))
     return {**os.environ, "MYPYPATH": path}
+
+
+def inside_a_class(text: str) -> str:
+    """The program with its last class inside another one."""
+    nodes = ast.parse(text).body
+    last = next(node for node in reversed(nodes) if isinstance(node, ast.ClassDef))
+    first = min([last.lineno, *(decorator.lineno for decorator in last.decorator_list)]) - 1
+    lines = text.splitlines()
+    before, body, after = lines[:first], lines[first : last.end_lineno], lines[last.end_lineno :]
+    name = re.compile(rf"(?<!class )(?<![\w.]){last.name}\b(?!=)")
+    renamed = [name.sub(f"Outer.{last.name}", line) for line in (*body, *after)]
+    nested = [f"    {line}" if line else "" for line in renamed[: len(body)]]
+    return "\n".join([*before, "class Outer:", *nested, *renamed[len(body) :], ""])
+
+
+OTHERS_INSIDE = {
+    "a class that is declared twice": set[str](),  # only one of the two is inside
+    "two classes that require each other": {"QG207"},  # the other one does not see it
+    "two modules that contain each other": {"QG207"},
+    "a handler whose annotation is another type": set[str](),  # only plain names are compared
+    "a handler for another module": set[str](),
+}
+"""What the command finds where it matters that a class is inside another one."""
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_command_finds_the_same_in_a_class_inside_a_class(name: str) -> None:
+    found = {
+        mistake.title: {item.code for item in plan({"model.py": inside_a_class(mistake.text).encode()}, {}).diagnostics}
+        for mistake in mistakes(name)
+        if "\nclass " in mistake.text
+    }
+
+    assert found == {
+        mistake.title: OTHERS_INSIDE.get(mistake.title, mistake.codes)
+        for mistake in mistakes(name)
+        if mistake.title in found
+    }
