@@ -3,9 +3,11 @@
     python -m benchmarks.checkers
 
 Each checker runs over a program that imports torch and qten_gen alone, and over the same program with all classes. The difference
-is what the stubs cost. mypy has those two libraries in its cache, as it has in every run but the first. It runs with stubs that
-it has not seen, then after the program was edited, then with nothing changed. pyright keeps nothing between runs. Times are of
-the processor, which other programs on the machine hardly change.
+is what the stubs cost. A third program has as many plain dataclasses and nn.Modules, written by hand, without literal keys.
+
+mypy has those two libraries in its cache, as it has in every run but the first. It runs with stubs that it has not seen, then
+after the program was edited, then with nothing changed. pyright keeps nothing between runs. Times are of the processor, which
+other programs on the machine hardly change.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ from pathlib import Path
 FILES, TENSORCLASSES, MODULES = 60, 4, 3
 REPOSITORY = Path(__file__).parents[1]
 ALONE = "import torch\n\nimport qten_gen\n\nprint(torch.ones(2), qten_gen.TensorClass)\n"
+PROGRAMS = ("alone.py", "plain_use.py", "use.py")
+"""The libraries alone, with plain classes, and with generated ones."""
 
 
 def declarations(number: int) -> str:
@@ -70,6 +74,64 @@ def use() -> str:
     return "\n".join(lines) + "\n"
 
 
+def plain_declarations(number: int) -> str:
+    """The fields of `declarations` in dataclasses and nn.Modules, with those of the methods that `plain_use` calls."""
+    lines = ["from __future__ import annotations", "from dataclasses import dataclass", "import torch"]
+    lines += ["from torch import Tensor, nn", ""]
+    for index in range(TENSORCLASSES):
+        name = f"Plain{number}x{index}"
+        lines += ["@dataclass", f"class {name}:", "    tokens: Tensor", "    mask: Tensor | None = None"]
+        lines += ['    source: str = "train"']
+        lines += [f"    inner: Plain{number}x{index - 1} | None = None"] if index else []
+        for signature, change in (
+            ("doubled(self)", "{} * 2"),
+            ("to(self, device: str)", "{}.to(device)"),
+            ("__getitem__(self, index: int)", "{}[index]"),
+        ):
+            mask = f"None if self.mask is None else {change.format('self.mask')}"
+            values = [change.format("self.tokens"), mask, "self.source"]
+            nested = change.format("self.inner") if "*" not in change else "self.inner.doubled()"
+            values += [f"None if self.inner is None else {nested}"] if index else []
+            lines += [f"    def {signature} -> {name}:", f"        return {name}({', '.join(values)})"]
+        lines.append("")
+    for index in range(MODULES):
+        lines += [
+            f"class Linear{number}x{index}(nn.Module):",
+            "    def __init__(self, width: int, heads: int = 2) -> None:",
+        ]
+        lines += ["        super().__init__()", "        self.width, self.heads = width, heads"]
+        lines += [
+            "        self.weight = nn.Parameter(torch.ones(width, width))",
+            "        self.norm = nn.LayerNorm(width)",
+        ]
+        lines += [f"        self.below = Linear{number}x{index - 1}(width)"] if index else []
+        lines += ["    def forward(self, x: Tensor) -> Tensor:", "        return x @ self.weight"]
+        lines += [
+            "    def config(self) -> dict[str, int]:",
+            '        return {"width": self.width, "heads": self.heads}',
+            "",
+        ]
+    return "\n".join(lines)
+
+
+def plain_use() -> str:
+    """What `use` does, as far as plain classes can."""
+    lines = [ALONE, "from dataclasses import replace"]
+    for number in range(FILES):
+        batches = [f"Plain{number}x{index}" for index in range(TENSORCLASSES)]
+        layers = [f"Linear{number}x{index}" for index in range(MODULES)]
+        lines.append(f"from plain.part{number} import {', '.join([*batches, *layers])}")
+        for name in batches:
+            lines.append(f"def f{name}(batch: {name}) -> {name}:")
+            lines.append('    print(batch.tokens, batch.mask, batch.to("cpu").doubled()[0])')
+            lines.append("    return replace(batch, mask=batch.tokens)")
+        for name in layers:
+            lines.append(f"def f{name}(layer: {name}, x: torch.Tensor) -> torch.Tensor:")
+            lines.append('    print(layer.state_dict()["weight"], layer.config()["heads"])')
+            lines += ["    result: torch.Tensor = layer(x)", "    return result"]
+    return "\n".join(lines) + "\n"
+
+
 def seconds(command: list[str], folder: Path, rounds: int, prepare: Callable[[], None]) -> float:
     """The least time of the processor that a command takes that reports nothing."""
     times = []
@@ -95,19 +157,21 @@ def _path() -> str:
     return os.pathsep.join((str(REPOSITORY), str(REPOSITORY / "stubs")))
 
 
-def measure(folder: Path, rounds: int) -> Iterator[tuple[str, float, float]]:
-    """For each checker, and each state of its cache: the time for the libraries alone, and with all classes."""
-    made = folder / "made"
-    made.mkdir()
-    (made / "__init__.py").write_text("", encoding="utf-8")
-    for number in range(FILES):
-        (made / f"part{number}.py").write_text(declarations(number), encoding="utf-8")
+def measure(folder: Path, rounds: int) -> Iterator[tuple[str, list[float]]]:
+    """For each checker, and each state of its cache: the times of `PROGRAMS`."""
+    for name, write in (("made", declarations), ("plain", plain_declarations)):
+        package = folder / name
+        package.mkdir()
+        (package / "__init__.py").write_text("", encoding="utf-8")
+        for number in range(FILES):
+            (package / f"part{number}.py").write_text(write(number), encoding="utf-8")
     (folder / "pyproject.toml").write_text('[tool.qten-gen]\nsrc = ["."]\n', encoding="utf-8")
     subprocess.run(
         [sys.executable, "-m", "qten_gen", "--quiet"], cwd=folder, check=True, env=os.environ | {"PYTHONPATH": _path()}
     )
     (folder / "alone.py").write_text(ALONE, encoding="utf-8")
     (folder / "use.py").write_text(use(), encoding="utf-8")
+    (folder / "plain_use.py").write_text(plain_use(), encoding="utf-8")
     paths = [str(REPOSITORY), str(REPOSITORY / "stubs")]
     warm = folder / "warm"
     mypy = [sys.executable, "-m", "mypy", "--strict", "--config-file="]
@@ -119,18 +183,18 @@ def measure(folder: Path, rounds: int) -> Iterator[tuple[str, float, float]]:
         ("program edited", lambda name: _edit(folder / name)),
         ("nothing changed", lambda name: None),
     ):
-        both = [
+        times = [
             seconds([*mypy, f"--cache-dir={name}.cache", name], folder, rounds, partial(prepare, name))
-            for name in ("alone.py", "use.py")
+            for name in PROGRAMS
         ]
-        yield f"mypy, {state}", both[0], both[1]
-    both = []
-    for name in ("alone.py", "use.py"):
+        yield f"mypy, {state}", times
+    times = []
+    for name in PROGRAMS:
         config = folder / f"{name}.json"
         config.write_text(json.dumps({"include": [name], "extraPaths": paths}), encoding="utf-8")
         command = [sys.executable, "-m", "pyright", f"--project={config}", f"--pythonpath={sys.executable}"]
-        both.append(seconds(command, folder, rounds, lambda: None))
-    yield "pyright", both[0], both[1]
+        times.append(seconds(command, folder, rounds, lambda: None))
+    yield "pyright", times
 
 
 def _forget(warm: Path, folder: Path, name: str) -> None:
@@ -153,10 +217,11 @@ def main() -> None:
     rounds = parser.parse_args().rounds
     classes = FILES * (TENSORCLASSES + MODULES)
     print(f"{FILES} files with {classes} classes; seconds of the processor")
-    print(f"{'':24}{'libraries':>12}{'with classes':>14}{'more':>8}")
+    print(f"{'':24}{'libraries':>12}{'with plain':>12}{'more':>8}{'with classes':>14}{'more':>8}")
     with tempfile.TemporaryDirectory() as folder:
-        for name, alone, full in measure(Path(folder), rounds):
-            print(f"{name:24}{alone:12.2f}{full:14.2f}{full - alone:8.2f}", flush=True)
+        for name, (alone, plain, full) in measure(Path(folder), rounds):
+            more = f"{plain:12.2f}{plain - alone:8.2f}{full:14.2f}{full - alone:8.2f}"
+            print(f"{name:24}{alone:12.2f}{more}", flush=True)
 
 
 if __name__ == "__main__":
