@@ -8,7 +8,7 @@ import sys
 import types
 import typing
 from collections.abc import Callable
-from dataclasses import InitVar, replace
+from dataclasses import KW_ONLY, InitVar, replace
 from functools import lru_cache
 from inspect import formatannotation
 
@@ -17,6 +17,8 @@ from ..model import HIDDEN, TypeExpr, language, union
 from .statement import ClassStatement
 
 _MISSING = object()
+_NO_TYPES = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType)
+"""Objects that are no types. They are shown as they are, also where the annotation is a string that names them."""
 _METHODS: tuple[type, ...] = (types.FunctionType, property, classmethod, staticmethod)
 
 
@@ -48,8 +50,12 @@ class AnnotationWalk:
         """The type expression of an evaluated annotation, without its text. The order of the branches matters."""
         if annotation is None or annotation is type(None):
             return TypeExpr("None", text="None")
+        if isinstance(annotation, _NO_TYPES):
+            return TypeExpr(self._name(annotation), text=_spelling(annotation))
         if annotation is Ellipsis:
             return TypeExpr("...", text="...")
+        if annotation is KW_ONLY:
+            return TypeExpr("dataclasses.KW_ONLY")
         if isinstance(annotation, typing.ForwardRef):  # `Annotated["Tensor", ...]`
             return self._from_text(annotation.__forward_arg__)
         if isinstance(annotation, str):
@@ -141,7 +147,8 @@ class AnnotationWalk:
             node = ast.parse(text.strip(), mode="eval").body
         except (SyntaxError, ValueError):  # ValueError: a null byte, before Python 3.11.4
             return TypeExpr("", text=text)
-        return replace(self._from_node(node), text=text)
+        found = self._from_node(node)
+        return found if found.text.startswith(("<", "'<", '"<')) else replace(found, text=text)
 
     def _from_node(self, node: ast.expr) -> TypeExpr:
         """The type expression of an annotation that is a string, as written or because of a `__future__` import."""
@@ -242,9 +249,7 @@ class AnnotationWalk:
         outer = self._from_node(head)
         items = slice_.elts if isinstance(slice_, ast.Tuple) else [slice_]
         if outer.name.startswith("jaxtyping."):
-            array = self._from_node(items[0])
-            dims = items[1].value if len(items) == 2 and isinstance(items[1], ast.Constant) else ""
-            return TypeExpr(outer.name, (array, str(dims)))
+            return self._from_array(outer.name, head, items)
         if outer.name == "typing.Annotated":
             return self._from_node(items[0])
         if outer.name == "typing.Literal":
@@ -255,6 +260,23 @@ class AnnotationWalk:
         if outer.name == "typing.Union":
             return union(arguments)
         return TypeExpr(outer.name, arguments)
+
+    def _from_array(self, name: str, head: ast.expr, items: list[ast.expr]) -> TypeExpr:
+        """`Float[Tensor, "batch 3"]` in a string. A shape that is not written there is computed; what jaxtyping refuses stays."""
+        match items:
+            case [array, ast.Constant(str(dims))]:
+                return TypeExpr(name, (self._from_node(array), dims))
+            case [_, ast.Name() | ast.Attribute() | ast.JoinedStr() | ast.BinOp()]:
+                return self._from_evaluated(f"{ast.unparse(head)}[{', '.join(map(ast.unparse, items))}]")
+        return TypeExpr(name, tuple(self._argument_of_array(item) for item in items))
+
+    def _argument_of_array(self, item: ast.expr) -> TypeExpr | str:
+        match item:
+            case ast.Constant(str(text)):
+                return text
+            case ast.Constant():
+                return TypeExpr("", text=ast.unparse(item))
+        return self._from_node(item)
 
 
 class _Names(dict[str, object]):

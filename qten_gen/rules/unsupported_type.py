@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator
 
 from ..model import DerivedDecl, FieldDecl, FieldKind, TypeExpr, language
+from ..model.array_shapes import ANY_DTYPE, DTYPES, FAMILIES
 from ..model.diagnostics import Diagnostic, Kind
 from ..model.field_kinds import is_kw_only, is_tensor, is_tensordict, members_of
 from .context import RuleContext
@@ -78,7 +79,22 @@ def _no_type(type: TypeExpr) -> tuple[str, str] | None:
             kind, name = ("function", last) if shown is None else (shown[1].replace("method", "function"), shown[2])
             instead = _FUNCTIONS.get(member.name) or _FUNCTIONS.get(f"torch.{name}")
             return f"is the {kind} {name}, not a type", f"write {instead or 'the type of the values'}"
+        if member.name in ("torch.Tensor", "torch.nn.Parameter") and member.args:
+            return f"is {last} with brackets, which it does not take", 'write Float[Tensor, "batch 3"] with jaxtyping'
+        if not _is_array(member):
+            return f"is not {last} of an array type and one shape", f'write {last}[Tensor, "batch 3"]'
     return None
+
+
+def _is_array(type: TypeExpr) -> bool:
+    """Whether the brackets of a dtype of jaxtyping hold what they have to, as far as the text shows."""
+    module, _, dtype = type.name.rpartition(".")
+    if module != "jaxtyping" or dtype not in (*FAMILIES, *DTYPES, ANY_DTYPE) or not type.args:
+        return True
+    if len(type.args) != 2 or isinstance(type.args[0], str):
+        return False
+    shape = type.args[1]
+    return isinstance(shape, str) or not shape.text.isdecimal()
 
 
 _OBJECT = re.compile(r"""['"]?<(?:built-in )?(function|method|module) \\?'?([\w.]+)""")

@@ -166,6 +166,45 @@ def inside_a_class(text: str) -> str:
     return "\n".join([*before, "class Outer:", *nested, *renamed[len(body) :], ""])
 
 
+def refused(text: str) -> str | None:
+    """What running a program raises: the codes of its rules, or the name of an exception of Python's; None for nothing."""
+    module = types.ModuleType("mistake")
+    sys.modules[module.__name__] = module
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            exec(compile(text, "mistake.py", "exec", dont_inherit=True), vars(module))
+    except Exception as error:
+        return " ".join(sorted(set(re.findall(r"QG\d+", str(error))))) or type(error).__name__
+    finally:
+        del sys.modules[module.__name__]
+    return None
+
+
+OTHERS_AS_TEXT = {
+    "a misspelt type": "QG207",
+    "a tensor with a shape in brackets": "QG207 QG208",
+    "a shape that is a tuple of numbers": "QG208",
+    "a tensor whose shape is missing in jaxtyping": "QG208",
+    "a jaxtyping shape without the tensor": "QG208",
+    "a jaxtyping shape in two strings": "QG208",
+    "a jaxtyping shape as a number": "QG208",
+    "a field with the name of the type of another": None,  # the class body has not bound the name yet
+}
+"""What a class statement finds in annotations that Python or jaxtyping refuses to evaluate, where they are not evaluated."""
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_class_statement_finds_the_same_in_annotations_that_are_text(name: str) -> None:
+    found = {
+        mistake.title: refused(f"from __future__ import annotations\n{mistake.text}") for mistake in mistakes(name)
+    }
+
+    assert found == {
+        mistake.title: OTHERS_AS_TEXT.get(mistake.title, refused(mistake.text)) for mistake in mistakes(name)
+    }
+
+
 OTHERS_INSIDE = {
     "a class that is declared twice": set[str](),  # only one of the two is inside
     "two classes that require each other": {"QG207"},  # the other one does not see it
