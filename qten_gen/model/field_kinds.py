@@ -155,8 +155,8 @@ def members_of(type: TypeExpr) -> tuple[TypeExpr, ...]:
 
 
 def is_kw_only(type: TypeExpr) -> bool:
-    """Whether an annotation is `dataclasses.KW_ONLY`. A class statement shows the object, which has no name."""
-    return type.name in ("dataclasses.KW_ONLY", "dataclasses.") or "dataclasses._KW_ONLY_TYPE" in type.text
+    """Whether an annotation is `dataclasses.KW_ONLY`."""
+    return type.name == "dataclasses.KW_ONLY"
 
 
 def argument_of(type: TypeExpr, position: int = 0) -> TypeExpr:

@@ -8,7 +8,7 @@ import sys
 import types
 import typing
 from collections.abc import Callable
-from dataclasses import InitVar, replace
+from dataclasses import KW_ONLY, InitVar, replace
 from functools import lru_cache
 from inspect import formatannotation
 
@@ -64,6 +64,8 @@ class AnnotationWalk:
             return self._from_object(alias)
         if isinstance(annotation, InitVar):
             return TypeExpr("dataclasses.InitVar", (self.expr(annotation.type),))
+        if annotation is KW_ONLY:
+            return TypeExpr("dataclasses.KW_ONLY")
         origin = typing.get_origin(annotation)
         if origin is typing.Annotated:
             inner, *metadata = typing.get_args(annotation)
