@@ -2,7 +2,7 @@
 
 import types
 from collections.abc import Callable
-from dataclasses import InitVar
+from dataclasses import KW_ONLY, InitVar
 from typing import Any
 
 import pytest
@@ -89,6 +89,27 @@ def test_an_argument_of_post_init_alone_is_refused() -> None:
         class Batch(TensorClass):
             x: Tensor
             scale: InitVar[int] = 3
+
+
+def test_an_annotation_of_dataclasses_alone_is_refused_with_advice_in_quotes_too() -> None:
+    advice = r"QG208(.|\n)*the type of _ is KW_ONLY(.|\n)*write field\(kw_only=True\)"
+    with pytest.raises(DeclarationError, match=advice):
+
+        class Batch(TensorClass):
+            x: Tensor
+            _: KW_ONLY
+
+    with pytest.raises(DeclarationError, match=advice):
+
+        class Quoted(TensorClass):
+            x: Tensor
+            _: "KW_ONLY"
+
+    with pytest.raises(DeclarationError, match=advice):
+
+        class Net(Module):
+            x: int
+            _: "KW_ONLY"
 
 
 def test_what_is_not_there_yet_is_an_attribute_error() -> None:

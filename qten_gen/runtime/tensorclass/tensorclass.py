@@ -343,6 +343,13 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
     __array_ufunc__: ClassVar[None] = None
     """Tells NumPy to leave operators between its numbers and an object to the object."""
 
+    if not TYPE_CHECKING:  # for checkers an object is no array
+
+        def __array__(self, dtype: object = None, copy: bool | None = None) -> object:
+            from .interop.arrays import array_of_items
+
+            return array_of_items(self, dtype)
+
     def __bool__(self) -> bool:
         raise TypeError(f"the truth value of a {type(self).__name__} is ambiguous; use its tensors")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -136,3 +137,28 @@ def test_tolist_is_what_json_holds() -> None:
 def test_tolist_keeps_the_further_batch_dimensions_of_nested_objects() -> None:
     row: Any = batch(4)[0].tolist()
     assert [set(inner) for inner in row["other"]] == [{"position", "weight"}] * 2
+
+
+@pytest.mark.parametrize(
+    "made", [np.asarray, lambda value: np.array([value, value]), lambda value: np.asarray(value, "f4")]
+)
+def test_a_batch_is_not_one_array(made: Callable[[object], object]) -> None:
+    with pytest.raises(TypeError, match=r"^a Flat is not one array; use \.numpy\(\)"):
+        made(flat(3))
+
+
+def test_an_array_of_objects_holds_the_items() -> None:
+    value = flat(2, 3)
+    made = np.asarray(value, dtype=object)
+    assert made.shape == (2, 3)
+    assert torch.equal(made[1, 2].x, value.x[1, 2])
+
+
+def test_an_object_without_batch_dimensions_is_one_python_value_in_an_array() -> None:
+    one, other = flat(), flat()
+    made = np.array([one, other])
+    assert made.shape == (2,)
+    assert made[0] is one
+    assert made[1] is other
+    generator: Any = np.random.default_rng(0)
+    assert generator.choice([one, one]) is one

@@ -73,6 +73,10 @@ def test_joining_asks_for_batch_sizes_that_fit() -> None:
         Flat.stack([flat(2), flat(3)])
     with pytest.raises(ValueError, match=r"cat: .* differ in dimension 0 only, got \[2, 3\] and \[2, 4\]"):
         Flat.cat([flat(2, 3), flat(2, 4)])
+    with pytest.raises(ValueError, match=r"cat: .* differ in dimension 0 only, got \[2\] and \[\]"):
+        Flat.cat([flat(2), flat()])
+    with pytest.raises(ValueError, match=r"cat: .* differ in dimension 1 only, got \[2, 3\] and \[2\]"):
+        Flat.cat([flat(2, 3), flat(2)], 1)
     with pytest.raises(IndexError, match="dimension 0 is out of range: Flat has 0 batch dimensions"):
         Flat.cat([flat(), flat()])
     with pytest.raises(IndexError, match="stack: dimension 2 is out of range for 1 batch dimensions"):

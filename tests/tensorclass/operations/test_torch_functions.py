@@ -93,3 +93,11 @@ def test_a_data_loader_collates_objects_inside_other_items() -> None:
 def test_a_data_loader_leaves_batches_of_the_dataset_alone() -> None:
     loader: Any = DataLoader([flat(2), flat(3)], batch_size=None)  # type: ignore[arg-type]
     assert [found.batch_size for found in loader] == [(2,), (3,)]
+
+
+def test_where_with_a_condition_alone_says_what_to_use() -> None:
+    where: Any = torch.where
+    with pytest.raises(
+        TypeError, match=r"^torch\.where with a condition alone is not defined for Flat; use it on one field"
+    ):
+        where(flat(2))

@@ -109,3 +109,41 @@ def test_a_compiled_function_changes_what_the_function_changes(name: str) -> Non
 
     assert seen(found) == seen(expected)
     assert seen(compiled) == seen(ours)
+
+
+MASK = torch.tensor([True, False, True])
+WRITES: dict[str, Callable[[Whole], Any]] = {
+    "as many items": lambda value: value[1:],
+    "items that another mask selects": lambda value: value[torch.tensor([False, True, True])],
+    "a number": lambda value: 7.0,
+    "a tensor for each item": lambda value: torch.tensor([5.0, 6.0]),
+    "a tensor for all items": lambda value: torch.tensor([5.0]),
+    "a tensor without dimensions": lambda value: torch.tensor(5.0),
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_items_that_a_mask_selects_are_written_in_one_graph(name: str) -> None:
+    def write(value: Whole, mask: Tensor) -> Whole:
+        written = value.clone()
+        written[mask] = WRITES[name](value)
+        return written
+
+    compiled = torch.compile(write, fullgraph=True, backend="aot_eager")
+    for mask in (MASK, MASK.flip(0), torch.tensor([False, True, True])):
+        assert seen(compiled(whole(), mask)) == seen(write(whole(), mask))
+
+
+@pytest.mark.parametrize("mask", [[True, True, True], [True, False, False], [False, False, False]])
+@pytest.mark.parametrize("written", [lambda value: value[1:], lambda value: torch.tensor([5.0, 6.0])])
+def test_a_graph_refuses_other_numbers_of_items_than_a_mask_selects(
+    mask: list[bool], written: Callable[[Whole], Any]
+) -> None:
+    def write(value: Whole, mask: Tensor) -> Whole:
+        value[mask] = written(value)
+        return value
+
+    compiled = torch.compile(write, fullgraph=True, backend="aot_eager")
+    compiled(whole(), MASK)
+    with pytest.raises((RuntimeError, AssertionError)):
+        compiled(whole(), torch.tensor(mask))

@@ -135,7 +135,12 @@ def over_batch(value: Tensor, batch_size: Size, event_ndim: int) -> Tensor:
             f"a Tensor broadcasts over the batch size {list(batch_size)} only, got shape {list(value.shape)}; "
             "for other shapes use .apply"
         )
-    return value.reshape(*value.shape, *(1,) * event_ndim)
+    return with_event(value, event_ndim)
+
+
+def with_event(value: Tensor, event_ndim: int) -> Tensor:
+    """`value` with dimensions of size 1 behind its own, to broadcast over a tensor that has them."""
+    return value.reshape(*value.shape, *(1,) * event_ndim) if value.dim() else value
 
 
 def with_free_event(size: Size) -> tuple[int, ...] | None:

@@ -28,7 +28,7 @@ from ..core.number_values import is_number, written
 from ..core.parameter_functions import refuse_as_parameters
 from ..core.sizes import plain_int
 from ..core.stored import Stored
-from ..core.tensor_shapes import over_batch, with_length
+from ..core.tensor_shapes import over_batch, with_event, with_length
 from ..fields.nested import object_for
 from . import joining
 
@@ -94,7 +94,9 @@ def setitem(self: T, index: Index, value: T | Tensor | float) -> None:
 
 def _put(self: T, index: Index, plain: PlainIndex, value: T, size: Size) -> None:
     """Write an object into the items of an index, whose batch size is `size`."""
-    if value._batch_size != size:
+    if is_compiling() and _has_mask(index) and len(value._batch_size) == len(size):
+        _check_in_graph(value._batch_size, size)
+    elif value._batch_size != size:
         raise ValueError(
             f"{type(self).__name__}[{_shown(index)}] has batch size {list(size)}, "
             f"the value has {list(value._batch_size)}"
@@ -107,13 +109,33 @@ def _put(self: T, index: Index, plain: PlainIndex, value: T, size: Size) -> None
         raise
 
 
+def _has_mask(index: Index) -> bool:
+    items = index if isinstance(index, tuple) else (index,)
+    return any(isinstance(item, Tensor) and item.dtype in (torch.bool, torch.uint8) for item in items)
+
+
+def _check_in_graph(given: Sequence[int], wanted: Sequence[int]) -> None:
+    """Compare sizes where the code runs: how many items a mask selects is not known while it is traced."""
+    for one, other in zip(given, wanted, strict=True):
+        torch._check(one == other)  # type: ignore[no-untyped-call] # torch writes no types there
+
+
+def _over_selected(value: Tensor, size: Size, event_ndim: int) -> Tensor:
+    """`over_batch` in a graph, for the items that a mask selects."""
+    last = size[len(size) - value.dim() :]
+    wanted = [1 if own == 1 else selected for own, selected in zip(value.shape, last, strict=True)]
+    _check_in_graph(value.shape, wanted)
+    return with_event(value, event_ndim)
+
+
 def _fill(self: Stored, index: Index, plain: PlainIndex, value: object, size: Size) -> None:
     """Write a number, or a tensor that broadcasts over the batch size `size` of the items, into the items of an index."""
     if isinstance(value, Tensor):
         batch_ndim = len(self._batch_size)
+        shaped = _over_selected if is_compiling() and _has_mask(index) and value.dim() <= len(size) else over_batch
         for leaf in batched_leaves(self):
             # Torch converts what it writes into a slice, but not what a mask or indices select.
-            leaf[plain] = over_batch(value, size, leaf.dim() - batch_ndim).to(leaf.dtype)
+            leaf[plain] = shaped(value, size, leaf.dim() - batch_ndim).to(leaf.dtype)
     elif is_number(value):
         number = written(value)
         for leaf in batched_leaves(self):

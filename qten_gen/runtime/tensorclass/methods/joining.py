@@ -115,7 +115,7 @@ def cat(items: Iterable[T], dim: Dim = 0) -> T:
         if type(item) is not cls:
             raise _of_two_classes("cat", first, item)
         other = item._batch_size
-        if other != size and (other[:at], other[at + 1 :]) != (size[:at], size[at + 1 :]):
+        if len(other) != len(size) or (other != size and (other[:at], other[at + 1 :]) != (size[:at], size[at + 1 :])):
             raise ValueError(
                 f"cat: expected {cls.__name__} whose batch sizes differ in dimension {at} only, "
                 f"got {list(size)} and {list(other)}"

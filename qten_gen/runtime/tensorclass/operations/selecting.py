@@ -225,8 +225,19 @@ def _where(tensor: Tensor, condition: Tensor, other: Tensor | float) -> Tensor:
     return torch.where(condition, tensor, other)
 
 
-def where_function(condition: Stored | Tensor, input: Stored | Operand, other: Operand) -> Stored:
-    """`torch.where`, any of whose arguments may be the object."""
+def where_function(
+    condition: Stored | Tensor, input: Stored | Operand | None = None, other: Operand | None = None
+) -> Stored:
+    """`torch.where`, any of whose arguments may be the object.
+
+    Raises:
+        TypeError: there is a condition alone. Each field would have as many positions as it has numbers that are true.
+    """
+    if input is None or other is None:  # torch refuses one of the two alone
+        raise TypeError(
+            f"torch.where with a condition alone is not defined for {type(condition).__name__}; "
+            "use it on one field, and index the object with what it gives"
+        )
     if isinstance(input, Stored):
         return where(input, condition, other)
     if isinstance(other, Stored):
