@@ -70,8 +70,6 @@ class AnnotationWalk:
             return self._from_object(alias)
         if isinstance(annotation, InitVar):
             return TypeExpr("dataclasses.InitVar", (self.expr(annotation.type),))
-        if annotation is KW_ONLY:
-            return TypeExpr("dataclasses.KW_ONLY")
         origin = typing.get_origin(annotation)
         if origin is typing.Annotated:
             inner, *metadata = typing.get_args(annotation)
