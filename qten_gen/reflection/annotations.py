@@ -17,7 +17,7 @@ from ..model import HIDDEN, TypeExpr, language, union
 from .statement import ClassStatement
 
 _MISSING = object()
-_NO_TYPES = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType)
+_NO_TYPES: tuple[type, ...] = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType)
 """Objects that are no types. They are shown as they are, also where the annotation is a string that names them."""
 _METHODS: tuple[type, ...] = (types.FunctionType, property, classmethod, staticmethod)
 
