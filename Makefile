@@ -61,15 +61,15 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 # What takes long, by file and folder: `make test` leaves it out and `make test-long` runs it, so that each test is in one of the two.
-LONG := $(addprefix tests/,deferred devices fake fuzz inspection \
+LONG := $(addprefix tests/,devices fuzz large_models tools/inspect \
 	cli/test_incremental.py cli/test_run_laws.py cli/test_suppression_law.py editor/test_jedi.py project/test_partitions.py \
-	module/materialize module/torch_tools tensorclass/processes tensorclass/torch_tools \
+	module/torch_tools tensorclass/processes tensorclass/torch_tools \
 	tensorclass/operations/test_compiled.py tensorclass/operations/test_model.py \
 	tensorclass/storage/test_interrupted_saves.py \
-	library_stubs/test_types.py pages/test_long_pages.py \
+	tools/stubs/test_types.py pages/test_long_pages.py \
 	$(addprefix typing/,test_generated_python.py test_layouts.py test_pages.py test_programs_in_pyright.py) \
 	$(addprefix typing/,test_random_worlds.py test_stubtest.py) \
-	verifying/test_command.py test_decoder.py test_example.py test_packaging.py)
+	tools/verify/test_command.py test_decoder.py test_example.py test_packaging.py)
 
 # The modules are compiled once, also where PYTHONDONTWRITEBYTECODE is set: hundreds of processes import them.
 # One thread for each of the workers: they share the cores. `tests/scheduling.py` says what `loadgroup` gives to whom.

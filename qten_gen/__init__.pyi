@@ -1,5 +1,14 @@
 """What is public, as checkers and editors see it: `__init__.py` imports each name at its first use."""
 
+from .large_models.deferred.deferred_init import deferred_init as deferred_init
+from .large_models.deferred.deferred_init import is_deferred as is_deferred
+from .large_models.deferred.deferred_init import materialize_module as materialize_module
+from .large_models.deferred.deferred_init import materialize_tensor as materialize_tensor
+from .large_models.fake.context import fake_mode as fake_mode
+from .large_models.fake.context import is_fake as is_fake
+from .large_models.fake.context import meta_like as meta_like
+from .large_models.materializing.checkpoints import CheckpointError as CheckpointError
+from .large_models.materializing.report import MaterializeReport as MaterializeReport
 from .model.diagnostics import DeclarationError as DeclarationError
 from .runtime.declaring.arithmetic import check as check
 from .runtime.declaring.arithmetic import derived as derived
@@ -17,15 +26,6 @@ from .runtime.declaring.in_memory import NotGeneratedError as NotGeneratedError
 from .runtime.declaring.in_memory import StaleWarning as StaleWarning
 from .runtime.declaring.unbatched import Unbatched as Unbatched
 from .runtime.declaring.virtual_fields import virtual as virtual
-from .runtime.deferred.deferred_init import deferred_init as deferred_init
-from .runtime.deferred.deferred_init import is_deferred as is_deferred
-from .runtime.deferred.deferred_init import materialize_module as materialize_module
-from .runtime.deferred.deferred_init import materialize_tensor as materialize_tensor
-from .runtime.fake.context import fake_mode as fake_mode
-from .runtime.fake.context import is_fake as is_fake
-from .runtime.fake.context import meta_like as meta_like
-from .runtime.materializing.checkpoints import CheckpointError as CheckpointError
-from .runtime.materializing.report import MaterializeReport as MaterializeReport
 from .runtime.module.dispatch import Functional as Functional
 from .runtime.qten_style.devices import Device as Device
 from .runtime.qten_style.devices import DeviceBounded as DeviceBounded

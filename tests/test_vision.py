@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 from vision import after, before
 
-from qten_gen.adopting.adoption import Level
-from tests.adopting.adopted import adopted
+from qten_gen.tools.adopt.adoption import Level
+from tests.tools.adopt.adopted import adopted
 
 FOLDER = Path(after.__file__).parent
 

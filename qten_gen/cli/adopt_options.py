@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import NamedTuple, TextIO
 
-from ..adopting.adoption import Level
+from ..tools.adopt.adoption import Level
 from .options import Color, Formatter, Parser, UsageError, parsed
 
 _DESCRIPTION = """\

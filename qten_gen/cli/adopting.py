@@ -8,16 +8,16 @@ from collections.abc import Iterable, Sequence
 from time import perf_counter
 from typing import TextIO
 
-from ..adopting.adoption import Options
-from ..adopting.opening import Sources
-from ..adopting.running import Outcome
-from ..adopting.running import adopt as adopt_sources
-from ..adopting.views import as_json, lines_of, summary
 from ..project.apply import Change, diff, write
 from ..project.config import ConfigError, Settings, source_paths
 from ..project.files import PathError
 from ..project.paths import read_regular
 from ..report.concise import headline
+from ..tools.adopt.adoption import Options
+from ..tools.adopt.opening import Sources
+from ..tools.adopt.running import Outcome
+from ..tools.adopt.running import adopt as adopt_sources
+from ..tools.adopt.views import as_json, lines_of, summary
 from . import DONE, FOUND, MISUSE
 from .adopt_options import AdoptOptions, parse
 from .options import UsageError
@@ -42,7 +42,7 @@ def adopt(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
 
 def _verify(options: AdoptOptions, target: str, out: TextIO, err: TextIO) -> int:
     """Compare a class with what it was. What that stands on imports torch, and is imported here alone."""
-    from ..verifying.request import VerifyRequest
+    from ..tools.verify.request import VerifyRequest
     from .verifying_adoption import import_roots, verify
 
     roots = import_roots(err)

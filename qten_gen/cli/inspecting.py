@@ -13,8 +13,8 @@ from .inspect_options import InspectOptions, parse
 from .options import UsageError
 
 if TYPE_CHECKING:
-    from ..inspection.inspection import Inspection
-    from ..inspection.request import InspectionError, Request
+    from ..tools.inspect.inspection import Inspection
+    from ..tools.inspect.request import InspectionError, Request
 
 
 def inspect(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
@@ -32,7 +32,7 @@ def inspect(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
 
         err.write(f"{headline(error.diagnostic, color=False)}\n")
         return MISUSE
-    from ..inspection.nesting import room_for_nesting
+    from ..tools.inspect.nesting import room_for_nesting
 
     with room_for_nesting():
         return _inspected(options, config, out, err)
@@ -40,8 +40,8 @@ def inspect(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
 
 def _inspected(options: InspectOptions, config: Config, out: TextIO, err: TextIO) -> int:
     """Inspect what the options ask for."""
-    from ..inspection.inspection import inspect as inspected
-    from ..inspection.request import InspectionError
+    from ..tools.inspect.inspection import inspect as inspected
+    from ..tools.inspect.request import InspectionError
 
     try:
         found = inspected(_request(options, config))
@@ -59,7 +59,7 @@ def _inspected(options: InspectOptions, config: Config, out: TextIO, err: TextIO
 
 def _request(options: InspectOptions, config: Config) -> Request:
     """What the options ask for, with the folders from which the model is imported."""
-    from ..inspection.request import Request
+    from ..tools.inspect.request import Request
 
     return Request(
         target=options.target,
@@ -82,7 +82,7 @@ def _print_problems(error: InspectionError, err: TextIO) -> None:
 
 def _write_page(found: Inspection, path: str, err: TextIO) -> bool:
     """Write the page of HTML; False if that fails, which is printed."""
-    from ..inspection.views.page import as_html
+    from ..tools.inspect.views.page import as_html
 
     try:
         write(Change(path, None, as_html(found).encode()))
@@ -95,12 +95,12 @@ def _write_page(found: Inspection, path: str, err: TextIO) -> bool:
 def _print(found: Inspection, options: InspectOptions, out: TextIO) -> None:
     """Print the JSON document, or the text; next to a page of HTML, only what is wrong."""
     if options.json:
-        from ..inspection.views.json_document import as_json
+        from ..tools.inspect.views.json_document import as_json
 
         out.write(as_json(found))
         return
-    from ..inspection.views.run_text import findings_lines
-    from ..inspection.views.text import as_text
+    from ..tools.inspect.views.run_text import findings_lines
+    from ..tools.inspect.views.text import as_text
 
     color = options.color.enabled(out)
     if options.html is None:

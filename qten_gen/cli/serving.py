@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from time import perf_counter
 from typing import TextIO
 
-from ..language_server.server import Generated, serve
 from ..project.config import ConfigError, Settings, source_paths
 from ..project.files import PathError
+from ..tools.lsp.server import Generated, serve
 from . import DONE
 from .misuse import misuse, unknown_option
 from .run import run

@@ -39,10 +39,10 @@ def write_stubs(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
 
 def _written(modules: Sequence[str], options: StubsOptions, config: Config, out: TextIO, err: TextIO) -> int:
     """Plan the stubs, write what has changed, and print all that is wrong or what was done."""
-    from ..library_stubs.installed import Installed
-    from ..library_stubs.planning import plan
     from ..project.apply import write_in_new_folders
     from ..project.paths import display_path
+    from ..tools.stubs.installed import Installed
+    from ..tools.stubs.planning import plan
 
     environment = None if config.environment is None else os.path.join(config.root or "", config.environment)
     stubs = plan(modules, Installed(environment), exact_none=options.exact_none)

@@ -10,16 +10,16 @@ from ..project.config import ConfigError, load
 from . import DONE, FOUND, MISUSE
 
 if TYPE_CHECKING:
-    from ..verifying.request import VerifyRequest
+    from ..tools.verify.request import VerifyRequest
 
 
 def verify(request: VerifyRequest, out: TextIO, err: TextIO) -> int:
     """Compare a model with what it was, print the differences, and return the exit status."""
     from time import perf_counter
 
-    from ..verifying.request import VerifyError
-    from ..verifying.verdict_text import lines
-    from ..verifying.verifying import verify as compared
+    from ..tools.verify.request import VerifyError
+    from ..tools.verify.verdict_text import lines
+    from ..tools.verify.verifying import verify as compared
 
     started = perf_counter()
     try:

@@ -98,8 +98,14 @@ def in_file(found: str) -> str:
 
 
 def part(file: str) -> str:
-    """The part of the package that a file belongs to: its folder, or itself."""
-    return file.partition("/")[0]
+    """The part of the package that a file belongs to: its folder, or itself; each development tool is a part of its own."""
+    first, _, rest = file.partition("/")
+    return f"{first}/{rest.partition('/')[0]}" if first == "tools" and rest != "__init__" else first
+
+
+def part_of(module: str) -> str:
+    """The part of the package that a module belongs to, of which a statement imports it or something in it."""
+    return part(f"{module.removeprefix('qten_gen.').replace('.', '/')}/")
 
 
 @cache

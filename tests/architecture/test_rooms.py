@@ -18,6 +18,7 @@ from .imports import (
     mentioned,
     named_modules,
     part,
+    part_of,
     sources,
 )
 
@@ -32,11 +33,11 @@ ROOMS = {
     "report": {"model"},
     "project": {"common", "model"},
     "generate": {"common", "model", "read", "link", "rules", "emit", "project"},
-    "library_stubs": {"common", "model", "read", "project"},
-    "inspection": {"common", "model", "read", "reflection", "project", "runtime"},
-    "verifying": {"inspection", "runtime"},
-    "adopting": {"common", "model", "read", "link", "rules", "generate", "project"},
-    "language_server": {"common", "model", "read", "rules", "project", "generate"},
+    "tools/stubs": {"common", "model", "read", "project"},
+    "tools/inspect": {"common", "model", "read", "reflection", "project", "runtime", "large_models"},
+    "tools/verify": {"tools/inspect", "runtime"},
+    "tools/adopt": {"common", "model", "read", "link", "rules", "generate", "project"},
+    "tools/lsp": {"common", "model", "read", "rules", "project", "generate"},
     "cli": {
         "common",
         "model",
@@ -44,19 +45,19 @@ ROOMS = {
         "report",
         "project",
         "generate",
-        "library_stubs",
-        "inspection",
-        "verifying",
-        "adopting",
-        "language_server",
+        "tools/stubs",
+        "tools/inspect",
+        "tools/verify",
+        "tools/adopt",
+        "tools/lsp",
     },
     "building": {"cli"},
     "__main__": {"cli"},
 }
 """The rooms of the generator, and those that each may import: only rooms above it in this table, so there is no circle.
 
-`inspection` and `verifying`, which stands on it, are those that import the user's code, and so they may import torch and the
-runtime. The command imports them when something is inspected or verified, and never otherwise.
+`tools/inspect` and `tools/verify`, which stands on it, import the user's code, and so they may import torch and the runtime. The
+command imports them when something is inspected or verified, and never otherwise.
 """
 
 PURE_PROJECT = ("header", "import_graph", "import_mismatch", "output_names", "scan")
@@ -78,8 +79,30 @@ PURE = (
 LEXICAL = "basename|dirname|join|split"
 """The functions of `os.path` that only look at the text of a path."""
 
-GENERATOR = r"qten_gen(?!\.(?:runtime|common))"
-"""The generator: everything but the runtime and the vocabulary that both share."""
+GENERATOR = r"qten_gen(?!\.(?:runtime|common|large_models))"
+"""The generator: everything but what programs run on, and the vocabulary that both share."""
+
+IMPORTS_TORCH = r"runtime/|large_models/|tools/(?:inspect|verify)/"
+"""The rooms that import torch and the user's code."""
+
+HAND_OVER = {"runtime/module/metaclass", "runtime/qten_style/module_methods"}
+"""Where the core hands over to large models: the methods `on_meta` and `materialize`."""
+
+
+def test_the_core_knows_large_models_by_two_methods_alone() -> None:
+    """Each imports its function when it is called; `qten_gen/__init__.py` lists the public names."""
+    through = importers(r"qten_gen\.large_models", files="(?!large_models/|tools/)")
+    assert {in_file(found) for found in through} == HAND_OVER
+    assert importers(r"qten_gen\.large_models", files="(?!large_models/|tools/)", at_once=True) == []
+
+
+def test_large_models_know_no_development_tool() -> None:
+    assert importers(r"qten_gen\.(?:tools|cli)", files="large_models/") == []
+
+
+def test_the_core_knows_development_tools_by_their_commands_alone() -> None:
+    through = importers(r"qten_gen\.tools", files="(?!tools/)")
+    assert {part(found) for found in through} == {"cli"}
 
 
 def test_imports_are_found_wherever_they_stand() -> None:
@@ -100,24 +123,24 @@ def test_the_runtime_reaches_the_generator_through_one_door() -> None:
 
 @pytest.mark.parametrize("module", ["torch", r"qten_gen\.runtime"])
 def test_the_generator_imports_neither_torch_nor_the_runtime(module: str) -> None:
-    assert importers(module, files="(?!runtime/|inspection/|verifying/)") == []
+    assert importers(module, files=f"(?!{IMPORTS_TORCH})") == []
 
 
 def test_the_command_imports_the_inspection_in_one_place_and_late() -> None:
-    through = importers(r"qten_gen\.inspection", files="(?!inspection/|verifying/)")
+    through = importers(r"qten_gen\.tools\.inspect", files="(?!tools/)")
     assert {in_file(found) for found in through} == {"cli/inspecting"}
-    assert importers(r"qten_gen\.inspection", files="(?!inspection/|verifying/)", at_once=True) == []
+    assert importers(r"qten_gen\.tools\.inspect", files="(?!tools/)", at_once=True) == []
 
 
 def test_the_command_imports_the_verifying_late_and_for_one_option() -> None:
-    through = importers(r"qten_gen\.verifying", files="(?!verifying/)")
+    through = importers(r"qten_gen\.tools\.verify", files="(?!tools/)")
     assert {in_file(found) for found in through} == {"cli/adopting", "cli/verifying_adoption"}
-    assert importers(r"qten_gen\.verifying", files="(?!verifying/)", at_once=True) == []
+    assert importers(r"qten_gen\.tools\.verify", files="(?!tools/)", at_once=True) == []
 
 
 def test_the_command_imports_the_language_server_in_one_place_and_late() -> None:
     """What it is made of is an extra, and takes long to import."""
-    through = importers(r"qten_gen\.language_server", files="(?!language_server/)")
+    through = importers(r"qten_gen\.tools\.lsp", files="(?!tools/)")
     assert {in_file(found) for found in through} == {"cli/serving"}
     assert importers(r"qten_gen\.cli\.serving", at_once=True) == []
 
@@ -136,7 +159,7 @@ def test_the_command_imports_the_language_server_in_one_place_and_late() -> None
         ("numpy", r"$."),
         ("tomllib", r"project/config$"),
         ("watchfiles", r"cli/watching$"),
-        ("pygls|lsprotocol", r"language_server/"),
+        ("pygls|lsprotocol", r"tools/lsp/"),
     ],
 )
 def test_a_package_is_imported_in_one_place(module: str, files: str) -> None:
@@ -162,15 +185,20 @@ def test_a_pure_part_reads_no_disk(part: str) -> None:
 
 def generator_imports() -> list[Import]:
     """All imports of the generator, those for checkers and those that name a module in a string included."""
-    generator = [source for source in sources() if part(source.name) not in ("runtime", "__init__")]
+    generator = [source for source in sources() if part(source.name) not in ("runtime", "large_models", "__init__")]
     return [Import(source.name, module, False) for source in generator for module in mentioned(source)]
 
 
 def test_the_rooms_of_the_generator_are_those_of_the_table() -> None:
-    rooms = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
-    assert rooms - {"__init__", "runtime"} == ROOMS.keys()
+    assert {part(source.name) for source in sources()} - {
+        "__init__",
+        "runtime",
+        "large_models",
+        "tools",
+    } == ROOMS.keys()
     names = list(ROOMS)
-    assert all(allowed - {"runtime"} <= set(names[: names.index(room)]) for room, allowed in ROOMS.items())
+    below = {"runtime", "large_models"}
+    assert all(allowed - below <= set(names[: names.index(room)]) for room, allowed in ROOMS.items())
 
 
 def test_a_room_of_the_generator_imports_no_room_but_those_that_it_may() -> None:
@@ -178,10 +206,10 @@ def test_a_room_of_the_generator_imports_no_room_but_those_that_it_may() -> None
     against = sorted(
         f"{item.file} imports {item.module}"
         for item in found
-        if (target := item.module.split(".")[1]) != part(item.file) and target not in ROOMS[part(item.file)]
+        if (target := part_of(item.module)) != part(item.file) and target not in ROOMS[part(item.file)]
     )
     assert against == []
-    assert {("cli", "generate"), ("generate", "read")} <= {(part(i.file), i.module.split(".")[1]) for i in found}
+    assert {("cli", "generate"), ("generate", "read")} <= {(part(i.file), part_of(i.module)) for i in found}
 
 
 def test_generating_knows_the_pure_parts_of_a_project_only() -> None:
@@ -199,18 +227,18 @@ def test_an_import_that_hides_in_a_string_or_from_the_interpreter_is_found() -> 
 
 
 RUNTIME = (
-    {"showing"},
-    {"fake"},
-    {"deferred"},
+    {"showing", "emulated_cuda"},
     {"declaring"},
     {"tensorclass", "module/core"},
     {"module/fast_paths", "module/outline"},
-    {"materializing"},
     {"module"},
     {"qten_style"},
     {"generated", "generated_features"},
 )
 """The rooms of the runtime: each imports those of earlier lines. TensorClasses and modules do not know each other."""
+
+LARGE_MODELS = ({"fake"}, {"deferred"}, {"materializing"})
+"""The same for the rooms of `large_models`."""
 
 TENSORCLASS = (
     {"core"},
@@ -240,7 +268,9 @@ def room(file: str, rooms: tuple[set[str], ...], start: str) -> int | None:
 
 
 @pytest.mark.parametrize(
-    ("rooms", "start"), [(RUNTIME, "runtime/"), (TENSORCLASS, "runtime/tensorclass/")], ids=["runtime", "tensorclass"]
+    ("rooms", "start"),
+    [(RUNTIME, "runtime/"), (TENSORCLASS, "runtime/tensorclass/"), (LARGE_MODELS, "large_models/")],
+    ids=["runtime", "tensorclass", "large_models"],
 )
 def test_a_room_of_the_runtime_imports_those_of_earlier_lines_only(rooms: tuple[set[str], ...], start: str) -> None:
     """Whatever the form of the import; rooms of one line do not import each other."""

@@ -6,7 +6,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, CLIPConfig, CLIPModel, LlamaConfig
 
-from tests.deferred.comparing import assert_same_as_eager
+from tests.large_models.deferred.comparing import assert_same_as_eager
 
 from .models import COMMON, MODELS, build
 

@@ -11,7 +11,7 @@ import transformers
 from torch import Tensor, nn
 
 from qten_gen import fake_mode, is_fake
-from qten_gen.runtime.fake.errors import FakeTensorError
+from qten_gen.large_models.fake.errors import FakeTensorError
 
 from . import models
 

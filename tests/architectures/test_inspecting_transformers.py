@@ -10,7 +10,7 @@ import torch
 import transformers
 
 from tests.command import Command
-from tests.inspection.test_run import run_fake, run_real
+from tests.tools.inspect.test_run import run_fake, run_real
 
 SMALL: dict[str, Any] = {
     "hidden_size": 32,

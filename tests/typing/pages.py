@@ -14,7 +14,7 @@ from tests.pages.carried_out import PAGES as ALL_PAGES
 from tests.pages.carried_out import Block, blocks
 
 PAGES = [page for page in ALL_PAGES if page != "docs/library-stubs.md"]
-"""Without the page whose types are those of stubs that it writes: `tests/library_stubs` checks what they say."""
+"""Without the page whose types are those of stubs that it writes: `tests/tools/stubs` checks what they say."""
 
 _BEFORE = {"docs/adoption.md": {"shop/layers.py"}}
 """Files that are shown as they are before `qten-gen adopt` changes them, with the mistakes of such code."""

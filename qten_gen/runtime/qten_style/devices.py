@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from ..fake.emulated_devices import has_emulated_cuda
+from ..emulated_cuda import has_emulated_cuda
 
 if TYPE_CHECKING:
     from typing import Self

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from torch.distributed.device_mesh import DeviceMesh
     from torch.types import Device as DeviceLike
 
-    from ..materializing.matching import StateDict
-    from ..materializing.placements import Placements
-    from ..materializing.report import MaterializeReport
+    from ...large_models.materializing.matching import StateDict
+    from ...large_models.materializing.placements import Placements
+    from ...large_models.materializing.report import MaterializeReport
 
 
 @giving_way("register", "get_applicable_types", "allows", "invoke")
@@ -139,7 +139,7 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
             TypeError: `seed` is not an integer or `dtype` is not floating point, or a tensor has a class of its own.
             ValueError: `device` is meta, a lazy module has no shapes yet, or the checkpoint or the placements do not fit.
         """
-        from ..materializing.materialize import materialize
+        from ...large_models.materializing.materialize import materialize
 
         return materialize(
             self,

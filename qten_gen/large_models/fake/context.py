@@ -1,0 +1,144 @@
+"""`fake_mode`, `is_fake` and `meta_like`, the public functions of this room."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from inspect import isasyncgenfunction, iscoroutinefunction
+from types import TracebackType
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor
+from torch._subclasses.fake_tensor import is_fake as _is_fake
+from torch.overrides import TorchFunctionMode
+from torch.utils._contextlib import _DecoratorContextManager
+
+from ...runtime.emulated_cuda import THREAD
+from . import lazy_parameters
+from .answers import FOR_REAL_TENSORS, with_named_device
+from .errors import add_advice
+from .mode import FakeMode
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+MODE = FakeMode()
+"""The mode of all contexts, so that tensors of two contexts can meet."""
+
+
+class fake_mode(_DecoratorContextManager):
+    """Make every tensor inside of the context fake: on its stated device, with a shape and a dtype, without data.
+
+    Contexts can be nested, each thread enters its own, and a function can be decorated. Real tensors are read as fake ones;
+    writing something fake into a real tensor is an error.
+
+    >>> with fake_mode():
+    ...     b = torch.ones([10])
+    >>> b
+    tensor(..., size=(10,), fake=True)
+    >>> b.device
+    device(type='cpu')
+    >>> b @ b
+    tensor(..., size=(), fake=True)
+
+    On a machine without CUDA, `fake_cuda` emulates CUDA devices; where CUDA is available it changes nothing:
+
+    >>> with fake_mode(fake_cuda=True):
+    ...     layer = torch.nn.Linear(3, 2).cuda()
+    ...     layer(torch.ones(5, 3, device="cuda:0")).device
+    device(type='cuda', index=0)
+
+    Args:
+        fake_cuda: Have CUDA devices on a machine without CUDA.
+    """
+
+    def __init__(self, fake_cuda: bool = False) -> None:
+        self._fake_cuda = fake_cuda
+        self._functions: list[_Functions] = []
+
+    def clone(self) -> fake_mode:
+        """A context like this one, for each call of a decorated function."""
+        return fake_mode(self._fake_cuda)
+
+    def __call__(self, function: F) -> F:  # type: ignore[override, unused-ignore] # torch's types leave the result open
+        """Decorate a function or a generator function, which is then in the context while it runs.
+
+        Raises:
+            TypeError: it is a coroutine function. Other tasks of its thread would run in the context while it waits.
+        """
+        if iscoroutinefunction(function) or isasyncgenfunction(function):
+            raise TypeError(
+                f"fake_mode() cannot decorate {getattr(function, '__qualname__', function)}, which is async: while it waits, "
+                "other tasks would run in the context; write `with fake_mode():` around code that does not await"
+            )
+        decorated: F = super().__call__(function)
+        return decorated
+
+    def __enter__(self) -> None:
+        functions = _Functions()
+        MODE.__enter__()
+        THREAD.contexts += self._fake_cuda
+        functions.__enter__()  # type: ignore[no-untyped-call] # torch leaves it untyped
+        self._functions.append(functions)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._functions.pop().__exit__(kind, error, traceback)  # type: ignore[no-untyped-call] # torch leaves it untyped
+        THREAD.contexts -= self._fake_cuda
+        MODE.__exit__(kind, error, traceback)
+        if error is not None:
+            add_advice(error)
+
+
+class _Functions(TorchFunctionMode):
+    """Answers functions of torch that get no fake tensor, which would answer itself."""
+
+    def __torch_function__(
+        self,
+        func: Callable[..., object],
+        types: Sequence[type],
+        args: Sequence[object] = (),
+        kwargs: Mapping[str, object] | None = None,
+    ) -> object:
+        if lazy_parameters.answers(func, args):
+            return lazy_parameters.answer(func, args, kwargs or {})
+        answer = FOR_REAL_TENSORS.get(func)
+        if answer is not None and not _is_fake(args[0]):
+            return answer(func, *args, **(kwargs or {}))
+        return func(*args, **with_named_device(kwargs))
+
+
+def is_fake(tensor: Tensor) -> bool:
+    """Whether a tensor is fake: it has a shape, a dtype and a device, and no data.
+
+    >>> is_fake(torch.ones(2))
+    False
+    >>> with fake_mode():
+    ...     is_fake(torch.ones(2))
+    True
+    """
+    return _is_fake(tensor)
+
+
+def meta_like(fake: Tensor) -> Tensor:
+    """A meta tensor with the size, strides, dtype and layout of a fake tensor.
+
+    As with `detach()`, the result is not part of the autograd graph and does not require a gradient.
+
+    >>> with fake_mode():
+    ...     weight = torch.ones(2, 3, requires_grad=True)
+    >>> meta_like(weight)
+    tensor(..., device='meta', size=(2, 3))
+
+    Raises:
+        ValueError: The tensor is not fake.
+    """
+    if not isinstance(fake, Tensor) or not is_fake(fake):
+        kind = "a real tensor" if isinstance(fake, Tensor) else f"an object of type {type(fake).__name__}"
+        raise ValueError(f"meta_like expected a fake tensor, got {kind}; for a real one use tensor.to('meta')")
+    if fake.layout != torch.strided:
+        return torch.empty(fake.size(), dtype=fake.dtype, layout=fake.layout, device="meta")
+    made = torch.empty_strided(fake.size(), fake.stride(), dtype=fake.dtype, device="meta")
+    torch._C._set_conj(made, fake.is_conj())
+    torch._C._set_neg(made, fake.is_neg())
+    return made

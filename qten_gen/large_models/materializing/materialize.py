@@ -1,0 +1,208 @@
+"""`module.materialize`: give the tensors of a module on meta their values, in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeVar
+
+import torch
+from torch import Tensor, nn
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.types import Device as DeviceLike
+from torch.utils._pytree import tree_map_only
+
+from ...runtime.declaring.fields import Buffer, Parameter
+from ...runtime.module.core.module_base import ModuleBase
+from .agreement import agreed_seed
+from .checkpoints import Checkpoint, CheckpointError
+from .coverage import check_covered, check_kinds, check_not_fake
+from .devices import usable
+from .filling import fill
+from .initialisation import description
+from .keyed_draws import Key
+from .matching import Match, StateDict, matched, opened
+from .placing import place, settle
+from .plan import Plan, planned
+from .report import MaterializeReport
+from .sources import Sources, report_of, sources
+from .survey import HeldTensor, Registry, survey
+
+if TYPE_CHECKING:
+    from torch.distributed.device_mesh import DeviceMesh
+
+    from .placements import Placements
+
+M = TypeVar("M", bound=nn.Module)
+
+
+def materialize(
+    module: M,
+    device: DeviceLike,
+    *,
+    seed: int | None = None,
+    dtype: torch.dtype | None = None,
+    mesh: DeviceMesh | None = None,
+    placements: Placements | None = None,
+    state_dict: StateDict | None = None,
+    report: Callable[[MaterializeReport], object] | None = None,
+    prefix: str = "",
+) -> M:
+    """What `DeclaredModule.materialize` does."""
+    target = usable(device)
+    _check(seed, dtype)
+    prefix = f"{prefix}." if prefix else ""
+    held = survey(module)
+    check_not_fake(held)
+    on_meta = [each for each in held if each.tensor.is_meta]
+    wanted = _sources(module, held, mesh, placements, state_dict, prefix)
+    made = _Made()
+    if on_meta:
+        check_kinds(on_meta)
+        plan = planned(module, held, target)
+        check_covered(plan, frozenset(wanted.matches))
+        seed = agreed_seed(_drawn() if seed is None else seed, wanted.meshes, drawn=seed is None)
+        making = _Making(plan, plan.keys(seed, prefix), target, dtype, wanted)
+        _check_shared(plan, wanted)
+        for each in plan.missing:
+            value, count = making.value_of(each)
+            placed = place(each, value, plan.stand_ins.at(each).requires_grad)
+            made.tensors.append((plan.origin_first(each), placed))
+            made.bytes_read += count
+        _assign(plan, making)
+        settle(module)
+        made.initialisers = {id(each.tensor): description(plan.origins[id(each.tensor)].module) for each in held}
+    if report is not None:
+        report(made.report(wanted.matches, seed))
+    return module
+
+
+@dataclass(slots=True)
+class _Made:
+    """What has been done, for the report."""
+
+    tensors: list[tuple[HeldTensor, Tensor]] = field(default_factory=list)
+    initialisers: dict[int, str] = field(default_factory=dict)
+    bytes_read: int = 0
+
+    def report(self, matches: Mapping[int, Match], seed: int | None) -> MaterializeReport:
+        return report_of(self.tensors, matches, lambda held: self.initialisers[id(held.tensor)], seed, self.bytes_read)
+
+
+def _drawn() -> int:
+    """A seed from torch's default generator, which `torch.manual_seed` sets."""
+    return int(torch.empty((), dtype=torch.int64, device="cpu").random_())
+
+
+def _check(seed: int | None, dtype: torch.dtype | None) -> None:
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int)):
+        raise TypeError(f"materialize(): seed must be an integer, got {seed!r}")
+    if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
+        raise TypeError(f"materialize(): dtype must be a floating point dtype, got {dtype!r}")
+
+
+def _sources(
+    module: nn.Module,
+    held: Sequence[HeldTensor],
+    mesh: DeviceMesh | None,
+    placements: Placements | None,
+    state_dict: StateDict | None,
+    prefix: str,
+) -> Sources:
+    """Where the values of each tensor come from; with a prefix, only the names below it count in the state dict."""
+    found = sources(module, held, mesh, placements, None if prefix else state_dict)
+    if state_dict is None or not prefix:
+        return found
+    return replace(found, matches=matched(module, held, _below(opened(state_dict), prefix)))
+
+
+def _below(checkpoint: Checkpoint, prefix: str) -> Checkpoint:
+    """What a checkpoint of a larger module has for the part of it that a prefix names."""
+    if not prefix:
+        return checkpoint
+    tensors = {name.removeprefix(prefix): each for name, each in checkpoint.tensors.items() if name.startswith(prefix)}
+    if checkpoint.tensors and not tensors:
+        raise CheckpointError(f"materialize(): no name in {checkpoint.where} begins with {prefix!r}, the prefix")
+    versions = {
+        name.removeprefix(prefix) if name.startswith(prefix) else "": each
+        for name, each in checkpoint.versions.items()
+        if f"{name}.".startswith(prefix)
+    }
+    others = {name.removeprefix(prefix): kind for name, kind in checkpoint.others.items() if name.startswith(prefix)}
+    return replace(checkpoint, tensors=tensors, others=others, versions=versions)
+
+
+def _check_shared(plan: Plan, wanted: Sources) -> None:
+    """Refuse a mesh for tensors that are views of one memory: DTensors cannot be."""
+    for held in plan.missing:
+        if wanted.placed.get(id(held.tensor)) is not None and plan.stand_ins.memory_of(held) is not None:
+            name = plan.names[id(held.tensor)]
+            raise ValueError(f"materialize(): {name} shares memory with another tensor, and cannot be placed on a mesh")
+
+
+@dataclass(frozen=True, slots=True)
+class _Making:
+    """Makes the real tensors of a plan, one at a time."""
+
+    plan: Plan
+    keys: Mapping[int, Key]
+    device: torch.device
+    dtype: torch.dtype | None
+    wanted: Sources
+    memories: dict[int, Tensor] = field(default_factory=dict)
+    """What has been made of memory that tensors share, by the id of its stand-in."""
+
+    def value_of(self, held: HeldTensor) -> tuple[Tensor, int]:
+        """The value of a tensor, and how many bytes of it were read from the checkpoint."""
+        fake, memory = self.plan.stand_ins.at(held), self.plan.stand_ins.memory_of(held)
+        dtype = self.dtype if fake.is_floating_point() and not _has_declared_dtype(held) else None
+        is_loaded = id(held.tensor) in self.wanted.matches
+        if memory is not None:
+            if id(memory) not in self.memories:
+                self.memories[id(memory)] = self.filled(memory, dtype)
+            value = self.memories[id(memory)].as_strided(fake.shape, fake.stride(), fake.storage_offset())
+        else:
+            value = self.wanted.allocated(held, fake, self.device, dtype)
+            if not is_loaded:
+                self._fill(fake, value)
+        return value, self.wanted.load(held, value) if is_loaded else 0
+
+    def filled(self, fake: Tensor, dtype: torch.dtype | None = None) -> Tensor:
+        """A plain tensor with the values that the initialisation gives a fake one, rounded to a dtype."""
+        value = torch.empty_strided(fake.shape, fake.stride(), dtype=dtype or fake.dtype, device=self.device)
+        self._fill(fake, value)
+        return value
+
+    def _fill(self, fake: Tensor, value: Tensor) -> None:
+        fill(*self.plan.recorded(fake), self.keys, value)
+
+
+def _has_declared_dtype(held: HeldTensor) -> bool:
+    """Whether a declaration says the dtype of a tensor, whatever that of the module is."""
+    for home in held.homes:
+        specifier = home.module._specifiers.get(home.name) if isinstance(home.module, ModuleBase) else None
+        if isinstance(specifier, Parameter | Buffer) and specifier.dtype is not None:
+            return True
+    return False
+
+
+def _assign(plan: Plan, making: _Making) -> None:
+    """Give modules what their initialisation assigned beside the tensors that they had. Plain attributes keep their dtype."""
+    known = {id(plan.stand_ins.at(held)): held.tensor for held in plan.held}
+    registered = {id(each.value) for each in plan.stand_ins.assigned if each.registry is not Registry.ATTRIBUTE}
+    made: dict[int, Tensor] = {}
+
+    def real(fake: FakeTensor) -> Tensor:
+        if id(fake) in known:
+            return known[id(fake)]
+        if id(fake) not in made:
+            is_cast = id(fake) in registered and fake.is_floating_point()
+            made[id(fake)] = making.filled(fake, making.dtype if is_cast else None)
+        return made[id(fake)]
+
+    for each in plan.stand_ins.assigned:
+        value = tree_map_only(FakeTensor, real, each.value)
+        if each.registry is Registry.PARAMETERS:
+            value = nn.Parameter(value, isinstance(each.value, Tensor) and each.value.requires_grad)
+        holder = vars(each.module)
+        (holder if each.registry is Registry.ATTRIBUTE else holder[each.registry.value])[each.name] = value

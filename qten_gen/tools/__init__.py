@@ -1,0 +1,1 @@
+"""Development tools. No program that uses qten-gen loads them."""

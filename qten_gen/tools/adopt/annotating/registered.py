@@ -1,0 +1,96 @@
+"""`self.register_buffer("mask", mask)` in `__init__` → `mask: Tensor` in the class body.
+
+Checkers do not see a name in a string. They do see `self.norm = nn.LayerNorm(dim)`, so that is not repeated.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ....model.registered import Registered, RegisteredKind
+from ..adoption import Edit, FoundClass, Need, Proposal
+from ..opened import OpenFile, Project
+from ..text import Text
+
+_TYPES = {RegisteredKind.BUFFER: ("torch", "Tensor"), RegisteredKind.PARAMETER: ("torch.nn", "Parameter")}
+_TENSORS = (RegisteredKind.BUFFER, RegisteredKind.PARAMETER)
+
+
+def annotated_names(found: FoundClass, file: OpenFile, project: Project) -> Proposal | None:
+    """The annotations of what the `__init__` of a class registers by name; None if there are none to add."""
+    names = project.programs[file.path].names
+    source = names.class_of(found.qualified)
+    if source is None or not any(method.name == "__init__" for method in source[1].methods):
+        return None
+    bound = set(_bound(found, file, project))
+    groups: dict[str, list[Registered]] = {}
+    for each in source[1].registers:
+        if each.name.isidentifier() and each.name not in bound and not each.name.startswith("__"):
+            groups.setdefault(each.name, []).append(each)
+    lines: list[str] = []
+    needs: list[Need] = []
+    for name, group in groups.items():
+        spelled = _spelled(group, file)
+        if spelled is not None:
+            lines.append(f"{name}: {spelled[0]}")
+            needs += spelled[1]
+    if not lines:
+        return None
+    return Proposal(
+        found.name, tuple(f"add {line}" for line in lines), (_insertion(found, lines, file.text),), tuple(needs)
+    )
+
+
+def _bound(found: FoundClass, file: OpenFile, project: Project) -> Iterator[str]:
+    """The names that the class or a base among the files binds in its body, so that their type is known there."""
+    names = project.programs[file.path].names
+    for qualified in (found.qualified, *found.ancestors):
+        source = names.class_of(qualified)
+        if source is not None:
+            cls = source[1]
+            yield from (field.name for field in (*cls.fields, *cls.conditional.fields, *cls.for_checkers.fields))
+            yield from (method.name for method in (*cls.methods, *cls.conditional.methods, *cls.for_checkers.methods))
+            yield from cls.attributes
+
+
+def _spelled(group: list[Registered], file: OpenFile) -> tuple[str, tuple[Need, ...]] | None:
+    """The type of a name by all statements that register it; None if it is not certain, or a checker sees it anyway."""
+    kinds = {each.kind for each in group} - {RegisteredKind.NONE}
+    if not any(each.by_name for each in group) or len(kinds) != 1:
+        return None
+    optional = " | None" if any(each.may_be_none for each in group) else ""
+    kind = next(iter(kinds))
+    if kind in _TENSORS:
+        spelling = file.spell(*_TYPES[kind])
+        return spelling.text + optional, spelling.needs
+    types = {
+        each.type.text if each.type is not None and not each.container else "" for each in group if each.kind is kind
+    }
+    text = next(iter(types))
+    if kind is RegisteredKind.CHILD and len(types) == 1 and text.partition(".")[0] in file.scope.imports:
+        return text + optional, ()
+    return None
+
+
+def _insertion(found: FoundClass, lines: list[str], text: Text) -> Edit:
+    """The edit that writes lines at the start of a class body, behind its documentation."""
+    body = found.node.body
+    documented = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
+    first = body[1] if documented and len(body) > 1 else body[0]
+    decorators: list[ast.expr] = getattr(first, "decorator_list", [])
+    line = min([first.lineno, *(each.lineno for each in decorators)])
+    indentation = text.indentation(line)
+    while line > 1 and _is_blank(text, line - 1):
+        line -= 1
+    at = text.line_start(line)
+    blank = text.content[at : text.line_start(line + 1)]
+    above = "\n" if documented else ""
+    below = "" if not blank.strip() or isinstance(first, ast.AnnAssign) else "\n"
+    return Edit(at, at, above + "".join(f"{indentation}{each}\n" for each in lines) + below)
+
+
+def _is_blank(text: Text, line: int) -> bool:
+    """Whether a line is empty or a comment."""
+    content = text.content[text.line_start(line) : text.line_start(line + 1)].strip()
+    return not content or content.startswith("#")

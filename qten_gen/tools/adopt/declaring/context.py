@@ -1,0 +1,180 @@
+"""What is known while a constructor is taken apart: what its names stand for, and how the file writes names of qten_gen."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+import sys
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from ....read.imports import dotted
+from ..adoption import FoundClass, Kind, Need
+from ..opened import OpenFile, Project
+from .pieces import Stays
+
+TORCH_CLASS = ("torch.nn.", "torch.nn.modules.")
+CONTAINERS = frozenset({"ModuleList", "ModuleDict", "ParameterList", "ParameterDict", "Sequential"})
+PARAMETER = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
+BUFFER = frozenset({"torch.nn.Buffer", "torch.nn.parameter.Buffer"})
+
+_PLAIN_NAMES = ("Config", "Configuration", "Args", "Arguments", "Options", "Params", "Settings", "Spec", "Type")
+"""How the name of a class ends that holds plain values, where the class itself is not among the files."""
+
+_NO_MODULES = frozenset({"Parameter", "Buffer", "UninitializedParameter", "UninitializedBuffer"})
+
+
+_QUOTED = re.compile(r"""["']([^\W\d]\w*)(?=["'])""")
+
+
+@lru_cache(maxsize=4096)
+def _quoted_names(content: str) -> frozenset[str]:
+    """The names between quotes in a text."""
+    return frozenset(_QUOTED.findall(content))
+
+
+@dataclass(slots=True)
+class Context:
+    """One class. What is found out about its names grows statement by statement."""
+
+    file: OpenFile
+    project: Project
+    found: FoundClass
+    types: dict[str, str | None] = field(default_factory=dict)
+    """The fields that expressions may read, arguments and derived values, with their types as text; None if one is not known."""
+    names: dict[str, ast.expr | None] = field(default_factory=dict)
+    """What local names stand for, as expressions over fields; None for what no expression says."""
+    attributes: dict[str, ast.expr | None] = field(default_factory=dict)
+    """The same for attributes of the module."""
+    registered: set[str] = field(default_factory=set)
+    """The parameters, buffers and children so far."""
+    renamed: dict[str, str] = field(default_factory=dict)
+    """The arguments whose names mean something else in the class, each with its field."""
+    factory: set[str] = field(default_factory=set)
+    """The arguments `device` and `dtype`, and local dicts of them, which every declared child gets anyway."""
+    inlined: dict[str, ast.expr] = field(default_factory=dict)
+    """Local names that hold modules, with what makes them, until the one place that registers them."""
+    needs: dict[Need, None] = field(default_factory=dict)
+
+    def spell(self, name: str, module: str = "qten_gen") -> str:
+        """How the file writes a name, which it has to import then."""
+        spelling = self.file.spell(module, name)
+        self.needs.update(dict.fromkeys(spelling.needs))
+        return spelling.text
+
+    def meaning(self, expression: ast.expr) -> str:
+        """The qualified name that an expression means; empty for one that is not a name of the file's top level."""
+        name = dotted(expression)
+        if name is None or name.partition(".")[0] in {"self", *self.names, *self.types, *self.inlined}:
+            return ""
+        return self.project.meaning(self.file, expression)
+
+    def field_of(self, name: str) -> str | None:
+        """The field that a name of the constructor stands for; None if it stands for none, or for an expression."""
+        if name not in self.names:
+            return name if name in self.types else None
+        found = self.names[name]
+        return found.id if isinstance(found, ast.Name) and found.id in self.types else None
+
+    def is_module_class(self, qualified: str) -> bool:
+        """Whether a name is certainly a class of modules: one of torch, or one of the run."""
+        module, _, name = qualified.rpartition(".")
+        if qualified.startswith(TORCH_CLASS):
+            lowers = [
+                part for part in module.split(".") if part in ("functional", "init", "utils", "parallel", "parameter")
+            ]
+            return name[:1].isupper() and name not in _NO_MODULES and not lowers
+        return self.class_of(qualified) is not None
+
+    def class_of(self, qualified: str) -> FoundClass | None:
+        """The class of modules of that name, in the files of the run."""
+        module, _, name = qualified.rpartition(".")
+        for file in self.project.modules.get(module, ()):
+            if name in file.classes and file.classes[name].kind is Kind.MODULE:
+                return file.classes[name]
+        return None
+
+    def may_be_module(self, name: str) -> bool:
+        """Whether an argument or a derived value may be a module: its annotation names one, or an unknown class."""
+        kind = self.types.get(name)
+        if name not in self.types or kind is None:
+            return name in self.types
+        if any(word in kind for word in ("type[", "Type[", "Callable")):
+            return False  # what makes modules is none itself
+        if any(word in kind for word in ("Module", "Any", "object")):
+            return True
+        try:
+            parsed = ast.parse(kind, mode="eval").body
+        except SyntaxError:
+            return True
+        names = [each for each in ast.walk(parsed) if isinstance(each, ast.Name | ast.Attribute)]
+        inner = {id(each.value) for each in names if isinstance(each, ast.Attribute)}
+        return any(self._names_module(each) for each in names if id(each) not in inner)
+
+    def _names_module(self, node: ast.expr) -> bool:
+        """Whether a part of an annotation is a class of modules, or may be one, as a class of another library."""
+        qualified = self.project.meaning(self.file, node)
+        module, _, last = qualified.rpartition(".")
+        if not module:
+            return False  # a builtin, or a name that is not bound at the top level
+        if self.is_module_class(qualified):
+            return True
+        if module.partition(".")[0] in sys.stdlib_module_names or qualified.startswith("torch."):
+            return False
+        is_plain = last.endswith(_PLAIN_NAMES) or self.project.programs[self.file.path].find(module) is not None
+        return not is_plain
+
+    def attribute_type(self, argument: str, attribute: str) -> str | None:
+        """The type of an attribute of an argument whose class the file annotates; None if it is not known."""
+        kind = (self.types.get(argument) or "").strip("\"'")
+        for statement in self.file.tree.body:
+            if isinstance(statement, ast.ClassDef) and statement.name == kind:
+                for each in statement.body:
+                    if isinstance(each, ast.AnnAssign) and ast.unparse(each.target) == attribute:
+                        return ast.unparse(each.annotation)
+        return None
+
+    def is_asked_for(self, name: str) -> bool:
+        """Whether a file with modules mentions an attribute in a string, as `hasattr(block, "norm")` does."""
+        return any(name in _quoted_names(file.text.content) for file in self.project.files.values())
+
+    def is_bound_above(self, expression: ast.expr) -> bool:
+        """Whether a name of the top level is bound before the class statement runs."""
+        head = (dotted(expression) or "").partition(".")[0]
+        if head in self.file.scope.imports or hasattr(builtins, head):
+            return True
+        for statement in self.file.tree.body:
+            if statement.lineno >= self.found.node.lineno:
+                return False
+            if head in _binds(statement):
+                return True
+        return False
+
+    def stays(self, why: str, node: ast.AST) -> Stays:
+        """The exception for something at a line."""
+        return Stays(why, node)
+
+
+def _binds(statement: ast.stmt) -> set[str]:
+    match statement:
+        case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            return {name}
+        case ast.Assign(targets=targets):
+            return {target.id for target in targets if isinstance(target, ast.Name)}
+        case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr()):
+            return {name}
+    return set()
+
+
+def self_attribute(node: ast.AST) -> str | None:
+    """The name in `self.name`; None for anything else."""
+    match node:
+        case ast.Attribute(value=ast.Name(id="self"), attr=name):
+            return name
+    return None
+
+
+def quoted(text: str) -> str:
+    """A text as a string literal, in double quotes where it can be."""
+    return f'"{text}"' if '"' not in text and "\\" not in text else repr(text)

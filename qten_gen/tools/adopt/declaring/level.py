@@ -1,0 +1,159 @@
+"""The level *declare*: which constructors become declared fields, and why the others stay."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import pairwise
+
+from ....common.language import INIT, MODULE
+from ..adoption import Edit, FoundClass, Kind, Proposal, Reason
+from ..opened import OpenFile, Project
+from .context import Context
+from .pieces import CheckPiece, FieldPiece, MovedPiece, Stays
+from .proofs import constructor
+from .statements import Taken, names_of_class, take_apart
+from .writing import edits_of
+
+_TAKEN = frozenset(
+    "__post_init__ reset_parameters __setattr__ __getattr__ __getattribute__ __new__ __init_subclass__ __setstate__ __getstate__"
+    " on_meta migrate version __deepcopy__ __reduce__ __slots__".split()
+)
+_DOES = "declare what __init__ registers"
+
+
+def declare(file: OpenFile, project: Project) -> Iterator[Proposal]:
+    """What the level would do with each module of a file that has an `__init__`."""
+    for found in file.classes.values():
+        init = constructor(found)
+        if found.kind is not Kind.MODULE or init is None or not found.is_adopted:
+            continue
+        try:
+            yield _declared(found, init, Context(file, project, found))
+        except Stays as stays:
+            yield Proposal(found.name, stays=Reason(stays.why, line=_line_within(stays, init)))
+
+
+def _line_within(stays: Stays, init: ast.FunctionDef) -> int | None:
+    """The line that stands in the way, if it is one of the constructor's body."""
+    return stays.line if stays.line is not None and init.lineno < stays.line <= (init.end_lineno or 0) else None
+
+
+def _declared(found: FoundClass, init: ast.FunctionDef, context: Context) -> Proposal:
+    """The proposal for a class.
+
+    Raises:
+        Stays: it has to keep its constructor.
+    """
+    _refuse_class(found, init, context)
+    taken = take_apart(init, context)
+    _refuse_idle(taken, init)
+    _refuse_names(taken, found, context)
+    edits = edits_of(init, taken, context)
+    return Proposal(
+        found.name,
+        does=(_DOES, *_counts(taken)),
+        edits=(*edits, *_unflagged(found, context.file)),
+        needs=tuple(context.needs),
+        notes=tuple(taken.notes),
+    )
+
+
+def _unflagged(found: FoundClass, file: OpenFile) -> Iterator[Edit]:
+    """Removes `init=False` from the subclasses in the file: it says that they keep a constructor which is generated now."""
+    for other in file.classes.values():
+        if found.qualified not in other.ancestors:
+            continue
+        arguments: list[ast.expr | ast.keyword] = [*other.node.bases, *other.node.keywords]
+        for before, flag in pairwise(arguments):
+            if isinstance(flag, ast.keyword) and flag.arg == INIT:
+                yield Edit(file.text.span(before)[1], file.text.span(flag)[1], "")
+
+
+def _counts(taken: Taken) -> Iterator[str]:
+    moved = sum(isinstance(piece, MovedPiece) for piece in taken.pieces)
+    if moved:
+        yield f"do {moved} statement{'s' if moved > 1 else ''} in __post_init__"
+
+
+def _refuse_idle(taken: Taken, init: ast.FunctionDef) -> None:
+    """Keep a constructor of which nothing would be declared."""
+    if not any(isinstance(piece, FieldPiece) for piece in taken.pieces):
+        raise Stays("it has no arguments and registers nothing", init)
+    names = [piece.name for piece in taken.pieces if isinstance(piece, FieldPiece)]
+    double = next((name for name in names if names.count(name) > 1), None)
+    if double is not None:
+        raise Stays(f"`{double}` would be declared twice", init)
+    checks = [piece for piece in taken.pieces if isinstance(piece, CheckPiece)]
+    if len({piece.text for piece in checks}) < len(checks):
+        raise Stays("a check is written twice", init)
+
+
+def _refuse_names(taken: Taken, found: FoundClass, context: Context) -> None:
+    """Keep a constructor with names that mean something else in a class body, or in a subclass.
+
+    Raises:
+        Stays: there is one.
+    """
+    fields = {piece.name: piece for piece in taken.pieces if isinstance(piece, FieldPiece)}
+    for piece in fields.values():
+        for text in (piece.value, piece.annotation):
+            evaluated = names_in(ast.parse(text, mode="eval").body) if text is not None else set()
+            hidden = evaluated & {name for name, field in fields.items() if field.value is not None}
+            if hidden:
+                raise Stays(f"the field `{min(hidden)}` would hide a name that constructs `{piece.name}`", piece.origin)
+    for file in context.project.files.values():
+        for other in file.classes.values():
+            if found.qualified in other.ancestors and (taken_names := fields.keys() & names_of_class(other.node)):
+                raise Stays(f"`{min(taken_names)}` is something else in its subclass {other.qualified}", found.node)
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """The names that an expression reads when it is evaluated; those in a lambda are read later, elsewhere."""
+    if isinstance(node, ast.Lambda):
+        return set()
+    own = {node.id} if isinstance(node, ast.Name) else set()
+    return own.union(*(names_in(each) for each in ast.iter_child_nodes(node)))
+
+
+def _refuse_class(found: FoundClass, init: ast.FunctionDef, context: Context) -> None:
+    """Keep the constructor of a class that declared fields would change in another way.
+
+    Raises:
+        Stays: it is such a class.
+    """
+    node = found.node
+    bases = [context.project.meaning(context.file, base) for base in node.bases]
+    if bases != [MODULE]:
+        raise Stays("it has bases other than Module", node)
+    if node.keywords or node.decorator_list:
+        raise Stays("the class has decorators or keywords", node)
+    if init.decorator_list or init.args.args[:1] == [] or init.args.args[0].arg != "self":
+        raise Stays("the constructor is decorated, or its first argument is not `self`", init)
+    if init.body[0].lineno == init.lineno:
+        raise Stays("the constructor is written on one line", init)
+    for statement in node.body:
+        name = getattr(statement, "name", None)
+        if name in _TAKEN:
+            raise Stays(f"the class defines {name}", statement)
+        if statement is not init and not isinstance(
+            statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.Assign | ast.AnnAssign | ast.Expr | ast.Pass
+        ):
+            raise Stays("the class body does more than define methods and attributes", statement)
+    if any(each.lineno == other.end_lineno for each, other in zip(init.body[1:], init.body, strict=False)):
+        raise Stays("two statements are on one line", init)
+    for file in context.project.files.values():
+        for other in (*file.classes.values(), *file.inner):
+            if found.qualified in other.ancestors and not _only_inherits(other):
+                raise Stays(f"it is a base of {other.qualified}, whose constructor depends on it", node)
+
+
+def _only_inherits(other: FoundClass) -> bool:
+    """Whether a subclass takes the constructor as it is: it has none, declares nothing, and has no other base."""
+    return (
+        len(other.node.bases) == 1
+        and not other.is_inner
+        and constructor(other) is None
+        and not any(isinstance(each, ast.AnnAssign) for each in other.node.body)
+        and not any(getattr(each, "name", None) in _TAKEN for each in other.node.body)
+    )

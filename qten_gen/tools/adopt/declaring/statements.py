@@ -1,0 +1,429 @@
+"""Takes a constructor apart, statement by statement, into fields, checks and what `__post_init__` does.
+
+The order of registrations and of random draws is part of a model: state dicts and seeds hang on it. So fields come in the order
+of their statements, and a statement moves behind later registrations only where it can neither register nor draw.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ....rules.reserved import MODULE
+from .arguments import config_fields, scalar
+from .branches import branches, conditional_field, only_in_one
+from .children import child, is_factory_kwargs, repeated
+from .context import BUFFER, PARAMETER, Context, quoted, self_attribute
+from .expressions import over_fields, said, short, type_of
+from .moving import moved_text
+from .pieces import CheckPiece, FieldPiece, MovedPiece, Piece, Stays
+from .plain import changes_argument, is_plain, makes_field, may_be_registered, may_register, writes_constants
+from .tensors import buffer, parameter
+
+DERIVED = ("int", "float", "bool", "str")
+
+
+@dataclass(slots=True)
+class Taken:
+    """What a constructor was taken apart into."""
+
+    pieces: list[Piece] = field(default_factory=list)
+    owners: dict[ast.AST, str] = field(default_factory=dict)
+    """Statements that are gone, such as `self.dim = dim`, each with the field that has its comments."""
+    notes: list[str] = field(default_factory=list)
+
+
+def take_apart(init: ast.FunctionDef, context: Context) -> Taken:
+    """The pieces of a constructor.
+
+    Raises:
+        Stays: a part of it is not certain to be the same as a declaration.
+    """
+    reader = _Reader(init, context)
+    reader.read()
+    return reader.taken
+
+
+class _Reader:
+    """Goes through the statements of a constructor, and adds to what it was taken apart into."""
+
+    def __init__(self, init: ast.FunctionDef, context: Context) -> None:
+        """Find out which names the constructor and the class use."""
+        self.init = init
+        self.context = context
+        self.taken = Taken()
+        stores = [
+            each for each in ast.walk(init) if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store)
+        ]
+        self.assigned = [name for each in stores if (name := self_attribute(each)) is not None]
+        self.bound = [
+            each.id for each in ast.walk(init) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+        ]
+        self.of_class = names_of_class(context.found.node)
+        self.skipped: set[ast.stmt] = set()
+        self.constructed = False
+
+    def read(self) -> None:
+        """Take the whole constructor apart."""
+        for piece in config_fields(self.init, self.context, self.of_class):
+            if piece.name in self.of_class or piece.name in MODULE:
+                raise Stays(f"the class already uses the name `{piece.name}`, which is an argument", piece.origin)
+            self.taken.pieces.append(piece)
+        self.arguments = frozenset(self.context.types)
+        self.taken.notes += [
+            f"the argument `{name}` is the field `{field}`" for name, field in self.context.renamed.items()
+        ]
+        statements = self.init.body[1:] if ast.get_docstring(self.init, clean=False) is not None else self.init.body
+        for position, statement in enumerate(statements):
+            if statement not in self.skipped:
+                self.statement(statement, statements[position + 1 :])
+        if not self.constructed:
+            raise Stays("it does not call super().__init__()", self.init)
+        for name in self.arguments:
+            if (
+                name not in self.context.registered
+                and self.context.may_be_module(name)
+                and not _is_any(self.context.types[name])
+            ):
+                raise Stays(f"the argument `{name}` is a module that is not registered under its own name", self.init)
+
+    def statement(self, node: ast.stmt, later: list[ast.stmt]) -> None:
+        """Take one statement apart, by its form."""
+        match node:
+            case ast.Pass() | ast.Expr(value=ast.Constant()):
+                pass
+            case ast.Expr(value=ast.Call() as call):
+                self.call(call, node, later)
+            case ast.Assign(targets=[target], value=value):
+                self.assign(target, value, node, later)
+            case ast.AnnAssign(target=target, value=ast.expr() as value, annotation=annotation):
+                self.assign(target, value, node, later, self.context.file.text.of(annotation))
+            case ast.Assert(test=test):
+                text = said(test, self.context)
+                if text is None:
+                    self.move(node, later)
+                else:
+                    self.taken.pieces.append(CheckPiece(f"{self.context.spell('check')}({quoted(text)})", node))
+                    self.taken.notes.append("an assert becomes a check, which raises ValueError")
+            case ast.If() if makes_field(node, self.context):
+                for name, piece in branches(node, self.context):
+                    self.register(name, piece, node)
+                self.taken.notes += [f"`self.{name}` is None where it did not exist" for name in only_in_one(node)]
+            case ast.For() if makes_field(node, self.context):
+                raise Stays("a loop that does more than append one child to a list", node)
+            case _:
+                self.move(node, later)
+
+    def call(self, call: ast.Call, node: ast.stmt, later: list[ast.stmt]) -> None:
+        """A call whose result is not kept."""
+        if _is_super_init(call):
+            if (call.args and ast.unparse(call.func).startswith("super()")) or call.keywords:
+                raise Stays("it passes arguments to the constructor of its base", node)
+            self.constructed = True
+            return
+        match call:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id="self"), attr="register_buffer"),
+                args=[ast.Constant(value=str(name)), value, *others],
+                keywords=keywords,
+            ):
+                given = {each.arg: each.value for each in keywords}
+                if given.keys() - {"persistent"} or len(others) > 1:
+                    raise Stays(f"`{short(call)}` cannot be declared", node)
+                text = buffer(call, value, others[0] if others else given.get("persistent"), self.context)
+                tensor = self.context.spell("Tensor", "torch")
+                self.register(name, FieldPiece(name, tensor, text, node), node)
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id="self"), attr="register_parameter"),
+                args=[ast.Constant(value=str(name)), ast.Call() as value],
+                keywords=[],
+            ) if self.context.meaning(value.func) in PARAMETER:
+                self.field_of(name, value, node)
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id="self"), attr="add_module" | "register_module"),
+                args=[ast.Constant(value=str(name)), ast.Call() as value],
+                keywords=[],
+            ):
+                self.field_of(name, value, node)
+            case _:
+                self.move(node, later)
+
+    def assign(
+        self, target: ast.expr, value: ast.expr, node: ast.stmt, later: list[ast.stmt], annotation: str | None = None
+    ) -> None:
+        """Take an assignment apart, by its target."""
+        match target:
+            case ast.Attribute(value=ast.Name(id="self"), attr=name):
+                self.attribute(name, value, node, later, annotation)
+            case ast.Name(id=name):
+                self.local(name, value, node, later)
+            case ast.Tuple(elts=targets) if isinstance(value, ast.Tuple) and len(value.elts) == len(targets):
+                if any(may_register(each, self.context) for each in value.elts) or _depend(targets, value):
+                    raise Stays("one assignment makes several children", node)
+                for inner, part in zip(targets, value.elts, strict=True):
+                    self.assign(inner, part, node, later)
+            case _:
+                self.move(node, later)
+
+    def attribute(
+        self, name: str, value: ast.expr, node: ast.stmt, later: list[ast.stmt], annotation: str | None
+    ) -> None:
+        """`self.name = value`."""
+        context = self.context
+        if isinstance(value, ast.Name) and value.id == name and name in self.arguments and name not in context.names:
+            self.stored(name, node)
+            return
+        if name in self.arguments:
+            raise Stays(f"`self.{name}` is something other than the argument `{name}`", node)
+        if self.assigned.count(name) > 1 or name in self.of_class:
+            raise Stays(f"`self.{name}` is assigned more than once", node)
+        if isinstance(value, ast.Call) and (listed := self.appended(name, value, later)) is not None:
+            self.register(name, listed, node)
+        elif may_be_registered(value, context):
+            self.field_of(name, value, node)
+        else:
+            self.derive(name, value, node, later, annotation)
+
+    def stored(self, name: str, node: ast.stmt) -> None:
+        """`self.dim = dim`, which a config field does. A module is registered before everything else."""
+        kind = self.context.types[name]
+        self.taken.owners[node] = name
+        self.context.attributes[name] = ast.Name(name, ast.Load())
+        if scalar(kind) or not self.context.may_be_module(name):
+            return
+        before = [each for each in self.arguments if each in self.context.registered]
+        if len(before) != len(self.context.registered):
+            raise Stays(f"the module `{name}` is registered after children that the constructor makes", node)
+        order = [piece.name for piece in self.taken.pieces if isinstance(piece, FieldPiece)]
+        if any(order.index(each) > order.index(name) for each in before):
+            raise Stays("modules are registered in another order than that of the arguments", node)
+        self.context.registered.add(name)
+
+    def appended(self, name: str, value: ast.Call, later: list[ast.stmt]) -> FieldPiece | None:
+        """`self.layers = nn.ModuleList()`, and a loop right after it that appends one child in each turn."""
+        if self.context.meaning(value.func).rpartition(".")[2] != "ModuleList" or value.keywords:
+            return None
+        if not (not value.args or (isinstance(value.args[0], ast.List) and not value.args[0].elts)) or not later:
+            return None
+        match later[0]:
+            case ast.For(
+                target=target,
+                iter=source,
+                body=[
+                    ast.Expr(
+                        value=ast.Call(
+                            func=ast.Attribute(
+                                value=ast.Attribute(value=ast.Name(id="self"), attr=held), attr="append"
+                            ),
+                            args=[element],
+                        )
+                    )
+                ],
+                orelse=[],
+            ) if held == name:
+                self.skipped.add(later[0])
+                self.taken.owners[later[0]] = name
+                made = repeated(element, ast.comprehension(target, source, [], 0), self.context)
+                return FieldPiece(name, made.annotation, made.text, value)
+        return None
+
+    def field_of(self, name: str, value: ast.expr, node: ast.stmt) -> None:
+        """A field for a parameter or a child."""
+        if isinstance(value, ast.Call) and self.context.meaning(value.func) in PARAMETER:
+            text = parameter(value, self.context)
+            self.register(name, FieldPiece(name, ast.unparse(value.func), text, node), node)
+            return
+        if isinstance(value, ast.Call) and self.context.meaning(value.func) in BUFFER and len(value.args) == 1:
+            given = {each.arg: each.value for each in value.keywords}
+            if given.keys() - {"persistent"}:
+                raise Stays(f"`{short(value)}` has no declaration", node)
+            text = buffer(value, value.args[0], given.get("persistent"), self.context)
+            self.register(name, FieldPiece(name, self.context.spell("Tensor", "torch"), text, node), node)
+            return
+        if isinstance(value, ast.IfExp):
+            self.register(name, conditional_field(name, value, value.body, value.orelse, self.context), node)
+            return
+        made = child(value, self.context)
+        self.register(name, FieldPiece(name, made.annotation, made.text, node), node)
+
+    def register(self, name: str, piece: FieldPiece, node: ast.stmt) -> None:
+        """Add a field for something registered, unless its name is taken."""
+        if name in self.arguments:
+            raise Stays(f"`self.{name}` is something other than the argument `{name}`", node)
+        if name.startswith("__"):
+            raise Stays(f"Python mangles the name `{name}` in a class body", node)
+        if name in self.of_class or name in MODULE or name in self.context.types:
+            raise Stays(f"the class already uses the name `{name}`", node)
+        if not self.constructed:
+            raise Stays("it registers before super().__init__()", node)
+        self.context.registered.add(name)
+        self.taken.pieces.append(FieldPiece(name, piece.annotation, piece.value, node))
+
+    def derive(self, name: str, value: ast.expr, node: ast.stmt, later: list[ast.stmt], annotation: str | None) -> None:
+        """A plain attribute: a derived value where the language says it, else what `__post_init__` assigns."""
+        context = self.context
+        found, text = over_fields(value, context), said(value, context)
+        kind = None if found is None or text is None else type_of(found, context)
+        if text is not None and kind in DERIVED and self.is_free(name, {name}) and not isinstance(found, ast.Constant):
+            derived = f"{context.spell('derived')}({quoted(text)})"
+            self.taken.pieces.append(FieldPiece(name, annotation or str(kind), derived, node))
+            context.types[name] = kind
+            context.attributes[name] = ast.Name(name, ast.Load())
+            if isinstance(value, ast.Name) and not isinstance(context.names.get(value.id), ast.Name | None):
+                context.names[value.id] = ast.Name(name, ast.Load())  # what the local name stood for
+            return
+        self.move(node, later)
+        context.attributes[name] = found if text is not None else None
+
+    def local(self, name: str, value: ast.expr, node: ast.stmt, later: list[ast.stmt]) -> None:
+        """A local name, which becomes a derived value, or what it stands for is written where it is used."""
+        context = self.context
+        if is_factory_kwargs(value, context):
+            context.factory.add(name)
+            context.names[name] = None
+            return
+        if may_register(value, context):
+            if self.is_registered_next(name, value, node, later):
+                context.inlined[name] = value
+                self.taken.owners[node] = (
+                    self_attribute(later[0].targets[0]) or "" if isinstance(later[0], ast.Assign) else ""
+                )
+                return
+            raise Stays(f"the local name `{name}` holds a module or a tensor", node)
+        found, text = over_fields(value, context), said(value, context)
+        kind = None if found is None or text is None else type_of(found, context)
+        is_once = self.bound.count(name) == 1 and name not in self.arguments and name not in context.names
+        if text is not None and kind in DERIVED and is_once and self.is_free(name, set(self.assigned)):
+            derived = f"{context.spell('derived')}({quoted(text)})"
+            self.taken.pieces.append(FieldPiece(name, str(kind), derived, node))
+            context.types[name] = kind
+            return
+        if text is None:
+            if name in self.arguments or name in context.renamed:
+                raise Stays(
+                    f"the new value of the argument `{name}` cannot be written as an expression of a declaration", node
+                )
+            self.move(node, later)
+        context.names[name] = found if text is not None else None
+
+    def is_registered_next(self, name: str, value: ast.expr, node: ast.stmt, later: list[ast.stmt]) -> bool:
+        """Whether the statement after the one that makes modules gives them to an attribute, and nothing else uses the name."""
+        reads = [each for each in ast.walk(self.init) if isinstance(each, ast.Name) and each.id == name]
+        is_argument = name in self.arguments or name in self.context.renamed
+        if len(reads) != 2 or is_argument or not later or node not in self.init.body:
+            return False
+        match later[0]:
+            case ast.Assign(targets=[target], value=ast.Name(id=held)) if self_attribute(target) is not None:
+                return held == name
+            case ast.Assign(targets=[target], value=ast.Call(args=args, keywords=[])) if (
+                self_attribute(target) is not None
+            ):
+                members = [each.value if isinstance(each, ast.Starred) else each for each in args]
+                is_first = bool(members) and isinstance(members[0], ast.Name) and members[0].id == name
+                return is_first and isinstance(value, ast.ListComp | ast.GeneratorExp)
+        return False
+
+    def is_free(self, name: str, allowed: set[str]) -> bool:
+        """Whether a derived value may have a name."""
+        if name in MODULE or name in self.of_class or name in self.arguments or name.startswith("_"):
+            return False
+        return name in allowed if allowed == {name} else name not in allowed
+
+    def move(self, node: ast.stmt, later: list[ast.stmt]) -> None:
+        """Do a statement in `__post_init__`, where everything is registered."""
+        gone = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} & self.context.factory
+        if gone:
+            raise Stays(f"`{min(gone)}` is used for more than children and tensors", node)
+        rest = [each for each in later if makes_field(each, self.context)]
+        if rest and not is_plain(node, self.context) and not writes_constants(node, self.context):
+            raise Stays(
+                f"`{_first_line(node)}` runs before `{_first_line(rest[0])}` registers more",
+                node,
+            )
+        if _registers_surely(node, self.context):
+            raise Stays(f"`{_first_line(node)}` registers something that cannot be declared", node)
+        if changes_argument(node, self.context):
+            raise Stays(f"`{_first_line(node)}` may change an argument that fields are computed from", node)
+        self.taken.pieces.append(MovedPiece(moved_text(node, self.context), node))
+        for each in ast.walk(node):
+            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
+                known = self.context.names.get(each.id)
+                if each.id in self.arguments or each.id in self.context.types or known is not None:
+                    raise Stays(f"the value of `{each.id}` is computed by a statement", node)
+                self.context.names[each.id] = None
+            elif isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store):
+                stored = self_attribute(each)
+                if stored is not None and (stored in self.arguments or stored in self.context.registered):
+                    raise Stays(f"`self.{stored}` is assigned again", node)
+
+
+def _is_any(kind: str | None) -> bool:
+    return kind is None or "Any" in kind or "object" in kind
+
+
+def names_of_class(node: ast.ClassDef) -> frozenset[str]:
+    """The methods and attributes of a class body; annotations without a value are none."""
+    found: set[str] = set()
+    for statement in node.body:
+        match statement:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                found.add(name)
+            case ast.Assign(targets=targets):
+                found |= {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr()):
+                found.add(name)
+    return frozenset(found)
+
+
+def _is_super_init(call: ast.Call) -> bool:
+    match call.func:
+        case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr="__init__"):
+            return True
+        case ast.Attribute(attr="__init__"):
+            return ast.unparse(call.func) in ("nn.Module.__init__", "torch.nn.Module.__init__", "Module.__init__")
+    return False
+
+
+def _depend(targets: list[ast.expr], value: ast.Tuple) -> bool:
+    """Whether a part of `a, b = b, a` reads what another one assigns."""
+    assigned = {ast.unparse(target) for target in targets}
+    return any(ast.unparse(each) in assigned for each in ast.walk(value) if isinstance(each, ast.Name | ast.Attribute))
+
+
+def _registers_surely(node: ast.stmt, context: Context) -> bool:
+    """Whether a statement at the end makes modules or parameters itself, which should be fields."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Call):
+            qualified = context.meaning(each.func)
+            called = each.func.attr if isinstance(each.func, ast.Attribute) else ""
+            if qualified in PARAMETER or (qualified and context.is_module_class(qualified)):
+                return True
+            if called in ("register_buffer", "register_parameter", "add_module", "register_module", "__setattr__"):
+                return True
+            if isinstance(each.func, ast.Name) and each.func.id in (
+                "setattr",
+                "delattr",
+                "exec",
+                "eval",
+                "locals",
+                "vars",
+            ):
+                return True
+    return any(
+        isinstance(each, ast.Return | ast.Yield | ast.Await | ast.Global | ast.Nonlocal | ast.Delete)
+        for each in ast.walk(node)
+    )
+
+
+def _first_line(node: ast.stmt) -> str:
+    text = ast.unparse(node).splitlines()[0]
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def walk_statements(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """All statements, those inside others included."""
+    for statement in statements:
+        for each in ast.walk(statement):
+            if isinstance(each, ast.stmt):
+                yield each

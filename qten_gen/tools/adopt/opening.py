@@ -1,0 +1,158 @@
+"""Opens the files of a project: from their bytes to what the levels know."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from ...generate.readings import Readings
+from ...model.diagnostics import Diagnostic
+from ...project.import_graph import SourceGraph, closure, importers_of, source_graph
+from ...project.scan import Origin, Scan, scan
+from ...read.encoding import decode, encoding_of
+from ...read.exported import exported
+from ...read.syntax import tree_of
+from .adoption import FoundClass, Options
+from .finding import found_classes, scope_of
+from .opened import OpenFile, Project
+from .text import Text, with_line_ends
+
+_LEADING = (b"torch", b"tensordict", b"lightning", b"qten_gen", b"transformers", b"mmcv", b"mmengine")
+"""A file that mentions none of these, and imports no file that does, has no class to adopt."""
+
+_STAR = re.compile(rb"\bimport\s*\(?\s*\*")
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The files of a run as text: those of the project, and which of them are below the given paths."""
+
+    texts: Mapping[str, bytes]
+    origins: Mapping[str, Origin]
+    scans: Mapping[str, Scan]
+    targets: frozenset[str]
+    outputs: Mapping[str, bytes] = field(default_factory=dict)
+    """The files that have the name of an output of a target, whoever wrote them."""
+    locked: frozenset[str] = frozenset()
+    """The targets that cannot be written."""
+
+    @classmethod
+    def of(
+        cls,
+        texts: Mapping[str, bytes],
+        origins: Mapping[str, Origin],
+        targets: Collection[str],
+        outputs: Mapping[str, bytes] | None = None,
+        locked: Collection[str] = (),
+    ) -> Sources:
+        scans = {path: scan(data, origins[path]) for path, data in texts.items()}
+        return cls(texts, origins, scans, frozenset(targets), outputs or {}, frozenset(locked))
+
+    def changed(self, texts: Mapping[str, bytes]) -> Sources:
+        """The same files, some of them with other texts."""
+        scans = {path: scan(data, self.origins[path]) for path, data in texts.items()}
+        return replace(self, texts={**self.texts, **texts}, scans={**self.scans, **scans})
+
+    @property
+    def graph(self) -> SourceGraph:
+        """The files and their imports."""
+        return source_graph(self.origins, self.scans)
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The files of a project that have classes to adopt, and what reads them all."""
+
+    project: Project
+    readings: Readings
+    problems: tuple[Diagnostic, ...]
+    """Why some files cannot be read."""
+
+
+def open_project(sources: Sources, options: Options, before: Opened | None = None) -> Opened:
+    """Open the files with classes that an adoption is about. Files that are as they were `before` are not read again."""
+    graph = sources.graph
+    graph = graph._replace(relevant=frozenset(graph.origins))
+    readings = Readings(sources.texts, graph)
+    if before is not None:
+        old = before.readings.sources
+        readings.take_over(before.readings, (path for path, data in sources.texts.items() if old.get(path) is data))
+    used = _imported_names(sources)
+    files: dict[str, OpenFile] = {}
+    unreadable: list[Diagnostic] = []
+    for path in sorted(_promising(sources, graph)):
+        known = before.project.files.get(path) if before is not None and _is_same(path, sources, before) else None
+        opened = _open(path, sources.texts[path], readings, used, known)
+        if isinstance(opened, OpenFile):
+            files[path] = opened
+        unreadable += readings.problems.get(path, ())
+    programs = {path: readings.program(path) for path in files}
+    return Opened(Project(files, programs, options), readings, tuple(unreadable))
+
+
+def _promising(sources: Sources, graph: SourceGraph) -> Iterator[str]:
+    """The files below the given paths that may have classes to adopt."""
+    importers = importers_of(graph.imports)
+    leading = {path for path, data in sources.texts.items() if any(word in data for word in _LEADING)}
+    reached = closure(leading, importers.__getitem__)
+    yield from (path for path in reached & sources.targets if b"class" in sources.texts[path])
+
+
+def _is_same(path: str, sources: Sources, before: Opened) -> bool:
+    return before.readings.sources.get(path) is sources.texts[path]
+
+
+def _open(
+    path: str, data: bytes, readings: Readings, used: Mapping[str, frozenset[str]], known: OpenFile | None
+) -> OpenFile | None:
+    """A file with its classes; None for one without any, and for one that cannot be read. `known` is what was opened before."""
+    program, origin = readings.program(path), readings.graph.origins[path]
+    file = program.find(origin.module)
+    content = decode(data, path)
+    if file is None or file.path != path or path in readings.unread or not isinstance(content, str):
+        return None
+    tree = tree_of(content) if known is None else known.tree
+    found = list(found_classes(path, file, tree, program))
+    if not found:
+        return None
+    named = exported(tree.body) or ()
+    classes: dict[str, FoundClass] = {each.name: each for each in found if not each.is_inner}
+    return OpenFile(
+        path,
+        file.module,
+        file.is_package,
+        Text(content) if known is None else known.text,
+        tree,
+        scope_of(file),
+        classes,
+        tuple(each for each in found if each.is_inner),
+        frozenset({*named, *used.get(file.module, ()), *(("*",) if file.is_package else ())}),
+    )
+
+
+def _imported_names(sources: Sources) -> dict[str, frozenset[str]]:
+    """For each module, what other files may import from it: `*` for all."""
+    found: dict[str, set[str]] = {}
+    for path, scanned in sources.scans.items():
+        starred = b"*" in sources.texts[path] and _STAR.search(sources.texts[path]) is not None
+        for name in scanned.imports:
+            module, _, last = name.rpartition(".")
+            if sources.origins[path].module != module:
+                found.setdefault(module, set()).add(last)
+            if starred:
+                found.setdefault(name, set()).add("*")
+    return {module: frozenset(names) for module, names in found.items()}
+
+
+def encoded(content: str, before: bytes) -> bytes | None:
+    """A new text of a file, with the encoding and the line ends of its old one; None if the encoding lacks a character."""
+    encoding = encoding_of(before)
+    try:
+        return (
+            None
+            if isinstance(encoding, SyntaxError)
+            else with_line_ends(content, before.decode(encoding)).encode(encoding)
+        )
+    except UnicodeError:
+        return None

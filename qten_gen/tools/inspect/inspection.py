@@ -1,0 +1,93 @@
+"""`inspect`: builds what a request names, runs it, and says what it holds and does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from ...runtime.module.outline.entries import ModuleEntry
+from ...runtime.module.outline.walking import contents_of
+from .arguments import call, read_arguments
+from .config_types import Unfit, dtype_called
+from .construction import build, on_fakes
+from .importing import load
+from .memory import Memory, memory_of
+from .request import InspectionError, Request
+from .running import run
+from .runs import Run
+from .silence import aside
+from .totals import Sharding, Totals, sharding_of, totals_of
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """Everything that was found out about a model."""
+
+    target: str
+    tree: ModuleEntry
+    totals: Totals
+    sharding: Sharding | None
+    memory: Memory
+    run: Run | None
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the run, if there was one, raised nothing and every annotation was true."""
+        return self.run is None or (self.run.failure is None and not self.run.findings)
+
+
+def inspect(request: Request) -> Inspection:
+    """Build, list and run the model of a request. What the user's code prints goes to standard error.
+
+    Raises:
+        InspectionError: the request is wrong, or the model cannot be built.
+    """
+    device, dtype = _device(request.device), _dtype(request.dtype)
+    if request.ranks is not None and request.ranks < 1:
+        raise InspectionError([f"--ranks {request.ranks}: expected at least 1"])
+    with aside():
+        model = on_fakes(_model(request), device, dtype)
+        tree = contents_of(model)
+        found = None if request.inputs is None else run(model, request.inputs, device)
+        if found is not None and not all(entry.is_initialised for entry in tree.all_tensors()):
+            tree = contents_of(model)
+        totals = totals_of(tree)
+        memory = memory_of(tree, totals, found, request.optimizers)
+    sharding = None if request.ranks is None else sharding_of(tree, request.ranks)
+    return Inspection(request.target, tree, totals, sharding, memory, found)
+
+
+def _model(request: Request) -> nn.Module:
+    """The model of a request: the module that the target names, or one that it constructs with the arguments."""
+    tree, problems = read_arguments(request.config, request.config_json)
+    found = load(request.target, request.import_roots)
+    if isinstance(found, nn.Module):
+        if tree or problems:
+            raise InspectionError([f"{request.target} is an existing module, so --config cannot be used"])
+        return found
+    if any(problem.startswith("--config-json") for problem in problems):  # what it would have said is not missing
+        raise InspectionError(problems)
+    args, keywords = call(found, tree, problems)
+    return build(found, args, keywords)
+
+
+def _dtype(name: str | None) -> torch.dtype | None:
+    try:
+        found = None if name is None else dtype_called(name)
+    except Unfit as error:
+        raise InspectionError([f"--dtype: {error}"]) from None
+    if found is not None and not (found.is_floating_point or found.is_complex):
+        raise InspectionError([f"--dtype: expected a floating dtype such as bfloat16, got {name!r}"])
+    return found
+
+
+def _device(name: str) -> torch.device:
+    try:
+        found = torch.device(name)
+    except RuntimeError:
+        raise InspectionError([f"--device: expected cpu, cuda or cuda:1, got {name!r}"]) from None
+    if found.type not in ("cpu", "cuda", "meta"):
+        raise InspectionError([f"--device: expected cpu, cuda or cuda:1, got {name!r}"])
+    return found

@@ -1,0 +1,132 @@
+"""Runs a model forward and backward on fake tensors."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from itertools import chain
+
+import torch
+from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
+
+from ...common.suggestions import nearest
+from ...large_models.fake.context import fake_mode
+from ...runtime.tensorclass.core.stored import Stored
+from .inputs import Inputs, make_inputs
+from .operations import counter
+from .recording import Recorder, callee
+from .request import InspectionError
+from .runs import Failure, Run
+from .shapes_of_values import tensors_in
+from .silence import aside
+from .user_errors import describe, trace_of
+
+
+def run(model: nn.Module, texts: tuple[str, ...], device: torch.device) -> Run:
+    """Run a model whose tensors are fake; its mode, training or not, stays as it is.
+
+    Raises:
+        InspectionError: the inputs cannot be made, or forward takes others.
+    """
+    with aside(), fake_mode(fake_cuda=True):
+        inputs = make_inputs(texts, model, device, classes_beside(model))
+        _refuse_unfit(model, inputs)
+        operations = counter()
+        recorder = Recorder(operations)
+        recorder.leave_out(chain(model.parameters(), model.buffers()))
+        recorder.take_inputs((inputs.args, dict(inputs.keywords)))
+        failure, by_operation, forward = None, {}, 0
+        with operations:
+            output: object = None
+            try:
+                with recorder.watching(model):
+                    output = model(*inputs.args, **inputs.keywords)
+            except (Exception, SystemExit) as error:  # whatever code of the user raises
+                failure = Failure("forward", recorder.failed_in, describe(error), trace_of(error))
+            forward = recorder.flops()
+            by_operation = _by_operation(operations)
+            backward = None
+            if failure is None:
+                try:
+                    backward = forward if _backward(output) else None
+                except (Exception, SystemExit) as error:  # an autograd function of the user's
+                    failure = Failure("backward", "", describe(error), trace_of(error))
+        if backward is not None:
+            backward = recorder.flops() - forward
+    return Run(
+        calls=tuple(recorder.calls),
+        findings=tuple(recorder.findings),
+        compared=recorder.tally.compared,
+        failure=failure,
+        forward_flops=forward,
+        backward_flops=backward,
+        flops_by_operation=by_operation,
+        activation_bytes=recorder.saved_bytes,
+        input_bytes=recorder.saved_input_bytes,
+        training=model.training,
+    )
+
+
+def _backward(output: object) -> bool:
+    """Run backward from all that the model returned; False if nothing in it has a gradient."""
+    outputs = [tensor for tensor in tensors_in(output) if tensor.requires_grad]
+    if outputs:
+        torch.autograd.backward(outputs, [torch.ones_like(tensor) for tensor in outputs])
+    return bool(outputs)
+
+
+def _by_operation(operations: FlopCounterMode) -> dict[str, int]:
+    counts = operations.get_flop_counts().get("Global", {})
+    return {str(operation).removeprefix("aten."): count for operation, count in counts.items()}
+
+
+def _refuse_unfit(model: nn.Module, inputs: Inputs) -> None:
+    """Raise the error of inputs that the function which the call ends in does not take."""
+    function = callee(model, inputs.args)
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return
+    names = list(signature.parameters)[1:]
+    takes_any = any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values())
+    name = getattr(function, "__qualname__", "forward")
+    problems = []
+    for given in inputs.keywords:
+        if given not in names and not takes_any:
+            close = nearest(given, names)
+            hint = f"did you mean {close}?" if close else f"it takes {', '.join(names) or 'nothing'}"
+            problems.append(f"--run {given}: {name} has no such argument; {hint}")
+    if not problems:
+        try:
+            signature.bind(model, *inputs.args, **inputs.keywords)
+        except TypeError as error:
+            problems.append(f"--run: {name} {_as_said(str(error))}; it takes {', '.join(names) or 'nothing'}")
+    if problems:
+        raise InspectionError(problems)
+
+
+def _as_said(message: str) -> str:
+    """`inspect`'s message after the name of a function: `missing a required argument: 'mask'`."""
+    return f"is {message}" if message.startswith("missing") else f"refuses the inputs: {message}"
+
+
+def classes_beside(model: nn.Module) -> Callable[[str], type | None]:
+    """Finds a TensorClass by its name in the files of the model's classes, or by its dotted name."""
+
+    def find(name: str) -> type | None:
+        """The TensorClass of a name, with its module, or among the modules that the model comes from."""
+        home, _, last = name.rpartition(".")
+        homes = [home] if home else list(dict.fromkeys(type(module).__module__ for module in model.modules()))
+        for home in homes:
+            try:
+                found = getattr(sys.modules.get(home) or import_module(home), last, None)
+            except ImportError:
+                continue
+            if isinstance(found, type) and issubclass(found, Stored):
+                return found
+        return None
+
+    return find

@@ -1,0 +1,104 @@
+"""An inspection as text for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....runtime.module.outline.entries import TensorEntry
+from ....runtime.module.outline.folding import is_list_of_one
+from ....runtime.module.outline.labels import module_label, tensor_note, tensor_sizes
+from ....runtime.showing.numbers import count, memory
+from ..folding import Folded, fold
+from ..inspection import Inspection
+from ..totals import Sharding
+from .run_text import run_lines
+from .table import Row, painted, render
+
+
+def as_text(found: Inspection, *, width: int | None = None, color: bool = False, folds: bool = True) -> str:
+    """The tree, the totals, and what else was asked for; `width` shortens lines, None leaves them long."""
+    calls = found.run.calls if found.run else ()
+    tree = fold(found.tree, calls, folds=folds)
+    lines = [*render([*_tree(tree)], "llrr", width, color, ("name", "shape", "dtype", "parameters", "memory"))]
+    if _has_folds(tree):
+        lines += ["", "A folded line counts all of its layers; the lines below it are one of them."]
+    lines += ["", *_totals(found, width, color)]
+    if found.sharding is not None:
+        lines += ["", *_ranks(found.sharding, width, color)]
+    if found.run is not None:
+        lines += ["", *run_lines(found.run, tree, width, color)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _has_folds(tree: Folded) -> bool:
+    return tree.count > 1 or any(_has_folds(child) for child in tree.children)
+
+
+def _tree(node: Folded, branch: str = "", stem: str = "") -> Iterator[Row]:
+    """The lines of a module: itself, its tensors, its children."""
+    label, note = module_label(node)
+    if is_list_of_one(node):
+        node = node.children[0]
+        label, note = f"{label}.{node.label}", module_label(node)[1]
+    held = (count(node.parameters), memory(node.bytes)) if node.bytes else ("", "")
+    yield Row(branch, label, ("", "", *held), "strong", note)
+    items: list[TensorEntry | Folded] = [*node.entry.tensors, *node.children]
+    for position, item in enumerate(items):
+        is_last = position == len(items) - 1
+        inner, below = f"{stem}{'└─ ' if is_last else '├─ '}", f"{stem}{'   ' if is_last else '│  '}"
+        if not isinstance(item, TensorEntry):
+            yield from _tree(item, inner, below)
+        else:
+            parameters = count(item.elements) if item.kind == "parameter" and item.tied_to is None else ""
+            size = memory(item.bytes) if item.bytes or not (item.tied_to or item.shares_with) else ""
+            if not item.is_initialised:
+                parameters = size = ""
+            yield Row(inner, item.name, (tensor_sizes(item), item.dtype, parameters, size), "plain", tensor_note(item))
+
+
+def _totals(found: Inspection, width: int | None, color: bool) -> Iterator[str]:
+    """The table of totals: kinds of tensors, then dtypes and devices."""
+    totals, needs = found.totals, found.memory
+    rows = [Row("", "parameters", (count(totals.parameters.elements), memory(totals.parameters.bytes)), "strong")]
+    if totals.trainable != totals.parameters:
+        rows.append(Row("  ", "trainable", (count(totals.trainable.elements), memory(totals.trainable.bytes))))
+    if totals.buffers.elements:
+        rows.append(Row("", "buffers", (count(totals.buffers.elements), memory(totals.buffers.bytes)), "strong"))
+    if totals.unsaved_buffers.elements:
+        held = totals.unsaved_buffers
+        rows.append(Row("  ", "not saved", (count(held.elements), memory(held.bytes))))
+    if totals.attributes.elements:
+        held = totals.attributes
+        rows.append(Row("", "other tensors", (count(held.elements), memory(held.bytes)), "strong"))
+    for kinds in (totals.by_dtype, totals.by_device):
+        rows += [Row("", name, (count(held.elements), memory(held.bytes))) for name, held in kinds]
+    yield from render(rows, "rr", width, color, ("totals", "elements", "memory"))
+    yield ""
+    rows = [
+        Row("", "parameters and buffers", (memory(needs.parameters + needs.buffers),)),
+        Row("", "gradients", (memory(needs.gradients),)),
+        *(Row("", f"states of {name}", (memory(size),)) for name, size in needs.optimizers),
+    ]
+    if needs.activations is not None:
+        rows.append(Row("", "activations", (memory(needs.activations),)))
+    yield from render(rows, "r", width, color, ("training", "memory"))
+
+
+def _ranks(sharding: Sharding, width: int | None, color: bool) -> Iterator[str]:
+    """The table of what each rank holds."""
+    rows = []
+    for share in sharding.shares:
+        label = f"{share.first}" if share.first == share.last else f"{share.first}-{share.last}"
+        cells = (
+            count(share.parameters),
+            memory(share.bytes),
+            memory(share.padding_bytes),
+            memory(share.buffer_bytes),
+            memory(share.trainable_bytes),
+        )
+        rows.append(Row("", label, cells))
+    names = (f"rank of {sharding.ranks}", "parameters", "memory", "padding", "buffers", "gradients")
+    yield from render(rows, "rrrrr", width, color, names)
+    if sharding.whole:
+        names_of = ", ".join(sharding.whole)
+        yield painted(f"fully_shard refuses parameters without dimensions: {names_of}", "bad", color)

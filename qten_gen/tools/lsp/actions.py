@@ -1,0 +1,135 @@
+"""What an editor offers at a finding: to mend it as `--fix` does, or to suppress it with a comment."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
+
+from lsprotocol import types
+
+from ...generate.fixing import fixed
+from ...generate.suppression import can_be_suppressed
+from ...model.diagnostics import Diagnostic
+from ...read.encoding import decode
+from ...read.suppressions import suppressions
+from .messages import Lines, message
+
+GENERATE = "qten-gen.generate"
+"""The command that writes the generated files of a project."""
+
+FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.qten-gen"
+
+
+def actions(
+    found: Sequence[Diagnostic], data: bytes, uri: str, version: int | None, lines: Lines, range: types.Range
+) -> list[types.CodeAction]:
+    """What is offered in a range of a file.
+
+    Args:
+        found: The findings of the file.
+        data: The text that they were found in.
+        uri: The URI of the file.
+        version: That of the text, if the file is open.
+        lines: The lines of the text.
+        range: Where the user looks.
+    """
+    text = decode(data, "")
+    if not isinstance(text, str):
+        return []
+    offered = []
+    for item in found:
+        shown = message(item, lines)
+        if not _touch(shown.range, range):
+            continue
+        mended = _mended([item], data)
+        if mended is not None:
+            edit = _edit(text, mended, uri, version, lines)
+            title = f"{item.code}: {_title(item)}"
+            offered.append(_quick_fix(title, shown, edit, is_preferred=True))
+        silenced = with_suppression(text, item)
+        if silenced is not None:
+            edit = _edit(text, silenced, uri, version, lines)
+            offered.append(_quick_fix(f"Ignore {item.code} here", shown, edit, is_preferred=False))
+    everything = _mended(found, data)
+    if everything is not None:
+        edit = _edit(text, everything, uri, version, lines)
+        offered.append(types.CodeAction("qten-gen: mend what can be mended", FIX_ALL, edit=edit))
+    command = types.Command("qten-gen: write the generated files", GENERATE, arguments=[uri])
+    return [*offered, types.CodeAction(command.title, f"{types.CodeActionKind.Source.value}.qten-gen", command=command)]
+
+
+def _title(item: Diagnostic) -> str:
+    assert item.fix is not None
+    return f"insert {item.fix.text.strip()!r}" if item.fix.is_behind else f"change to {item.fix.text!r}"
+
+
+def _quick_fix(title: str, shown: types.Diagnostic, edit: types.WorkspaceEdit, is_preferred: bool) -> types.CodeAction:
+    kind = types.CodeActionKind.QuickFix
+    return types.CodeAction(title, kind, diagnostics=[shown], edit=edit, is_preferred=is_preferred or None)
+
+
+def _touch(one: types.Range, other: types.Range) -> bool:
+    return one.start.line <= other.end.line and other.start.line <= one.end.line
+
+
+def _mended(found: Iterable[Diagnostic], data: bytes) -> str | None:
+    """The text with all findings mended that have a fix; None if that changes nothing."""
+    with_fix = [item for item in found if item.fix is not None]
+    for path, changed in fixed(with_fix, {item.path: data for item in with_fix}).items():
+        text = decode(changed, path)
+        if changed != data and isinstance(text, str):
+            return text
+    return None
+
+
+def _edit(old: str, new: str, uri: str, version: int | None, lines: Lines) -> types.WorkspaceEdit:
+    """The edit of the one place in which two texts differ."""
+    old, new = (re.sub(r"\r\n|\r", "\n", text) for text in (old, new))
+    start = _common(old, new)
+    end = _common(old[start:][::-1], new[start:][::-1])
+    range = lines.between(lines.place_of(start), lines.place_of(len(old) - end))
+    edits = [types.TextEdit(range, new[start : len(new) - end])]
+    document = types.OptionalVersionedTextDocumentIdentifier(uri, version)
+    return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(document, list(edits))])
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters two texts begin with alike."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
+def with_suppression(text: str, item: Diagnostic) -> str | None:
+    """The text with a comment that suppresses a finding; None if there can be none.
+
+    The comment goes to the end of the first line, or of the last one if the first cannot end with a comment.
+    """
+    if not can_be_suppressed(item.code) or not item.span.line:
+        return None
+    for number in dict.fromkeys((item.span.line, item.span.end_line)):
+        for new in _commented(text, number, item.code):
+            if _suppresses(new, number, item.code):
+                return new
+    return None
+
+
+def _commented(text: str, number: int, code: str) -> Iterator[str]:
+    """The text with the code in the comment of a line, or with a comment behind the line."""
+    pieces = re.split(r"(\r\n|\r|\n)", text)
+    line = pieces[2 * number - 2]
+    known = re.search(r"#\s*qten-gen:\s*ignore\[([^\]]*)", line)
+    if known is not None:
+        new = f"{line[: known.end()]}{', ' if known[1].strip() else ''}{code}{line[known.end() :]}"
+    else:
+        new = f"{line.rstrip()}  # qten-gen: ignore[{code}]"
+    yield "".join([*pieces[: 2 * number - 2], new, *pieces[2 * number - 1 :]])
+
+
+def _suppresses(text: str, number: int, code: str) -> bool:
+    """Whether a text is still Python, and has such a comment in a line."""
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    return any(item.line == number and code in dict(item.codes) for item in suppressions(text))

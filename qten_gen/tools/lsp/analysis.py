@@ -1,0 +1,140 @@
+"""One project with its open texts: what is wrong with its files, and what they declare."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from ...generate.crashes import Crash
+from ...generate.plan import Plan, plan
+from ...generate.readings import Readings
+from ...model import FileDecl
+from ...model.diagnostics import FOREIGN_OUTPUT, Diagnostic
+from ...project import manifest
+from ...project.config import Settings, source_paths
+from ...project.files import discover
+from ...project.import_graph import Handlers, SourceGraph
+from ...project.judging import judged
+from ...project.manifest import FreshRecord, Manifest
+from ...project.output_names import outputs_of
+from ...project.paths import below, display_path, true_path
+from ...project.source_texts import SourceTexts
+from ...project.staleness import ProjectState, keys_of, project_state, read_output
+
+
+class Findings(NamedTuple):
+    """What an analysis has found. Paths are absolute."""
+
+    diagnostics: dict[str, tuple[Diagnostic, ...]]
+    """By file, those with nothing wrong left out."""
+    crashes: tuple[Crash, ...]
+    is_complete: bool = True
+    """Whether a file that is not in `diagnostics` has nothing wrong. Otherwise nothing is known of it."""
+
+
+class Analysis:
+    """A project, given by its folder, and what the last analysis found of each of its files."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._known: Manifest | None = None
+        self._state: ProjectState | None = None
+        self._unsaved: dict[str, bytes] = {}
+        self._linked: dict[str, FileDecl] = {}
+
+    def findings(self, texts: Mapping[str, bytes]) -> Findings:
+        """What is wrong with the files that a run generates for, and with the open ones.
+
+        Args:
+            texts: Those of the open files of the project by path.
+
+        Raises:
+            ConfigError: The settings of the project cannot be used.
+            PathError: The folder of the project is gone.
+        """
+        settings = Settings()
+        config = settings.of(self._folder)
+        self._unsaved = {display_path(true_path(path)): text for path, text in texts.items()}
+        files = discover([self._folder, *self._unsaved], config, settings, unsaved=self._unsaved)
+        cache = os.path.abspath(config.root or self._folder)
+        known = self._known or _without_findings(manifest.load(cache))
+        state = project_state(files, cache, config, self._open, self._unsaved, known)
+        planned, readings = self._plan(state)
+        self._state, self._linked = state, planned.linked
+        now = _known_now(state, planned, readings)
+        self._known = known if _is_torn(state, readings) else now
+        inside = [below(display_path(path)) for path in source_paths(config)]
+        found: dict[str, tuple[Diagnostic, ...]] = {}
+        for path, items in _by_target(state, planned).items():
+            if path in self._unsaved or not inside or any(contains(path) for contains in inside):
+                left = judged(items, config)
+                if left:
+                    found[os.path.abspath(path)] = left
+        return Findings(found, planned.crashes)
+
+    def declarations(self, path: str) -> FileDecl | None:
+        """What a file declares, as of the last analysis; None if that is not known."""
+        shown, state = display_path(true_path(path)), self._state
+        if state is None or shown not in state.graph.relevant:
+            return None
+        if shown not in self._linked:
+            readings = self._open(state.graph)
+            found = plan(readings.sources, {}, [shown], state.graph, readings).linked.get(shown)
+            if found is not None:
+                self._linked[shown] = found
+        return self._linked.get(shown)
+
+    def _open(self, graph: SourceGraph) -> Readings:
+        return Readings(SourceTexts(graph.origins, self._unsaved), graph)
+
+    def _plan(self, state: ProjectState) -> tuple[Plan, Readings]:
+        """The plan of the files that the last analysis does not answer for."""
+        readings = state.reader if isinstance(state.reader, Readings) else self._open(state.graph)
+        readings.know({path: Handlers(owners, frozenset()) for path, owners in state.owners.items()})
+        outputs = [output for path in state.stale for output in outputs_of(path) if output in state.files.outputs]
+        existing = {path: read_output(path) for path in outputs}
+        return plan(readings.sources, existing, state.stale, state.graph, readings), readings
+
+
+def _is_torn(state: ProjectState, readings: Readings) -> bool:
+    """Whether a source changed during the analysis, so that what was found may be of two texts."""
+    return isinstance(readings.sources, SourceTexts) and bool(readings.sources.torn(state.records))
+
+
+def _without_findings(found: Manifest) -> Manifest:
+    """The manifest of a run without the files that have findings: it does not know how to mend these."""
+    return found._replace(fresh={path: record for path, record in found.fresh.items() if not record.warnings})
+
+
+def _known_now(state: ProjectState, planned: Plan, readings: Readings) -> Manifest:
+    """What the next analysis need not find out again.
+
+    A file that crashed is planned again, and so is one that stands in the way of a file that others wrote: that may have gone.
+    """
+    again = {item.path for item in planned.diagnostics if item.kind == FOREIGN_OUTPUT}
+    again |= {crash.path for crash in planned.crashes}
+    done = {path: names for path, names in planned.lookups.items() if path not in again}
+    keys = keys_of(state, done, readings)
+    own = _own(planned)
+    fresh = {state.names[path]: record for path, record in state.fresh.items()}
+    for path, names in done.items():
+        fresh[state.names[path]] = FreshRecord(keys[path], tuple(sorted(names)), {}, own.get(path, ()))
+    records = {state.names[path]: record for path, record in state.records.items()}
+    return Manifest(records, fresh, state.handlers)
+
+
+def _own(planned: Plan) -> dict[str, tuple[Diagnostic, ...]]:
+    """The diagnostics of each file. What blocks a file is reported where it is."""
+    found: dict[str, tuple[Diagnostic, ...]] = {}
+    for item in planned.diagnostics:
+        found[item.path] = (*found.get(item.path, ()), item)
+    return found
+
+
+def _by_target(state: ProjectState, planned: Plan) -> dict[str, tuple[Diagnostic, ...]]:
+    """The diagnostics of each file of the project, those that the last analysis found included."""
+    found = {path: tuple(replace(item, path=path) for item in record.warnings) for path, record in state.fresh.items()}
+    own = _own(planned)
+    return {**found, **{path: own.get(path, ()) for path in planned.lookups}}

@@ -1,0 +1,120 @@
+"""From the modules that were asked for to the texts of all stubs."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ...common.format_number import FORMAT
+from ...common.suggestions import nearest
+from ...project.header import with_header
+from . import support
+from .copying import copied
+from .installed import Installed, ModuleFile
+from .module_classes import ModuleClasses
+from .sources import Sources, Unreadable
+
+_DIRECTIVES = """\
+# ruff: noqa
+# fmt: off
+# isort: skip_file
+# mypy: ignore-errors
+# pyright: basic
+# ty: ignore
+# pyrefly: ignore-errors
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Stubs:
+    """The texts of stubs by their path below the folder of stubs, and what is wrong; without texts if anything is."""
+
+    texts: dict[str, str]
+    problems: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ()
+    """The libraries with their versions: `torch 2.13.0`."""
+
+
+def plan(modules: Sequence[str], installed: Installed, *, exact_none: bool = False) -> Stubs:
+    """The stubs for modules of libraries and all modules in them. It does not raise: all that is wrong is listed.
+
+    With `exact_none`, a bias that an argument switches off is `Parameter | None`, which has to be checked before each use.
+    """
+    sources = Sources(installed)
+    files = {file.name: file for module in modules for file in installed.below(module)}
+    problems = [problem for module in modules for problem in _missing(module, installed)]
+    for name in [*files]:
+        for file in _packages(name, installed):
+            files.setdefault(file.name, file)
+    classes = ModuleClasses(sources, "None" if exact_none else support.ANY)
+    texts: dict[str, str] = {}
+    versions: dict[str, str] = {}
+    for file in sorted(files.values(), key=lambda file: file.name):
+        try:
+            body = _body(file, sources, classes, files.keys())
+        except Unreadable as error:
+            problems.append(str(error))
+            continue
+        top = file.name.partition(".")[0]
+        version = versions.setdefault(top, installed.version(file.name))
+        texts[_path(file)] = with_header(f"{file.shown} of {' '.join(filter(None, (top, version)))}", FORMAT, body)
+    texts[f"{support.NAME}.pyi"] = with_header("qten-gen", FORMAT, _DIRECTIVES + support.TEXT)
+    libraries = tuple(" ".join(filter(None, item)) for item in sorted(versions.items()))
+    return Stubs({} if problems else texts, tuple(dict.fromkeys(problems)), libraries)
+
+
+def _missing(module: str, installed: Installed) -> Iterable[str]:
+    """What is wrong with a name that was asked for."""
+    if installed.find(module) is not None:
+        return
+    parts = module.split(".")
+    if not all(part.isidentifier() for part in parts):
+        yield f"{module!r} is not the name of a module; expected one such as torch.nn"
+        return
+    known = next((n for n in range(len(parts) - 1, 0, -1) if installed.find(".".join(parts[:n]))), 0)
+    if not known:
+        yield f"{parts[0]} is not installed in the environment whose libraries are read; install it, or name the \
+environment in [tool.qten-gen]"
+        return
+    package = ".".join(parts[:known])
+    if installed.has(f"{package}.{parts[known]}"):
+        yield f"{module} has neither a source nor a stub that could be read; it is compiled, or a folder without __init__.py"
+        return
+    inner = [file.name.rpartition(".")[2] for file in installed.children(package)]
+    close = nearest(parts[known], inner)
+    yield f"{package} has no module {parts[known]}{f'; did you mean {package}.{close}?' if close else ''}"
+
+
+def _packages(name: str, installed: Installed) -> Iterable[ModuleFile]:
+    """The packages that a module is in, which checkers look for beside it."""
+    parts = name.split(".")
+    found = (installed.find(".".join(parts[:count])) for count in range(1, len(parts)))
+    return [file for file in found if file is not None]
+
+
+def _body(file: ModuleFile, sources: Sources, classes: ModuleClasses, stubbed: Iterable[str]) -> str:
+    """The text of a stub without its header."""
+    source = sources.of(file)
+    body = copied(
+        source,
+        frozenset(stubbed),
+        sources,
+        change=lambda node: classes.change(source, node),
+        keeps_package_open=file.is_package,
+    )
+    text = ast.unparse(ast.Module(body, []))
+    return f"{_DIRECTIVES}\n{_with_imports(text)}\n" if text else _DIRECTIVES
+
+
+def _with_imports(text: str) -> str:
+    """The text with what it takes from the shared stub; an import of the future stays the first."""
+    if f"{support.TYPES}." not in text:
+        return text
+    future = "from __future__ import annotations\n"
+    start = future if text.startswith(future) else ""
+    return f"{start}{support.IMPORTS}\n{text.removeprefix(start)}"
+
+
+def _path(file: ModuleFile) -> str:
+    return f"{file.name.replace('.', '/')}{'/__init__' if file.is_package else ''}.pyi"

@@ -1,0 +1,139 @@
+"""`verify`: builds a class as it was and as it is, each in a process of its own, and compares them."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import torch
+
+from .comparing import compare
+from .old_code import old_folder
+from .records import Difference, Record
+from .request import VerifyError, VerifyRequest
+from .worker import Result, Task, search_path
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a comparison found."""
+
+    target: str
+    differences: tuple[Difference, ...]
+    tensors: int
+    """How many tensors the model holds."""
+    ran: bool
+    """Whether forward ran."""
+    failure: str | None
+    """What forward raised in both; None if it ran, or was not asked for."""
+    unwritten: tuple[str, ...]
+    """Tensors whose memory the constructor does not write."""
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether nothing differs, and forward ran if it was asked for."""
+        return not self.differences and self.failure is None
+
+
+def verify(request: VerifyRequest) -> Verdict:
+    """Compare a model with what it was.
+
+    Raises:
+        VerifyError: the request is wrong, or one of the models cannot be built.
+    """
+    here = Path.cwd().resolve()
+    with old_folder(request) as folder, TemporaryDirectory(prefix="qten-gen-") as scratch:
+        task = Task(
+            target=request.target,
+            config=request.config,
+            config_json=_document(request.config_json),
+            inputs=request.inputs,
+            seed=request.seed,
+            roots=search_path(str(here), _relative(request.import_roots, here)),
+            inputs_file=os.path.join(scratch, "inputs"),
+            is_first=True,
+        )
+        new = _record_of(task, here, scratch, "new")
+        before = search_path(str(folder), _relative(request.import_roots, here))
+        old = _record_of(
+            dataclasses.replace(task, roots=(*before, *task.roots), is_first=False), folder, scratch, "old"
+        )
+        _refuse_new_classes(old, new, folder)
+    calls = [call.outputs.get("error") for call in new.calls.values()]
+    failure = next((error for error in calls if isinstance(error, str)), None)
+    return Verdict(request.target, compare(old, new), len(new.state), bool(new.calls), failure, new.unwritten)
+
+
+def _document(config_json: str | None) -> str | None:
+    """The name of a file is relative to the current folder, in both processes."""
+    if config_json is None or config_json.lstrip().startswith(("{", "[")):
+        return config_json
+    return os.path.abspath(config_json)
+
+
+def _relative(roots: tuple[str, ...], here: Path) -> tuple[str, ...]:
+    return tuple(os.path.relpath(root, here) for root in roots)
+
+
+def _record_of(task: Task, folder: Path, scratch: str, which: str) -> Record:
+    """What a process of its own found.
+
+    Raises:
+        VerifyError: it found out why there is no record, or it died.
+    """
+    given, output = os.path.join(scratch, f"{which}.task"), os.path.join(scratch, which)
+    torch.save(task, given)
+    package = str(Path(__file__).resolve().parents[2])
+    code = f"import sys; sys.path.append({package!r}); from qten_gen.tools.verify.worker import main; main()"
+    process = subprocess.run(
+        [sys.executable, "-P", "-c", code, given, output],
+        stdin=subprocess.DEVNULL,
+        stdout=sys.stderr.fileno() if _has_descriptor() else subprocess.DEVNULL,
+        stderr=None,
+        cwd=folder,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        check=False,
+    )
+    if not os.path.exists(output):
+        raise VerifyError(f"the process of the {which} model ended with status {process.returncode}", is_misuse=False)
+    result: Result = torch.load(output, weights_only=False)
+    if result.record is None:
+        problems = (f"{which} code: {problem}" for problem in result.problems)
+        raise VerifyError(*problems, trace=result.trace, is_misuse=result.is_misuse)
+    return result.record
+
+
+def _has_descriptor() -> bool:
+    try:
+        sys.stderr.fileno()
+    except (OSError, ValueError, AttributeError):
+        return False
+    return True
+
+
+def _refuse_new_classes(old: Record, new: Record, folder: Path) -> None:
+    """Refuse an old model with a class of the new code, which an installed package can bring in.
+
+    Raises:
+        VerifyError: there is one.
+    """
+    own = [home for home in new.homes if home and not Path(home).resolve().is_relative_to(folder)]
+    shared = sorted({*own} & {*old.homes})
+    users = [home for home in shared if "site-packages" not in Path(home).parts and not _is_ours(home)]
+    if users:
+        raise VerifyError(
+            f"the old model has classes of {users[0]}, which is not in {folder}: add the folder that it is imported from to"
+            " import-roots, or name the old code with --old"
+        )
+
+
+def _is_ours(home: str) -> bool:
+    package = Path(__file__).resolve().parents[1]
+    return Path(home).resolve().is_relative_to(package) or Path(home).resolve().is_relative_to(
+        Path(torch.__file__).parent
+    )

@@ -1,0 +1,161 @@
+"""Whatever fails in a constructor or when it is carried out, everything stays usable."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+import pytest
+import torch
+from torch import nn
+
+from qten_gen import deferred_init, is_deferred, materialize_module
+from qten_gen.large_models.deferred import replay as replay_file
+from qten_gen.large_models.deferred.recording import Recorder
+from qten_gen.large_models.deferred.tape import Operation, Tape
+
+from .comparing import assert_equal
+
+
+class Fault(Exception):
+    """Raised by the tests."""
+
+
+def _model() -> nn.Module:
+    linear = nn.Linear(2, 2)
+    model = nn.Sequential(linear, nn.BatchNorm1d(2))
+    nn.init.orthogonal_(linear.weight)
+    model.half()
+    nn.functional.dropout(torch.ones(2))
+    return model
+
+
+def _operations() -> int:
+    return len(next(iter(deferred_init(_model).parameters())).fake_mode.recorder.tape.operations)  # type: ignore[attr-defined] # a fake
+
+
+COUNT = _operations()
+
+
+def _assert_usable() -> None:
+    """Eager construction and another deferral work, and give the same."""
+    assert type(torch.ones(1)) is torch.Tensor
+    torch.manual_seed(3)
+    eager = _model()
+    torch.manual_seed(3)
+    deferred = deferred_init(_model)
+    materialize_module(deferred)
+    assert_equal(eager, deferred)
+
+
+@pytest.mark.parametrize("index", range(COUNT))
+def test_an_exception_at_any_operation_of_a_constructor_leaves_no_trace(
+    index: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Recorder._run
+
+    def failing(self: Recorder, *arguments: object) -> object:
+        if len(self.tape.operations) == index:
+            raise Fault
+        return run(self, *arguments)  # type: ignore[arg-type] # handed on
+
+    torch.manual_seed(11)
+    state = torch.get_rng_state()
+    with monkeypatch.context() as patched:
+        patched.setattr(Recorder, "_run", failing)
+        # nn.Module.half raises an error of its own from the one of the operation.
+        with pytest.raises((Fault, RuntimeError)):
+            deferred_init(_model)
+    assert torch.equal(torch.get_rng_state(), state)
+    _assert_usable()
+
+
+@pytest.mark.parametrize("index", range(COUNT))
+def test_an_exception_at_any_operation_of_a_replay_changes_nothing(index: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.manual_seed(3)
+    eager = _model()
+    torch.manual_seed(3)
+    module = deferred_init(_model)
+    before = {name: id(tensor) for name, tensor in module.named_parameters()}
+    run = replay_file._run
+    ran: list[int] = []
+
+    def failing(tape: Tape, operation: Operation, *arguments: object) -> None:
+        ran.append(operation.index)
+        if len(ran) == index + 1:
+            run(tape, operation, *arguments)  # type: ignore[arg-type] # handed on
+            raise Fault
+        run(tape, operation, *arguments)  # type: ignore[arg-type] # handed on
+
+    dtype, grad = torch.get_default_dtype(), torch.is_grad_enabled()
+    with monkeypatch.context() as patched:
+        patched.setattr(replay_file, "_run", failing)
+        try:
+            materialize_module(module)
+        except Fault as fault:
+            assert "was replayed, which was recorded at" in fault.__notes__[0]
+            assert {name: id(tensor) for name, tensor in module.named_parameters()} == before
+            assert is_deferred(module)
+        else:
+            assert len(ran) <= index, "operations that nothing needs are not replayed"
+    assert (torch.get_default_dtype(), torch.is_grad_enabled()) == (dtype, grad)
+    materialize_module(module)
+    assert_equal(eager, module)
+
+
+def test_modules_can_be_deferred_in_several_threads_at_once() -> None:
+    """The default generator is one for all threads, so each has its own numbers."""
+
+    def construct(seed: int) -> nn.Module:
+        generator = torch.Generator().manual_seed(seed)
+        layers = [nn.Linear(4, 4, bias=False) for _ in range(20)]
+        for layer in layers:
+            nn.init.normal_(layer.weight, generator=generator)
+        return nn.Sequential(*layers)
+
+    found: dict[int, nn.Module] = {}
+
+    def work(seed: int) -> None:
+        found[seed] = deferred_init(construct, seed)
+        materialize_module(found[seed])
+
+    _run_in_threads(work, range(4))
+    for seed, module in found.items():
+        assert_equal(construct(seed), module)
+
+
+def test_a_thread_beside_a_deferral_is_not_deferred() -> None:
+    made: list[torch.Tensor] = []
+
+    def construct() -> nn.Module:
+        _run_in_threads(lambda _: made.append(torch.ones(2)), [0])
+        return nn.Linear(2, 2)
+
+    module = deferred_init(construct)
+    assert type(made[0]) is torch.Tensor and is_deferred(module)
+
+
+def test_one_module_can_be_materialized_by_several_threads() -> None:
+    torch.manual_seed(3)
+    eager = _model()
+    torch.manual_seed(3)
+    module = deferred_init(_model)
+    _run_in_threads(lambda _: materialize_module(module), range(4))
+    assert_equal(eager, module)
+
+
+def _run_in_threads(work: object, arguments: Sequence[int]) -> None:
+    errors: list[Exception] = []
+
+    def guarded(argument: int) -> None:
+        try:
+            work(argument)  # type: ignore[operator] # a function
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=guarded, args=(argument,)) for argument in arguments]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []

@@ -1,0 +1,393 @@
+"""What cannot be recorded is refused when it happens, by name and line; what comes after the context is never lost."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import threading
+from collections.abc import Callable
+from typing import cast
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.linalg import LinAlgError  # type: ignore[attr-defined] # torch does not list it
+from torch.utils._python_dispatch import _disable_current_modes
+from torch.utils.dlpack import from_dlpack
+
+from qten_gen import deferred_init, fake_mode, materialize_module, materialize_tensor
+from qten_gen.large_models.deferred.errors import DeferredError
+
+
+class Subclass(Tensor):
+    """A subclass that knows nothing of deferral."""
+
+
+def _in_a_thread(tensor: Tensor) -> None:
+    errors: list[Exception] = []
+
+    def work() -> None:
+        try:
+            tensor.mul_(2)
+        except Exception as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    raise errors[0]
+
+
+def _without_modes(tensor: Tensor) -> None:
+    with _disable_current_modes():
+        tensor.mul_(2)
+
+
+OUTSIDE = torch.ones(3)
+
+
+def _without_dispatch(tensor: Tensor) -> None:
+    with torch._C._DisableTorchDispatch():
+        tensor.mul_(2)
+
+
+REFUSED: dict[str, tuple[Callable[[Tensor], object], str]] = {
+    "data_ptr": (lambda x: x.data_ptr(), "cannot record data_ptr(): the tensor has no memory yet"),
+    "pin_memory": (lambda x: x.pin_memory(), "cannot record pin_memory(): the tensor has no memory yet"),
+    "share_memory_": (
+        lambda x: x.share_memory_(),  # type: ignore[no-untyped-call] # torch gives it no types
+        "cannot record share_memory_(): the tensor has no memory yet",
+    ),
+    "dlpack": (lambda x: from_dlpack(x), "cannot record dlpack: the tensor has no memory yet"),
+    "set_ to a storage": (
+        lambda x: torch.empty(0).set_(x.untyped_storage()),
+        "cannot record aten.set_.source_Storage: it takes the memory of a tensor itself; pass the tensor",
+    ),
+    "as_subclass": (
+        lambda x: x.as_subclass(Subclass),
+        "aten.alias.default was called on a deferred tensor where deferred_init cannot record it",
+    ),
+    "to_sparse": (lambda x: x.to_sparse(), "its result is not a strided tensor"),
+    "another thread": (
+        _in_a_thread,
+        "aten.mul_.Tensor was called on a deferred tensor where deferred_init cannot record it",
+    ),
+    "modes switched off": (
+        _without_modes,
+        "aten.mul_.Tensor was called on a deferred tensor where deferred_init cannot record it",
+    ),
+    "dispatch switched off": (
+        _without_dispatch,
+        "cannot record mul_ on a tensor of size (3,): modes are switched off there",
+    ),
+    "data of a tensor from outside": (
+        lambda x: setattr(OUTSIDE, "data", x),
+        "cannot record `tensor.data = value`: the tensor is from outside, and the value is not there yet",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_recorded_is_refused_by_name_and_line(name: str) -> None:
+    operation, message = REFUSED[name]
+    with pytest.raises(DeferredError) as caught:
+        deferred_init(lambda: operation(torch.randn(3)))
+    assert message in str(caught.value)
+    assert str(caught.value).startswith(f"{__file__}:")
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
+@pytest.mark.parametrize(
+    "made", ["the module itself", "a submodule", "traced", "in a list", "in a dictionary of tuples", "in a closure"]
+)
+def test_a_module_of_torchscript_is_refused_and_leaves_the_generator_alone(made: str) -> None:
+    def construct() -> nn.Module:
+        layer = nn.Linear(2, 2)
+        if made == "traced":
+            return _traced(layer)
+        holder = nn.Sequential(layer)
+        scripted = _scripted(nn.Linear(2, 2))
+        if made.startswith("in "):
+            places: dict[str, object] = {"in a list": [scripted], "in a closure": lambda: scripted}
+            vars(holder)["parts"] = places.get(made, {"a": (scripted,)})
+            return holder
+        return _scripted(layer) if made == "the module itself" else nn.Sequential(_scripted(layer))
+
+    before = torch.get_rng_state()
+    with pytest.raises(DeferredError) as caught:
+        deferred_init(construct)
+    assert str(caught.value).startswith(f"{__file__}:")
+    assert "cannot record the TorchScript module Linear: its tensors cannot be replaced; script it after" in str(
+        caught.value
+    )
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
+def test_a_module_of_torchscript_from_outside_stays_as_it_is() -> None:
+    outside = _scripted(nn.Linear(2, 2))
+    module = deferred_init(lambda: nn.Sequential(outside, nn.Linear(2, 2)))
+    materialize_module(module)
+    assert module[0] is outside and module(torch.ones(1, 2)).shape == (1, 2)
+
+
+def _scripted(module: nn.Module) -> nn.Module:
+    made: nn.Module = torch.jit.script(module)
+    return made
+
+
+def _traced(module: nn.Module) -> nn.Module:
+    made: nn.Module = torch.jit.trace(module, torch.ones(1, 2))  # type: ignore[no-untyped-call] # torch gives it no types
+    return made
+
+
+def test_the_line_is_that_of_the_user() -> None:
+    def construct() -> None:
+        layer = nn.Linear(2, 2)
+        layer.weight.data_ptr()
+
+    with pytest.raises(DeferredError) as caught:
+        deferred_init(construct)
+    assert str(caught.value).startswith(f"{construct.__code__.co_filename}:{construct.__code__.co_firstlineno + 2}: ")
+
+
+AFTER: dict[str, Callable[[nn.Linear], object]] = {
+    "half": lambda module: module.half(),
+    "double": lambda module: module.double(),
+    "a call": lambda module: module(torch.ones(1, 2)),
+    "arithmetic": lambda module: module.weight + 1,
+    "an update in place": lambda module: module.weight.data.fill_(1),
+    "an initializer": lambda module: nn.init.ones_(module.weight),
+    "item": lambda module: module.weight[0, 0].item(),
+    "a condition": lambda module: bool(module.bias[0] > 0),
+    "tolist": lambda module: module.weight.tolist(),
+    "state_dict": lambda module: module.state_dict(),
+    "to_empty": lambda module: module.to_empty(device="cpu"),
+    "cuda": lambda module: module.cuda(),
+    "in fake mode": lambda module: fake_mode()(lambda: module.weight * 2)(),
+    "clone": lambda module: torch.clone(module.weight),
+    "a deep copy": lambda module: copy.deepcopy(module),
+    "an initializer that draws until it fits": lambda module: nn.init.trunc_normal_(module.weight),
+    "an initializer of a matrix": lambda module: nn.init.orthogonal_(module.weight),
+    "new content": lambda module: setattr(module.weight, "data", torch.ones(3, 2)),
+    "content from a vector": lambda module: nn.utils.vector_to_parameters(torch.ones(9), module.parameters()),
+    "a gradient": lambda module: setattr(module.weight, "grad", torch.ones(3, 2)),
+    "to the device that it is on": lambda module: module.to("cpu"),
+    "cpu": lambda module: module.cpu(),
+    "the dtype that it has": lambda module: module.float(),
+    "a parametrization": lambda module: nn.utils.parametrizations.weight_norm(module),
+    "a parameter of a tensor": lambda module: nn.Parameter(module.weight),
+    "apply": lambda module: module.apply(nn.Linear.reset_parameters),  # type: ignore[arg-type] # every module is a Linear
+    "set_": lambda module: module.weight.data.set_(torch.ones(3, 2)),  # type: ignore[call-overload] # left out by torch
+    "an output": lambda module: torch.ones(3, out=module.bias.data),
+    "a nested tensor": lambda module: torch.nested.as_nested_tensor([module.bias], layout=torch.jagged),
+}
+
+
+@pytest.mark.parametrize("name", AFTER)
+def test_an_operation_after_the_context_is_an_error(name: str) -> None:
+    module = deferred_init(nn.Linear, 2, 3)
+    with pytest.raises(
+        DeferredError, match="was called on a deferred tensor, after deferred_init returned, so it cannot"
+    ) as caught:
+        AFTER[name](module)
+    assert str(caught.value).startswith(f"{__file__}:")
+    materialize_module(module)
+    assert module(torch.ones(1, 2)).shape == (1, 3)
+
+
+def test_loading_into_a_deferred_module_is_an_error_that_says_so() -> None:
+    module = deferred_init(nn.Linear, 2, 3)
+    with pytest.raises(RuntimeError, match="after deferred_init returned, so it cannot be recorded"):
+        module.load_state_dict({"weight": torch.ones(3, 2), "bias": torch.ones(3)})
+
+
+def test_a_tensor_of_another_call_is_refused() -> None:
+    other = deferred_init(torch.ones, 3)
+    with pytest.raises(DeferredError, match="made by another deferred_init or fake_mode; materialize it before"):
+        deferred_init(lambda: other * 2)
+    with fake_mode():
+        fake = torch.ones(3)
+    with pytest.raises(DeferredError, match="made by another deferred_init or fake_mode"):
+        deferred_init(lambda: torch.ones(3) * fake)
+
+
+def test_a_tensor_from_outside_that_changes_is_an_error_when_its_values_are_needed() -> None:
+    outside = torch.ones(3)
+    deferred = deferred_init(lambda: torch.zeros(3) + outside)
+    outside.add_(1)
+    with pytest.raises(
+        DeferredError, match="a tensor from outside, which aten.add.Tensor read there, was changed in place"
+    ):
+        materialize_tensor(deferred)
+
+
+def test_a_tensor_from_outside_that_the_constructor_changes_keeps_its_earlier_values_for_earlier_operations() -> None:
+    outside = torch.ones(3)
+
+    def construct() -> tuple[Tensor, Tensor]:
+        before = torch.zeros(3) + outside
+        outside.add_(1)
+        return before, torch.zeros(3) + outside
+
+    before, after = deferred_init(construct)
+    assert materialize_tensor(after).tolist() == [2, 2, 2]
+    assert materialize_tensor(before).tolist() == [1, 1, 1]
+
+
+def test_content_that_is_exchanged_unseen_after_the_context_is_an_error() -> None:
+    module = deferred_init(nn.Linear, 2, 2)
+    with torch._C.DisableTorchFunction():
+        module.weight.data = torch.ones(2, 2)
+    with pytest.raises(DeferredError, match="did not see what made the tensor of size"):
+        materialize_module(module)
+
+
+def test_a_device_that_does_not_exist_is_the_error_of_the_constructor() -> None:
+    if torch.cuda.is_available():
+        return
+    with pytest.raises((AssertionError, RuntimeError), match="CUDA"):
+        deferred_init(nn.Linear, 2, 2, device="cuda")
+
+
+def test_a_check_of_values_raises_in_the_constructor() -> None:
+    with pytest.raises(LinAlgError):
+        deferred_init(lambda: torch.linalg.inv(torch.zeros(2, 2)))
+
+
+def test_what_an_operation_raises_when_it_is_carried_out_has_a_note_with_the_line() -> None:
+    def construct() -> Tensor:
+        return torch.tensor([0.0, 1.0])[torch.tensor([5])]
+
+    deferred = deferred_init(construct)
+    with pytest.raises(IndexError) as caught:
+        materialize_tensor(deferred)
+    place = f"{construct.__code__.co_filename}:{construct.__code__.co_firstlineno + 1}"
+    assert [note.split("recorded at ")[1] for note in caught.value.__notes__] == [place]
+
+
+def _freeze(module: nn.Linear) -> None:
+    module.requires_grad_(False)
+
+
+def _hook(module: nn.Linear) -> None:
+    module.weight.register_hook(lambda gradient: gradient * 2)  # type: ignore[no-untyped-call] # torch gives it no types
+
+
+def _tie(module: nn.Linear) -> None:
+    module.register_parameter("other", cast(nn.Parameter, module.weight))
+
+
+def _register(module: nn.Linear) -> None:
+    module.register_buffer("counts", torch.ones(2))
+    module.bias = nn.Parameter(torch.ones(3))
+
+
+def _load_by_assigning(module: nn.Linear) -> None:
+    module.load_state_dict({"weight": torch.ones(3, 2), "bias": torch.ones(3)}, assign=True)
+
+
+@pytest.mark.parametrize("change", [_freeze, _hook, _tie, _register, _load_by_assigning])
+def test_what_a_module_is_told_after_the_context_is_kept_where_it_computes_nothing(
+    change: Callable[[nn.Linear], None],
+) -> None:
+    torch.manual_seed(0)
+    module = deferred_init(nn.Linear, 2, 3)
+    change(module)
+    materialize_module(module)
+    torch.manual_seed(0)
+    eager = nn.Linear(2, 3)
+    change(eager)
+    states = [dict(found.named_parameters(remove_duplicate=False)) for found in (module, eager)]
+    assert states[0].keys() == states[1].keys()
+    for name, one in states[0].items():
+        assert torch.equal(one, states[1][name]) and one.requires_grad == states[1][name].requires_grad
+    assert [(p is module.weight) for p in states[0].values()] == [(p is eager.weight) for p in states[1].values()]
+    assert dict(module.named_buffers()).keys() == dict(eager.named_buffers()).keys()
+    if eager.weight.requires_grad:
+        for found in (module, eager):
+            found(torch.ones(1, 2)).sum().backward()
+        assert module.weight.grad is not None and eager.weight.grad is not None
+        assert torch.equal(module.weight.grad, eager.weight.grad)
+
+
+STALE: dict[str, Callable[[nn.Parameter, torch.optim.Optimizer], object]] = {
+    "a step": lambda weight, optimizer: optimizer.step(),
+    "zero_grad": lambda weight, optimizer: optimizer.zero_grad(),
+    "requires_grad_": lambda weight, optimizer: weight.requires_grad_(False),
+    "a hook": lambda weight, optimizer: weight.register_hook(print),  # type: ignore[no-untyped-call] # of torch
+    "content": lambda weight, optimizer: setattr(weight, "data", torch.ones(3, 2)),
+}
+
+
+@pytest.mark.parametrize("name", STALE)
+def test_a_tensor_that_has_been_materialized_is_not_silently_used_in_place_of_its_values(name: str) -> None:
+    module = deferred_init(nn.Linear, 2, 3)
+    weight, optimizer = module.weight, torch.optim.SGD(module.parameters(), lr=1.0)
+    materialize_module(module)
+    module(torch.ones(1, 2)).sum().backward()
+    with pytest.raises(DeferredError, match="on a deferred tensor that is materialized by now; .* make optimizers"):
+        STALE[name](cast(nn.Parameter, weight), optimizer)
+
+
+def _real_nested(layout: torch.layout) -> Tensor:
+    made: Tensor = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=layout)
+    return made
+
+
+in_prototype = pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors is in prototype stage")
+
+MAKES_NESTED: dict[str, Callable[[], Tensor]] = {
+    "strided": lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]),
+    "jagged": lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged),
+    "of tensors": lambda: torch.nested.as_nested_tensor([torch.ones(2), torch.ones(3)]),
+    "of jagged tensors": lambda: torch.nested.as_nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged),
+    "from offsets": lambda: torch.nested.nested_tensor_from_jagged(torch.ones(5, 2), torch.tensor([0, 2, 5])),
+}
+
+
+@in_prototype
+@pytest.mark.parametrize("name", MAKES_NESTED)
+def test_a_nested_tensor_is_refused_by_name_and_line(name: str) -> None:
+    with pytest.raises(
+        DeferredError, match="cannot record .*: the sizes of a nested tensor are values; use a"
+    ) as caught:
+        deferred_init(MAKES_NESTED[name])
+    assert str(caught.value).startswith(f"{__file__}:")
+
+
+@in_prototype
+@pytest.mark.parametrize("layout", [torch.strided, torch.jagged])
+def test_a_nested_tensor_from_outside_is_computed_with_but_not_together_with_deferred_tensors(
+    layout: torch.layout,
+) -> None:
+    nested = _real_nested(layout)
+    assert [tensor.tolist() for tensor in deferred_init(lambda: nested * 2).unbind()] == [[2, 2], [2, 2, 2]]
+    padded = deferred_init(lambda: nested.to_padded_tensor(0.0) + torch.ones(2, 3))
+    assert materialize_tensor(padded).tolist() == [[2, 2, 1], [2, 2, 2]]
+    with pytest.raises(DeferredError, match=r"cannot record aten.mul.Tensor: the sizes of a nested tensor are values"):
+        deferred_init(lambda: nested * torch.ones(2).sum())
+
+
+MEMORY: dict[str, Callable[[nn.Linear], object]] = {
+    "share_memory": lambda module: module.share_memory(),
+    "share_memory_": lambda module: module.weight.share_memory_(),  # type: ignore[no-untyped-call] # torch gives it no types
+    "untyped_storage": lambda module: module.weight.untyped_storage(),
+    "storage": lambda module: module.weight.storage(),  # type: ignore[no-untyped-call] # torch gives it no types
+    "data_ptr": lambda module: module.weight.data_ptr(),
+    "numpy": lambda module: module.weight.numpy(),
+    "pin_memory": lambda module: module.weight.pin_memory(),
+    "pickle": lambda module: pickle.dumps(module),
+}
+
+
+@pytest.mark.parametrize("use", MEMORY.values(), ids=MEMORY.keys())
+def test_what_needs_memory_after_the_context_says_to_materialize(use: Callable[[nn.Linear], object]) -> None:
+    module = deferred_init(nn.Linear, 2, 3)
+    with pytest.raises(RuntimeError, match="needs the memory .* call materialize_tensor or materialize_module first"):
+        use(module)
+
+
+def test_a_module_is_not_taken_for_a_tensor() -> None:
+    with pytest.raises(TypeError, match="materialize_tensor expected a tensor, got Linear; use materialize_module"):
+        materialize_tensor(cast(Tensor, deferred_init(nn.Linear, 2, 3)))

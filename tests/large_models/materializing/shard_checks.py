@@ -1,0 +1,383 @@
+"""What `materialize` does in several processes that each hold a part, compared with what it does in one process.
+
+All checks run in the same processes; `python -m` on this module is one of them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from functools import cache
+from pathlib import Path
+
+import torch
+import torch.distributed as dist
+from safetensors.torch import save_file
+from torch import Tensor, nn
+from torch.distributed.checkpoint import state_dict_saver
+from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
+from torch.distributed.fsdp import fully_shard
+from torch.distributed.tensor import DTensor, Replicate, Shard
+from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
+from torch.distributed.tensor.placement_types import Placement
+
+from qten_gen import Module, ModuleList, buffer, param, submodule
+from qten_gen.large_models.materializing.report import MaterializeReport
+from tests.module.torch_tools.gloo import Check, main
+
+
+class Layer(Module):
+    """A feed-forward layer with initialisers that need the whole tensor and such that do not."""
+
+    dim: int
+    hidden: int
+    up: nn.Linear = submodule(nn.Linear, "dim", "hidden")
+    down: nn.Linear = submodule(nn.Linear, "hidden", "dim")
+    mixing: nn.Parameter = param("dim", "dim", initializer=nn.init.orthogonal_)
+    narrow: nn.Parameter = param("dim", "dim", initializer=lambda tensor: nn.init.trunc_normal_(tensor, std=0.5))
+    table: Tensor = buffer(7, persistent=False, initializer=lambda tensor: tensor.copy_(torch.arange(7.0)))
+
+    def forward(self, x: Tensor) -> Tensor:
+        result: Tensor = x @ self.mixing + self.down(self.up(x).relu()) * self.narrow.mean() + self.table.sum()
+        return result
+
+
+class Net(Module):
+    """Repeated layers between an embedding and its transpose; no size is a multiple of another."""
+
+    vocab: int = 37
+    dim: int = 12
+    hidden: int = 30
+    depth: int = 2
+    embed: nn.Embedding = submodule(nn.Embedding, "vocab", "dim", padding_idx=3)
+    layers: ModuleList[Layer] = submodule(Layer, "dim", "hidden", repeat="depth")
+    norm: nn.LayerNorm = submodule(nn.LayerNorm, "dim")
+    one: nn.Parameter = param(1, "dim", initializer=nn.init.normal_)
+    head: nn.Parameter = param("vocab", "dim", tie="embed.weight")
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        x: Tensor = self.embed(tokens)
+        for layer in self.layers:
+            x = layer(x)
+        result: Tensor = (self.norm(x) + self.one) @ self.head.t()
+        return result
+
+
+class Scaled(Module):
+    """A block with an initialiser that sees its depth, a part without elements, and layers of torch."""
+
+    dim: int
+    layer: int
+    attention: nn.MultiheadAttention = submodule(nn.MultiheadAttention, "dim", 1)
+    norm: nn.RMSNorm = submodule(nn.RMSNorm, "dim")
+    down: nn.Parameter = param(7, "dim", initializer="by_depth")
+    empty: nn.Parameter = param(0, "dim", requires_grad=False, initializer=nn.init.normal_)
+    noise: Tensor = buffer(5, "dim", persistent=False, initializer=nn.init.normal_)
+
+    def by_depth(self, tensor: Tensor) -> None:
+        nn.init.trunc_normal_(tensor, std=1 / (self.layer + 1))
+
+
+class Deep(Module):
+    """Such blocks, and a tie by hand."""
+
+    dim: int
+    embed: nn.Embedding = submodule(nn.Embedding, 13, "dim")
+    blocks: ModuleList[Scaled] = submodule(Scaled, "dim", layer="index", repeat=3)
+    out: nn.Linear = submodule(nn.Linear, "dim", 13)
+
+    def __post_init__(self) -> None:
+        self.embed.weight = self.out.weight
+
+
+def even() -> Net:
+    """A module on meta whose sizes 1, 2 and 4 processes divide."""
+    return Net.on_meta(vocab=40, dim=16, hidden=32)
+
+
+def whole(tensor: Tensor) -> Tensor:
+    """A tensor with the parts that other processes hold."""
+    return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
+
+
+def assert_same(found: nn.Module, expected: nn.Module) -> None:
+    """Every tensor is that of one process, bit for bit, put together from all parts."""
+    ours = {**dict(found.named_parameters(remove_duplicate=False)), **dict(found.named_buffers())}
+    theirs = {**dict(expected.named_parameters(remove_duplicate=False)), **dict(expected.named_buffers())}
+    assert ours.keys() == theirs.keys()
+    for name, tensor in ours.items():
+        torch.testing.assert_close(whole(tensor.detach()), theirs[name].detach(), rtol=0, atol=0, msg=name)
+        assert tensor.requires_grad == theirs[name].requires_grad
+
+
+@cache
+def alone(seed: int = 1) -> Net:
+    """What one process makes; not to be changed."""
+    return Net.on_meta().materialize("cpu", seed=seed)
+
+
+@cache
+def even_alone() -> Net:
+    """The same for even sizes."""
+    return even().materialize("cpu", seed=1)
+
+
+def line() -> DeviceMesh:
+    """All processes in one dimension."""
+    return init_device_mesh("cpu", (dist.get_world_size(),), mesh_dim_names=("data",))
+
+
+def square() -> DeviceMesh:
+    """All processes in two dimensions."""
+    world = dist.get_world_size()
+    shape = (2, world // 2) if world > 1 else (1, 1)
+    return init_device_mesh("cpu", shape, mesh_dim_names=("data", "model"))
+
+
+def sharded(net: Net, mesh: DeviceMesh) -> Net:
+    """`fully_shard` of each layer, then of the rest."""
+    for layer in net.layers:
+        fully_shard(layer, mesh=mesh)
+    fully_shard(net, mesh=mesh)
+    return net
+
+
+def trained(net: nn.Module, vocab: int) -> list[Tensor]:
+    """Losses of three steps."""
+    tokens = torch.arange(24).view(2, 12) % vocab
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+    losses = []
+    for _ in range(3):
+        optimizer.zero_grad()
+        out = whole(net(tokens))
+        loss = nn.functional.cross_entropy(out.flatten(0, 1), tokens.flatten())
+        loss.backward()  # type: ignore[no-untyped-call] # torch gives it no types
+        optimizer.step()
+        losses.append(loss.detach())
+    return losses
+
+
+def fully_sharded(folder: Path) -> None:
+    net = sharded(Net.on_meta(), line())
+    assert all(isinstance(each, DTensor) and each.is_meta for each in net.parameters())
+    assert net.materialize("cpu", seed=1) is net
+    assert_same(net, alone())
+    assert net.head is net.embed.weight
+    torch.testing.assert_close(trained(net, 37), trained(deepcopy(alone()), 37))
+    assert net.head is net.embed.weight
+
+
+def groups_of_modules_fully_sharded(folder: Path) -> None:
+    net = Deep.on_meta(6)
+    fully_shard([net.embed, net.out], mesh=line())
+    for block in net.blocks:
+        fully_shard(block.attention, mesh=line())
+        fully_shard(block, mesh=line())
+    fully_shard(net, mesh=line())
+    assert_same(net.materialize("cpu", seed=1), Deep.on_meta(6).materialize("cpu", seed=1))
+    assert net.embed.weight is net.out.weight
+
+
+def fully_sharded_on_another_dimension(folder: Path) -> None:
+    net = even()
+    columns = {id(each) for each in net.parameters() if each.dim() == 2}
+    fully_shard(net, mesh=line(), shard_placement_fn=lambda parameter: Shard(1) if id(parameter) in columns else None)
+    net.materialize("cpu", seed=1)
+    assert_same(net, even_alone())
+    torch.testing.assert_close(trained(net, 40), trained(deepcopy(even_alone()), 40))
+
+
+def fully_sharded_with_replicas(folder: Path) -> None:
+    net = sharded(Net.on_meta(), square()).materialize("cpu", seed=1)
+    assert_same(net, alone())
+    torch.testing.assert_close(trained(net, 37), trained(deepcopy(alone()), 37))
+
+
+def placed(placements: Mapping[str, Sequence[Placement]], mesh: DeviceMesh) -> Net:
+    """A module that is placed by `materialize`."""
+    return Net.on_meta().materialize("cpu", seed=1, mesh=mesh, placements=placements)
+
+
+def placed_by_name(folder: Path) -> None:
+    placements: dict[str, Sequence[Placement]] = {
+        "layers.*.weight": [Shard(0)],
+        "embed.weight": [Shard(1)],
+        "layers.0.mixing": [Shard(-1)],
+    }
+    net = placed(placements, line())
+    assert_same(net, alone())
+    weight, table = net.layers[0].up.weight, net.layers[0].table
+    assert isinstance(weight, DTensor)
+    assert isinstance(table, DTensor)
+    assert weight.placements == (Shard(0),)
+    assert table.placements == (Replicate(),)
+    assert isinstance(net.head, DTensor)
+    assert net.head is net.embed.weight
+    assert net.head.placements == (Shard(1),)
+
+
+def placed_in_two_dimensions(folder: Path) -> None:
+    placements: dict[str, Sequence[Placement]] = {
+        "layers.0.*": [Shard(0), Replicate()],
+        "layers.1.*.weight": [Shard(0), Shard(1)],
+        "layers.1.mixing": [Shard(1), Shard(1)],
+        "embed.weight": [Shard(0), Shard(0)],
+        "one": [Shard(0), Shard(0)],
+    }
+    assert_same(placed(placements, square()), alone())
+
+
+def a_part_has_its_own_memory_alone(folder: Path) -> None:
+    net = placed({"embed.weight": [Shard(0)], "one": [Shard(0)]}, line())
+    assert isinstance(net.embed.weight, DTensor)
+    rows = -(-37 // dist.get_world_size())
+    assert net.embed.weight.to_local().untyped_storage().nbytes() <= rows * 12 * 4
+    assert isinstance(net.one, DTensor)
+    assert net.one.to_local().shape == (1 if dist.get_rank() == 0 else 0, 12)
+
+
+def tensor_parallel(folder: Path) -> None:
+    net = even()
+    for layer in net.layers:
+        parallelize_module(layer, line(), {"up": ColwiseParallel(), "down": RowwiseParallel()})
+    assert isinstance(net.layers[0].up.weight, DTensor)
+    net.materialize("cpu", seed=1)
+    assert_same(net, even_alone())
+    assert isinstance(net.layers[0].up.weight, DTensor)
+    x = torch.randn(3, 16)
+    torch.testing.assert_close(whole(net.layers[0](x)), even_alone().layers[0](x))
+
+
+def fully_sharded_and_tensor_parallel(folder: Path) -> None:
+    mesh = square()
+    net = even()
+    for layer in net.layers:
+        parallelize_module(layer, mesh["model"], {"up": ColwiseParallel(), "down": RowwiseParallel()})
+        fully_shard(layer, mesh=mesh["data"])
+    fully_shard(net, mesh=mesh["data"])
+    net.materialize("cpu", seed=1)
+    assert_same(net, even_alone())
+    torch.testing.assert_close(trained(net, 40), trained(deepcopy(even_alone()), 40))
+
+
+def one_seed_is_drawn_for_all(folder: Path) -> None:
+    torch.manual_seed(dist.get_rank())
+    net = sharded(Net.on_meta(), line())
+    reports: list[MaterializeReport] = []
+    net.materialize("cpu", report=reports.append)
+    assert reports[0].seed is not None
+    assert_same(net, alone(reports[0].seed))
+
+
+def different_seeds_are_refused_everywhere(folder: Path) -> None:
+    net = sharded(Net.on_meta(), line())
+    try:
+        net.materialize("cpu", seed=dist.get_rank())
+    except ValueError as error:
+        assert "seed must be the same in all processes" in str(error)
+    else:
+        raise AssertionError("different seeds went unnoticed")
+    assert all(each.is_meta for each in net.parameters())
+
+
+def cast_when_made(folder: Path) -> None:
+    net = sharded(Net.on_meta(), line()).materialize("cpu", seed=1, dtype=torch.bfloat16)
+    assert_same(net, deepcopy(alone()).bfloat16())
+
+
+def saved(folder: Path, name: str, write: Callable[[Path], object]) -> Path:
+    """A path that one process writes."""
+    path = folder / name
+    if dist.get_rank() == 0:
+        write(path)
+    dist.barrier()
+    return path
+
+
+def loaded_from_safetensors(folder: Path) -> None:
+    """A partial checkpoint: the rest is initialised as without one."""
+    other = alone(2)
+    state = {name: each.contiguous() for name, each in other.state_dict().items() if "layers.0" in name}
+    path = saved(folder, "some.safetensors", lambda path: save_file(state, path))
+    reports: list[MaterializeReport] = []
+    net = sharded(Net.on_meta(), line()).materialize("cpu", seed=1, state_dict=path, report=reports.append)
+    expected = deepcopy(alone())
+    expected.load_state_dict(state, strict=False)
+    assert_same(net, expected)
+    assert set(reports[0].named("checkpoint")) == state.keys()
+    mine = [each.to_local() for name, each in net.state_dict().items() if name in state]
+    assert reports[0].bytes_read == sum(each.numel() * 4 for each in mine)
+
+
+def loaded_from_a_distributed_checkpoint(folder: Path) -> None:
+    """Saved by all processes in parts, and loaded into other parts."""
+    other = sharded(Net.on_meta(), line()).materialize("cpu", seed=2)
+    state_dict_saver.save({"model": other.state_dict(), "step": 3}, checkpoint_id=folder / "parts")
+    placements = {"layers.*.weight": [Shard(1)], "embed.weight": [Shard(1)]}
+    path = folder / "parts"
+    net = Net.on_meta().materialize("cpu", seed=1, mesh=line(), placements=placements, state_dict=path)
+    expected = alone(2)
+    assert_same(net, expected)
+    assert_same(Net.on_meta().materialize("cpu", seed=1, state_dict=path), expected)
+    again = sharded(Net.on_meta(), line())
+    reports: list[MaterializeReport] = []
+    again.materialize("cpu", seed=1, state_dict=path, report=reports.append)
+    assert_same(again, expected)
+    mine = sum(each.to_local().numel() * 4 for each in again.parameters() if isinstance(each, DTensor))
+    assert reports[0].bytes_read == mine
+
+
+def loaded_from_tensors_in_memory(folder: Path) -> None:
+    """DTensors of the same parts, DTensors of other parts, and plain tensors."""
+    expected = alone(2)
+    other = sharded(Net.on_meta(), line()).materialize("cpu", seed=2)
+    state = other.state_dict()
+    assert_same(sharded(Net.on_meta(), line()).materialize("cpu", seed=1, state_dict=state), expected)
+    placements = {"embed.weight": [Shard(1)]}
+    net = Net.on_meta().materialize("cpu", seed=1, mesh=line(), placements=placements, state_dict=state)
+    assert_same(net, expected)
+    assert_same(Net.on_meta().materialize("cpu", seed=1, state_dict=state), expected)
+    plain = expected.state_dict()
+    assert_same(sharded(Net.on_meta(), line()).materialize("cpu", seed=1, state_dict=plain), expected)
+
+
+def the_report_says_what_is_here(folder: Path) -> None:
+    reports: list[MaterializeReport] = []
+    net = sharded(Net.on_meta(), line()).materialize("cpu", seed=1, report=reports.append)
+    (report,) = reports
+    rows = {each.name: each for each in report.tensors}
+    assert isinstance(net.embed.weight, DTensor)
+    assert rows["embed.weight"].local_shape == tuple(net.embed.weight.to_local().shape)
+    assert rows["embed.weight"].shape == (37, 12)
+    assert (rows["head"].source, rows["head"].detail) == ("tie", "embed.weight")
+
+
+CHECKS: Sequence[tuple[Check, Sequence[int]]] = (
+    (fully_sharded, (1, 2, 4)),
+    (groups_of_modules_fully_sharded, (2, 4)),
+    (fully_sharded_on_another_dimension, (2,)),
+    (fully_sharded_with_replicas, (4,)),
+    (placed_by_name, (1, 2)),
+    (placed_in_two_dimensions, (2, 4)),
+    (a_part_has_its_own_memory_alone, (2, 4)),
+    (tensor_parallel, (2,)),
+    (fully_sharded_and_tensor_parallel, (4,)),
+    (one_seed_is_drawn_for_all, (2,)),
+    (different_seeds_are_refused_everywhere, (2,)),
+    (cast_when_made, (2,)),
+    (loaded_from_safetensors, (2,)),
+    (loaded_from_a_distributed_checkpoint, (1, 2)),
+    (loaded_from_tensors_in_memory, (2,)),
+    (the_report_says_what_is_here, (2,)),
+)
+"""Each check, and in how many processes it runs."""
+
+
+def checks_of(world: int) -> list[Check]:
+    """The checks that run in so many processes."""
+    return [check for check, worlds in CHECKS if world in worlds]
+
+
+if __name__ == "__main__":
+    main(checks_of(int(sys.argv[3])))

@@ -1,0 +1,122 @@
+"""A tensor of which an initialisation fills only some elements is an error, and one that it fills in any way is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor, nn
+
+from qten_gen import Module, param
+from qten_gen.large_models.materializing.written import Gap, gap_in
+
+from .recorded import record
+
+FILLED: dict[str, Callable[[Tensor], object]] = {
+    "halves": lambda x: [half.fill_(1) for half in x.chunk(2)],
+    "columns": lambda x: [x[:, i].normal_() for i in range(x.shape[1])],
+    "every other row": lambda x: (x[::2].fill_(1), x[1::2].fill_(2)),
+    "blocks": lambda x: (x[:3, :2].fill_(0), x[3:].fill_(1), x[:, 2:].uniform_()),
+    "rows through a transpose": lambda x: [row.zero_() for row in x.t()],
+    "flat": lambda x: (x.view(-1)[:5].fill_(1), x.view(-1)[5:].fill_(1)),
+    "an index": lambda x: x.index_fill_(0, torch.arange(6), 1.0),
+    "a mask": lambda x: x.masked_fill_(torch.ones(6, 4, dtype=torch.bool), 1.0),
+    "elements": lambda x: [x[i, j].fill_(i) for i in range(6) for j in range(4)],
+    "copies": lambda x: (x[:3].copy_(torch.ones(4)), x[3:].copy_(torch.ones(3, 4))),
+    "out": lambda x: (torch.ones(3, 4, out=x[:3]), torch.ones(3, 4, out=x[3:])),
+    "as integers": lambda x: x.view(torch.int32).fill_(1),
+    "a list at once": lambda x: torch.ops.aten._foreach_zero_.default(list(x.unbind())),
+    "scaled afterwards": lambda x: x.fill_(1).mul_(3),
+    "eye": nn.init.eye_,
+    "statistics of a batch": lambda x: (x.zero_(), _batch_norm(x)),
+    "sparse": lambda x: nn.init.sparse_(x, 0.5),
+    "orthogonal": nn.init.orthogonal_,
+}
+
+
+def _batch_norm(statistics: Tensor) -> Tensor:
+    """Take statistics of a batch into those that are there, as batch norm does in training."""
+    mean = statistics.view(-1)
+    return torch.nn.functional.batch_norm(torch.ones(5, len(mean)), mean, torch.ones(len(mean)), training=True)
+
+
+PARTLY: dict[str, tuple[Callable[[Tensor], object], Gap]] = {
+    "a half": (lambda x: x[:3].fill_(1), Gap((3, 0), False)),
+    "the other half": (lambda x: x[3:].fill_(1), Gap((0, 0), False)),
+    "a column": (lambda x: x[:, 0].fill_(1), Gap((0, 1), False)),
+    "every other row": (lambda x: x[::2].fill_(1), Gap((1, 0), False)),
+    "all but one": (lambda x: (x[:5].fill_(1), x[5, :3].fill_(1)), Gap((5, 3), False)),
+    "only scaled": (lambda x: x.mul_(2), Gap((0, 0), True)),
+    "a half, scaled": (lambda x: (x[:3].fill_(1), x.div_(2)), Gap((3, 0), False)),
+    "nothing": (lambda x: None, Gap((0, 0), True)),
+    "statistics of a batch": (lambda x: _batch_norm(x), Gap((0, 0), True)),
+    "a half, statistics of a batch": (lambda x: (x[:3].fill_(1), _batch_norm(x)), Gap((3, 0), False)),
+}
+
+
+@pytest.mark.parametrize("name", FILLED)
+def test_a_tensor_that_is_filled_in_parts_has_no_gap(name: str) -> None:
+    found = record(FILLED[name], (6, 4))
+    assert gap_in(found.tape, found.slot) is None
+
+
+@pytest.mark.parametrize("name", PARTLY)
+def test_the_first_element_that_nothing_fills_is_found(name: str) -> None:
+    fill, gap = PARTLY[name]
+    found = record(fill, (6, 4))
+    assert gap_in(found.tape, found.slot) == gap
+
+
+def test_a_gap_in_a_large_tensor_is_found_without_following_each_element() -> None:
+    found = record(lambda x: [part.fill_(1) for part in x.chunk(5)[:4]], (50_000, 50_000))
+    assert gap_in(found.tape, found.slot) == Gap((40_000, 0), False)
+    found = record(lambda x: x[:, :25_000].fill_(1), (50_000, 50_000))
+    assert gap_in(found.tape, found.slot) == Gap((0, 25_000), False)
+
+
+@st.composite
+def slices_of(draw: st.DrawFn, extent: int) -> slice:
+    start, stop = sorted((draw(st.integers(0, extent)), draw(st.integers(0, extent))))
+    return slice(start, stop, draw(st.integers(1, 3)))
+
+
+@given(st.lists(st.tuples(slices_of(5), slices_of(4), slices_of(3)), max_size=5), st.permutations(range(3)))
+@settings(max_examples=60, deadline=None)
+def test_any_slices_leave_the_gap_that_they_leave_in_a_real_tensor(
+    parts: list[tuple[slice, slice, slice]], order: list[int]
+) -> None:
+    def fill(x: Tensor) -> None:
+        for part in parts:
+            index = tuple(part[dim] for dim in order)
+            x.permute(order)[index].fill_(1)
+
+    real = torch.zeros(5, 4, 3)
+    fill(real)
+    missing = (real == 0).nonzero().tolist()
+    found = record(fill, (5, 4, 3))
+    expected = Gap(tuple(missing[0]), len(missing) == 60) if missing else None
+    assert gap_in(found.tape, found.slot) == expected
+
+
+def test_a_tensor_that_is_filled_in_part_is_named_with_the_element() -> None:
+    class Half(Module):
+        dim: int
+        weight: nn.Parameter = param("dim", 2)
+
+        def reset_parameters(self) -> None:
+            nn.init.ones_(self.weight[: self.dim // 2])
+
+    half = Half.on_meta(6)
+    with pytest.raises(RuntimeError) as caught:
+        half.materialize("cpu", seed=0)
+    assert str(caught.value) == (
+        "materialize(): weight, a parameter of Half, is initialised in part: nothing fills the element [3, 0]; let"
+        " Half.reset_parameters fill all of self.weight, or fill it in the reset_parameters of a module above it, or give its"
+        " values in state_dict=, or build the module with qten_gen.deferred_init"
+    )
+    assert half.weight.is_meta
+    given = half.materialize("cpu", state_dict={"weight": torch.zeros(6, 2)})
+    assert given.weight.tolist() == [[0.0] * 2] * 6

@@ -1,0 +1,218 @@
+"""A constructor that no declaration certainly says stays, and the report names the line and the reason."""
+
+from __future__ import annotations
+
+from textwrap import indent
+
+import pytest
+
+from qten_gen.tools.adopt.views import lines_of
+
+from .test_shapes import adopted, declared, reason
+
+HEAD = """import torch
+from torch import nn
+
+TABLE = {"a": nn.ReLU()}
+
+def build(dim):
+    return nn.Linear(dim, dim)
+
+class Net(nn.Module):
+    def __init__(self, ARGUMENTS):
+        super().__init__()
+"""
+
+
+def net(arguments: str, body: str) -> str:
+    """A file with a class `Net`, whose first statement after `super().__init__()` is in line 12."""
+    return HEAD.replace("ARGUMENTS", arguments) + indent(body, " " * 8) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "body", "why"),
+    [
+        ("dim", "self.dim = dim", "the argument `dim` has no annotation, and nothing proves its type"),
+        (
+            "dim, flag: bool = True",
+            "if flag:\n    self.proj = nn.Linear(dim, dim)\nelse:\n    self.proj = None",
+            "the argument `dim` has no annotation, and nothing proves its type",
+        ),
+        ("*dims: int", "self.dims = dims", "it takes any number of arguments"),
+        ("dim: int, **others: int", "pass", "it takes any number of arguments"),
+        (
+            "encoder: nn.Module",
+            "self.encoder = nn.Sequential(encoder)",
+            "the argument `encoder` may be a module, and the class uses its name for something else",
+        ),
+        (
+            "dim: int",
+            "self.given_dim = self.dim_argument = 1\nself.dim = dim * 2",
+            "`dim` is something other than the argument `dim`",
+        ),
+        (
+            "norm: type[nn.Module] = nn.LayerNorm",
+            "norm = norm or nn.LayerNorm\nself.norm = norm(3)",
+            "line 12: the new value of the argument `norm` cannot be written as an expression of a declaration",
+        ),
+        ("dim: int, device=None", "print(device)", "line 12: `device` is used for more than children and tensors"),
+        ("dim: int, device='cpu'", "pass", "a declared constructor has an argument `device` of its own"),
+        ("dim: int", "self.proj = build(dim)", "line 12: `build` is not known to be a class of modules"),
+        ("dim: int", 'self.act = TABLE["a"]', "line 12: `TABLE['a']` is not the construction of a module"),
+        (
+            "dim: int, flag: bool",
+            "if flag:\n    self.proj = nn.Linear(dim, dim)\nif hasattr(self, 'proj'):\n    pass",
+            "line 12: `self.proj` exists in one branch only, where a declared field would be None",
+        ),
+        (
+            "dim: int, flag: bool",
+            "if flag:\n    self.a = nn.Linear(dim, 1)\nelse:\n    self.a = nn.Linear(dim, 2)",
+            "line 13: the branches construct a child with different arguments",
+        ),
+        (
+            "dim: int, flag: bool",
+            "self.flag = flag\nself.a = nn.TransformerEncoder(nn.Linear(dim, dim), 2) if flag else nn.Identity()",
+            "line 13: `nn.Linear(dim, dim)` is made in one branch only, where a declaration would make it in both",
+        ),
+        (
+            "dim: int",
+            "self.first = nn.Linear(dim, dim)\nnn.init.normal_(self.first.weight)\nself.second = nn.Linear(dim, dim)",
+            "line 13: `nn.init.normal_(self.first.weight)` runs before `self.second = nn.Linear(dim, dim)` registers more",
+        ),
+        (
+            "dim: int",
+            "proj = nn.Linear(dim, dim)\nself.proj = proj\nself.again = proj",
+            "line 12: the local name `proj` holds a module or a tensor",
+        ),
+        (
+            "depth: int",
+            "self.layers = nn.ModuleList()\nfor i in range(depth):\n    self.layers.append(nn.Linear(1, 1))\n"
+            "    self.layers.append(nn.ReLU())",
+            "line 12: the members of an nn.ModuleList are not made by one comprehension",
+        ),
+        (
+            "encoder: nn.Module",
+            "self.body = nn.Sequential(encoder, nn.ReLU())",
+            "line 12: `encoder` is not the construction",
+        ),
+        (
+            "dim: int, encoder: nn.Module",
+            "self.proj = nn.Linear(dim, dim)\nself.encoder = encoder",
+            "line 13: the module `encoder` is registered after children that the constructor makes",
+        ),
+        (
+            "b: nn.Module, a: nn.Module",
+            "self.a = a\nself.b = b",
+            "line 13: modules are registered in another order than that of the arguments",
+        ),
+        (
+            "sizes: list[int]",
+            "sizes[0] = 3\nself.proj = nn.Linear(sizes[0], 2)",
+            "line 12: `sizes[0] = 3` may change an argument",
+        ),
+        (
+            "sizes: list[int]",
+            "self.proj = nn.Linear(2, 2)\nsizes.reverse()",
+            "line 13: `sizes.reverse()` may change an argument that fields are computed from",
+        ),
+        (
+            "dim: int",
+            "self.proj = nn.Linear(dim, dim)\nself.proj = None",
+            "line 12: `self.proj` is assigned more than once",
+        ),
+        (
+            "nn_: int",
+            "self.nn = nn.Linear(nn_, 2)",
+            "line 12: the field `nn` would hide a name that constructs `nn`",
+        ),
+        (
+            "dim: int",
+            "self.__proj = nn.Linear(dim, dim)",
+            "line 12: Python mangles the name `__proj`",
+        ),
+        (
+            "dim: int",
+            "self.half = nn.Linear(dim, dim)",
+            "line 12: the class already uses the name `half`",
+        ),
+        ("sizes=[1, 2]", "self.proj = nn.Linear(2, 2)", "the argument `sizes` has no annotation"),
+        (
+            "sizes: list[int] = [1]",
+            "self.proj = nn.Linear(2, 2)",
+            "the default of `sizes` is an object that all",
+        ),
+        (
+            "dim: int",
+            "x = getattr(torch, 'nothing', 3)\nx += dim\nself.proj = nn.Linear(dim, x)",
+            "line 14: the argument `x` cannot be written as an expression of a declaration",
+        ),
+    ],
+)
+def test_the_report_names_the_line_in_the_file_and_the_reason(arguments: str, body: str, why: str) -> None:
+    place, _, text = why.partition(": ") if why.startswith("line ") else ("line 9", "", why)
+    lines = list(lines_of(adopted(net(arguments, body)), verbose=False, color=False))
+    start = f"sample.py:{place.removeprefix('line ')}: Net keeps its __init__: {text}"
+    assert any(line.startswith(start) for line in lines), lines
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ("    def reset_parameters(self):\n        pass\n", "the class defines reset_parameters"),
+        ("    size: int = 3\n", "the annotation of `size` in the class body would be an argument"),
+        (
+            "\nclass Sub(Net):\n    def __init__(self):\n        super().__init__(3)\n",
+            "it is a base of sample.Sub",
+        ),
+        ("\nclass Sub(Net):\n    size: int\n", "it is a base of sample.Sub, whose constructor depends on it"),
+        (
+            "\nclass Sub(Net):\n    def dim(self):\n        return 3\n",
+            "`dim` is something else in its subclass",
+        ),
+    ],
+)
+def test_the_rest_of_the_class_counts(more: str, why: str) -> None:
+    text = net("dim: int", "self.proj = nn.Linear(dim, dim)\n") + more
+    assert reason(text, "Net").startswith(why)
+
+
+def test_a_class_that_the_rules_refuse_stays_with_the_finding() -> None:
+    text = net("config: Config", "self.proj = nn.Linear(config.hiden, 2)").replace(
+        "class Net", "@dataclass\nclass Config:\n    hidden: int = 2\n\nclass Net"
+    )
+    assert reason(f"from dataclasses import dataclass\n{text}", "Net") == "Config has no attribute hiden"
+
+
+def test_the_type_of_a_size_is_proven_through_other_classes() -> None:
+    text = net("dim, depth, mult=2", "hidden = dim * mult\nself.inner = Inner(hidden)\nself.n = range(depth).stop")
+    text = text.replace(
+        "class Net",
+        "class Inner(nn.Module):\n    def __init__(self, dim):\n        super().__init__()\n"
+        "        self.proj = nn.Linear(dim, dim)\n\nclass Net",
+    )
+    outcome = adopted(text)
+    assert "Inner" in declared(outcome)
+    (after,) = outcome.texts.values()
+    assert "    dim: int\n    proj: nn.Linear" in after.decode()
+
+
+def test_an_annotated_module_that_is_not_registered_stays() -> None:
+    text = (
+        "from torch import nn\n\n\n"
+        "class Encoder(nn.Module):\n    def __init__(self, dim: int):\n        super().__init__()\n"
+        "        self.proj = nn.Linear(dim, dim)\n\n\n"
+        "class Net(nn.Module):\n    def __init__(self, dim: int, encoder: Encoder):\n        super().__init__()\n"
+        "        self.head = nn.Linear(dim, encoder.proj.in_features)\n{0}"
+    )
+    assert "not registered under its own name" in reason(text.format(""), "Net")
+    assert "registered after children" in reason(text.format("        self.encoder = encoder\n"), "Net")
+
+
+def test_a_table_of_activations_becomes_a_function_that_makes_a_child() -> None:
+    text = (
+        "from torch import nn\nfrom transformers.activations import ACT2FN\n\n\n"
+        "class Mlp(nn.Module):\n    def __init__(self, act: str = 'gelu'):\n        super().__init__()\n"
+        "        self.fn = ACT2FN[act]\n        self.proj = nn.Linear(2, 2)\n"
+    )
+    (after,) = adopted(text).texts.values()
+    assert 'fn: nn.Module = submodule(lambda name: ACT2FN[name], "act")' in after.decode()

@@ -1,0 +1,166 @@
+"""Two models are compared in everything that users can tell apart, bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from qten_gen import Module, buffer, derived, param, submodule
+from qten_gen.tools.inspect.inputs import Inputs
+from qten_gen.tools.verify.comparing import compare, unequal
+from qten_gen.tools.verify.recording import record
+
+
+class Plain(nn.Module):
+    def __init__(self, dim: int, rate: float = 0.5) -> None:
+        super().__init__()
+        self.middle = dim // 2
+        self.scale = nn.Parameter(torch.randn(dim))
+        self.inner = nn.Linear(dim, dim)
+        self.norm = nn.BatchNorm1d(dim)
+        self.drop = nn.Dropout(rate)
+        self.register_buffer("mask", torch.ones(dim), persistent=False)
+
+    def forward(self, x: Tensor) -> dict[str, Tensor]:
+        return {"logits": self.drop(self.norm(self.inner(x))) * self.scale}
+
+
+class Declared(Module):
+    dim: int
+    rate: float = 0.5
+    middle: int = derived("dim // 2")
+    scale: nn.Parameter = param(value=lambda module: torch.randn(module.dim))
+    inner: nn.Linear = submodule(nn.Linear, "dim", "dim")
+    norm: nn.BatchNorm1d = submodule(nn.BatchNorm1d, "dim")
+    drop: nn.Dropout = submodule(nn.Dropout, "rate")
+    mask: Tensor = buffer("dim", initializer=nn.init.ones_, persistent=False)
+
+    def forward(self, x: Tensor) -> dict[str, Tensor]:
+        return {"logits": self.drop(self.norm(self.inner(x))) * self.scale}
+
+
+def inputs(model: nn.Module) -> Inputs:
+    return Inputs((torch.linspace(-1, 1, 12).reshape(3, 4),), {})
+
+
+def kinds(old: Callable[..., object], new: Callable[..., object], *args: object) -> list[str]:
+    """The kinds of differences between what two factories make."""
+    given = list(args or (4,))
+    return [each.kind for each in compare(record(old, given, {}, inputs), record(new, list(given), {}, inputs))]
+
+
+def test_a_declared_class_is_equal_to_the_plain_one() -> None:
+    (found,) = compare(record(Plain, [4], {}, inputs), record(Declared, [4], {}, inputs))
+    assert (found.kind, found.old, found.new) == ("tree", "the model: Plain()", "the model: Declared()")
+
+
+def other(change: Callable[[Plain], object]) -> Callable[..., nn.Module]:
+    """A factory of models that are changed after they were made."""
+
+    def make(dim: int, rate: float = 0.5) -> nn.Module:
+        model = Plain(dim, rate)
+        change(model)
+        return model
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        (lambda model: setattr(model, "extra", nn.Linear(1, 1)), "keys"),
+        (lambda model: model.scale.data.neg_(), "values"),
+        (lambda model: model.scale.requires_grad_(False), "gradients and ties of parameters"),
+        (lambda model: model.mask.zero_(), "values of buffers outside the state dict"),
+        (lambda model: setattr(model.drop, "p", 0.25), "tree"),
+        (lambda model: setattr(model, "middle", 3), "attributes"),
+        (lambda model: delattr(model, "middle"), "attributes"),
+        (lambda model: torch.rand(1), "random numbers drawn"),
+        (lambda model: model.eval(), "tree"),
+        (lambda model: setattr(model.norm, "momentum", 0.2), "state after a call in training mode"),
+        (lambda model: setattr(model.norm, "eps", 0.2), "outputs in eval mode"),
+    ],
+)
+def test_a_change_is_found(change: Callable[[Plain], object], kind: str) -> None:
+    assert kind in kinds(Plain, other(change))
+
+
+def test_the_order_of_the_state_dict_counts() -> None:
+    def reordered(dim: int, rate: float = 0.5) -> nn.Module:
+        model = Plain(dim, rate)
+        model._modules["norm"] = model._modules.pop("norm")
+        model._modules["inner"] = model._modules.pop("inner")
+        return model
+
+    assert "keys, in another order" in kinds(Plain, reordered)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda dim, rate=0.25: Plain(dim),
+        lambda dim, *, rate=0.5: Plain(dim),
+        lambda rate, dim=4: Plain(rate),
+        lambda dim, rate=0.5, device=None: Plain(dim),
+        lambda dim: Plain(dim),
+    ],
+)
+def test_a_constructor_that_takes_other_arguments_is_found(make: Callable[..., object]) -> None:
+    assert "constructor" in kinds(Plain, make)
+
+
+def test_a_constructor_may_take_device_and_dtype_by_keyword() -> None:
+    assert kinds(Plain, lambda dim, rate=0.5, *, device=None, dtype=None: Plain(dim)) == []
+
+
+def test_memory_that_nobody_writes_is_the_same_in_both() -> None:
+    class Unwritten(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(torch.empty(4))
+
+        def forward(self, x: Tensor) -> Tensor:
+            return x * self.weight
+
+    found = record(Unwritten, [], {}, inputs)
+    output = found.calls["eval"].outputs["result"]
+    assert found.unwritten == ("weight",)
+    assert isinstance(output, Tensor) and not output.isnan().any()
+    assert compare(found, record(Unwritten, [], {}, inputs)) == ()
+
+
+def test_an_error_of_forward_has_to_be_the_same() -> None:
+    def failing(message: str) -> Callable[..., nn.Module]:
+        class Failing(nn.Module):
+            def forward(self, x: Tensor) -> Tensor:
+                raise ValueError(message)
+
+        return Failing
+
+    one, other_one = (record(failing(message), [], {}, inputs) for message in ("one", "other"))
+    assert [each.kind for each in compare(one, other_one)] == ["outputs in training mode", "outputs in eval mode"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        (torch.tensor([1.0, float("nan")]), torch.tensor([1.0, float("nan")]), None),
+        (torch.tensor([0.0]), torch.tensor([-0.0]), ("0.0 at [0]", "-0.0 (1 of 1 elements differ)")),
+        (torch.zeros(2, dtype=torch.int32), torch.zeros(2), ("torch.int32 [2] on cpu", "torch.float32 [2] on cpu")),
+        (torch.tensor([[1, 2], [3, 4]]), torch.tensor([[1, 2], [0, 5]]), ("3 at [1, 0]", "0 (2 of 4 elements differ)")),
+        (torch.tensor(True), torch.tensor(False), ("True at []", "False (1 of 1 elements differ)")),
+        (torch.zeros(0), torch.zeros(0), None),
+    ],
+)
+def test_tensors_are_compared_bit_for_bit(old: Tensor, new: Tensor, found: tuple[str, str] | None) -> None:
+    assert unequal(old, new) == found
+
+
+def test_recording_leaves_the_state_of_torch_as_it_was() -> None:
+    before = torch.get_rng_state(), torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+    record(Plain, [4], {}, inputs)
+    assert torch.equal(torch.get_rng_state(), before[0])
+    assert (torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()) == before[1:]
