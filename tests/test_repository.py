@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,7 +19,7 @@ import qten_gen
 
 REPOSITORY = Path(__file__).parents[1]
 
-FOLDERS = {".ci", "benchmarks", "docs", "examples", "qten_gen", "stubs", "templates", "tests"}
+FOLDERS = {".ci", ".github", "benchmarks", "changelog.d", "docs", "examples", "qten_gen", "stubs", "templates", "tests"}
 
 LEFT_OVER = re.compile(r"\b(?:TO[D]O|FIX[M]E|X[X]X)\b|(?<![\w.])/(?:home|root|opt|Users)/")
 """What nobody should find here: loose ends, and paths of somebody's machine."""
@@ -63,3 +64,23 @@ def test_every_page_is_in_the_contents_of_the_site() -> None:
     docs = REPOSITORY / "docs"
     pages = {str(page.relative_to(docs).with_suffix("")) for page in docs.rglob("*.md")} - {"index"}
     assert sorted(listed) == sorted(pages)
+
+
+def test_the_hosted_workflow_runs_targets_that_exist() -> None:
+    workflow = (REPOSITORY / ".github/workflows/ci.yml").read_text(encoding="utf-8")
+    targets = re.findall(r"^([\w%.-]+):", (REPOSITORY / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    run = re.findall(r"make ([\w.-]+)(?:\$\{\{ matrix\.(\w+) \}\}([\w-]*))?", workflow)
+    values = {name: re.findall(r"[\w.]+", row) for name, row in re.findall(r"(\w+): \[(.*)\]", workflow)}
+    called = {f"{start}{value}{end}" for start, name, end in run for value in (values[name] if name else [""])}
+    assert called >= {"test-python-3.14", "test-oldest-torch", "test-newest-torch"}
+    assert [name for name in called if name not in targets and re.sub(r"[\d.]+$", "%", name) not in targets] == []
+    assert "bash .ci/run" in workflow
+
+
+def test_an_entry_of_the_changelog_has_a_kind_and_says_something() -> None:
+    folder = REPOSITORY / "changelog.d"
+    kinds = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["towncrier"]["fragment"]
+    entries = [path for path in folder.iterdir() if path.name not in ("README.md", "template.md.j2")]
+    named = [path.name for path in entries if not re.fullmatch(rf"[\w-]+\.(?:{'|'.join(kinds)})\.md", path.name)]
+    assert named == []
+    assert [path.name for path in entries if not path.read_text(encoding="utf-8").strip()] == []

@@ -9,7 +9,7 @@ import pytest
 
 from .imports import PACKAGE, REPOSITORY
 
-FOLDERS = ("qten_gen", "templates", "tests", "docs", "stubs", "benchmarks", "examples")
+FOLDERS = ("changelog.d", "qten_gen", "templates", "tests", "docs", "stubs", "benchmarks", "examples")
 
 OF_A_PROJECT = {"model_qten.py", "model_qten.pyi", "qten_gen/rules/<name>.py", "torch/nn/modules/linear.py"}
 """Files of a user's project, of torch, and one that the reader is to write."""
