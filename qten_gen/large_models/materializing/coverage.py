@@ -98,7 +98,12 @@ def _problem(home: Home, gap: Gap) -> str:
     cause = _broken_tie(home) or _old_wrapper(home)
     if cause is not None:
         return f"{what} {cause}"
-    if not gap.is_all:
+    if gap.source is not None:
+        problem = (
+            f"{what} gets values from memory that nothing has written, by {gap.source.overload._schema.name} at"
+            f" {gap.source.place}; fill what it reads"
+        )
+    elif not gap.is_all:
         by = f"let {cls}.{method} fill" if method else f"give {cls} a reset_parameters that fills"
         problem = (
             f"{what} is initialised in part: nothing fills the element {list(gap.index)}; {by} all of self.{home.name}"

@@ -1,8 +1,8 @@
 """How each module of a tree is initialised: by its `reset_parameters`, children before their parents.
 
 The constructor of a module does it in that order too: children are made before the `reset_parameters` of their parent runs, so it
-may change what they did. Nothing here knows a class of torch: a layer is asked for its `reset_parameters`, or `_reset_parameters`
-as `nn.MultiheadAttention` calls it.
+may change what they did. A layer is asked for its `reset_parameters`, or `_reset_parameters` as `nn.MultiheadAttention` calls it.
+One class of torch is known here: the parametrization of `spectral_norm` initialises its vectors in its constructor alone.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from contextlib import nullcontext
 import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
+from torch.nn.utils.parametrizations import _SpectralNorm
 
 from ..deferred.errors import Program
 from ..deferred.recording import Recorder
@@ -164,3 +165,20 @@ def _take_apart(parametrizations: parametrize.ParametrizationList, value: Tensor
         parts = {"original": value} if isinstance(value, Tensor) else {f"original{i}": t for i, t in enumerate(value)}
         for name, part in parts.items():
             getattr(parametrizations, name).copy_(part)
+        _start_spectral_norms(parametrizations)
+
+
+def _start_spectral_norms(parametrizations: parametrize.ParametrizationList) -> None:
+    """Do what the constructor of `torch.nn.utils.parametrizations.spectral_norm` did, for each that has vectors.
+
+    They are drawn, and brought near the singular vectors of the weight as it is now.
+    """
+    if not any(isinstance(each, _SpectralNorm) for each in parametrizations):
+        return
+    value: Tensor = parametrizations.original
+    for each in parametrizations:
+        if isinstance(each, _SpectralNorm) and value.ndim > 1:
+            for vector in each.buffers(recurse=False):
+                vector.copy_(nn.functional.normalize(vector.normal_(), dim=0, eps=each.eps))
+            each._power_method(each._reshape_weight_to_matrix(value), 15)
+        value = each(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -9,8 +10,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
+from torch.nn.utils import parametrizations
 
-from qten_gen import Module, param
+from qten_gen import Module, param, submodule
 from qten_gen.large_models.materializing.written import Gap, gap_in
 
 from .recorded import record
@@ -99,6 +101,114 @@ def test_any_slices_leave_the_gap_that_they_leave_in_a_real_tensor(
     found = record(fill, (5, 4, 3))
     expected = Gap(tuple(missing[0]), len(missing) == 60) if missing else None
     assert gap_in(found.tape, found.slot) == expected
+
+
+def from_empty(x: Tensor) -> Tensor:
+    return torch.empty(x.shape)
+
+
+HANDED_ON: dict[str, tuple[Callable[[Tensor], object], tuple[int, ...] | None]] = {
+    "a copy of nothing": (lambda x: x.copy_(from_empty(x)), (0, 0)),
+    "a copy of a copy": (lambda x: x.copy_(from_empty(x).clone().to(torch.float64)), (0, 0)),
+    "a result": (lambda x: x.copy_(from_empty(x) * 2), (0, 0)),
+    "a sum with nothing": (lambda x: x.fill_(1).add_(from_empty(x)), (0, 0)),
+    "a product into it": (lambda x: torch.mul(from_empty(x), 2, out=x), (0, 0)),
+    "the part that has values": (lambda x: (made := from_empty(x), made[:3].fill_(1), x.copy_(made)), (3, 0)),
+    "a column": (lambda x: (made := from_empty(x), made[:, :2].fill_(1), x.copy_(made.clone())), (0, 2)),
+    "what was filled later": (lambda x: (x.copy_(from_empty(x)), x[:2].fill_(1)), (2, 0)),
+    "filled before, overwritten": (lambda x: (x.fill_(1), x[4:].copy_(torch.empty(2, 4))), (4, 0)),
+    "its own changes": (lambda x: x.clamp_(min=0), (0, 0)),
+    "nothing, replaced": (lambda x: (x.copy_(from_empty(x)), x.normal_()), None),
+    "sizes alone": (lambda x: x.copy_(torch.zeros_like(from_empty(x))), None),
+    "memory that was filled": (lambda x: x.copy_(from_empty(x).normal_() * 2), None),
+    "two halves": (lambda x: (made := from_empty(x), made[:3].fill_(1), made[3:].fill_(2), x.copy_(made)), None),
+}
+"""What an initialiser does with memory that was never written, and the first element that has no value afterwards."""
+
+
+@pytest.mark.parametrize("name", HANDED_ON)
+def test_what_comes_from_memory_that_nothing_wrote_is_not_written(name: str) -> None:
+    fill, index = HANDED_ON[name]
+    found = record(fill, (6, 4))
+    gap = gap_in(found.tape, found.slot)
+    assert (gap.index if gap else None) == index
+
+
+STEPS = ("empty", "ones", "clone", "copy", "fill", "add", "double")
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(STEPS), st.integers(0, 3), st.integers(0, 3), slices_of(5), slices_of(4)), max_size=12
+    )
+)
+@settings(max_examples=200, deadline=None)
+def test_no_program_brings_memory_that_nothing_wrote_into_a_tensor_unseen(
+    steps: list[tuple[str, int, int, slice, slice]],
+) -> None:
+    """The oracle runs on real tensors, with nan where nothing was written."""
+
+    def program(x: Tensor, empty: Callable[[], Tensor]) -> None:
+        made = [x, empty(), torch.ones(5, 4), empty()]
+        for what, to, of, *index in steps:
+            rows, columns = index
+            match what:
+                case "empty":
+                    made[max(to, 1)] = empty()
+                case "ones":
+                    made[max(to, 1)] = torch.ones(5, 4)
+                case "clone":
+                    made[max(to, 1)] = made[of].clone()
+                case "copy":
+                    made[to][rows, columns].copy_(made[of][rows, columns])
+                case "fill":
+                    made[to][rows, columns].fill_(1)
+                case "add":
+                    made[to].add_(made[of])
+                case "double":
+                    made[max(to, 1)] = made[of] * 2
+
+    real = torch.full((5, 4), torch.nan)
+    program(real, lambda: torch.full((5, 4), torch.nan))
+    found = record(lambda x: program(x, lambda: torch.empty(5, 4)), (5, 4))
+    gap = gap_in(found.tape, found.slot)
+    missing = real.isnan().nonzero().tolist()
+    assert gap is not None or not missing
+    if not {"add", "double"} & {what for what, *_ in steps}:
+        assert (gap.index if gap else None) == (tuple(missing[0]) if missing else None)
+
+
+def test_spectral_norm_starts_from_vectors_of_the_weight() -> None:
+    class Net(Module):
+        dim: int
+        linear: nn.Linear = submodule(nn.Linear, "dim", "dim")
+
+        def __post_init__(self) -> None:
+            parametrizations.spectral_norm(self.linear)
+
+        def forward(self, x: Tensor) -> Tensor:
+            return self.linear(x)  # type: ignore[no-any-return] # torch gives it no type
+
+    made = Net.on_meta(16).materialize("cpu", seed=0).eval()
+    weight = made.linear.parametrizations["weight"].original  # type: ignore[union-attr, index] # a ModuleDict
+    largest = torch.linalg.matrix_norm(weight, ord=2)  # type: ignore[arg-type] # a tensor
+    torch.testing.assert_close(made.linear.weight * largest, weight, rtol=0.1, atol=0.02)
+
+
+def test_a_tensor_that_gets_values_from_memory_that_nothing_wrote_is_named_with_the_line() -> None:
+    class Copied(Module):
+        weight: nn.Parameter = param(6)
+
+        def reset_parameters(self) -> None:
+            with torch.no_grad():
+                self.weight.copy_(torch.empty(6))
+
+    with pytest.raises(RuntimeError) as caught:
+        Copied.on_meta().materialize("cpu", seed=0)
+    assert re.sub(r"/\S*/(?=test_)", "", str(caught.value)).partition(", or fill")[0] == (
+        "materialize(): weight, a parameter of Copied, gets values from memory that nothing has written, by aten::copy_ at"
+        f" test_written.py:{Copied.reset_parameters.__code__.co_firstlineno + 2}; fill what it reads"
+    )
 
 
 def test_a_tensor_that_is_filled_in_part_is_named_with_the_element() -> None:
