@@ -15,6 +15,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from .attributes import gradient_of, with_attributes_of
 from .errors import scripted
+from .groups import Groups
 from .mode import DeferredMode
 from .places import caller
 from .python_functions import PythonFunctions
@@ -74,6 +75,8 @@ class Deferral:
             for own in (tensor, gradient_of(tensor)):
                 if own is not None and deferral_of(own) is self:
                     self._pending[self.recorder.slot(own)] = own
+        if not self._pending:
+            self.recorder.streams.arrive()
 
     def refuse_scripted(self, holders: Iterable[object]) -> None:
         """Raise if a module that TorchScript made holds deferred tensors: C++ keeps them, where they cannot be replaced."""
@@ -114,7 +117,7 @@ class Deferral:
     def _bound_to(self, wanted: Mapping[int, Tensor]) -> dict[int, Tensor]:
         """The other pending tensors that have to be made at once: parts of the same storages, and of one autograd graph."""
         tape = self.recorder.tape
-        groups = _Groups()
+        groups = Groups()
         for operation in tape.operations:
             if operation.differentiable:
                 storages = [tape.storage_of(slot) for slot in (*operation.reads, *operation.results)]
@@ -126,25 +129,6 @@ class Deferral:
             for slot, fake in self._pending.items()
             if slot not in wanted and groups.root(tape.storage_of(slot)) in roots
         }
-
-
-class _Groups:
-    """Sets of numbers that are joined one by one."""
-
-    def __init__(self) -> None:
-        self._parents: dict[int, int] = {}
-
-    def root(self, number: int) -> int:
-        """The number that stands for the set of another."""
-        while number in self._parents:
-            number = self._parents[number]
-        return number
-
-    def join(self, one: int, other: int) -> None:
-        """Make one set of the sets of two numbers."""
-        one, other = self.root(one), self.root(other)
-        if one != other:
-            self._parents[other] = one
 
 
 def deferral_of(tensor: Tensor) -> Deferral | None:

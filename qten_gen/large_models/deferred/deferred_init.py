@@ -51,22 +51,17 @@ def deferred_init(module_fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) 
     return result
 
 
-def is_deferred(obj: Tensor | nn.Module) -> bool:
+def is_deferred(obj: object) -> bool:
     """Whether a tensor, or a tensor that a module or a submodule of it holds, is still to be materialized.
 
-    Such a tensor has a shape, a dtype and a device, but no values. Tensors of any shape and dtype may be asked about.
+    Such a tensor has a shape, a dtype and a device, but no values. What is neither a tensor nor a module is not deferred.
 
     >>> is_deferred(deferred_init(torch.ones, 3)), is_deferred(torch.ones(3))
     (True, False)
-
-    Raises:
-        TypeError: `obj` is neither a tensor nor a module.
     """
     if isinstance(obj, Tensor):
         return deferral_of(obj) is not None
-    if not isinstance(obj, nn.Module):
-        raise TypeError(f"is_deferred expected a tensor or a module, got {type(obj).__name__}")
-    return any(deferral_of(tensor) is not None for tensor in _found_in([obj], set()))
+    return isinstance(obj, nn.Module) and any(deferral_of(tensor) is not None for tensor in _found_in([obj], set()))
 
 
 def materialize_tensor(tensor: Tensor) -> Tensor:

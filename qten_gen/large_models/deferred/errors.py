@@ -70,7 +70,7 @@ def after_the_context(what: object, place: Place) -> DeferredError:
     """The error about an operation on a deferred tensor that nobody would ever carry out."""
     return DeferredError(
         f"{place}: {what} was called on a deferred tensor, after deferred_init returned, so it cannot be recorded; "
-        "call materialize_tensor or materialize_module first"
+        "call materialize_tensor or materialize_module first, or, if a cache kept it, clear the cache"
     )
 
 

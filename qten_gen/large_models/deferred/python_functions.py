@@ -23,6 +23,9 @@ from .recording import Recorder
 
 _PYTHON = torch._C.DispatchKey.Python
 
+_NO_DATA = "but its data is not allocated yet"
+"""What C++ says of a fake tensor whose memory it was going to read."""
+
 
 class PythonFunctions(TorchFunctionMode):
     """Gives functions of torch that are not operations a meaning for fake tensors, while they are recorded."""
@@ -47,10 +50,22 @@ class PythonFunctions(TorchFunctionMode):
             return on_storage(func, *args, **(kwargs or {}))
         answer = _ANSWERS.get(func)
         if answer is None or self._recorder.working_thread == get_ident():
-            return func(*args, **(kwargs or {}))
+            return self._call(func, args, kwargs or {})
         if not any(self._recorder.is_mine(value) for value in tensors((*args[:2], (kwargs or {}).get("data")))):
             return func(*args, **(kwargs or {}))
         return answer(self._recorder, func, *args, **(kwargs or {}))
+
+    def _call(self, func: Callable[..., object], args: Sequence[object], kwargs: Mapping[str, object]) -> object:
+        """Call a function, which C++ may carry out on memory without saying so before."""
+        try:
+            return func(*args, **kwargs)
+        except RuntimeError as error:
+            if _NO_DATA not in str(error):
+                raise
+            name = getattr(func, "__name__", func)
+            why = "torch runs it on memory, and has no rule for fake tensors"
+            instead = "call it outside, and pass in what it gives"
+            raise refused(self._recorder.program, name, caller()[0], why, instead) from error
 
 
 def _set_data(recorder: Recorder, func: Callable[..., object], tensor: Tensor, data: Tensor) -> object:
@@ -71,8 +86,10 @@ def _tolist(recorder: Recorder, func: Callable[..., object], tensor: Tensor) -> 
 
 
 def _numpy(recorder: Recorder, func: Callable[..., object], tensor: Tensor, *args: object, **kwargs: object) -> object:
-    """An array of the values. It cannot be written to: nothing would write that into the tensor."""
-    array = func(recorder.value(tensor).requires_grad_(tensor.requires_grad), *args, **kwargs)
+    """An array of the values, which follows changes of the tensor. It cannot be written to: the tensor would not follow."""
+    values = recorder.value(tensor).requires_grad_(tensor.requires_grad)
+    array = func(values, *args, **kwargs)
+    recorder.hand_out(array, values, tensor)
     array.flags.writeable = False  # type: ignore[attr-defined] # an array of numpy, which is not imported here
     return array
 

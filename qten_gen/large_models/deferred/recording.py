@@ -6,6 +6,7 @@ Operations on real tensors alone run as they are, at once.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from threading import get_ident
 from typing import TypeVar, cast
@@ -14,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 from .errors import Program, foreign, hidden, refused, unseen
 from .evaluation import Evaluation
@@ -75,6 +76,8 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         """The thread that records an operation at this moment."""
         self._known = KnownTensors(self.tape)
         self._outside: dict[int, int] = {}
+        self._arrays: list[tuple[weakref.ref[object], Tensor, int]] = []
+        """The arrays of NumPy that the program got: each with the tensor that it is a view of, and the slot of its values."""
         self.streams = Streams(self.tape)
         self.evaluation = Evaluation(self.tape)
 
@@ -175,7 +178,12 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
 
     def take(self, real: Tensor) -> Tensor:
         """A fake tensor that gets the values of a real one from outside, in memory of its own."""
-        return self._constant(real, real._version)
+        working, self.working_thread = self.working_thread, get_ident()
+        try:
+            with torch._C.DisableTorchFunction(), _disable_current_modes():
+                return self._constant(real, None if real.is_inference() else real._version)
+        finally:
+            self.working_thread = working
 
     def _constant(self, made: Tensor, version: int | None) -> Tensor:
         place, _ = caller()
@@ -293,6 +301,20 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
                 place=place,
             )
         )
+        if self._arrays and writes:
+            self._refresh_arrays(writes)
+
+    def hand_out(self, array: object, values: Tensor, tensor: Tensor) -> None:
+        """Keep an array of NumPy up to date: it is a view of `values`, which are those of a fake tensor."""
+        self._arrays.append((weakref.ref(array), values, self.slot(tensor)))
+
+    def _refresh_arrays(self, writes: Sequence[int]) -> None:
+        self._arrays = [each for each in self._arrays if each[0]() is not None]
+        for _, values, slot in self._arrays:
+            if self.tape.storage_of(slot) in writes:
+                now = self.evaluation.values([slot])[slot]
+                with torch.no_grad(), _disable_current_modes():
+                    values.detach().copy_(now)
 
     def _enter(self, tensor: Tensor, before: Sequence[tuple[int, int, int]], made_as: type[Tensor] | None) -> int:
         """The slot of a tensor that an operation returned.
@@ -334,7 +356,13 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         return value
 
     def _note_outside(self, tensor: Tensor, place: Place) -> int:
-        """Take a real tensor that an operation reads into the tape."""
+        """Take a real tensor that an operation reads into the tape; a copy if what else changes it would not be seen.
+
+        A tensor that shares memory with an array of NumPy has a storage that cannot be resized.
+        """
+        if not tensor.untyped_storage().resizable() and tensor.device.type == "cpu":
+            self.tape.outside.append(Outside(tensor.detach().clone(), None, place))
+            return len(self.tape.outside) - 1
         found = self._outside.get(id(tensor))
         version = None if tensor.is_inference() else tensor._version
         if found is None or self.tape.outside[found].version != version:

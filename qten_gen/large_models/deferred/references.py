@@ -70,8 +70,8 @@ def replaced_value(value: object, visit: Visit, waiting: list[object]) -> object
         return value
     if isinstance(value, Tensor):
         new = visit(value)
-        if new is value and kind not in _PLAIN_TENSORS:
-            waiting.append(value)
+        if new is not value or kind not in _PLAIN_TENSORS:
+            waiting.append(new)
         return new
     if isinstance(value, _WITHOUT_TENSORS):
         return value

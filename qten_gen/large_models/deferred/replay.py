@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import _disable_current_modes
 
 from .errors import changed_outside, not_given
+from .groups import Groups
 from .overloads import tensors
 from .tape import Argument, Operation, OutsideRef, SlotRef, Tape
 
@@ -87,9 +88,10 @@ def carry_out(
 ) -> dict[int, Tensor]:
     """Run the operations of a plan; the tensors of the wanted slots among those that they make."""
     values = dict(given)
-    last = _last_uses([op for op in plan.operations if op.index not in plan.passed_over], wanted)
-    with _plain_surroundings(tape, plan.operations):
-        for operation in plan.operations:
+    operations = _tensor_by_tensor(tape, plan.operations)
+    last = _last_uses([op for op in operations if op.index not in plan.passed_over], wanted)
+    with _plain_surroundings(tape, operations):
+        for operation in operations:
             try:
                 if operation.index in plan.passed_over:
                     numbers.pass_over(operation)
@@ -124,6 +126,31 @@ def operations_reaching(
             storages.update(tape.storage_of(slot) for slot in operation.reads)
     found.reverse()
     return found
+
+
+def _tensor_by_tensor(tape: Tape, operations: Sequence[Operation]) -> list[Operation]:
+    """The same operations, each as soon as it can run: so that `model.half()` makes one tensor half after the other.
+
+    Draws stay in order, and so does what shares memory, directly or through others.
+    """
+    groups = Groups()
+    for operation in operations:
+        first, *others = _storages(tape, operation)
+        for other in others:
+            groups.join(first, other)
+    drawn: dict[int, int] = {}
+    after: dict[int, int] = {}
+    for operation in operations:
+        root = groups.root(_storages(tape, operation)[0])
+        if operation.draw is not None or root not in drawn:
+            drawn[root] = operation.index
+        after[operation.index] = drawn[root]
+    return sorted(operations, key=lambda operation: (after[operation.index], operation.index))
+
+
+def _storages(tape: Tape, operation: Operation) -> list[int]:
+    slots = (*operation.results, *operation.reads)
+    return [*map(tape.storage_of, slots), *operation.writes] or [-1]
 
 
 def _last_uses(schedule: Sequence[Operation], wanted: Collection[int]) -> dict[int, list[int]]:

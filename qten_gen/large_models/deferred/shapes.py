@@ -17,7 +17,6 @@ from torch._subclasses.fake_tensor import (
     in_kernel_invocation_manager,
 )
 
-from ..fake.errors import FakeTensorError
 from ..fake.known_results import view_of
 from .overloads import Traits
 
@@ -93,8 +92,10 @@ def compute_shape(
         return mode.fake_tensor_converter.from_meta_and_device(mode, meta, _CPU)
     try:
         return mode.__torch_dispatch__(func, (), args, kwargs)
-    except (*_NEEDS_VALUES, FakeTensorError) as error:
-        if isinstance(error, _NEEDS_VALUES) or isinstance(error.__context__, _NEEDS_VALUES):
+    except RuntimeError as error:
+        # A custom operator without a rule for fake tensors says so in words alone.
+        has_no_rule = "There was no fake impl registered" in str(error)
+        if has_no_rule or isinstance(error, _NEEDS_VALUES) or isinstance(error.__context__, _NEEDS_VALUES):
             raise NeedsValues from error
         raise
 

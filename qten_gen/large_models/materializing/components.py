@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ..deferred.groups import Groups
 from ..deferred.tape import Operation, Tape
 
 
@@ -15,31 +16,22 @@ class Components:
 
     def __init__(self, tape: Tape) -> None:
         self._tape = tape
-        self._parent: dict[int, int] = {}
+        self._groups = Groups()
         for operation in tape.operations:
-            self._join(operation)
+            first, *others = self._storages(operation) or [-1]
+            for other in others:
+                self._groups.join(first, other)
         operations: dict[int, list[Operation]] = {}
         for operation in tape.operations:
             for storage in self._storages(operation)[:1]:
-                operations.setdefault(self._root(storage), []).append(operation)
+                operations.setdefault(self._groups.root(storage), []).append(operation)
         self._parts = {root: replace(tape, operations=found) for root, found in operations.items()}
         self._nothing = replace(tape, operations=[])
 
     def of(self, slot: int) -> Tape:
         """The operations that share memory with a slot, directly or through others."""
-        return self._parts.get(self._root(self._tape.storage_of(slot)), self._nothing)
+        return self._parts.get(self._groups.root(self._tape.storage_of(slot)), self._nothing)
 
     def _storages(self, operation: Operation) -> list[int]:
         slots = (*operation.results, *operation.reads)
         return [*map(self._tape.storage_of, slots), *operation.writes]
-
-    def _join(self, operation: Operation) -> None:
-        first, *others = self._storages(operation) or [-1]
-        for other in others:
-            self._parent[self._root(other)] = self._root(first)
-
-    def _root(self, storage: int) -> int:
-        while (above := self._parent.get(storage, storage)) != storage:
-            self._parent[storage] = self._parent.get(above, above)
-            storage = above
-        return storage

@@ -28,6 +28,8 @@ class Written(nn.Module):
         super().__setattr__(name, value)  # type: ignore[arg-type] # a module keeps values of any kind
 
 
+OUTSIDE = torch.arange(6.0).reshape(2, 3)
+
 WRITERS: dict[str, Callable[[Written], None]] = {}
 
 
@@ -286,6 +288,54 @@ def numpy_and_old_constructors(module: Written) -> None:
     module.other = nn.Parameter(torch.Tensor(2, 2).normal_())
     module.new = module.weight.new(3).zero_()
     module.new_zeros = module.weight.new_zeros(2)
+
+
+@constructor
+def an_array_that_is_used_for_each_layer(module: Written) -> None:
+    table = numpy.zeros(3, dtype=numpy.float32)
+    for index in range(3):
+        table[:] = index
+        weight = nn.Parameter(torch.empty(3))
+        with torch.no_grad():
+            weight.copy_(torch.from_numpy(table))
+        setattr(module, f"weight{index}", weight)
+
+
+@constructor
+def an_array_of_a_tensor_that_changes(module: Written) -> None:
+    module.weight = nn.Parameter(torch.zeros(3))
+    array = module.weight.detach().numpy()
+    with torch.no_grad():
+        module.weight.add_(1)
+    module.as_array = float(array.sum())
+    module.buffer = torch.from_numpy(array.copy())
+
+
+@constructor
+def contents_from_outside(module: Written) -> None:
+    module.weight = nn.Parameter(torch.empty(2, 3))
+    module.weight.data = OUTSIDE
+
+
+@constructor
+def tensors_in_attributes_of_parameters(module: Written) -> None:
+    module.weight = nn.Parameter(torch.randn(3))
+    module.weight.scale = torch.randn(2)  # type: ignore[attr-defined] # programs keep what they like on a tensor
+
+
+@torch.library.custom_op("qten_gen_tests::doubled", mutates_args=())
+def doubled(x: Tensor) -> Tensor:
+    return x * 2
+
+
+@constructor
+def operators_without_a_rule_for_fake_tensors(module: Written) -> None:
+    module.weight = nn.Parameter(doubled(torch.randn(3)))
+
+
+@constructor
+def numbers_alone(module: Written) -> None:
+    module.number = torch.randn(3).sum().item()
 
 
 @constructor

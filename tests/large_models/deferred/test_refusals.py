@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import pickle
 import threading
 from collections.abc import Callable
@@ -79,6 +80,10 @@ REFUSED: dict[str, tuple[Callable[[Tensor], object], str]] = {
     "dispatch switched off": (
         _without_dispatch,
         "cannot record mul_ on a tensor of size (3,): modes are switched off there",
+    ),
+    "an operator that torch has on memory alone": (
+        lambda x: torch.quasirandom.SobolEngine(3, scramble=True, seed=1),  # type: ignore[no-untyped-call] # of torch
+        "torch runs it on memory, and has no rule for fake tensors; call it outside, and pass in what it gives",
     ),
     "data of a tensor from outside": (
         lambda x: setattr(OUTSIDE, "data", x),
@@ -194,6 +199,16 @@ def test_an_operation_after_the_context_is_an_error(name: str) -> None:
     assert str(caught.value).startswith(f"{__file__}:")
     materialize_module(module)
     assert module(torch.ones(1, 2)).shape == (1, 3)
+
+
+def test_a_deferred_tensor_in_a_cache_is_an_error_that_names_the_cause() -> None:
+    @functools.cache
+    def table() -> Tensor:
+        return torch.arange(4)
+
+    deferred_init(lambda: table() * 2)
+    with pytest.raises(DeferredError, match="if a cache kept it, clear the cache"):
+        table() * 2
 
 
 def test_loading_into_a_deferred_module_is_an_error_that_says_so() -> None:

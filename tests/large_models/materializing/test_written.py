@@ -191,7 +191,7 @@ def test_spectral_norm_starts_from_vectors_of_the_weight() -> None:
 
     made = Net.on_meta(16).materialize("cpu", seed=0).eval()
     weight = made.linear.parametrizations["weight"].original  # type: ignore[union-attr, index] # a ModuleDict
-    largest = torch.linalg.matrix_norm(weight, ord=2)  # type: ignore[arg-type] # a tensor
+    largest = torch.linalg.matrix_norm(weight, ord=2)
     torch.testing.assert_close(made.linear.weight * largest, weight, rtol=0.1, atol=0.02)
 
 
