@@ -1,13 +1,15 @@
-"""One seed for all processes that hold parts of the same tensors."""
+"""Processes that hold parts of the same tensors: one seed for all, and one model."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from ...runtime.module.core.module_base import ModuleBase
 from .placements import is_distributed
 
 if TYPE_CHECKING:
@@ -46,11 +48,74 @@ def agreed_seed(seed: int, meshes: Iterable[DeviceMesh], *, drawn: bool) -> int:
     return seed
 
 
-def _extremes(seed: int, mesh: DeviceMesh) -> tuple[int, int]:
-    """The lowest and the highest seed in a mesh."""
+def description(
+    root: nn.Module, tensors: Mapping[str, Tensor], placements: Mapping[str, object], loaded: Iterable[str]
+) -> list[str]:
+    """What has to be the same in all processes, a line each: versions, arguments of modules, and tensors with their placements.
+
+    Args:
+        root: The module.
+        tensors: Its tensors by qualified name.
+        placements: Where tensors are placed on a mesh, by the same names.
+        loaded: The names of the tensors that a checkpoint has.
+    """
+    lines = [f"torch: {torch.__version__}"]
+    for path, module in root.named_modules():
+        if isinstance(module, ModuleBase):
+            lines += (f"{path and f'{path}.'}{name}: {value!r}" for name, value in _arguments(module))
+    for name, tensor in tensors.items():
+        placed = tensor.placements if is_distributed(tensor) else placements.get(name)
+        lines.append(f"{name}: {str(tensor.dtype).removeprefix('torch.')} {list(tensor.shape)}, placed as {placed}")
+    return [*lines, *(f"{name}: from the checkpoint" for name in loaded)]
+
+
+def _arguments(module: ModuleBase) -> Iterator[tuple[str, object]]:
+    """The constructor arguments of a declared module of which every process has the same text."""
+    for name in type(module)._config:
+        value = getattr(module, name, None)
+        if isinstance(value, (int, float, str, torch.dtype)) or value is None:
+            yield name, value
+
+
+def check_agreement(lines: Sequence[str], meshes: Iterable[DeviceMesh]) -> None:
+    """Compare what this process has with the others of the meshes, by digest. All of them have to call this.
+
+    Raises:
+        ValueError: they differ. Every process raises it, and names the first difference.
+    """
     import torch.distributed as dist
 
-    bounds = torch.tensor([seed, -seed], dtype=torch.int64, device=mesh.device_type)
+    digest = int.from_bytes(hashlib.blake2b("\n".join(lines).encode(), digest_size=7).digest(), "little")
+    for mesh in meshes:
+        if mesh.get_coordinate() is None:
+            continue
+        low, high = _extremes(digest, mesh)
+        if low == high:
+            continue
+        every = [list(lines)]
+        for dim in range(mesh.ndim):
+            found: list[list[list[str]]] = [[] for _ in range(mesh.size(dim))]
+            dist.all_gather_object(found, every, group=mesh.get_group(dim))
+            every = [each for part in found for each in part]
+        raise ValueError(f"materialize(): the processes of a mesh do not have the same model: {_difference(every)}")
+
+
+def _difference(every: Sequence[Sequence[str]]) -> str:
+    """The first line in which a process differs from the first one."""
+    first = every[0]
+    other = next(lines for lines in every if lines != first)
+    here, there = next(
+        (pair for pair in zip(first, other, strict=False) if pair[0] != pair[1]),
+        (f"{len(first)} arguments and tensors", f"{len(other)}"),
+    )
+    return f"{here} in one, {there} in another"
+
+
+def _extremes(number: int, mesh: DeviceMesh) -> tuple[int, int]:
+    """The lowest and the highest number in a mesh."""
+    import torch.distributed as dist
+
+    bounds = torch.tensor([number, -number], dtype=torch.int64, device=mesh.device_type)
     for dim in range(mesh.ndim):
         dist.all_reduce(bounds, op=dist.ReduceOp.MAX, group=mesh.get_group(dim))
     high, low = bounds.tolist()

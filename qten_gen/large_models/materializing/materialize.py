@@ -14,7 +14,7 @@ from torch.utils._pytree import tree_map_only
 
 from ...runtime.declaring.fields import Buffer, Parameter
 from ...runtime.module.core.module_base import ModuleBase
-from .agreement import agreed_seed
+from .agreement import agreed_seed, check_agreement
 from .checkpoints import Checkpoint, CheckpointError
 from .coverage import check_covered, check_kinds, check_not_fake
 from .devices import usable
@@ -56,6 +56,8 @@ def materialize(
     check_not_fake(held)
     on_meta = [each for each in held if each.tensor.is_meta]
     wanted = _sources(module, held, mesh, placements, state_dict, prefix)
+    if wanted.meshes:
+        check_agreement(wanted.described(module, held), wanted.meshes)
     made = _Made()
     if on_meta:
         check_kinds(on_meta)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
-from .agreement import meshes_of
+from .agreement import description, meshes_of
 from .checkpoints import read
 from .filling import allocated, local_part
 from .matching import Match, StateDict, matched, opened
@@ -38,7 +38,7 @@ class Sources:
     matches: Mapping[int, Match]
     """What the checkpoint has."""
     meshes: Sequence[DeviceMesh]
-    """All meshes that tensors are placed on. Their processes have to agree on a seed."""
+    """All meshes that tensors are placed on. Their processes have to agree on a seed, and on the model."""
 
     def allocated(self, held: HeldTensor, like: Tensor, device: torch.device, dtype: torch.dtype | None) -> Tensor:
         """Memory for the values of a tensor, or for the part of them that this process holds.
@@ -54,6 +54,12 @@ class Sources:
             return allocated(on_mesh(like, self.mesh, placements), device, dtype)
         is_like = held.tensor.shape != like.shape or held.tensor.stride() != like.stride()
         return allocated(like if is_like else held.tensor, device, dtype or like.dtype)
+
+    def described(self, root: nn.Module, held: Sequence[HeldTensor]) -> list[str]:
+        """What has to be the same in all processes of the meshes."""
+        by_name = {each.homes[0].qualified: each.tensor for each in held}
+        placements = {name: self.placed.get(id(tensor)) for name, tensor in by_name.items()}
+        return description(root, by_name, placements, [match.name for match in self.matches.values()])
 
     def load(self, held: HeldTensor, value: Tensor) -> int:
         """Write the values that the checkpoint has of a tensor into `value`; the bytes that were read.

@@ -281,6 +281,28 @@ def different_seeds_are_refused_everywhere(folder: Path) -> None:
     assert all(each.is_meta for each in net.parameters())
 
 
+def a_model_of_another_width_is_refused_everywhere(folder: Path) -> None:
+    net = sharded(Net.on_meta(hidden=32 if dist.get_rank() else 30), line())
+    try:
+        net.materialize("cpu", seed=1)
+    except ValueError as error:
+        expected = "the processes of a mesh do not have the same model: hidden: 30 in one, hidden: 32 in another"
+        assert str(error) == f"materialize(): {expected}"
+    else:
+        raise AssertionError("another width went unnoticed")
+    assert all(each.is_meta for each in net.parameters())
+
+
+def other_placements_are_refused_everywhere(folder: Path) -> None:
+    where = Shard(0) if dist.get_rank() else Replicate()
+    try:
+        Net.on_meta().materialize("cpu", seed=1, mesh=square(), placements={"one": [Replicate(), where]})
+    except ValueError as error:
+        assert "one: float32 [1, 12], placed as (Replicate(), Replicate()) in one" in str(error), error
+    else:
+        raise AssertionError("other placements went unnoticed")
+
+
 def cast_when_made(folder: Path) -> None:
     net = sharded(Net.on_meta(), line()).materialize("cpu", seed=1, dtype=torch.bfloat16)
     assert_same(net, deepcopy(alone()).bfloat16())
@@ -364,6 +386,8 @@ CHECKS: Sequence[tuple[Check, Sequence[int]]] = (
     (tensor_parallel, (2,)),
     (fully_sharded_and_tensor_parallel, (4,)),
     (one_seed_is_drawn_for_all, (2,)),
+    (a_model_of_another_width_is_refused_everywhere, (2, 4)),
+    (other_placements_are_refused_everywhere, (2, 4)),
     (different_seeds_are_refused_everywhere, (2,)),
     (cast_when_made, (2,)),
     (loaded_from_safetensors, (2,)),
