@@ -171,7 +171,6 @@ docs: $(INSTALLED)
 	@echo "build/site/index.html"
 
 generate: $(INSTALLED)
-	$(BIN)/python -m templates.compile
 	$(BIN)/qten-gen
 	$(BIN)/python -m qten_gen.rules.documentation > docs/rules.md
 	$(BIN)/python -m qten_gen.rules.documentation codes > qten_gen/common/diagnostic_codes.py

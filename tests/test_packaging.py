@@ -69,9 +69,11 @@ def test_the_wheel_holds_the_package_and_the_stubs(wheel: Path) -> None:
         for folder, prefix in {
             "qten_gen": Path("qten_gen"),
             "stubs/qten_gen_typing": Path("qten_gen_typing"),
+            "templates": Path("qten_gen/templates"),
         }.items()
         for path in (REPOSITORY / folder).rglob("*")
         if path.is_file() and path.suffix in {".py", ".pyi", ".typed", ".j2", ".js", ".css"}
+        if folder != "templates" or path.suffix == ".j2"
     }
     names = {name for name in ZipFile(wheel).namelist() if ".dist-info/" not in name}
     assert names == expected

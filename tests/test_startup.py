@@ -89,6 +89,17 @@ def test_an_unchanged_tree_loads_the_standard_library_only(project: Path, argume
     assert rooms == {"cli", "common", "project"}
 
 
+def test_a_program_whose_files_are_fresh_loads_no_jinja2(project: Path) -> None:
+    assert "jinja2" not in imported(project / "src", "-c", "import model")
+
+
+def test_a_file_without_a_declaration_is_read_without_jinja2(project: Path) -> None:
+    (project / "src" / "plain.py").write_text("from qten_gen import TensorClass\n")
+    names = loaded(project, "src")
+    assert "qten_gen.generate.plan" in names
+    assert "jinja2" not in names
+
+
 def test_a_changed_tree_loads_no_torch(project: Path) -> None:
     (project / "src" / "model.py").write_text(SOURCE + "    y: Tensor\n")
     names = loaded(project, "src")

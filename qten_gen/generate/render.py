@@ -1,11 +1,10 @@
-"""Views of Python → text. The templates are functions here: `templates/compile.py` makes them of the files beside it."""
+"""Views of Python → text."""
 
 from __future__ import annotations
 
 from ..emit.file import PythonFileView, python_class, python_file
 from ..emit.tensorclass import TensorClassView
 from ..model import Declaration, FileDecl
-from .python_templates import file_py, module_py, tensorclass_py
 
 
 def render_python(file: FileDecl) -> str:
@@ -19,5 +18,10 @@ def render_class(declaration: Declaration) -> str:
 
 
 def _text(view: PythonFileView) -> str:
-    classes = [tensorclass_py(cls) if isinstance(cls, TensorClassView) else module_py(cls) for cls in view.classes]
-    return file_py(view, classes)
+    from .templates import rendered
+
+    classes = [
+        rendered("tensorclass.py.j2" if isinstance(cls, TensorClassView) else "module.py.j2", c=cls)
+        for cls in view.classes
+    ]
+    return rendered("file.py.j2", file=view, classes=classes)

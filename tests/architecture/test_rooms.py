@@ -71,7 +71,7 @@ PURE = (
     "read",
     "report",
     "rules",
-    "generate/(?!render|in_memory)",
+    "generate/(?!render|templates|in_memory)",
     *(f"project/{module}$" for module in PURE_PROJECT),
 )
 """Parts that turn data into data, as patterns of file names: they know no disk and no working directory."""
@@ -148,7 +148,7 @@ def test_the_command_imports_the_language_server_in_one_place_and_late() -> None
 @pytest.mark.parametrize(
     ("module", "files"),
     [
-        ("jinja2", r"$."),
+        ("jinja2", r"generate/templates$"),
         ("libcst", r"$."),
         ("rich|mypy", r"$."),
         # Both for those who have them: neither is needed.
@@ -166,13 +166,22 @@ def test_a_package_is_imported_in_one_place(module: str, files: str) -> None:
     assert [found for found in importers(module) if not re.match(files, in_file(found))] == []
 
 
-def test_only_apply_the_manifest_and_the_files_of_objects_change_the_disk() -> None:
+def test_jinja2_is_imported_when_something_is_rendered() -> None:
+    assert importers(r"qten_gen\.generate\.templates", at_once=True) == []
+
+
+def test_only_apply_the_manifest_compiled_templates_and_the_files_of_objects_change_the_disk() -> None:
     writing = re.compile(
         r"""\bos\.(?:replace|unlink|remove|rename|chmod|mkdir|makedirs|rmdir)\(|open\([^)]*"[wxa]b?\""""
     )
     files = {str(path.relative_to(PACKAGE)): path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")}
     found = {name for name, text in files.items() if writing.search(text)}
-    assert found == {"project/apply.py", "project/manifest.py", "runtime/tensorclass/storage/files.py"}
+    assert found == {
+        "generate/templates.py",
+        "project/apply.py",
+        "project/manifest.py",
+        "runtime/tensorclass/storage/files.py",
+    }
 
 
 @pytest.mark.parametrize("part", PURE)
