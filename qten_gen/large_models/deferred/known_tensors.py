@@ -7,8 +7,6 @@ its slot says. `tensor.data = other` changes a tensor without an operation: then
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import torch
 from torch import Tensor
 
@@ -27,21 +25,10 @@ class KnownTensors:
 
     def enter_fresh(self, tensor: Tensor, made_as: type[Tensor] | None = None) -> int:
         """Enter a tensor with a storage of its own; its slot."""
-        self._storages[storage_address(tensor)] = self.new_storage()
-        return self.enter(tensor, made_as)
-
-    def new_storage(self) -> int:
-        """The number of a storage that nothing is a part of yet."""
+        self._storages[storage_address(tensor)] = self._next_storage
         self._parts[self._next_storage] = []
         self._next_storage += 1
-        return self._next_storage - 1
-
-    def enter_as(self, like: Slot, storage: int) -> int:
-        """Enter a slot like another one in a storage, for a tensor that nobody has; its index."""
-        slot = replace(like, index=len(self._tape.slots), storage=storage)
-        self._tape.slots.append(slot)
-        self._parts[storage].append(slot.index)
-        return slot.index
+        return self.enter(tensor, made_as)
 
     def enter(self, tensor: Tensor, made_as: type[Tensor] | None = None) -> int:
         """Enter a tensor that is a part of a storage that is known; its slot."""

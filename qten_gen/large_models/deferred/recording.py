@@ -22,7 +22,6 @@ from .evaluation import Evaluation
 from .known_tensors import KnownTensors, storage_address
 from .overloads import Traits, tensors, traits
 from .places import caller, is_inside
-from .repeating import Passage
 from .shapes import NeedsValues, compute_shape, fake_like
 from .streams import Streams, default_generator
 from .tape import Argument, Draw, Operation, Outside, OutsideRef, Place, SlotRef, Tape
@@ -98,10 +97,6 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         found = self._known.find(tensor)
         return self._slot_of_changed(tensor) if found is None else found
 
-    def find(self, tensor: Tensor) -> int | None:
-        """The slot of a fake tensor; None if no operation made it, or something else has changed it since."""
-        return self._known.find(tensor)
-
     def hidden(self, what: object, given: Iterable[object]) -> RuntimeError | None:
         """The error about an operation that is not recorded; None where it has no tensor of this recording."""
         mine = [tensor for tensor in tensors(given) if isinstance(tensor, FakeTensor) and tensor.fake_mode is self.mode]
@@ -109,10 +104,6 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
             return None
         shown = self.names.get(id(mine[0])) or f"a tensor of size {tuple(mine[0].shape)}"
         return hidden(self.program, what, shown, caller()[0])
-
-    def repeat(self, recorded: Passage, given: Sequence[int]) -> None:
-        """Note operations that were recorded before once more, on the tensors of other slots."""
-        recorded.on(self.tape, self._known, given)
 
     def is_mine(self, tensor: object) -> bool:
         """Whether a tensor is a fake of this recording; one of another recording is refused."""

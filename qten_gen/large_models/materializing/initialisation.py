@@ -8,7 +8,6 @@ One class of torch is known here: the parametrization of `spectral_norm` initial
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import nullcontext
 
 import torch
 from torch import Tensor, nn
@@ -17,7 +16,6 @@ from torch.nn.utils.parametrizations import _SpectralNorm
 
 from ..deferred.errors import Program
 from ..deferred.recording import Recorder
-from .recorded_once import RecordedOnce
 from .stand_ins import StandIns
 from .survey import HeldTensor, Home, Registry
 
@@ -63,24 +61,19 @@ def program_of(part: str) -> Program:
     return Program("materialize()", part, RuntimeError)
 
 
-def initialise(
-    root: nn.Module, stand_ins: StandIns, origins: Mapping[int, Home], recorder: Recorder, *, shared: bool
-) -> None:
+def initialise(root: nn.Module, stand_ins: StandIns, origins: Mapping[int, Home], recorder: Recorder) -> None:
     """Run the initialisation of every module on the stand-ins that are in its place, and tell the recorder whose it is.
 
     `origins` has the name that each tensor was made under, by the id of the tensor. A module that holds it under another name
-    initialises a tensor that nobody keeps, as it did in its constructor before it was tied. If `shared`, modules that are
-    certainly initialised alike are recorded once.
+    initialises a tensor that nobody keeps, as it did in its constructor before it was tied.
     """
     of_module: dict[int, list[tuple[Home, HeldTensor]]] = {}
     for held in stand_ins.held:
         for home in held.homes:
             of_module.setdefault(id(home.module), []).append((home, held))
-    recorded = RecordedOnce(stand_ins, recorder) if shared else None
     for path, module in children_first(root):
         method = method_of(module)
-        found = None if recorded is None else recorded.likeness(module, method)
-        if method is None or (recorded is not None and recorded.repeat(found)):
+        if method is None:
             continue
         places = [
             (home, held) for home, held in of_module.get(id(module), []) if home.registry is not Registry.ATTRIBUTE
@@ -92,8 +85,7 @@ def initialise(
         cls = class_name(module)
         recorder.program = program_of(f"{cls}.{method}() of {path}" if path else f"{cls}.{method}()")
         try:
-            with nullcontext() if recorded is None else recorded.watched(module, found):
-                _run(module, method, stand_ins)
+            _run(module, method, stand_ins)
         except Exception as error:
             error.add_note(f"in {cls}.{method}(), which materialize() runs on fake tensors for {path or 'the module'}")
             raise

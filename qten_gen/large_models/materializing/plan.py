@@ -18,7 +18,6 @@ from .evaluation import draw_keys
 from .initialisation import initialise, method_of, program_of
 from .initialisers import recorded_whole
 from .keyed_draws import Key
-from .likeness import is_watched
 from .matching import without_wrappers
 from .read_values import KnownValues
 from .stand_ins import Assigned, StandIns, in_place, made_for
@@ -93,7 +92,6 @@ def planned(root: nn.Module, held: Sequence[HeldTensor], device: torch.device) -
     initialised = frozenset(id(module) for module in root.modules() if method_of(module) is not None)
     kept: dict[str, str] = vars(root).get(ORIGINS, {})
     origins = {id(each.tensor): origin(each, kept, initialised) for each in held}
-    shared = not is_watched()
     mode = WatchingMode()
     recorder = Recorder(mode)
     recorder.evaluation = KnownValues(recorder.tape)
@@ -104,7 +102,7 @@ def planned(root: nn.Module, held: Sequence[HeldTensor], device: torch.device) -
             recorder.names = {id(stand_ins.at(each)): origins[id(each.tensor)].qualified for each in held}
             with recorder, PythonFunctions(recorder), in_place(root, stand_ins), recorded_whole():
                 mode.watching_for = recorder
-                initialise(root, stand_ins, origins, recorder, shared=shared)
+                initialise(root, stand_ins, origins, recorder)
         finally:
             mode.watching_for = None
             recorder.streams.put_back()

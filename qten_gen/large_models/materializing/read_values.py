@@ -15,16 +15,12 @@ from .evaluation import blank_inputs
 class KnownValues(Evaluation):
     """Values that do not depend on random numbers: those have none before the names of all tensors are known."""
 
-    reads = 0
-    """How often something was read."""
-
     def values(self, slots: Collection[int]) -> dict[int, Tensor]:
         """The tensors of slots.
 
         Raises:
             RuntimeError: random numbers decide what they are.
         """
-        self.reads += 1
         operations = operations_reaching(self._tape, slots)
         for operation in operations:
             if operation.draw is not None:
