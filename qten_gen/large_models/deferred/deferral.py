@@ -19,7 +19,6 @@ from .groups import Groups
 from .mode import DeferredMode
 from .places import caller
 from .python_functions import PythonFunctions
-from .replay import replay
 
 
 class _Thread(local):
@@ -94,7 +93,7 @@ class Deferral:
             wanted = {self.recorder.slot(fake): fake for fake in fakes if real_of(fake) is None}
             wanted.update(self._bound_to(wanted))
             wanted.update(self._gradients_of(wanted.values()))
-            values = replay(self.recorder.tape, wanted, numbers=self.recorder.evaluation.numbers)
+            values = self.recorder.evaluation.values(wanted)
             for slot, fake in wanted.items():
                 vars(fake)["real"] = with_attributes_of(fake, values[slot])
                 self._pending.pop(slot, None)

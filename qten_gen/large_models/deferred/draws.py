@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from threading import Lock
+from threading import Lock, RLock
 
 import torch
 from torch import Tensor
@@ -54,6 +54,8 @@ class RecordedNumbers:
     """
 
     def __init__(self, tape: Tape) -> None:
+        self.lock = RLock()
+        """Held from a plan to its end. A recording of another thread may go on where this one ends, and ask for the state."""
         self._tape = tape
         self._generators: dict[int, torch.Generator] = {}
         self._standing: dict[int, int | None] = {}
@@ -86,9 +88,10 @@ class RecordedNumbers:
         """The state of a generator at a place of the tape."""
         if isinstance(start, State):
             return self._given(start)
-        if start.operation not in self._reached:
-            carry_out(self._tape, self.plan([], [start.operation]), self, (), {})
-        return self._reached[start.operation]
+        with self.lock:
+            if start.operation not in self._reached:
+                carry_out(self._tape, self.plan([], [start.operation]), self, (), {})
+            return self._reached[start.operation]
 
     def draw(self, operation: Operation, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
         assert operation.draw is not None

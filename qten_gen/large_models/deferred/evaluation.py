@@ -23,7 +23,8 @@ class Evaluation:
 
     def values(self, slots: Collection[int]) -> dict[int, Tensor]:
         """The tensors of slots as the program would have them now."""
-        return replay(self._tape, slots, numbers=self.numbers)
+        with self.numbers.lock:
+            return replay(self._tape, slots, numbers=self.numbers)
 
     def draw_at(
         self, stream: int, start: After | State, func: OpOverload, args: Sequence[object], kwargs: Mapping[str, object]

@@ -124,6 +124,16 @@ def test_modules_can_be_deferred_in_several_threads_at_once() -> None:
         assert_equal(construct(seed), module)
 
 
+def test_threads_that_go_on_from_each_others_draws_end_without_an_error() -> None:
+    """They share the default generator, so which numbers each gets is left to chance."""
+
+    def work(_: int) -> None:
+        for _ in range(20):
+            materialize_module(deferred_init(nn.TransformerEncoderLayer, 8, 2))
+
+    _run_in_threads(work, range(4))
+
+
 def test_a_thread_beside_a_deferral_is_not_deferred() -> None:
     made: list[torch.Tensor] = []
 
