@@ -138,14 +138,17 @@ _TELLING = ("__init__", "reset_parameters")
 
 
 def _registers(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Attribute) and call.func.attr.startswith("register_")
+    return isinstance(call.func, ast.Attribute) and call.func.attr.startswith(("new_", "register_"))
 
 
 def _said(cls: ast.ClassDef, fields: Collection[str]) -> dict[str, list[str]]:
     """What a generated class says of each field: its entries in tables, its arguments, and its statements."""
     found: dict[str, list[str]] = {}
     for statement in cls.body:
-        if isinstance(statement, ast.Assign):
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
+            for name in _mentioned(statement.targets[0]):
+                found.setdefault(name, []).append(ast.dump(statement.value))
+        elif isinstance(statement, ast.Assign):
             for name, entry in _entries(statement.value):
                 found.setdefault(name, []).append(f"{ast.dump(statement.targets[0])} {entry}")
         elif not isinstance(statement, ast.FunctionDef) or statement.name in {*_TELLING, *fields}:

@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..model import Argument, Dim, SpecifierCall, SubmoduleDecl, Value, language
 from ..model.dimension_text import to_python
 from . import layout, spelling
 from .builtin_names import Builtins
-from .computed import if_wanted, written
+from .computed import either, written
 from .imports import Aliases
+from .torch_layers import PLACED, WITHOUT_TENSORS
 
-_TO_SUBMODULE = 12
-"""The indentation of a child that stands on a line of its own."""
+Siblings = Mapping[str, str]
+"""The classes of the same file that a generated constructor may call by name, by their qualified names."""
+
+_LAYERS = PLACED | WITHOUT_TENSORS
 
 
 class _Owner(NamedTuple):
     """The class whose constructor makes the children, and the names that its text uses."""
 
     name: str
+    siblings: Siblings
     builtins: Builtins
     aliases: Aliases
 
 
-def child(field: SubmoduleDecl, owner: str, builtins: Builtins, aliases: Aliases) -> str:
-    """The expression that makes a child, or the list or dict of several, which their arguments may tell apart by index."""
-    of = _Owner(owner, builtins, aliases)
-    made = _each(field, field.name, of, _TO_SUBMODULE)
-    return made if field.is_repeated else if_wanted(made, field.when, builtins)
+def registration(field: SubmoduleDecl, owner: str, siblings: Siblings, builtins: Builtins, aliases: Aliases) -> str:
+    """The statement that makes a child and registers it, or None where a condition is false."""
+    of = _Owner(owner, siblings, builtins, aliases)
+    if field.when is None or field.is_repeated:
+        return f"self.{field.name} = {_each(field, field.name, of, 8)}"
+    made = f"self.{field.name} = {_each(field, field.name, of, 12)}"
+    return either(field.when, made, f'self.register_module("{field.name}", None)', builtins)
 
 
 def _each(field: SubmoduleDecl, key: str, owner: _Owner, indent: int) -> str:
@@ -65,7 +71,21 @@ def _construct(cls: Value, arguments: Sequence[Argument], owner: _Owner, key: st
     """The call that makes one child. `key` leads to its record in the declaration: `blocks`, `blocks.args.0`."""
     if cls.name == language.CHAIN:
         return _sequence(arguments, owner, key, indent)
-    return f"_rt.construct({', '.join(_construction(cls, arguments, owner, key, indent))})"
+    called = _called(cls, owner)
+    given = list(_arguments(cls, arguments, owner, key, indent + 4))
+    if called is not None:
+        return layout.bracketed(f"{called}(", given, ")", indent)
+    return layout.bracketed("_rt.construct(", [_value(cls, owner, f"{key}.cls"), *given], ")", indent)
+
+
+def _called(cls: Value, owner: _Owner) -> str | None:
+    """The class as its constructor is called, where that is known to take what it is given; None for another class."""
+    if cls.choice is not None:
+        return None
+    if cls.name in owner.siblings:
+        return owner.siblings[cls.name]
+    layer = (cls.torch_name or "").removeprefix("torch.nn.")
+    return spelling.torch_name(f"torch.nn.{layer}", owner.aliases) if layer in _LAYERS else None
 
 
 def _sequence(arguments: Sequence[Argument], owner: _Owner, key: str, indent: int) -> str:
@@ -110,18 +130,16 @@ def _nested(call: SpecifierCall, owner: _Owner, key: str, indent: int) -> str:
     raise ValueError(f"a rule has to stop this child: {call}")
 
 
-def _construction(cls: Value, arguments: Sequence[Argument], owner: _Owner, key: str, indent: int) -> Iterator[str]:
-    """The arguments of `_rt.construct`: the class, what it is called with, and the owner's device and dtype."""
-    yield _value(cls, owner, f"{key}.cls")
+def _arguments(cls: Value, arguments: Sequence[Argument], owner: _Owner, key: str, indent: int) -> Iterator[str]:
+    """What a class is called with: the arguments of the declaration, and the owner's device and dtype."""
     positional = [argument for argument in arguments if argument.keyword is None]
     keywords = {argument.keyword: argument for argument in arguments if argument.keyword is not None}
     for index, argument in enumerate(positional):
         yield _argument(argument, owner, f"{key}.args.{index}", indent)
-    for name in ("device", "dtype"):
-        given = keywords.pop(name, None)
-        yield f"{name}={name if given is None else _argument(given, owner, f'{key}.kwargs.{name}', indent)}"
     for keyword, argument in keywords.items():
         yield f"{keyword}={_argument(argument, owner, f'{key}.kwargs.{keyword}', indent)}"
+    if (cls.torch_name or "").removeprefix("torch.nn.") not in WITHOUT_TENSORS:
+        yield from (f"{name}={name}" for name in ("device", "dtype") if name not in keywords)
 
 
 def _argument(argument: Argument, owner: _Owner, key: str, indent: int) -> str:

@@ -56,6 +56,11 @@ def if_wanted(made: str, when: Dim | None, builtins: Builtins) -> str:
     return made if when is None else f"{made} if {written(when, builtins)} else None"
 
 
+def either(when: Dim, made: str, otherwise: str, builtins: Builtins) -> str:
+    """The statements of a constructor that do one of two things, as a condition says."""
+    return f"if {written(when, builtins)}:\n            {made}\n        else:\n            {otherwise}"
+
+
 def condition_in_words(when: Dim) -> str:
     """A condition as documentation shows it."""
     return f"`{in_words(when)}`"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ..model import Declaration, FileDecl, ModuleDecl, TensorClassDecl
 from . import layout, module, tensorclass
+from .children import Siblings
 from .imports import statements
 from .module import ModuleView
 from .nested_names import NestedNames, nested_names
@@ -46,7 +48,7 @@ class PythonFileView(NamedTuple):
 def python_file(file: FileDecl) -> PythonFileView:
     """The generated module of a source file."""
     variables = frozenset(name for source in file.sources.values() for name in source.type_variables)
-    classes = _python_classes(file.declarations, variables)
+    classes = _python_classes(file.declarations, variables, _siblings(file))
     aliases = _used(classes, "annotations", "_rt", "_t")
     return PythonFileView(
         summary=f"Concrete classes for the declarations in `{source_name(file)}`.",
@@ -74,20 +76,30 @@ def python_class(declaration: Declaration) -> PythonFileView:
 
 
 def _python_classes(
-    declarations: tuple[Declaration, ...], variables: Collection[str] = ()
+    declarations: tuple[Declaration, ...], variables: Collection[str] = (), siblings: Siblings = MappingProxyType({})
 ) -> tuple[TensorClassView | ModuleView, ...]:
     names = nested_names(declarations)
-    return tuple(_python_class(declaration, names, variables) for declaration in declarations)
+    return tuple(_python_class(declaration, names, variables, siblings) for declaration in declarations)
 
 
 def _python_class(
-    declaration: Declaration, names: NestedNames, variables: Collection[str]
+    declaration: Declaration, names: NestedNames, variables: Collection[str], siblings: Siblings
 ) -> TensorClassView | ModuleView:
     match declaration:
         case TensorClassDecl():
             return tensorclass.view(declaration, names, variables)
         case ModuleDecl():
-            return module.view(declaration)
+            return module.view(declaration, siblings)
+
+
+def _siblings(file: FileDecl) -> Siblings:
+    """The Modules of the file that take a device and a dtype, and that their names stand for: a decorator may return another."""
+    decorated = {cls.qualname for cls in file.source.classes if cls.decorators}
+    return {
+        f"{declaration.module}.{declaration.name}": declaration.name
+        for declaration in file.declarations
+        if isinstance(declaration, ModuleDecl) and not declaration.custom_init and declaration.name not in decorated
+    }
 
 
 def _used(classes: Iterable[TensorClassView | ModuleView], *always: str) -> frozenset[str]:

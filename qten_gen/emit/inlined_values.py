@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..model import (
     Argument,
@@ -20,8 +20,11 @@ from ..model import (
 from . import spelling
 
 
-def inlined_values(declaration: ModuleDecl) -> Iterator[tuple[str, str]]:
-    """The values that the generated text spells out, for the check when the class statement runs."""
+def inlined_values(declaration: ModuleDecl, siblings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The values that the generated text spells out, for the check when the class statement runs.
+
+    `siblings` are the classes that it calls by name, by their qualified names.
+    """
     if declaration.custom_init:
         return
     for field in declaration.fields:
@@ -34,7 +37,7 @@ def inlined_values(declaration: ModuleDecl) -> Iterator[tuple[str, str]]:
                     yield f"{field.name}.initializer", initializer.partial.text
                 yield from _spelled(f"{field.name}.dtype", dtype)
             case SubmoduleDecl(cls=cls, arguments=arguments):
-                yield from _assumed_arguments(cls, arguments, _path(field))
+                yield from _assumed_arguments(cls, arguments, _path(field), siblings)
             case VirtualDecl() | DerivedDecl():
                 pass
 
@@ -47,9 +50,13 @@ def _path(field: SubmoduleDecl) -> str:
     return path
 
 
-def _assumed_arguments(cls: Value, arguments: Sequence[Argument], key: str) -> Iterator[tuple[str, str]]:
+def _assumed_arguments(
+    cls: Value, arguments: Sequence[Argument], key: str, siblings: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
     """The class and the arguments of a child that the text spells out."""
-    if cls.name != language.CHAIN:
+    if cls.name in siblings and cls.choice is None:
+        yield f"{key}.cls", siblings[cls.name]
+    elif cls.name != language.CHAIN:
         yield from _spelled(f"{key}.cls", cls)
     index = 0
     for argument in arguments:
@@ -59,7 +66,7 @@ def _assumed_arguments(cls: Value, arguments: Sequence[Argument], key: str) -> I
             case Value() as given:
                 yield from _spelled(inner, given)
             case SpecifierCall(arguments=(Argument(value=Value() as child), *own)):
-                yield from _assumed_arguments(child, own, inner)
+                yield from _assumed_arguments(child, own, inner, siblings)
 
 
 def _spelled(key: str, value: Value | None) -> Iterator[tuple[str, str]]:

@@ -24,11 +24,11 @@ from ..model import (
 from ..model.dimension_text import in_words
 from . import layout, spelling
 from .builtin_names import Builtins
-from .children import child, several
-from .computed import condition_in_words, if_wanted, statements, written
+from .children import Siblings, registration, several
+from .computed import condition_in_words, either, if_wanted, statements
 from .imports import Aliases
 from .inlined_values import inlined_values
-from .module_words import class_doc, computed_by, init_doc
+from .module_words import computed_by, init_doc
 
 _KEPT = {
     False: "",
@@ -40,15 +40,6 @@ _KEPT = {
 
 _IN_CONSTRUCTORS = ("self", "device", "dtype", language.INDEX, "_name", "_each", "_unfilled", "_")
 """The variables of a generated constructor beside its arguments."""
-
-
-class RegisteredView(NamedTuple):
-    """A parameter, buffer or submodule of the class itself; `home` is the dict that nn.Module keeps it in."""
-
-    name: str
-    type: str
-    doc: str
-    home: str
 
 
 class VirtualView(NamedTuple):
@@ -68,8 +59,9 @@ class ModuleView(NamedTuple):
     attributes: tuple[str, ...]
     constructs: bool
     init_doc: str
-    """The docstring of the constructor; nothing where the class writes its own."""
-    parameters: tuple[str, ...]
+    """The docstring of the constructor."""
+    signature: str
+    """The `def` line of the constructor; nothing where the class writes its own."""
     defaults: tuple[ConfigDecl, ...]
     """The arguments whose default is looked up."""
     renamed: tuple[ConfigDecl, ...]
@@ -85,7 +77,8 @@ class ModuleView(NamedTuple):
     post_init: bool
     super_reset: bool
     initializers: tuple[str, ...]
-    registered: tuple[RegisteredView, ...]
+    registered: tuple[str, ...]
+    """The assignments of the properties that read parameters, buffers and submodules."""
     virtuals: tuple[VirtualView, ...]
     builtin: dict[str, str]
     """How the text writes each builtin, because a field may have its name."""
@@ -93,30 +86,32 @@ class ModuleView(NamedTuple):
     """The names of `imports.IMPORTS` that the class uses."""
 
 
-def view(declaration: ModuleDecl) -> ModuleView:
-    """The view of one declaration."""
+def view(declaration: ModuleDecl, siblings: Siblings) -> ModuleView:
+    """The view of one declaration, whose constructor calls some classes of its file by name."""
     config = [field for field in declaration.fields if isinstance(field, ConfigDecl)]
     own = [field for field in declaration.fields if declares(declaration, field)]
     aliases, builtins = Aliases(), Builtins(_names(declaration))
+    taken = {*_IN_CONSTRUCTORS, *_names(declaration)}
+    called = {qualified: name for qualified, name in siblings.items() if name not in taken}
     constructs = not declaration.custom_init
     reset = own if declaration.inherited_reset else declaration.fields
     return ModuleView(
         name=generated_class(declaration.name),
-        doc=layout.docstring(class_doc(declaration), 4),
-        attributes=_attributes(declaration),
+        doc=f'"""{"Construction and properties" if constructs else "Properties"} of `{declaration.name}`."""',
+        attributes=_attributes(declaration, called),
         constructs=constructs,
         init_doc=layout.docstring(init_doc(declaration), 8) if constructs else "",
-        parameters=_parameters(config, declaration.module, builtins, aliases) if constructs else (),
+        signature=_signature(config, declaration.module, builtins, aliases) if constructs else "",
         defaults=tuple(field for field in config if spelling.default_is_looked_up(field)),
         renamed=tuple(field for field in config if field.alias is not None),
-        registrations=_registrations(declaration, builtins, aliases) if constructs else (),
+        registrations=_registrations(declaration, called, builtins, aliases) if constructs else (),
         guarded=_guarded(declaration) if constructs else "",
         resets=any(not isinstance(field, VirtualDecl) for field in declaration.fields),
         computes=constructs and any(map(_is_computed, declaration.fields)),
         post_init=declaration.post_init,
         super_reset=declaration.inherited_reset,
         initializers=tuple(_initializers(declaration, reset, aliases)) if constructs else (),
-        registered=tuple(_registered(own, declaration.module, builtins, aliases)),
+        registered=tuple(_registered(own)),
         virtuals=tuple(
             _virtual(field, declaration, builtins, aliases) for field in own if isinstance(field, VirtualDecl)
         ),
@@ -137,34 +132,37 @@ def _names(declaration: ModuleDecl) -> frozenset[str]:
     return frozenset((*(field.name for field in declaration.fields), *arguments))
 
 
-def _parameters(config: list[ConfigDecl], module: str, builtins: Builtins, aliases: Aliases) -> tuple[str, ...]:
-    return (
+def _signature(config: list[ConfigDecl], module: str, builtins: Builtins, aliases: Aliases) -> str:
+    parameters = (
         *(spelling.parameter(f, spelling.python_type(f, module, builtins), aliases) for f in config if not f.kw_only),
         "*",
         *(spelling.parameter(f, spelling.python_type(f, module, builtins), aliases) for f in config if f.kw_only),
         "device: _rt.DeviceLike = None",
         f"dtype: {aliases.use('_torch')}.dtype | None = None",
     )
+    return layout.signature("__init__", parameters, "None", 4)
 
 
-def _registrations(declaration: ModuleDecl, builtins: Builtins, aliases: Aliases) -> tuple[str, ...]:
+def _registrations(
+    declaration: ModuleDecl, siblings: Siblings, builtins: Builtins, aliases: Aliases
+) -> tuple[str, ...]:
     """The statements of `__init__` that compute, set the config, and register tensors and children in the order of the fields."""
     owner = own_name(declaration)
     given = [f"{f.name}={f.name}" for f in declaration.fields if isinstance(f, ConfigDecl | DerivedDecl)]
     config = [layout.bracketed("_rt.set_attributes(", ["self", *given], ")", 8)] if given else []
     lines = [
-        _registration(field, owner, builtins, aliases)
+        registration(field, owner, siblings, builtins, aliases)
+        if isinstance(field, SubmoduleDecl)
+        else _registration(field, owner, builtins, aliases)
         for field in declaration.fields
         if not isinstance(field, ConfigDecl | DerivedDecl | VirtualDecl)
     ]
     if dtype_device_source(declaration) == REFERENCE:
-        lines.append(f'_rt.register_buffer(self, "{REFERENCE}", (0,), device, dtype, persistent=False)')
+        lines.append(f'_rt.new_buffer(self, "{REFERENCE}", (0,), device, dtype, persistent=False)')
     return (*statements(declaration, builtins, aliases), *config, *lines)
 
 
-def _registration(
-    field: ParameterDecl | BufferDecl | SubmoduleDecl, owner: str, builtins: Builtins, aliases: Aliases
-) -> str:
+def _registration(field: ParameterDecl | BufferDecl, owner: str, builtins: Builtins, aliases: Aliases) -> str:
     """The statement that registers one field, over as many lines as it needs."""
     quoted = f'"{field.name}"'
     match field:
@@ -179,7 +177,7 @@ def _registration(
         case ParameterDecl(requires_grad=requires_grad):
             frozen = [] if requires_grad else ["requires_grad=False"]
             return layout.bracketed(
-                "_rt.register_parameter(",
+                "_rt.new_parameter(",
                 ["self", quoted, *_allocation(field, owner, builtins, aliases), *frozen],
                 ")",
                 8,
@@ -187,11 +185,8 @@ def _registration(
         case BufferDecl(persistent=persistent):
             kept = [] if persistent else ["persistent=False"]
             return layout.bracketed(
-                "_rt.register_buffer(", ["self", quoted, *_allocation(field, owner, builtins, aliases), *kept], ")", 8
+                "_rt.new_buffer(", ["self", quoted, *_allocation(field, owner, builtins, aliases), *kept], ")", 8
             )
-        case SubmoduleDecl():
-            made = child(field, owner, builtins, aliases)
-            return layout.bracketed("_rt.register_module(", ["self", quoted, made], ")", 8)
 
 
 def _computed(field: ParameterDecl | BufferDecl, owner: str, builtins: Builtins, aliases: Aliases) -> str:
@@ -215,7 +210,7 @@ def _computed(field: ParameterDecl | BufferDecl, owner: str, builtins: Builtins,
     if field.when is None:
         return layout.bracketed(head, arguments, ")", 8)
     made = layout.bracketed(head, arguments, ")", 12)
-    return f"if {written(field.when, builtins)}:\n            {made}\n        else:\n            {none}"
+    return either(field.when, made, none, builtins)
 
 
 def _function(field: ParameterDecl | BufferDecl, owner: str, aliases: Aliases) -> str:
@@ -300,42 +295,37 @@ def _initializers(declaration: ModuleDecl, fields: Sequence[ModuleField], aliase
             yield fill
 
 
-def _registered(own: list[ModuleField], module: str, builtins: Builtins, aliases: Aliases) -> Iterator[RegisteredView]:
+def _registered(own: list[ModuleField]) -> Iterator[str]:
     """The properties of the fields that were declared in this class; the docstring of each states the shape."""
     for field in own:
         match field:
             case ParameterDecl() if _is_several(field):
-                kind = "ParameterList" if field.repeat is not None else "ParameterDict"
-                doc = f"Parameters of shape `{spelling.shape_in_words(field)}`"
-                yield _registered_view(field, f"{aliases.use('_torch')}.nn.{kind}", doc, "_modules")
+                yield _property("submodule", field, f"Parameters of shape `{spelling.shape_in_words(field)}`")
             case ParameterDecl(value=Value()):
-                doc = f"Parameter computed by {computed_by(field)}"
-                yield _registered_view(field, f"{aliases.use('_torch')}.nn.Parameter", doc, "_parameters")
+                yield _property("parameter", field, f"Parameter computed by {computed_by(field)}")
             case ParameterDecl():
                 plain = f"Parameter of shape `{spelling.shape_in_words(field)}`"
                 grad = plain if field.requires_grad else f"{plain}, without gradient"
-                doc = grad if field.tie is None else f"Parameter tied to `{field.tie}`"
-                yield _registered_view(field, f"{aliases.use('_torch')}.nn.Parameter", doc, "_parameters")
-            case BufferDecl(value=Value()):
-                plain = f"Buffer computed by {computed_by(field)}"
-                doc = plain if field.persistent else f"{plain}, not in the state dict"
-                yield _registered_view(field, f"{aliases.use('_torch')}.Tensor", doc, "_buffers")
+                yield _property("parameter", field, grad if field.tie is None else f"Parameter tied to `{field.tie}`")
             case BufferDecl():
-                plain = f"Buffer of shape `{spelling.shape_in_words(field)}`"
-                doc = plain if field.persistent else f"{plain}, not in the state dict"
-                yield _registered_view(field, f"{aliases.use('_torch')}.Tensor", doc, "_buffers")
+                is_computed = field.value is not None
+                what = (
+                    f"computed by {computed_by(field)}"
+                    if is_computed
+                    else f"of shape `{spelling.shape_in_words(field)}`"
+                )
+                yield _property(
+                    "buffer", field, f"Buffer {what}{'' if field.persistent else ', not in the state dict'}"
+                )
             case SubmoduleDecl():
-                type = spelling.python_type(field, module, builtins)
-                yield _registered_view(field, type, _children_in_words(field), "_modules")
+                yield _property("submodule", field, _children_in_words(field))
 
 
-def _registered_view(
-    field: ParameterDecl | BufferDecl | SubmoduleDecl, type: str, doc: str, home: str
-) -> RegisteredView:
-    said = f"{doc}." if field.when is None else f"{doc}; {_exists(field)} {condition_in_words(field.when)}."
-    words = f"{field.doc}\n\n{said}" if field.doc else said
-    optional = "" if field.when is None or isinstance(field, SubmoduleDecl) else " | None"
-    return RegisteredView(field.name, f"{type}{optional}", layout.docstring(words, 8), home)
+def _property(kind: str, field: ParameterDecl | BufferDecl | SubmoduleDecl, words: str) -> str:
+    """The assignment of a property, which documents its field in the field's own words and in ours."""
+    said = f"{words}." if field.when is None else f"{words}; {_exists(field)} {condition_in_words(field.when)}."
+    doc = layout.docstring(f"{field.doc}\n\n{said}", 4) if field.doc else layout.quoted_string(said)
+    return layout.bracketed(f"{field.name} = _rt.{kind}(", [f'"{field.name}"', doc], ")", 4)
 
 
 def _exists(field: ParameterDecl | BufferDecl | SubmoduleDecl) -> str:
@@ -343,11 +333,12 @@ def _exists(field: ParameterDecl | BufferDecl | SubmoduleDecl) -> str:
 
 
 def _children_in_words(field: SubmoduleDecl) -> str:
+    type = f"`{spelling.static_type(field.type)}`"
     if field.repeat is not None:
-        return f"Submodules, `{in_words(field.repeat)}` of them"
+        return f"{type} of `{in_words(field.repeat)}`"
     if isinstance(field.keys, str):
-        return f"Submodules, one for each name in `{field.keys}`"
-    return "Submodule" if field.keys is None else f"Submodules {', '.join(f'`{key}`' for key in field.keys)}"
+        return f"{type} with one for each name in `{field.keys}`"
+    return type if field.keys is None else f"{type} of {', '.join(f'`{key}`' for key in field.keys)}"
 
 
 def _virtual(field: VirtualDecl, declaration: ModuleDecl, builtins: Builtins, aliases: Aliases) -> VirtualView:
@@ -382,22 +373,20 @@ def _is_tied(field: ModuleField) -> bool:
     return isinstance(field, ParameterDecl) and field.tie is not None
 
 
-def _attributes(declaration: ModuleDecl) -> tuple[str, ...]:
+def _attributes(declaration: ModuleDecl, siblings: Siblings) -> tuple[str, ...]:
     """What the runtime reads from the generated class: one assignment each.
 
-    `_dtype_device_source` and `__jit_unused_properties__` may be a parent's: its virtual tensors and properties are there too.
+    `_dtype_device_source` may be a parent's: its virtual tensors are there too.
     """
     fields = declaration.fields
-    hidden = [f.name for f in fields if not isinstance(f, ConfigDecl | DerivedDecl)]
     source = dtype_device_source(declaration)
-    inlined = list(inlined_values(declaration))
+    inlined = list(inlined_values(declaration, siblings))
     return (
         f'_fingerprint = "{fingerprint(declaration)}"',
         *([layout.mapping(inlined, 4, "_inlined_values = ")] if inlined else []),
         layout.names([f.name for f in fields], 4, "_fields = "),
         layout.names(_config_names(declaration), 4, "_config = "),
         *((f'_dtype_device_source = "{source}"',) if source else ()),
-        *((layout.names(hidden, 4, "__jit_unused_properties__ = "),) if hidden else ()),
     )
 
 

@@ -158,10 +158,6 @@ def value(value: Value, owner: str, key: str, aliases: Aliases) -> str:
     return torch_name(value.torch_name, aliases) if value.torch_name else f'_rt.from_declaration({owner}, "{key}")'
 
 
-_SHORT_INITIALIZERS = {"torch.nn.init.zeros_": "_rt.zeros_", "torch.nn.init.ones_": "_rt.ones_"}
-"""What is called instead of an initialiser, because `reset_parameters` has turned gradients off once for all fields."""
-
-
 def is_of_torch(initializer: Value | None) -> bool:
     """Whether an initialiser is a function of torch, alone or in a partial, which fills what it is given."""
     return initializer is not None and (initializer.torch_name is not None or initializer.partial is not None)
@@ -172,17 +168,21 @@ def filled(initializer: Value, owner: str, label: str, name: str, tensor: str, a
 
     `tensor` is the text of what is filled: `self.gain`.
     """
-    if initializer.written in _SHORT_INITIALIZERS:
-        return f"{_SHORT_INITIALIZERS[initializer.written]}({tensor})"
     if initializer.partial is not None:
         keywords = [f"{keyword}={double_quoted(given)}" for keyword, given in initializer.partial.keywords]
-        return f"{torch_name(initializer.partial.function, aliases)}({', '.join([tensor, *keywords])})"
+        return f"{_initializer(initializer.partial.function, aliases)}({', '.join([tensor, *keywords])})"
     if initializer.torch_name is not None:
-        return f"{torch_name(initializer.torch_name, aliases)}({tensor})"
+        return f"{_initializer(initializer.torch_name, aliases)}({tensor})"
     function = value(initializer, owner, f"{name}.initializer", aliases)
     if initializer.method is not None:
         function = f"self.{initializer.method}"
     return f'_rt.fill({tensor}, {function}, "{label}")'
+
+
+def _initializer(name: str, aliases: Aliases) -> str:
+    """A function of torch that initialises a tensor; the runtime's `init` is `torch.nn.init`."""
+    inside = name.removeprefix("torch.nn.init.")
+    return torch_name(name, aliases) if inside == name else f"_rt.init.{inside}"
 
 
 def parameter(field: FieldDecl | ConfigDecl, type: str, aliases: Aliases) -> str:

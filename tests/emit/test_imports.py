@@ -111,7 +111,7 @@ def test_a_nested_field_needs_a_slot_and_a_default_where_a_key_leads_through_non
         ),
         (
             'dim: int\n    x: Tensor = param("dim", initializer=nn.init.normal_)',
-            {"_torch", "_nn"},
+            {"_torch"},
             MODULE_STUB | {"_KeyedState"},
         ),
         (

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from qten_gen.emit.module_words import class_doc, init_doc
-from qten_gen.model import ModuleDecl, ParameterDecl
-from qten_gen.model.dimensions import Name
-
-DECODER = ModuleDecl(
-    "Decoder",
-    (ParameterDecl("embedding", (Name("width"),)), ParameterDecl("head", (), tie="embedding")),
-    own=("embedding", "head"),
-)
-
-
-def test_the_class_says_which_parameter_is_tied_to_which() -> None:
-    assert class_doc(DECODER).splitlines()[-3:] == [
-        "Parameters:",
-        "    embedding: `(width,)`",
-        "    head: tied to `embedding`",
-    ]
+from qten_gen.emit.module_words import init_doc
+from qten_gen.model import ConfigDecl, ModuleDecl
 
 
 def test_the_constructor_says_what_none_means() -> None:
-    assert init_doc(DECODER).splitlines()[-2:] == [
-        "    device: Where its tensors are made; None means the default device.",
-        "    dtype: The dtype of its floating point tensors that declare none; None means the default dtype.",
+    said = "Construct the module on a device, its floating point tensors with a dtype; None means the default."
+    assert init_doc(ModuleDecl("Net", (ConfigDecl("dim"),), ("dim",))) == said
+
+
+def test_the_constructor_repeats_what_the_declaration_says_of_its_arguments() -> None:
+    fields = (ConfigDecl("dim"), ConfigDecl("heads", doc="How many.", alias="count"))
+    assert init_doc(ModuleDecl("Net", fields, ("dim", "heads"))).splitlines()[1:] == [
+        "",
+        "Args:",
+        "    count: How many.",
     ]

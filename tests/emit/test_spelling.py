@@ -58,11 +58,11 @@ def test_a_value_is_written_out_or_looked_up_in_the_declaration(value: Value, ex
 @pytest.mark.parametrize(
     ("initializer", "expected"),
     [
-        (Value(torch_name="torch.nn.init.ones_"), "_rt.ones_(self.weight)"),
-        (Value(torch_name="torch.nn.init.xavier_uniform_"), "_nn.init.xavier_uniform_(self.weight)"),
+        (Value(torch_name="torch.nn.init.ones_"), "_rt.init.ones_(self.weight)"),
+        (Value(torch_name="torch.nn.init.xavier_uniform_"), "_rt.init.xavier_uniform_(self.weight)"),
         (
             Value(partial=Partial("torch.nn.init.normal_", (("std", "0.02"),))),
-            "_nn.init.normal_(self.weight, std=0.02)",
+            "_rt.init.normal_(self.weight, std=0.02)",
         ),
         (
             Value(text="mine"),

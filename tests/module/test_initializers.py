@@ -69,8 +69,8 @@ def test_reset_parameters_initialises_what_the_class_owns_and_nothing_else() -> 
 def test_a_function_of_torch_is_written_out_with_its_arguments() -> None:
     text = text_of(Filled)
 
-    assert "_rt.ones_(self.named)\n" in text
-    assert "_nn.init.constant_(self.given, val=2.0)\n" in text
+    assert "_rt.init.ones_(self.named)\n" in text
+    assert "_rt.init.constant_(self.given, val=2.0)\n" in text
 
 
 def test_any_other_is_looked_up_in_the_declaration() -> None:

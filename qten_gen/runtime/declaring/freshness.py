@@ -65,8 +65,10 @@ def find_generated(name: str, qualname: str, module: str, file: str | None) -> G
 def compare(generated: GeneratedClass, declaration: Declaration, values: Values) -> GeneratedClass | NoGeneratedClass:
     """The generated class, if it is the one that the declaration gives, and why it cannot be used otherwise."""
     inlined: dict[str, str] = vars(generated.cls).get("_inlined_values", {})
+    known = vars(generated.modules[0])
     if vars(generated.cls).get("_fingerprint") == generator.fingerprint(declaration) and all(
-        generator.is_written_as(values.get(key), text) for key, text in inlined.items()
+        known.get(text, loading.Undeclared) is values.get(key) or generator.is_written_as(values.get(key), text)
+        for key, text in inlined.items()
     ):
         return generated
     reason = f"{declaration.name} changed after {loading.plain_name(generated.modules[0].__name__)} was generated"

@@ -10,13 +10,13 @@ from functools import lru_cache, partial
 from operator import is_not
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import torch
 from torch import nn
 
 from ..declaring.fields import Const, Submodule
 from .core.module_base import ModuleBase
 
 if TYPE_CHECKING:
-    import torch
     from torch.types import Device
 
 M = TypeVar("M", bound=nn.Module)
@@ -79,13 +79,17 @@ def construct(
     """`cls(*args, device=device, dtype=dtype, **keywords)`, for a class that may take neither `device` nor `dtype`.
 
     What its constructor takes of the two is passed on. A module that does not take both is moved afterwards.
+
+    Raises:
+        TypeError: it gives something other than a module.
     """
-    if device is None and dtype is None:
-        return cls(*args, **keywords)
-    takes = _takes(cls)
+    is_placed = device is not None or dtype is not None
     given = {"device": device, "dtype": dtype}
+    takes = _takes(cls) if is_placed else ()
     module = cls(*args, **keywords, **{name: given[name] for name in takes})
-    return module if len(takes) == 2 else module.to(device=device, dtype=dtype)
+    if not isinstance(module, nn.Module):
+        raise TypeError(f"{torch.typename(module)} is not a Module subclass")
+    return module.to(device=device, dtype=dtype) if is_placed and len(takes) < 2 else module
 
 
 @lru_cache(maxsize=256)

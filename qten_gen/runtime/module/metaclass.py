@@ -118,6 +118,10 @@ class ModuleMeta(DeclarationMeta):
         # An empty table is set too: the parent's may name fields that this class declares anew.
         for table, attribute in (("_aliases", "alias"), ("_tied", "tie"), ("_groups", "group")):
             type.__setattr__(cls, table, _given(declaration, attribute))
+        named = (field.name for field in declaration.fields)
+        hidden = [name for name in named if isinstance(getattr(cls, name, None), property)]
+        if hidden:  # `torch.jit.script` finds what these read in the registries
+            type.__setattr__(cls, "__jit_unused_properties__", hidden)
         type.__setattr__(cls, "_declared_reset", getattr(cls, "reset_parameters", None))
         generated = next(base for base in cls.__bases__ if "_fingerprint" in vars(base))
         for name, value in list(vars(generated).items()):

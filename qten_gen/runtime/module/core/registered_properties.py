@@ -7,58 +7,90 @@ The property of a parameter leaves the answer to `__getattr__` while a graph is 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from torch import nn
 
-V = TypeVar("V")
+from .symbolic_tracing import symbolic_trace
 
 
 class RegisteredProperty(property):
-    """The property of a parameter, buffer or submodule: the decorated function reads it from nn.Module's registry.
+    """The property of a parameter, buffer or submodule.
 
     nn.Module's `__setattr__` handles registered names itself. It reaches the setter only where a plain value takes the place of
     what was registered: a tensor that weight normalisation computes, a replica's copy.
     """
 
-    def __reduce__(self) -> tuple[Callable[..., RegisteredProperty], tuple[object]]:
+    __reduced: tuple[Callable[[str, str], RegisteredProperty], tuple[str, str]]
+
+    @classmethod
+    def of(
+        cls, kind: Callable[[str, str], RegisteredProperty], read: Callable[[Any], Any], name: str, doc: str
+    ) -> RegisteredProperty:
+        """The property that `kind(name, doc)` makes: `read` gets what is registered."""
+
+        def set_plain(module: nn.Module, value: object) -> None:
+            module.__dict__[name] = value
+
+        def delete_plain(module: nn.Module) -> None:
+            if name not in module.__dict__:
+                raise AttributeError(f"{type(module).__name__!r} object has no attribute {name!r}")
+            del module.__dict__[name]
+
+        read.__doc__ = doc  # a subclass of property shows no other
+        made = cls(read, set_plain, delete_plain)
+        made.__reduced = kind, (name, doc)
+        return made
+
+    def __reduce__(self) -> tuple[Callable[[str, str], RegisteredProperty], tuple[str, str]]:
         """cloudpickle sends classes that cannot be imported whole."""
-        return registered, (self.fget,)
+        return self.__reduced
 
 
-def registered(getter: Callable[[Any], object]) -> RegisteredProperty:
-    """Decorate the function that reads a registered name.
+def parameter(name: str, doc: str) -> RegisteredProperty:
+    """The property of a parameter, or of None in its place."""
 
-    @registered
-    def weight(self) -> nn.Parameter:
+    def read(module: nn.Module) -> Any:
+        if symbolic_trace._is_fx_tracing_flag:
+            return _plain(module, name)
         try:
-            return self._parameters["weight"]
+            return module._parameters[name]
         except KeyError:
-            return unregistered(self, "weight")
+            return _plain(module, name)
 
-    That of a parameter begins with `if symbolic_trace._is_fx_tracing_flag: return unregistered(self, "weight")`.
-    """
-    name = getter.__name__
-
-    def set_plain(module: nn.Module, value: object) -> None:
-        module.__dict__[name] = value
-
-    def delete_plain(module: nn.Module) -> None:
-        if name not in module.__dict__:
-            raise AttributeError(f"{type(module).__name__!r} object has no attribute {name!r}")
-        del module.__dict__[name]
-
-    # A subclass of property shows the docstring of the getter only where none is passed.
-    return RegisteredProperty(getter, set_plain, delete_plain)
+    return RegisteredProperty.of(parameter, read, name, doc)
 
 
-def unregistered(module: nn.Module, name: str) -> V:  # type: ignore[type-var] # the getter says what a plain value is
+def buffer(name: str, doc: str) -> RegisteredProperty:
+    """The property of a buffer, or of None in its place."""
+
+    def read(module: nn.Module) -> Any:
+        try:
+            return module._buffers[name]
+        except KeyError:
+            return _plain(module, name)
+
+    return RegisteredProperty.of(buffer, read, name, doc)
+
+
+def submodule(name: str, doc: str) -> RegisteredProperty:
+    """The property of a submodule, a list or dict of them, or of None in its place."""
+
+    def read(module: nn.Module) -> Any:
+        try:
+            return module._modules[name]
+        except KeyError:
+            return _plain(module, name)
+
+    return RegisteredProperty.of(submodule, read, name, doc)
+
+
+def _plain(module: nn.Module, name: str) -> Any:
     """The plain value that took the place of what was registered as `name`.
 
     Raises:
         AttributeError: there is none.
     """
     if name in module.__dict__:
-        found: V = module.__dict__[name]
-        return found
+        return module.__dict__[name]
     raise AttributeError(name)  # nn.Module words it: Python asks its __getattr__ next

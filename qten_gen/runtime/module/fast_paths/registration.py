@@ -28,13 +28,10 @@ _init = nn.Module.__init__
 _setattr = nn.Module.__setattr__
 _register_parameter = nn.Module.register_parameter
 _register_buffer = nn.Module.register_buffer
-_register_module = nn.Module.register_module
-_add_module = nn.Module.add_module
 _new_parameter = Parameter.__new__
 _make_subclass = Tensor._make_subclass
 _parameter_hooks = torch_module._global_parameter_registration_hooks
 _buffer_hooks = torch_module._global_buffer_registration_hooks
-_module_hooks = torch_module._global_module_registration_hooks
 
 _PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None), tuple, list, dict, set, frozenset})
 """Types of config values that are neither parameters nor modules nor buffers."""
@@ -81,7 +78,7 @@ def set_attributes(module: nn.Module, /, **values: Any) -> None:
             setattr(module, name, value)
 
 
-def register_parameter(
+def new_parameter(
     module: nn.Module,
     name: str,
     shape: tuple[int, ...] | None,
@@ -116,7 +113,7 @@ def register_parameter(
         module.register_parameter(name, None if data is None else Parameter(data, requires_grad))
 
 
-def register_buffer(
+def new_buffer(
     module: nn.Module,
     name: str,
     shape: tuple[int, ...] | None,
@@ -166,27 +163,3 @@ def _empty(module: nn.Module, name: str, shape: tuple[int, ...], device: Device,
         raise type(error)(
             f"{type(module).__name__}.{name}: expected integers of at least 0 as its sizes, got {list(shape)}"
         ) from None
-
-
-def register_module(module: nn.Module, name: str, value: nn.Module | None) -> None:
-    """`module.register_module(name, value)`.
-
-    Raises:
-        KeyError: nn.Module refuses the name.
-        TypeError: `value` is neither a module nor None.
-    """
-    cls, state = type(module), module.__dict__
-    if (
-        KNOWN
-        and isinstance(value, _Module)
-        and type(getattr(cls, name, None)) is RegisteredProperty
-        and name not in state
-        and name not in state["_parameters"]
-        and name not in state["_buffers"]
-        and not _module_hooks
-        and cls.register_module is _register_module
-        and cls.add_module is _add_module
-    ):
-        state["_modules"][name] = value
-    else:
-        module.register_module(name, value)

@@ -1,6 +1,8 @@
-"""`nn.init.zeros_` and `nn.init.ones_` for a `reset_parameters` that has turned gradients off once for all fields."""
+"""`torch.nn.init` for a `reset_parameters` that has turned gradients off once for all fields."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from torch import Tensor, nn
 
@@ -23,3 +25,7 @@ def ones_(tensor: Tensor) -> None:
         tensor.fill_(1.0)
     else:
         _init.ones_(tensor)
+
+
+def __getattr__(name: str) -> Any:  # each has arguments of its own
+    return getattr(_init, name)

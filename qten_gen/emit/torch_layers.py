@@ -1,0 +1,25 @@
+"""Layers of torch that a generated constructor calls as a person writes them: `_nn.Linear(4, 2, device=device, dtype=dtype)`.
+
+Any other class is constructed by the runtime, which looks at what its constructor takes.
+"""
+
+from __future__ import annotations
+
+PLACED = frozenset(
+    """
+    BatchNorm1d BatchNorm2d BatchNorm3d Bilinear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d Embedding
+    EmbeddingBag GRUCell GroupNorm InstanceNorm1d InstanceNorm2d InstanceNorm3d LSTMCell LayerNorm Linear MultiheadAttention PReLU
+    RMSNorm RNNCell
+    """.split()
+)
+"""Layers whose constructors take `device` and `dtype`."""
+
+WITHOUT_TENSORS = frozenset(
+    """
+    AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d AlphaDropout
+    AvgPool1d AvgPool2d AvgPool3d CELU Dropout Dropout1d Dropout2d Dropout3d ELU Flatten GELU GLU Hardsigmoid Hardswish Hardtanh
+    Identity LeakyReLU LogSigmoid LogSoftmax MaxPool1d MaxPool2d MaxPool3d Mish PixelShuffle PixelUnshuffle ReLU ReLU6 SELU SiLU
+    Sigmoid Softmax Softplus Softsign Tanh Unflatten Upsample ZeroPad1d ZeroPad2d ZeroPad3d
+    """.split()
+)
+"""Layers that hold no tensors, so that their constructors take neither."""
