@@ -10,8 +10,8 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from qten_gen.large_models.deferred.recording import Recorder
 from qten_gen.large_models.materializing.evaluation import draw_keys, evaluate, needs_whole
 from qten_gen.large_models.materializing.initialisers import recorded_whole
-from qten_gen.large_models.materializing.placements import shares
-from qten_gen.large_models.materializing.regions import size_of, slices
+from qten_gen.large_models.sharding.placements import shares
+from qten_gen.large_models.sharding.regions import size_of, slices
 
 from .models import MODELS, build
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from threading import RLock, local
 from types import TracebackType
@@ -85,7 +85,12 @@ class Deferral:
                 if any(deferral_of(tensor) is self for tensor in held):
                     raise scripted(self.recorder.program, part.original_name, caller()[0])
 
-    def materialize(self, fakes: Iterable[Tensor]) -> None:
+    def materialize_in_parts(self, fakes: Iterable[Tensor], kept: Callable[[Tensor, Tensor], Tensor]) -> None:
+        """Make the values of deferred tensors one after the other, and keep what a function of tensor and values returns."""
+        for fake in sorted(fakes, key=self.recorder.slot):
+            self.materialize([fake], kept)
+
+    def materialize(self, fakes: Iterable[Tensor], kept: Callable[[Tensor, Tensor], Tensor] | None = None) -> None:
         """Make the values of deferred tensors; each fake has its real tensor as `real` afterwards."""
         if active() is self:
             return
@@ -95,7 +100,8 @@ class Deferral:
             wanted.update(self._gradients_of(wanted.values()))
             values = self.recorder.evaluation.values(wanted)
             for slot, fake in wanted.items():
-                vars(fake)["real"] = with_attributes_of(fake, values[slot])
+                value = values.pop(slot)
+                vars(fake)["real"] = with_attributes_of(fake, value if kept is None else kept(fake, value))
                 self._pending.pop(slot, None)
             for fake in wanted.values():
                 gradient = gradient_of(fake)

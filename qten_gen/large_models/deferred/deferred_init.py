@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from torch import Tensor, nn
 
 from ..fake.context import is_fake
 from .deferral import Deferral, active, deferral_of, real_of
 from .references import reached_from, replace_tensors
+from .shares import shares_of_module
+
+if TYPE_CHECKING:
+    from torch.distributed.device_mesh import DeviceMesh
+
+    from ..sharding.placements import Placements
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -91,7 +97,12 @@ def materialize_tensor(tensor: Tensor) -> Tensor:
 
 
 def materialize_module(
-    module: nn.Module, buffers_only: bool = False, check_fn: Callable[[nn.Module], bool] | None = None
+    module: nn.Module,
+    buffers_only: bool = False,
+    check_fn: Callable[[nn.Module], bool] | None = None,
+    *,
+    mesh: DeviceMesh | None = None,
+    placements: Placements | None = None,
 ) -> None:
     """Give a module that deferred_init made its values, in place.
 
@@ -109,10 +120,14 @@ def materialize_module(
         buffers_only: Leave parameters as they are.
         check_fn: Is called with the module and each module below it. Where it returns False, the tensors that belong to that
             module itself stay deferred.
+        mesh: Makes each parameter and buffer a DTensor on this mesh. A process computes one tensor after the other, with random
+            numbers of the whole, and keeps its part: it needs memory for its parts and for the largest tensor.
+        placements: How each tensor is placed on the mesh, by qualified name or pattern; replicated where none is given.
 
     Raises:
-        TypeError: `module` is not a module.
-        ValueError: A tensor of the module is fake and was not made by deferred_init.
+        TypeError: `module` is not a module, or there are placements without a mesh.
+        ValueError: A tensor of the module is fake and was not made by deferred_init, the placements do not fit, or the processes
+            of the mesh do not have the same model and the same random numbers.
         Exception: What an operation of the constructor raises when it is carried out; then nothing has changed.
     """
     if not isinstance(module, nn.Module):
@@ -131,8 +146,17 @@ def materialize_module(
     for fake in _found_in(holders, set(others)):
         if is_wanted(fake):
             by_deferral.setdefault(_deferral(fake), []).append(fake)
-    for deferral, fakes in by_deferral.items():
-        deferral.materialize(fakes)
+    if mesh is None:
+        if placements is not None:
+            raise TypeError("materialize_module(): placements are on a mesh; give mesh= too")
+        for deferral, fakes in by_deferral.items():
+            deferral.materialize(fakes)
+    else:
+        every_fake = [fake for fakes in by_deferral.values() for fake in fakes]
+        tapes = [deferral.recorder.tape for deferral in by_deferral]
+        kept = shares_of_module(module, every_fake, mesh, placements, tapes)
+        for deferral, fakes in by_deferral.items():
+            deferral.materialize_in_parts(fakes, kept)
 
     def real(tensor: Tensor) -> Tensor:
         made = real_of(tensor) if deferral_of(tensor) is not None and is_wanted(tensor) else None

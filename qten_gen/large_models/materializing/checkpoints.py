@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from .placements import is_distributed, shares_of
-from .regions import Part, size_of, slices, whole
+from ..sharding.placements import is_distributed, shares_of
+from ..sharding.regions import Part, size_of, slices, whole
 
 if TYPE_CHECKING:
     from torch.distributed.tensor import DTensor

@@ -16,8 +16,8 @@ from torch._ops import OpOverload
 from torch.utils._pytree import tree_map_only
 
 from ..deferred.tape import Operation, OutsideRef, SlotRef, Tape, references
+from ..sharding.regions import Layout, Piece, nests, pieces
 from .keyed_draws import BLOCK, Draw, Key, elementwise_fill
-from .regions import Layout, Piece, nests, pieces
 
 _HALF = BLOCK // 2
 """Elements that torch computes in one thread, so that results do not depend on the number of threads, down to the last bit."""

@@ -10,10 +10,10 @@ from torch import Tensor
 
 from ..deferred.replay import Plan, carry_out, operations_reaching
 from ..deferred.tape import Operation, Tape
+from ..sharding.regions import Layout, Part, contiguous, copy_pieces, layout_of, layout_of_part, merged, pieces, slices
+from ..sharding.regions import whole as whole_part
 from .elementwise import Chain, chain_of
 from .keyed_draws import BLOCK, Draw, Key, default_generator, elementwise_fill, one_generator
-from .regions import Layout, Part, contiguous, copy_pieces, layout_of, layout_of_part, merged, pieces, slices
-from .regions import whole as whole_part
 
 _CPU = torch.device("cpu")
 

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from ..deferred.tape import Tape
+from ..sharding.placements import is_distributed, shares_of
+from ..sharding.regions import slices
 from .evaluation import evaluate
 from .keyed_draws import Key
-from .placements import is_distributed, shares_of
-from .regions import slices
 
 
 def allocated(tensor: Tensor, device: torch.device, dtype: torch.dtype | None = None) -> Tensor:

@@ -14,7 +14,7 @@ from torch.utils._pytree import tree_map_only
 
 from ...runtime.declaring.fields import Buffer, Parameter
 from ...runtime.module.core.module_base import ModuleBase
-from .agreement import agreed_seed, check_agreement
+from ..sharding.agreement import agreed_seed, check_agreement
 from .checkpoints import Checkpoint, CheckpointError
 from .coverage import check_covered, check_kinds, check_not_fake
 from .devices import usable
@@ -31,7 +31,7 @@ from .survey import HeldTensor, Registry, survey
 if TYPE_CHECKING:
     from torch.distributed.device_mesh import DeviceMesh
 
-    from .placements import Placements
+    from ..sharding.placements import Placements
 
 M = TypeVar("M", bound=nn.Module)
 

@@ -9,9 +9,9 @@ from typing import cast
 
 import torch
 
+from ..sharding.regions import whole
 from .checkpoints import Checkpoint, CheckpointError, Chunk, StoredTensor
 from .mapped_files import MappedFile, mapped
-from .regions import whole
 
 INDEX = "model.safetensors.index.json"
 

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
-from .agreement import description, meshes_of
+from ...runtime.module.core.module_base import ModuleBase
+from ..sharding.agreement import description, meshes_of
+from ..sharding.placements import chosen, on_mesh
 from .checkpoints import read
 from .filling import allocated, local_part
 from .matching import Match, StateDict, matched, opened
-from .placements import chosen, on_mesh
 from .report import MaterializedTensor, MaterializeReport
 from .survey import HeldTensor
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from torch.distributed.device_mesh import DeviceMesh
     from torch.distributed.tensor.placement_types import Placement
 
-    from .placements import Placements
+    from ..sharding.placements import Placements
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,8 @@ class Sources:
         """What has to be the same in all processes of the meshes."""
         by_name = {each.homes[0].qualified: each.tensor for each in held}
         placements = {name: self.placed.get(id(tensor)) for name, tensor in by_name.items()}
-        return description(root, by_name, placements, [match.name for match in self.matches.values()])
+        loaded = [f"{match.name}: from the checkpoint" for match in self.matches.values()]
+        return [*_arguments(root), *description(by_name, placements), *loaded]
 
     def load(self, held: HeldTensor, value: Tensor) -> int:
         """Write the values that the checkpoint has of a tensor into `value`; the bytes that were read.
@@ -67,6 +69,15 @@ class Sources:
         All processes that hold parts of a checkpoint's DTensors have to load the same tensors in the same order.
         """
         return read(self.matches[id(held.tensor)].stored, value)
+
+
+def _arguments(root: nn.Module) -> Iterator[str]:
+    """The constructor arguments of declared modules of which every process has the same text."""
+    for path, module in root.named_modules():
+        for name in type(module)._config if isinstance(module, ModuleBase) else ():
+            value = getattr(module, name, None)
+            if isinstance(value, (int, float, str, torch.dtype)) or value is None:
+                yield f"{path and f'{path}.'}{name}: {value!r}"
 
 
 def sources(

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from torch.types import Device as DeviceLike
 
     from ...large_models.materializing.matching import StateDict
-    from ...large_models.materializing.placements import Placements
     from ...large_models.materializing.report import MaterializeReport
+    from ...large_models.sharding.placements import Placements
 
 
 @giving_way("register", "get_applicable_types", "allows", "invoke")

@@ -19,8 +19,8 @@ from torch.distributed.checkpoint import state_dict_saver
 from qten_gen import Module, param, submodule
 from qten_gen.large_models.materializing.checkpoints import Checkpoint, CheckpointError, _read_part, read
 from qten_gen.large_models.materializing.matching import matched, opened
-from qten_gen.large_models.materializing.regions import size_of, slices
 from qten_gen.large_models.materializing.survey import survey
+from qten_gen.large_models.sharding.regions import size_of, slices
 
 STATE: dict[str, Tensor] = {
     "weight": torch.randn(7, 5),

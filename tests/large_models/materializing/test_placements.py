@@ -16,8 +16,8 @@ from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.tensor import DTensor, Partial, Replicate, Shard
 from torch.distributed.tensor.placement_types import Placement, _StridedShard
 
-from qten_gen.large_models.materializing.placements import chosen, on_mesh, shares, shares_of
-from qten_gen.large_models.materializing.regions import size_of, slices
+from qten_gen.large_models.sharding.placements import chosen, on_mesh, shares, shares_of
+from qten_gen.large_models.sharding.regions import size_of, slices
 
 
 def held(values: Tensor, mesh: Sequence[int], coordinate: Sequence[int], placements: Sequence[Placement]) -> Tensor:
@@ -119,7 +119,7 @@ def test_every_placement_that_does_not_fit_is_listed(mesh: DeviceMesh) -> None:
             },
         )
     assert str(caught.value).split("\n    ") == [
-        "materialize(): placements do not fit:",
+        "placements do not fit:",
         "'weight': Shard(dim=2) has no dimension to cut in weight, whose shape is [4, 6]",
         "'weight': expected Shard or Replicate, got Partial(sum)",
         "'tied', 'other': they place tied, one tensor under several names, differently",

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from ...runtime.module.core.module_base import ModuleBase
 from .placements import is_distributed
 
 if TYPE_CHECKING:
@@ -48,33 +47,18 @@ def agreed_seed(seed: int, meshes: Iterable[DeviceMesh], *, drawn: bool) -> int:
     return seed
 
 
-def description(
-    root: nn.Module, tensors: Mapping[str, Tensor], placements: Mapping[str, object], loaded: Iterable[str]
-) -> list[str]:
-    """What has to be the same in all processes, a line each: versions, arguments of modules, and tensors with their placements.
+def description(tensors: Mapping[str, Tensor], placements: Mapping[str, object]) -> list[str]:
+    """What has to be the same in all processes, a line each: the version of torch, and tensors with their placements.
 
     Args:
-        root: The module.
-        tensors: Its tensors by qualified name.
-        placements: Where tensors are placed on a mesh, by the same names.
-        loaded: The names of the tensors that a checkpoint has.
+        tensors: The tensors of a module by qualified name.
+        placements: Where they are placed on a mesh, by the same names.
     """
     lines = [f"torch: {torch.__version__}"]
-    for path, module in root.named_modules():
-        if isinstance(module, ModuleBase):
-            lines += (f"{path and f'{path}.'}{name}: {value!r}" for name, value in _arguments(module))
     for name, tensor in tensors.items():
         placed = tensor.placements if is_distributed(tensor) else placements.get(name)
         lines.append(f"{name}: {str(tensor.dtype).removeprefix('torch.')} {list(tensor.shape)}, placed as {placed}")
-    return [*lines, *(f"{name}: from the checkpoint" for name in loaded)]
-
-
-def _arguments(module: ModuleBase) -> Iterator[tuple[str, object]]:
-    """The constructor arguments of a declared module of which every process has the same text."""
-    for name in type(module)._config:
-        value = getattr(module, name, None)
-        if isinstance(value, (int, float, str, torch.dtype)) or value is None:
-            yield name, value
+    return lines
 
 
 def check_agreement(lines: Sequence[str], meshes: Iterable[DeviceMesh]) -> None:
@@ -97,7 +81,7 @@ def check_agreement(lines: Sequence[str], meshes: Iterable[DeviceMesh]) -> None:
             found: list[list[list[str]]] = [[] for _ in range(mesh.size(dim))]
             dist.all_gather_object(found, every, group=mesh.get_group(dim))
             every = [each for part in found for each in part]
-        raise ValueError(f"materialize(): the processes of a mesh do not have the same model: {_difference(every)}")
+        raise ValueError(f"the processes of a mesh do not have the same model: {_difference(every)}")
 
 
 def _difference(every: Sequence[Sequence[str]]) -> str:

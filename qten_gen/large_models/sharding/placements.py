@@ -190,7 +190,7 @@ def chosen(
         found[name] = fitting[0]
     problems.extend(f"{key!r}: no parameter or buffer has such a name" for key in sorted(unused))
     if problems:
-        raise ValueError("\n    ".join(["materialize(): placements do not fit:", *problems]))
+        raise ValueError("\n    ".join(["placements do not fit:", *problems]))
     return found
 
 
