@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..model import Argument, Dim, SpecifierCall, SubmoduleDecl, Value, language
-from ..model.dimension_text import to_python
+from ..model.dimensions import to_python
 from . import layout, spelling
 from .builtin_names import Builtins
 from .computed import either, written

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from ..model import CheckDecl, Dim, ModuleDecl
 from ..model.derivations import computed
-from ..model.dimension_text import in_words, to_python
-from ..model.dimensions import Compare, Not, dim_names
+from ..model.dimensions import canonical, dim_names, in_words, to_python
 from . import layout
 from .builtin_names import Builtins
 from .imports import Aliases
 
-_OPPOSITES = {"==": "!=", "!=": "==", "in": "not in", "not in": "in", "is": "is not", "is not": "is"}
+_OPPOSITES: dict[type[ast.cmpop], ast.cmpop] = {
+    ast.Eq: ast.NotEq(),
+    ast.NotEq: ast.Eq(),
+    ast.In: ast.NotIn(),
+    ast.NotIn: ast.In(),
+    ast.Is: ast.IsNot(),
+    ast.IsNot: ast.Is(),
+}
 
 
 def statements(declaration: ModuleDecl, builtins: Builtins, aliases: Aliases) -> Iterator[str]:
@@ -38,12 +45,12 @@ def _raised(condition: Dim, aliases: Aliases) -> str:
 
 def opposite(condition: Dim) -> Dim:
     """The condition that holds where another does not."""
-    match condition:
-        case Not(operand):
-            return operand
-        case Compare(left, ((operator, right),)) if operator in _OPPOSITES:
-            return Compare(left, ((_OPPOSITES[operator], right),))
-    return Not(condition)
+    match condition.node:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return Dim(canonical(operand))
+        case ast.Compare(left=left, ops=[operator], comparators=others) if type(operator) in _OPPOSITES:
+            return Dim(canonical(ast.Compare(left, [_OPPOSITES[type(operator)]], others)))
+    return Dim(canonical(ast.UnaryOp(ast.Not(), condition.node)))
 
 
 def written(dim: Dim, builtins: Builtins) -> str:

@@ -21,7 +21,7 @@ from ..model import (
     fingerprint,
     language,
 )
-from ..model.dimension_text import in_words
+from ..model.dimensions import in_words
 from . import layout, spelling
 from .builtin_names import Builtins
 from .children import Siblings, registration, several

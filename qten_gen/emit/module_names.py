@@ -10,9 +10,9 @@ from ..model import (
     ClassSource,
     ConfigDecl,
     Declaration,
+    Dim,
     ModuleDecl,
     ModuleField,
-    Number,
     ParameterDecl,
     SubmoduleDecl,
 )
@@ -118,7 +118,7 @@ def _of_parameter(field: ParameterDecl) -> tuple[str, ...]:
     match field:
         case ParameterDecl(repeat=None, keys=None):
             return (field.name,)
-        case ParameterDecl(repeat=Number(count)):
+        case ParameterDecl(repeat=Dim(number=int(count))):
             return tuple(f"{field.name}.{index}" for index in range(count))
         case ParameterDecl(keys=tuple(keys)):
             return tuple(f"{field.name}.{key}" for key in keys)
@@ -128,7 +128,8 @@ def _of_parameter(field: ParameterDecl) -> tuple[str, ...]:
 def _is_complete(field: ModuleField, related: Mapping[str, Declaration], classes: Mapping[str, ClassSource]) -> bool:
     """Whether the names of what a field registers are known, apart from those in children that it constructs."""
     if isinstance(field, ParameterDecl):
-        return not field.is_several or isinstance(field.repeat, Number) or isinstance(field.keys, tuple)
+        is_counted = field.repeat is not None and field.repeat.number is not None
+        return not field.is_several or is_counted or isinstance(field.keys, tuple)
     return not isinstance(field, ConfigDecl) or not may_be_module(field.type, related, classes)
 
 
@@ -164,7 +165,7 @@ def _prefixes(field: SubmoduleDecl) -> Iterator[str | None]:
     match field:
         case SubmoduleDecl(inner=SubmoduleDecl()):
             yield None
-        case SubmoduleDecl(repeat=Number(count)):
+        case SubmoduleDecl(repeat=Dim(number=int(count))):
             yield from (f"{field.name}.{index}" for index in range(count))
         case SubmoduleDecl(keys=tuple(keys)):
             yield from (f"{field.name}.{key}" for key in keys)

@@ -21,7 +21,7 @@ from ..model import (
     Value,
     home,
 )
-from ..model.dimension_text import in_words, to_python
+from ..model.dimensions import in_words, to_python
 from ..model.field_kinds import members_of
 from .builtin_names import WRITTEN_BUILTINS, Builtins
 from .imports import Aliases

@@ -29,8 +29,7 @@ from ..model import (
     fingerprint,
 )
 from ..model.diagnostics import Diagnostic, Kind
-from ..model.dimension_text import to_python
-from ..model.dimensions import Dim
+from ..model.dimensions import Dim, to_python
 from ..read.positions import locate
 
 Plain = str | int | float | bool | None | list["Plain"] | dict[str, "Plain"]

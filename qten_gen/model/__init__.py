@@ -37,14 +37,9 @@ from .declarations import RegistrationDecl as RegistrationDecl
 from .declarations import TensorClassDecl as TensorClassDecl
 from .declarations import declares as declares
 from .declarations import home as home
-from .dimensions import Binary as Binary
 from .dimensions import Dim as Dim
 from .dimensions import DimError as DimError
-from .dimensions import Name as Name
-from .dimensions import Negate as Negate
-from .dimensions import Number as Number
 from .dimensions import dim_names as dim_names
-from .dimensions import parts as parts
 from .expressions import DYNAMIC as DYNAMIC
 from .expressions import HIDDEN as HIDDEN
 from .expressions import NO_PATH as NO_PATH

@@ -16,7 +16,7 @@ from typing import Literal
 
 from ..common import language
 from .class_body import FieldSource, MethodSource, SpecifierCall
-from .dimensions import Constant, Dim, DimError
+from .dimensions import Dim, DimError
 from .expressions import Default, TypeExpr, Value
 from .field_kinds import classify
 from .fields import (
@@ -160,13 +160,13 @@ def _submodule(call: SpecifierCall, source: FieldSource, type: TypeExpr, owner: 
 
 def _derived(call: SpecifierCall, source: FieldSource, type: TypeExpr, owner: str) -> DerivedDecl:
     """`derived("dim // heads")`."""
-    found = next(iter(_dims(call)), Constant("None"))
+    found = next(iter(_dims(call)), Dim("None"))
     return DerivedDecl(source.name, found, type=type, doc=source.doc, owner=owner, place=source.place)
 
 
 def build_check(call: SpecifierCall, owner: str) -> CheckDecl:
     """Build what `check("dim % heads == 0")` demands in the class `owner`."""
-    return CheckDecl(next(iter(_dims(call)), Constant("None")), owner, call.place)
+    return CheckDecl(next(iter(_dims(call)), Dim("None")), owner, call.place)
 
 
 def _keys(call: SpecifierCall) -> str | tuple[str, ...] | None:

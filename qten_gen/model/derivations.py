@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from .declarations import ModuleDecl
-from .dimensions import Dim, Name, dim_names, parts, with_parts
+from .dimensions import Dim, dim_names, substituted
 from .fields import CheckDecl, DerivedDecl, ModuleField
 
 
@@ -66,9 +66,11 @@ def underived(dim: Dim, fields: Iterable[ModuleField]) -> Dim:
     derived = derived_values(fields)
 
     def replaced(part: Dim, above: frozenset[str]) -> Dim:
-        if isinstance(part, Name) and part.name in derived and part.name not in above:
-            return replaced(derived[part.name].value, above | {part.name})
-        return with_parts(part, tuple(replaced(inner, above) for inner in parts(part)))
+        return substituted(part, lambda name: meaning(name, above)) or part
+
+    def meaning(name: str, above: frozenset[str]) -> Dim:
+        known = name in derived and name not in above
+        return replaced(derived[name].value, above | {name}) if known else Dim(name)
 
     return replaced(dim, frozenset())
 

@@ -1,145 +1,46 @@
-"""Syntax trees of expressions over constructor arguments: `"3*dim"`, `"config.hidden_size // config.heads"`, `"hidden or 4*dim"`.
+"""Expressions over constructor arguments: `"3*dim"`, `"config.hidden_size // config.heads"`, `"hidden or 4*dim"`.
 
-`read.dimensions` parses them for both readers. Rules check the names in them and their types, and `dimension_text` writes them as
-Python. What is written means what it means in Python, because it is evaluated there.
+They are Python's, with its precedence. `read.dimensions` reads them for both readers, and admits few kinds of nodes. Rules check
+the names in them and their types.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ast
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 
+from ..common.literals import double_quoted
 from ..common.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
-    """An integer that is not negative: `3` of `"3*dim"`. A minus sign is a `Negate` around it."""
+class Dim:
+    """An expression over constructor arguments. As a dimension, it is an integer."""
 
-    value: int
+    text: str
+    """Its canonical text, which `canonical` writes: `3 * dim` for `"3*dim"`."""
 
+    @property
+    def node(self) -> ast.expr:
+        """Its syntax tree, which must not be changed."""
+        return _node(self.text)
 
-@dataclass(frozen=True, slots=True)
-class Constant:
-    """Another constant: `0.5`, `None`, `True`, `'relu'`."""
+    @property
+    def number(self) -> int | None:
+        """The integer that it is; None for another expression."""
+        return int(self.text) if self.text.isdecimal() else None
 
-    literal: str
-    """Its canonical text, which is that of `repr`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Name:
-    """A config field or a derived value: `dim` of `"3*dim"`."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Attribute:
-    """An attribute: `config.hidden_size`."""
-
-    value: Dim
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """An element: `widths[index + 1]`."""
-
-    value: Dim
-    index: Dim
-
-
-@dataclass(frozen=True, slots=True)
-class Tuple:
-    """A tuple, always in parentheses: `(dim, dim)`."""
-
-    items: tuple[Dim, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A call of one of `FUNCTIONS`: `max(dim, 64)`."""
-
-    function: str
-    arguments: tuple[Dim, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Negate:
-    """A minus sign before an expression: `-dim`."""
-
-    operand: Dim
-
-
-@dataclass(frozen=True, slots=True)
-class Not:
-    """`not` before an expression: `not use_bias`."""
-
-    operand: Dim
-
-
-@dataclass(frozen=True, slots=True)
-class Binary:
-    """Two expressions joined by an operator of arithmetic: `3*dim`."""
-
-    operator: str
-    """`"+"`, `"-"`, `"*"`, `"/"`, `"//"`, `"%"` or `"**"`."""
-    left: Dim
-    right: Dim
-
-
-@dataclass(frozen=True, slots=True)
-class Logical:
-    """Two expressions joined by `and` or `or`, of which Python takes one: `hidden or 4*dim`."""
-
-    operator: str
-    """`"and"` or `"or"`."""
-    left: Dim
-    right: Dim
-
-
-@dataclass(frozen=True, slots=True)
-class Compare:
-    """A comparison, or several in a chain: `0 < rate <= 1`."""
-
-    left: Dim
-    others: tuple[tuple[str, Dim], ...]
-    """Each operator with what follows it: `(("<", Name("rate")), ("<=", Number(1)))`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Conditional:
-    """One of two expressions: `dim if hidden is None else hidden`."""
-
-    then: Dim
-    test: Dim
-    otherwise: Dim
-
-
-Dim = (
-    Number | Constant | Name | Attribute | Item | Tuple | Call | Negate | Not | Binary | Logical | Compare | Conditional
-)
-"""An expression over constructor arguments. As a dimension, it is an integer."""
-
-FUNCTIONS = {
-    "abs": (1, 1),
-    "bool": (1, 1),
-    "float": (1, 1),
-    "getattr": (3, 3),
-    "int": (1, 1),
-    "len": (1, 1),
-    "max": (1, None),
-    "min": (1, None),
-    "round": (1, 2),
-    "sum": (1, 1),
-}
-"""The functions that an expression can call, and how many arguments each takes at least and at most."""
+    @property
+    def name(self) -> str | None:
+        """The config field or the derived value that it is; None for another expression."""
+        return self.text if isinstance(self.node, ast.Name) else None
 
 
 @dataclass(frozen=True, slots=True)
 class DimError:
-    """An expression that cannot be parsed: `"3*"`. It stays in the source layer, and the rule `invalid-dimension` reports
-    it."""
+    """An expression that cannot be read: `"3*"`. It stays in the source layer, and the rule `invalid-dimension` reports it."""
 
     text: str
     """The whole expression: `3*`."""
@@ -149,75 +50,75 @@ class DimError:
     """The position of the mistake in `text`, counted from 0."""
 
 
-def parts(dim: Dim) -> tuple[Dim, ...]:
-    """The expressions that an expression is made of, from left to right."""
-    match dim:
-        case Number() | Constant() | Name():
-            return ()
-        case Attribute(value):
-            return (value,)
-        case Item(value, index):
-            return value, index
-        case Tuple(items) | Call(_, items):
-            return items
-        case Negate(operand) | Not(operand):
-            return (operand,)
-        case Binary(_, left, right) | Logical(_, left, right):
-            return left, right
-        case Compare(left, others):
-            return (left, *(other for _, other in others))
-        case Conditional(then, test, otherwise):
-            return then, test, otherwise
+@lru_cache(maxsize=1024)
+def _node(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
 
 
-def with_parts(dim: Dim, new: tuple[Dim, ...]) -> Dim:
-    """The same expression made of other ones, as many as `parts` gives."""
-    match dim:
-        case Number() | Constant() | Name():
-            return dim
-        case Attribute(_, name):
-            return Attribute(new[0], name)
-        case Item():
-            return Item(*new)
-        case Tuple():
-            return Tuple(new)
-        case Call(function):
-            return Call(function, new)
-        case Negate():
-            return Negate(*new)
-        case Not():
-            return Not(*new)
-        case Binary(operator):
-            return Binary(operator, *new)
-        case Logical(operator):
-            return Logical(operator, *new)
-        case Compare(_, others):
-            return Compare(new[0], tuple((operator, part) for (operator, _), part in zip(others, new[1:], strict=True)))
-        case Conditional():
-            return Conditional(*new)
+def canonical(node: ast.expr) -> str:
+    """The text of an expression in the style of generated code.
+
+    >>> canonical(ast.parse("((a+b))*c if norm=='rms' else 1e-3", mode="eval").body)
+    '(a + b) * c if norm == "rms" else 0.001'
+    """
+    return _STRING.sub(lambda found: double_quoted(found[0]), ast.unparse(node))
+
+
+_STRING = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
+_SPACED = re.compile(rf"""({_STRING.pattern})| (\*\*|//|[-+*/%]) """)
+
+
+def to_python(dim: Dim, builtin: Callable[[str], str] = str) -> str:
+    """The expression as generated code contains it.
+
+    Args:
+        dim: The expression.
+        builtin: How the text writes a function, whose name a field may have.
+    """
+    called = {
+        node.func.id for node in ast.walk(dim.node) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    if all(builtin(name) == name for name in called):
+        return dim.text
+    return canonical(_Functions(builtin).visit(ast.parse(dim.text, mode="eval").body))
+
+
+class _Functions(ast.NodeTransformer):
+    """Writes the names of functions."""
+
+    def __init__(self, builtin: Callable[[str], str]) -> None:
+        self.builtin = builtin
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        """A call of a function by another name."""
+        self.generic_visit(node)
+        return ast.Call(ast.Name(self.builtin(ast.unparse(node.func)), ast.Load()), node.args, [])
+
+
+def in_words(dim: Dim | ast.expr) -> str:
+    """The expression as documentation and messages show it, without spaces around the operators of arithmetic: `3*dim`."""
+    text = dim.text if isinstance(dim, Dim) else canonical(dim)
+    return _SPACED.sub(lambda found: found[1] or found[2], text)
 
 
 def dim_names(dim: Dim) -> frozenset[str]:
     """The config fields and derived values that an expression reads."""
-    if isinstance(dim, Name):
-        return frozenset({dim.name})
-    return frozenset[str]().union(*map(dim_names, parts(dim)))
+    return frozenset(_names(dim.node))
 
 
-def paths(dim: Dim) -> tuple[str, ...]:
-    """What an expression reads, with attributes: `config.heads` and `dim` of `"config.heads * dim"`. Each once, in order."""
-    path = path_of(dim)
-    if path is not None:
-        return (path,)
-    return tuple(dict.fromkeys(path for part in parts(dim) for path in paths(part)))
+def _names(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Name):
+        yield node.id
+    for part in node.args if isinstance(node, ast.Call) else ast.iter_child_nodes(node):
+        yield from _names(part)
 
 
-def path_of(dim: Dim) -> str | None:
+def path_of(node: ast.AST) -> str | None:
     """The dotted name that an expression is: `config.heads`; None for another expression."""
-    match dim:
-        case Name(name):
+    match node:
+        case ast.Name(id=name):
             return name
-        case Attribute(value, name):
+        case ast.Attribute(value=value, attr=name):
             inner = path_of(value)
             return None if inner is None else f"{inner}.{name}"
     return None
@@ -225,7 +126,23 @@ def path_of(dim: Dim) -> str | None:
 
 def substituted(dim: Dim, value: Callable[[str], Dim | None]) -> Dim | None:
     """The expression with each name replaced; None if there is nothing for one of them."""
-    if isinstance(dim, Name):
-        return value(dim.name)
-    new = [found for part in parts(dim) if (found := substituted(part, value)) is not None]
-    return with_parts(dim, tuple(new)) if len(new) == len(parts(dim)) else None
+    values = {name: value(name) for name in dim_names(dim)}
+    known = {name: found.node for name, found in values.items() if found is not None}
+    if len(known) < len(values):
+        return None
+    return Dim(canonical(_Names(known).visit(ast.parse(dim.text, mode="eval").body)))
+
+
+class _Names(ast.NodeTransformer):
+    """Replaces names that are read."""
+
+    def __init__(self, values: dict[str, ast.expr]) -> None:
+        self.values = values
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """What a name is replaced by."""
+        return self.values[node.id]
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        """A call, whose function keeps its name."""
+        return ast.Call(node.func, [self.visit(argument) for argument in node.args], [])

@@ -1,309 +1,173 @@
-"""Parses expressions such as `"3*dim"` and `"hidden or 4*dim"` into trees, which `model.dimension_text` writes.
+"""Reads expressions such as `"3*dim"` and `"hidden or 4*dim"` with Python's parser, and refuses the nodes that none contains.
 
-An expression is Python, with its precedence, and contains numbers, strings, names, attributes, items, tuples in parentheses,
-arithmetic, comparisons, `and`, `or`, `not`, `x if y else z`, and calls of `model.dimensions.FUNCTIONS`. Rules check what the
-names are.
+An expression contains numbers, strings, names, attributes, items, tuples in parentheses, arithmetic, comparisons, `and`, `or`,
+`not`, `x if y else z`, and calls of `FUNCTIONS`. Rules check what the names are.
 """
 
 from __future__ import annotations
 
-from ast import literal_eval
+import ast
+import re
 from keyword import iskeyword
-from math import isinf
 
 from ..common.suggestions import did_you_mean
-from ..model import Binary, Dim, DimError, Name, Negate, Number
-from ..model.dimensions import FUNCTIONS, Attribute, Call, Compare, Conditional, Constant, Item, Logical, Not, Tuple
-from .expression_tokens import Fault, Token, strange, tokens
+from ..model import Dim, DimError
+from ..model.dimensions import canonical
 
-_MAX_DEPTH = 30
-_MAX_TOKENS = 200
-_MAX_DIGITS = 1000
-_OPENING = {")": "(", "]": "["}
-_WORDS = frozenset({"True", "False", "None"})
-_COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">=", "in", "is", "not"})
+_MOST_PARTS = 100
+_LONGEST = 1000
+_WORD = re.compile(r"\w+|\S")
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|0|[1-9][0-9]{0,99}")
+
+_OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.USub, ast.Not)
+_INSTEAD: dict[type[ast.AST], str] = {
+    ast.BitAnd: "'&' is not allowed here: write 'and'",
+    ast.BitOr: "'|' is not allowed here: write 'or'",
+    ast.Slice: "':' is not allowed here: an item is one element, as in widths[0]",
+    ast.List: "'[' is not allowed here: write a tuple",
+    ast.Dict: "'{' is not allowed here: write a tuple",
+    ast.Set: "'{' is not allowed here: write a tuple",
+    ast.keyword: "a keyword is not allowed here",
+    ast.Starred: "'*' is not allowed before an argument here",
+}
+_USUAL = "this is not allowed here: use numbers, names, operators and parentheses"
+
+FUNCTIONS = {
+    "abs": (1, 1),
+    "bool": (1, 1),
+    "float": (1, 1),
+    "getattr": (3, 3),
+    "int": (1, 1),
+    "len": (1, 1),
+    "max": (1, None),
+    "min": (1, None),
+    "round": (1, 2),
+    "sum": (1, 1),
+}
+"""The functions that an expression can call, and how many arguments each takes at least and at most."""
 
 
 def parse(text: str) -> Dim | DimError:
-    """Parse an expression.
+    """Read an expression.
 
     >>> parse("3*dim")
-    Binary(operator='*', left=Number(value=3), right=Name(name='dim'))
+    Dim(text='3 * dim')
     >>> parse("3*").problem
     'a number or a name is missing at the end'
     """
+    if _PLAIN.fullmatch(text) and not iskeyword(text):
+        return Dim(text)
     try:
-        return _Parser(text).whole()
-    except Fault as fault:
-        return DimError(text, fault.problem, fault.offset)
+        return Dim(canonical(_tree(text)))
+    except _Fault as fault:
+        return DimError(text, fault.problem, min(fault.offset, len(text)))
 
 
-class _Parser:
-    """A recursive descent parser for one expression: one method for each strength of operators, the weakest first."""
+class _Fault(Exception):
+    """A mistake in an expression: what is wrong, and at which offset."""
 
-    def __init__(self, text: str) -> None:
-        self._tokens = tokens(text)
-        self._position = 0
-        self._depth = 0
-        if len(self._tokens) > _MAX_TOKENS:
-            raise Fault(f"longer than {_MAX_TOKENS} parts", self._tokens[_MAX_TOKENS].offset)
+    def __init__(self, problem: str, offset: int) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.offset = offset
 
-    def whole(self) -> Dim:
-        """The expression that the whole text is."""
-        dim = self._expression()
-        if self._text == ")":
-            raise Fault("')' has no matching '('", self._offset)
-        if self._text == "]":
-            raise Fault("']' has no matching '['", self._offset)
-        if self._text == ",":
-            problem = (
-                "a string is one expression: write each dimension as a separate argument, and a tuple in parentheses"
-            )
-            raise Fault(problem, self._offset)
-        if self._text == "=" or self._kind != "end":
-            raise self._unexpected()
-        return dim
 
-    @property
-    def _token(self) -> Token:
-        return self._tokens[self._position]
+def _tree(text: str) -> ast.expr:
+    """The syntax tree of an expression, all of whose nodes are allowed."""
+    if len(text) > _LONGEST:
+        raise _Fault(f"longer than {_LONGEST} characters", _LONGEST)
+    if "\\" in text:
+        raise _Fault("a backslash is not allowed here", text.index("\\"))
+    written = text.lstrip()
+    margin = len(text) - len(written)
+    try:
+        node = ast.parse(written, mode="eval").body
+    except SyntaxError as error:
+        raise _syntax_fault(error, text, margin) from None
+    except (ValueError, RecursionError, MemoryError):
+        raise _Fault("Python cannot read it", 0) from None
+    parts = [part for part in ast.walk(node) if isinstance(part, ast.expr | ast.keyword)]
+    fault = f"longer than {_MOST_PARTS} parts" if len(parts) > _MOST_PARTS else None
+    at: ast.expr | ast.keyword = node
+    if fault is None:
+        faults = ((part, found) for part in parts if (found := _fault(part)) is not None)
+        at, fault = min(faults, key=lambda found: found[0].col_offset, default=(node, None))
+    if fault is not None:
+        raise _Fault(fault, margin + len(written.encode()[: at.col_offset].decode()))
+    if isinstance(node, ast.Tuple) and not _is_in_parentheses(node, written):
+        problem = "a string is one expression: write each dimension as a separate argument, and a tuple in parentheses"
+        raise _Fault(problem, margin)
+    return node
 
-    @property
-    def _kind(self) -> str:
-        return self._token.kind
 
-    @property
-    def _text(self) -> str:
-        """The text of the next operator or name; empty at the end and for a string, which is not an operator."""
-        return "" if self._kind in ("string", "end", "strange") else self._token.text
+def _is_in_parentheses(node: ast.Tuple, written: str) -> bool:
+    """Whether a tuple is: an element of a list with its text is the tuple itself."""
+    listed = ast.parse(f"[{written}\n]", mode="eval").body
+    return isinstance(listed, ast.List) and list(map(ast.dump, listed.elts)) == [ast.dump(node)]
 
-    @property
-    def _offset(self) -> int:
-        return self._token.offset
 
-    def _take(self) -> str:
-        token = self._token
-        self._position += 1
-        return token.text
+def _syntax_fault(error: SyntaxError, text: str, margin: int) -> _Fault:
+    """What Python's parser finds wrong."""
+    offset = margin + (error.offset or len(text) + 1) - 1
+    if offset >= len(text.rstrip()) and error.msg == "invalid syntax":
+        return _Fault("a number or a name is missing at the end", len(text))
+    if text[offset : offset + 1] == "=" or "'=='" in error.msg:
+        return _Fault("'=' does not compare: write '=='", text.find("=", offset))
+    word = _WORD.match(text, offset)
+    if word is None or error.msg != "invalid syntax":
+        return _Fault(error.msg, offset)
+    follows = re.search(r"[\w)\]]\s*$", text[:offset]) is not None
+    is_operand = not iskeyword(word[0]) and (word[0][0].isalnum() or word[0][0] in "_('\"")
+    return _Fault(
+        f"{'an operator is missing before' if follows and is_operand else 'it cannot go on with'} {word[0]!r}", offset
+    )
 
-    def _unexpected(self) -> Fault:
-        if self._kind == "strange":
-            return strange(self._token)
-        return Fault(f"an operator is missing before {self._token.text!r}", self._offset)
 
-    def _deeper(self) -> None:
-        self._depth += 1
-        if self._depth > _MAX_DEPTH:
-            raise Fault(f"nested more than {_MAX_DEPTH} levels deep", self._offset)
+def _fault(node: ast.expr | ast.keyword) -> str | None:
+    """What is wrong with a part of an expression, apart from the parts of it."""
+    match node:
+        case ast.Constant(value=value):
+            return _constant_fault(value)
+        case ast.Attribute(value=ast.Constant()) | ast.Subscript(value=ast.Constant()):
+            return "a constant has no attributes or items"
+        case ast.Attribute(attr=name) if name.startswith("__") and not name.endswith("__"):
+            return f"{name!r} has another name inside a class"
+        case ast.Subscript(slice=ast.Tuple()):
+            return "an item is one element, as in widths[0]"
+        case ast.Call(func=ast.Name(id=function), args=arguments):
+            return _call_fault(function, len(arguments))
+        case ast.Call():
+            return "a method cannot be called here"
+        case ast.BinOp(op=operator) | ast.UnaryOp(op=operator) if not isinstance(operator, _OPERATORS):
+            return _INSTEAD.get(type(operator), _USUAL)
+        case (
+            ast.Name()
+            | ast.Attribute()
+            | ast.Subscript()
+            | ast.Tuple()
+            | ast.BinOp()
+            | ast.UnaryOp()
+            | ast.BoolOp()
+            | ast.Compare()
+            | ast.IfExp()
+        ):
+            return None
+    return _INSTEAD.get(type(node), _USUAL)
 
-    def _expression(self) -> Dim:
-        """`x if y else z`, or anything stronger."""
-        then = self._or()
-        if self._text != "if":
-            return then
-        self._deeper()
-        opened = self._offset
-        self._take()
-        test = self._or()
-        if self._text != "else":
-            raise Fault("'if' needs an 'else'", opened) if self._kind == "end" else self._unexpected()
-        self._take()
-        otherwise = self._expression()
-        self._depth -= 1
-        return Conditional(then, test, otherwise)
 
-    def _or(self) -> Dim:
-        left = self._and()
-        while self._text == "or":
-            self._take()
-            left = Logical("or", left, self._and())
-        return left
+def _constant_fault(value: object) -> str | None:
+    if isinstance(value, float) and value == float("inf"):
+        return "the number is too large"
+    return None if value is None or isinstance(value, bool | int | float | str) else _USUAL
 
-    def _and(self) -> Dim:
-        left = self._not()
-        while self._text == "and":
-            self._take()
-            left = Logical("and", left, self._not())
-        return left
 
-    def _not(self) -> Dim:
-        if self._text != "not":
-            return self._comparison()
-        self._deeper()
-        self._take()
-        operand = Not(self._not())
-        self._depth -= 1
-        return operand
-
-    def _comparison(self) -> Dim:
-        """A comparison, or a chain of them, such as `0 < rate <= 1`."""
-        left = self._sum()
-        others: list[tuple[str, Dim]] = []
-        while self._text in _COMPARISONS:
-            operator = self._take()
-            if operator == "not":
-                if self._text != "in":
-                    raise Fault("'in' is missing after 'not'", self._offset)
-                operator = f"not {self._take()}"
-            elif operator == "is" and self._text == "not":
-                operator = f"is {self._take()}"
-            others.append((operator, self._sum()))
-        return Compare(left, tuple(others)) if others else left
-
-    def _sum(self) -> Dim:
-        left = self._product()
-        while self._text in ("+", "-"):
-            left = Binary(self._take(), left, self._product())
-        return left
-
-    def _product(self) -> Dim:
-        left = self._unary()
-        while self._text in ("*", "/", "//", "%"):
-            left = Binary(self._take(), left, self._unary())
-        return left
-
-    def _unary(self) -> Dim:
-        if self._text != "-":
-            return self._power()
-        self._deeper()
-        self._take()
-        operand = Negate(self._unary())
-        self._depth -= 1
-        return operand
-
-    def _power(self) -> Dim:
-        """A power binds its base more strongly than a sign, and its exponent less: `-a ** -b` is `-(a ** (-b))`."""
-        base = self._trailed()
-        if self._text != "**":
-            return base
-        self._deeper()
-        self._take()
-        power = Binary("**", base, self._unary())
-        self._depth -= 1
-        return power
-
-    def _trailed(self) -> Dim:
-        """An atom with what follows it: attributes, items and arguments."""
-        started = self._token
-        found = self._atom()
-        while self._text in (".", "[", "("):
-            if isinstance(found, Number | Constant):
-                raise Fault(f"{started.text} has no attributes or items", self._offset)
-            match self._take():
-                case ".":
-                    found = Attribute(found, self._name("after '.'"))
-                case "[":
-                    found = self._item(found)
-                case _:
-                    found = self._call(found, started)
-        return found
-
-    def _atom(self) -> Dim:
-        """A constant, a name, or an expression in parentheses."""
-        match self._kind:
-            case "number":
-                return self._number()
-            case "float":
-                return self._float()
-            case "string":
-                return Constant(repr(literal_eval(self._take())))
-            case "name" if self._text in _WORDS:
-                return Constant(self._take())
-            case "name" if self._text not in ("if", "else", "and", "or", "in", "is", "not"):
-                return Name(self._name(""))
-            case "strange":
-                raise strange(self._token)
-        if self._text == "(":
-            return self._group()
-        if self._text == "not":
-            raise Fault("'not' needs parentheses here: (not x)", self._offset)
-        where = f"before {self._token.text!r}" if self._token.text else "at the end"
-        raise Fault(f"a number or a name is missing {where}", self._offset)
-
-    def _number(self) -> Dim:
-        digits = self._text
-        if digits.endswith("_") or "__" in digits or (digits[0] == "0" and digits.strip("0_")):
-            raise Fault(f"{digits!r} is not a decimal integer", self._offset)
-        if len(digits) > _MAX_DIGITS:
-            raise Fault("the number is too long", self._offset)
-        return Number(int(self._take()))
-
-    def _float(self) -> Dim:
-        try:
-            value = float(self._text)
-        except ValueError:
-            raise Fault(f"{self._text!r} is not a number", self._offset) from None
-        if isinf(value):
-            raise Fault("the number is too large", self._offset)
-        self._take()
-        return Constant(repr(value))
-
-    def _name(self, where: str) -> str:
-        if self._kind != "name":
-            raise Fault(f"a name is missing {where}", self._offset)
-        if iskeyword(self._text):
-            raise Fault(f"{self._text!r} is a Python keyword", self._offset)
-        if not self._text.isidentifier():
-            raise Fault(f"{self._text!r} is not a valid name", self._offset)
-        if where and self._text.startswith("__") and not self._text.endswith("__"):
-            raise Fault(f"{self._text!r} has another name inside a class", self._offset)
-        return self._take()
-
-    def _item(self, value: Dim) -> Dim:
-        opened = self._tokens[self._position - 1].offset
-        self._deeper()
-        index = self._expression()
-        self._close("]", opened)
-        return Item(value, index)
-
-    def _call(self, function: Dim, started: Token) -> Dim:
-        """The call of a function, from its arguments on."""
-        opened = self._tokens[self._position - 1].offset
-        if not isinstance(function, Name) or function.name not in FUNCTIONS:
-            if not isinstance(function, Name):
-                raise Fault("a method cannot be called here", opened)
-            known = f"an expression can call {', '.join(FUNCTIONS)}"
-            problem = f"{function.name} cannot be called here: {did_you_mean(function.name, FUNCTIONS, known)}"
-            raise Fault(problem, started.offset)
-        self._deeper()
-        arguments = self._until(")", opened)
-        least, most = FUNCTIONS[function.name]
-        if len(arguments) < least or (most is not None and len(arguments) > most):
-            count = f"{least} argument{'s' * (least != 1)}" if least == most else f"at least {least} argument"
-            count = count if most in (None, least) else f"{least} or {most} arguments"
-            raise Fault(f"{function.name} takes {count}, but {len(arguments)} are given", started.offset)
-        return Call(function.name, arguments)
-
-    def _group(self) -> Dim:
-        """An expression in parentheses, or a tuple. One that is never closed is reported where it opens."""
-        opened = self._offset
-        self._deeper()
-        self._take()
-        if self._text == ")":
-            self._close(")", opened)
-            return Tuple(())
-        inner = self._expression()
-        if self._text != ",":
-            self._close(")", opened)
-            return inner
-        self._take()
-        return Tuple((inner, *self._until(")", opened)))
-
-    def _until(self, closing: str, opened: int) -> tuple[Dim, ...]:
-        """Expressions separated by commas, up to a closing bracket."""
-        found: list[Dim] = []
-        while self._text != closing:
-            found.append(self._expression())
-            if self._text != ",":
-                break
-            self._take()
-        self._close(closing, opened)
-        return tuple(found)
-
-    def _close(self, closing: str, opened: int) -> None:
-        if self._kind == "end":
-            raise Fault(f"{_OPENING[closing]!r} is never closed", opened)
-        if self._text != closing:
-            raise self._unexpected()
-        self._take()
-        self._depth -= 1
+def _call_fault(function: str, count: int) -> str | None:
+    if function not in FUNCTIONS:
+        known = f"an expression can call {', '.join(FUNCTIONS)}"
+        return f"{function} cannot be called here: {did_you_mean(function, FUNCTIONS, known)}"
+    least, most = FUNCTIONS[function]
+    if least <= count and (most is None or count <= most):
+        return None
+    takes = f"{least} argument{'s' * (least != 1)}" if least == most else f"at least {least} argument"
+    takes = takes if most in (None, least) else f"{least} or {most} arguments"
+    return f"{function} takes {takes}, but {count} are given"

@@ -5,26 +5,22 @@ A type is a set of alternatives. `UNKNOWN` among them stands for any other: only
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import ast
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 
 from ..common.records import dataclass
 from ..common.suggestions import did_you_mean
 from ..model import (
-    Binary,
     ConfigDecl,
     ConfigurationClass,
     DerivedDecl,
     Dim,
     ModuleField,
-    Name,
-    Negate,
-    Number,
     TypeExpr,
     language,
 )
-from ..model.dimension_text import in_words
-from ..model.dimensions import Attribute, Call, Compare, Conditional, Constant, Item, Logical, Not, Tuple, path_of
+from ..model.dimensions import in_words, path_of
 from ..model.field_kinds import members_of
 
 Types = frozenset[TypeExpr]
@@ -79,7 +75,7 @@ class Names:
     narrowed: Mapping[str, Types] = field(default_factory=dict)
     """What a condition says about the types of single paths: `config.hidden`."""
 
-    def narrow(self, test: Dim, outcome: bool) -> Names:
+    def narrow(self, test: ast.expr, outcome: bool) -> Names:
         """What is known where a condition has that outcome."""
         found = dict(self.narrowed)
         for path, types in _consequences(test, outcome, self):
@@ -90,7 +86,7 @@ class Names:
 def types_of(dim: Dim, names: Names) -> tuple[Types, tuple[Problem, ...]]:
     """The types that an expression may have, and what is wrong with it."""
     problems: list[Problem] = []
-    return _Inference(problems).of(dim, names), tuple(problems)
+    return _Inference(problems).of(dim.node, names), tuple(problems)
 
 
 def of_annotation(type: TypeExpr) -> Types:
@@ -126,51 +122,56 @@ class _Inference:
 
     problems: list[Problem]
 
-    def of(self, dim: Dim, names: Names) -> Types:
+    def of(self, dim: ast.expr, names: Names) -> Types:
         """The types of an expression, under what conditions around it say."""
         path = path_of(dim)
         if path is not None and path in names.narrowed:
             return names.narrowed[path]
         match dim:
-            case Number():
-                return INT
-            case Constant(literal):
-                return _of_literal(literal)
-            case Name(name):
+            case ast.Constant(value=value):
+                return NONE if value is None else _builtin(type(value).__name__)
+            case ast.Name(id=name):
                 return _of_name(name, names)
-            case Attribute():
+            case ast.Attribute():
                 return self._attribute(dim, names)
-            case Item():
+            case ast.Subscript():
                 return self._item(dim, names)
-            case Tuple(items):
+            case ast.Tuple(elts=items):
                 for item in items:
                     self.of(item, names)
                 return TUPLE
-            case Call():
-                return self._call(dim, names)
-            case Negate(operand):
+            case ast.Call(func=ast.Name(id=function), args=arguments):
+                return self._call(dim, function, arguments, names)
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
                 types = self._number(operand, names)
                 return frozenset(next(iter(INT)) if type.name == "builtins.bool" else type for type in types)
-            case Not(operand):
+            case ast.UnaryOp(operand=operand):
                 self.of(operand, names)
                 return BOOL
-            case Binary():
+            case ast.BinOp():
                 return self._binary(dim, names)
-            case Logical(operator, left, right):
-                first = self.of(left, names)
-                second = self.of(right, names.narrow(left, operator == "and"))
-                return (first if operator == "and" else first - NONE) | second
-            case Compare(left, others):
-                self._comparison(left, others, names)
+            case ast.BoolOp(op=operator, values=values):
+                return self._logical(isinstance(operator, ast.And), values, names)
+            case ast.Compare():
+                self._comparison(dim, names)
                 return BOOL
-            case Conditional(then, test, otherwise):
+            case ast.IfExp(body=then, test=test, orelse=otherwise):
                 self.of(test, names)
                 return self.of(then, names.narrow(test, True)) | self.of(otherwise, names.narrow(test, False))
+        return ANY
 
-    def _report(self, message: str, help: str, of: Dim, **about: bool) -> None:
+    def _logical(self, is_and: bool, values: Sequence[ast.expr], names: Names) -> Types:
+        """The types of `and` or `or`: each operand is evaluated under what those before it say."""
+        found: Types = frozenset()
+        for value in values:
+            found = (found if is_and else found - NONE) | self.of(value, names)
+            names = names.narrow(value, is_and)
+        return found
+
+    def _report(self, message: str, help: str, of: ast.expr, **about: bool) -> None:
         self.problems.append(Problem(message, help, in_words(of), **about))
 
-    def _present(self, dim: Dim, names: Names, what: str) -> Types:
+    def _present(self, dim: ast.expr, names: Names, what: str) -> Types:
         """The types of an expression that must not be None where it stands."""
         types = self.of(dim, names)
         if NONE & types:
@@ -180,87 +181,85 @@ class _Inference:
             self._report(f"{shown} may be None", help, dim, about_none=True)
         return without_none(types)
 
-    def _number(self, dim: Dim, names: Names) -> Types:
+    def _number(self, dim: ast.expr, names: Names) -> Types:
         """The types of an operand of arithmetic that must be a number."""
         types = self._present(dim, names, "number")
         return self._checked_number(dim, types)
 
-    def _checked_number(self, dim: Dim, types: Types) -> Types:
+    def _checked_number(self, dim: ast.expr, types: Types) -> Types:
         """The types, if all of them may be numbers."""
         if names_in(types) & _NO_NUMBERS:
             self._report(f"{in_words(dim)} is not a number", _why(dim, types), dim)
             return ANY
         return types
 
-    def _attribute(self, dim: Attribute, names: Names) -> Types:
+    def _attribute(self, dim: ast.Attribute, names: Names) -> Types:
         """The types of an attribute, if its class is known: `config.width`."""
         holder = self._present(dim.value, names, "object")
         found: set[TypeExpr] = set()
         for type in holder:
             plain = _PLAIN.get(type.name)
             known = names.configuration(type.name) if plain is None else None
-            if plain is not None and not hasattr(plain, dim.name):
+            if plain is not None and not hasattr(plain, dim.attr):
                 shown = in_words(dim.value)
                 help = f"{shown} is annotated {in_words_of(frozenset({type}))}"
-                self._report(f"{shown} has no attribute {dim.name}", help, dim, about_attribute=True)
-            elif known is not None and dim.name not in known.attributes and not dim.name.startswith("_"):
+                self._report(f"{shown} has no attribute {dim.attr}", help, dim, about_attribute=True)
+            elif known is not None and dim.attr not in known.attributes and not dim.attr.startswith("_"):
                 cls = type.name.rpartition(".")[2]
                 public = [name for name in known.attributes if not name.startswith("_")]
                 listed = ", ".join(public[:_MOST_LISTED]) + (", ..." if len(public) > _MOST_LISTED else "")
-                help = did_you_mean(dim.name, public, f"it has {listed}" if public else "add it to the class")
-                message = f"{cls} has no attribute {dim.name}"
+                help = did_you_mean(dim.attr, public, f"it has {listed}" if public else "add it to the class")
+                message = f"{cls} has no attribute {dim.attr}"
                 self._report(message, help, dim, about_attribute=True)
-            annotation = known.attributes.get(dim.name) if known is not None else None
+            annotation = known.attributes.get(dim.attr) if known is not None else None
             found |= ANY if annotation is None else of_annotation(annotation)
         return frozenset(found)
 
-    def _item(self, dim: Item, names: Names) -> Types:
+    def _item(self, dim: ast.Subscript, names: Names) -> Types:
         """The types of an element: `widths[index]`."""
         holder = self._present(dim.value, names, "object")
-        index = self._present(dim.index, names, "number")
+        index = self._present(dim.slice, names, "number")
         shown = in_words(dim.value)
         if names_in(holder) <= {f"builtins.{name}" for name in _NUMBERS}:
             self._report(f"{shown} has no items", f"{shown} is annotated {in_words_of(holder)}", dim.value)
             return ANY
         if names_in(holder) <= _SEQUENCES and names_in(index) <= _NO_NUMBERS | FLOAT_NAMES:
             self._report(
-                f"{in_words(dim.index)} is not an integer", f"it is the index of an item of {shown}", dim.index
+                f"{in_words(dim.slice)} is not an integer", f"it is the index of an item of {shown}", dim.slice
             )
-        return frozenset(element for type in holder for element in _elements(type, dim.index))
+        return frozenset(element for type in holder for element in _elements(type, dim.slice))
 
-    def _call(self, dim: Call, names: Names) -> Types:
+    def _call(self, dim: ast.Call, function: str, arguments: Sequence[ast.expr], names: Names) -> Types:
         """The types of what a function returns."""
-        if dim.function == "getattr":
-            self.of(dim.arguments[0], names)
-            if not (
-                isinstance(dim.arguments[1], Constant) and names_in(self.of(dim.arguments[1], names)) <= names_in(STR)
-            ):
+        if function == "getattr":
+            self.of(arguments[0], names)
+            if not (isinstance(arguments[1], ast.Constant) and isinstance(arguments[1].value, str)):
                 self._report("getattr takes the name of an attribute", 'write getattr(config, "name", default)', dim)
-            self.of(dim.arguments[2], names)
+            self.of(arguments[2], names)
             return ANY
-        if dim.function == "bool":
-            self.of(dim.arguments[0], names)
+        if function == "bool":
+            self.of(arguments[0], names)
             return BOOL
-        types = [self._present(argument, names, "object") for argument in dim.arguments]
-        if dim.function == "len":
+        types = [self._present(argument, names, "object") for argument in arguments]
+        if function == "len":
             if names_in(types[0]) <= {f"builtins.{name}" for name in _NUMBERS}:
-                shown = in_words(dim.arguments[0])
-                self._report(f"{shown} has no length", f"{shown} is a number", dim.arguments[0])
+                shown = in_words(arguments[0])
+                self._report(f"{shown} has no length", f"{shown} is a number", arguments[0])
             return INT
-        if dim.function in ("min", "max", "sum") and len(types) == 1:
+        if function in ("min", "max", "sum") and len(types) == 1:
             return frozenset(element for type in types[0] for element in _elements(type, None))
-        if dim.function in ("min", "max", "abs"):
+        if function in ("min", "max", "abs"):
             return frozenset(type for each in types for type in each)
-        return FLOAT if dim.function == "float" or len(types) > 1 else INT
+        return FLOAT if function == "float" or len(types) > 1 else INT
 
-    def _binary(self, dim: Binary, names: Names) -> Types:
+    def _binary(self, dim: ast.BinOp, names: Names) -> Types:
         """The types of arithmetic: with numbers, or `+` and `*` with tuples."""
-        operator = dim.operator
-        if operator in ("+", "*", "%"):
+        operator = dim.op
+        if isinstance(operator, ast.Add | ast.Mult | ast.Mod):
             left, right = (self._present(part, names, "number") for part in (dim.left, dim.right))
-            if operator == "+" and _is_tuple(left) and _is_tuple(right):
+            if isinstance(operator, ast.Add) and _is_tuple(left) and _is_tuple(right):
                 return TUPLE
-            if operator == "*" and _is_tuple(left) != _is_tuple(right):
+            if isinstance(operator, ast.Mult) and _is_tuple(left) != _is_tuple(right):
                 self._checked_number(*((dim.right, right) if _is_tuple(left) else (dim.left, left)))
                 return TUPLE
             left, right = self._checked_number(dim.left, left), self._checked_number(dim.right, right)
@@ -268,16 +267,19 @@ class _Inference:
             left, right = self._number(dim.left, names), self._number(dim.right, names)
         return _arithmetic(operator, left, right, dim.right)
 
-    def _comparison(self, left: Dim, others: tuple[tuple[str, Dim], ...], names: Names) -> None:
+    def _comparison(self, dim: ast.Compare, names: Names) -> None:
         """Look for values that cannot be compared by size."""
-        for operator, right in others:
-            if operator in ("<", ">", "<=", ">="):
+        left = dim.left
+        for operator, right in zip(dim.ops, dim.comparators, strict=True):
+            if type(operator) in _BY_SIZE:
                 sides = [self._present(side, names, "number") for side in (left, right)]
                 texts = [names_in(side) <= names_in(STR) for side in sides]
                 numbers = [names_in(side) <= {f"builtins.{name}" for name in _NUMBERS} for side in sides]
                 if (texts[0] and numbers[1]) or (numbers[0] and texts[1]):
                     of = left if texts[0] else right
-                    self._report(f"{in_words(of)} is not a number", f"it is compared with {operator}", of)
+                    self._report(
+                        f"{in_words(of)} is not a number", f"it is compared with {_BY_SIZE[type(operator)]}", of
+                    )
             else:
                 self.of(left, names)
                 self.of(right, names)
@@ -285,13 +287,8 @@ class _Inference:
 
 
 _MOST_LISTED = 12
+_BY_SIZE: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.Gt: ">", ast.LtE: "<=", ast.GtE: ">="}
 FLOAT_NAMES = names_in(FLOAT)
-
-
-def _of_literal(literal: str) -> Types:
-    if literal == "None":
-        return NONE
-    return BOOL if literal in ("True", "False") else STR if literal[0] in "'\"" else FLOAT
 
 
 def _of_name(name: str, names: Names) -> Types:
@@ -305,7 +302,7 @@ def _is_tuple(types: Types) -> bool:
     return names_in(types) <= {"builtins.tuple", "typing.Tuple"}
 
 
-def _elements(type: TypeExpr, index: Dim | None) -> Types:
+def _elements(type: TypeExpr, index: ast.expr | None) -> Types:
     """The types of the elements of a sequence or a dict, or of the one at an index."""
     if type.name == "builtins.str":
         return STR
@@ -315,13 +312,14 @@ def _elements(type: TypeExpr, index: Dim | None) -> Types:
     if type.name not in _SEQUENCES or not given:
         return ANY
     if type.name.rpartition(".")[2].lower() == "tuple" and not (len(given) == 2 and given[1].name == "..."):
-        if isinstance(index, Number) and index.value < len(given):
-            return of_annotation(given[index.value])
+        match index:
+            case ast.Constant(value=int(position)) if position < len(given):
+                return of_annotation(given[position])
         return frozenset(one for argument in given for one in of_annotation(argument))
     return of_annotation(given[0])
 
 
-def _arithmetic(operator: str, left: Types, right: Types, exponent: Dim) -> Types:
+def _arithmetic(operator: ast.operator, left: Types, right: Types, exponent: ast.expr) -> Types:
     """The type of the result of arithmetic with numbers."""
     found: set[TypeExpr] = set()
     for one in names_in(left):
@@ -330,39 +328,44 @@ def _arithmetic(operator: str, left: Types, right: Types, exponent: Dim) -> Type
             if len(widths) < 2:
                 return ANY
             widest = max(1, *widths)
-            if operator == "/" or (operator == "**" and widest == 1 and not isinstance(exponent, Number)):
+            is_power = isinstance(operator, ast.Pow)
+            if isinstance(operator, ast.Div) or (is_power and widest == 1 and not isinstance(exponent, ast.Constant)):
                 widest = max(2, widest)
-            if operator == "**" and widest == 2 and max(widths) < 2:
-                return ANY if not isinstance(exponent, Negate) else FLOAT
+            if is_power and widest == 2 and max(widths) < 2:
+                return ANY if not isinstance(exponent, ast.UnaryOp) else FLOAT
             found |= _builtin(_NUMBERS[widest])
     return frozenset(found)
 
 
-def _consequences(test: Dim, outcome: bool, names: Names) -> Iterable[tuple[str, Types]]:
+def _consequences(test: ast.expr, outcome: bool, names: Names) -> Iterable[tuple[str, Types]]:
     """What the outcome of a condition says about the types of paths."""
     match test:
-        case Not(operand):
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
             yield from _consequences(operand, not outcome, names)
-        case Logical(operator, left, right) if outcome == (operator == "and"):
-            yield from _consequences(left, outcome, names)
-            yield from _consequences(right, outcome, names)
-        case Compare(left, (("is" | "is not" | "==" | "!=" as operator, Constant("None")),)):
+        case ast.BoolOp(op=operator, values=values) if outcome == isinstance(operator, ast.And):
+            for value in values:
+                yield from _consequences(value, outcome, names)
+        case ast.Compare(
+            left=left,
+            ops=[ast.Is() | ast.IsNot() | ast.Eq() | ast.NotEq() as operator],
+            comparators=[ast.Constant(value=None)],
+        ):
             path = path_of(left)
             if path is not None:
-                is_none = (operator in ("is", "==")) == outcome
-                types, _ = types_of(left, names)
+                is_none = isinstance(operator, ast.Is | ast.Eq) == outcome
+                types = _Inference([]).of(left, names)
                 yield path, NONE if is_none else without_none(types)
-        case Call("bool", (operand,)):
+        case ast.Call(func=ast.Name(id="bool"), args=[operand]):
             yield from _consequences(operand, outcome, names)
         case _:
             path = path_of(test)
             if path is not None and outcome:
-                yield path, without_none(types_of(test, names)[0])
+                yield path, without_none(_Inference([]).of(test, names))
 
 
-def _why(dim: Dim, types: Types) -> str:
+def _why(dim: ast.expr, types: Types) -> str:
     """The help for an operand that is not a number."""
     shown = in_words(dim)
-    if isinstance(dim, Name | Attribute):
+    if isinstance(dim, ast.Name | ast.Attribute):
         return f"{shown} is annotated {in_words_of(types)}"
     return f"it is {in_words_of(types)}"

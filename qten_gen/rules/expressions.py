@@ -17,7 +17,6 @@ from ..model import (
     Dim,
     ModuleDecl,
     ModuleField,
-    Name,
     ParameterDecl,
     SpecifierCall,
     SubmoduleDecl,
@@ -27,7 +26,7 @@ from ..model import (
     is_several,
     language,
 )
-from ..model.dimension_text import in_words
+from ..model.dimensions import in_words
 from .configuration import configuration_class
 from .context import RuleContext
 from .expression_types import Names
@@ -181,7 +180,7 @@ def unknown_names(expression: Expression, declared: Mapping[str, ModuleField]) -
     )
     text = expression.argument.text.strip() or in_words(expression.dim)
     is_plain = expression.use is Use.VALUE and not dim_names(expression.dim) & {*usable, language.INDEX}
-    is_plain = is_plain or (expression.use is Use.VALUE and expression.dim == Name(language.INDEX))
+    is_plain = is_plain or (expression.use is Use.VALUE and expression.dim.name == language.INDEX)
     for name in sorted(dim_names(expression.dim)):
         found = declared.get(name)
         if isinstance(found, ConfigDecl | DerivedDecl) or (name == language.INDEX and expression.names.has_index):

@@ -13,7 +13,7 @@ from ast import literal_eval
 from collections.abc import Iterator
 
 from ..common.suggestions import did_you_mean
-from ..model import Choice, ConfigDecl, ModuleDecl, Name, SubmoduleDecl, TypeExpr, Value
+from ..model import Choice, ConfigDecl, Dim, ModuleDecl, SubmoduleDecl, TypeExpr, Value
 from ..model.diagnostics import Diagnostic, Kind
 from ..model.field_kinds import members_of
 from .context import Project, RuleContext
@@ -75,7 +75,7 @@ def _problem(given: Choice, config: dict[str, ConfigDecl]) -> tuple[str, str] | 
     keys = [_key(key) for key, _ in given.options]
     if not keys:
         return "the choice has no options", 'write them as a dict: {"relu": nn.ReLU, "gelu": nn.GELU}'
-    field = config.get(given.selector.name) if isinstance(given.selector, Name) else None
+    field = config.get(given.selector.name or "") if isinstance(given.selector, Dim) else None
     if field is None:
         return None
     for value in _values(field):

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..common.suggestions import did_you_mean
-from ..model import BufferDecl, ConfigDecl, DerivedDecl, ModuleDecl, ModuleField, Name, ParameterDecl, SubmoduleDecl
+from ..model import BufferDecl, ConfigDecl, DerivedDecl, ModuleDecl, ModuleField, ParameterDecl, SubmoduleDecl
 from ..model.diagnostics import Diagnostic, Kind
-from ..model.dimension_text import in_words
-from ..model.dimensions import path_of
+from ..model.dimensions import in_words, path_of
 from ..model.field_kinds import members_of
 from .context import RuleContext
 from .expression_types import NONE, UNKNOWN, in_words_of, names_in, types_of
@@ -64,14 +63,14 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             member.name != "None" for member in members_of(field.type)
         ):
             text = in_words(expression.dim)
-            is_true = " is true" if isinstance(expression.dim, Name) else ""
+            is_true = " is true" if expression.dim.name else ""
             message = f"{field.name} is None unless {text}{is_true}, but its annotation does not allow None"
             yield Diagnostic(KIND, message, field.type.place, f"write {field.name}: {field.type.text} | None")
 
 
 def _problems(expression: Expression, declared: dict[str, ModuleField]) -> Iterator[tuple[str, str, str]]:
     """What is wrong with a condition: of which part, the message, and how to fix it."""
-    if isinstance(expression.dim, Name) and not expression.names.has_index:
+    if expression.dim.name is not None and not expression.names.has_index:
         name, found = expression.dim.name, declared.get(expression.dim.name)
         config = [field.name for field in declared.values() if isinstance(field, ConfigDecl | DerivedDecl)]
         if not isinstance(found, ConfigDecl | DerivedDecl):
@@ -93,7 +92,7 @@ def _problems(expression: Expression, declared: dict[str, ModuleField]) -> Itera
             yield problem.of, problem.message, problem.help
     if not problems and UNKNOWN not in types and "builtins.bool" not in names_in(types):
         text = in_words(expression.dim)
-        said = "annotated" if path_of(expression.dim) else "of type"
+        said = "annotated" if path_of(expression.dim.node) else "of type"
         example = f"{text} is not None" if NONE & types else f"{text} > 0"
         help = f"write a comparison, such as when={example!r}"
         yield text, f"{text} is {said} {in_words_of(types)}, not bool", help

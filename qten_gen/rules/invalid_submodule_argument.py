@@ -29,7 +29,7 @@ from ..model import (
     language,
 )
 from ..model.diagnostics import Diagnostic, Kind
-from ..model.dimension_text import in_words
+from ..model.dimensions import in_words
 from ..model.field_kinds import members_of
 from .context import RuleContext
 from .expression_types import NONE, UNKNOWN, Names, in_words_of, types_of

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from ..model import ModuleDecl, ParameterDecl
 from ..model.derivations import underived
 from ..model.diagnostics import Diagnostic, Kind
-from ..model.dimension_text import in_words
+from ..model.dimensions import in_words
 from .context import RuleContext
 from .ties import Problem, different, follow
 

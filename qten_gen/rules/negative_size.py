@@ -8,10 +8,11 @@ The rule computes what it can: config fields count as positive.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping
 from math import inf
 
-from ..model import Binary, ConfigDecl, Dim, ModuleDecl, ModuleField, Name, Negate, Number, SubmoduleDecl
+from ..model import ConfigDecl, ModuleDecl, ModuleField, SubmoduleDecl
 from ..model.derivations import underived
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
@@ -49,7 +50,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         field, argument = expression.field, expression.argument
         if expression.use not in (Use.SIZE, Use.COUNT) or field is None:
             continue  # an argument of a child need not be a size: dim=-1
-        largest = _bounds(underived(expression.dim, fields.values()), fields)[1]
+        largest = _bounds(underived(expression.dim, fields.values()).node, fields)[1]
         if largest < 0:
             place = argument.place if argument.place.steps else context.value_place(field.name)
             what = "number of children" if isinstance(field, SubmoduleDecl) else "size"
@@ -58,29 +59,29 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             yield Diagnostic(KIND, message, place, "write a size that is zero or positive")
 
 
-def _bounds(dim: Dim, fields: Mapping[str, ModuleField]) -> tuple[float, float]:
+def _bounds(dim: ast.expr, fields: Mapping[str, ModuleField]) -> tuple[float, float]:
     """The smallest and the largest value of an expression in which config fields stand for any positive integers."""
     match dim:
-        case Number(value):
+        case ast.Constant(value=int(value)):
             return value, value
-        case Name(name) if isinstance(fields.get(name), ConfigDecl):
+        case ast.Name(id=name) if isinstance(fields.get(name), ConfigDecl):
             return 1, inf
-        case Negate(operand):
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
             low, high = _bounds(operand, fields)
             return -high, -low
-        case Binary(operator, left, right):
+        case ast.BinOp(op=operator, left=left, right=right):
             return _combined(operator, _bounds(left, fields), _bounds(right, fields))
     return -inf, inf
 
 
-def _combined(operator: str, left: tuple[float, float], right: tuple[float, float]) -> tuple[float, float]:
+def _combined(operator: ast.operator, left: tuple[float, float], right: tuple[float, float]) -> tuple[float, float]:
     """The bounds of two expressions joined by an operator; all values for a division, whose result depends on more."""
     match operator:
-        case "+":
+        case ast.Add():
             return left[0] + right[0], left[1] + right[1]
-        case "-":
+        case ast.Sub():
             return left[0] - right[1], left[1] - right[0]
-        case "*":
+        case ast.Mult():
             corners = [0.0 if 0 in (a, b) else a * b for a in left for b in right]
             return min(corners), max(corners)
     return -inf, inf

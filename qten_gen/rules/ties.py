@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ..common.suggestions import did_you_mean
 from ..model import (
     Argument,
-    Binary,
     ConfigDecl,
     Declaration,
     Dim,
     ModuleDecl,
-    Name,
-    Negate,
-    Number,
     ParameterDecl,
     SubmoduleDecl,
     Value,
@@ -79,7 +76,10 @@ def different(declared: tuple[Dim, ...], found: tuple[Dim | None, ...]) -> bool:
     sizes = dict(zip(names, _PRIMES, strict=False))
     if len(names) > len(sizes):
         return False
-    values = ((_size(a, sizes), None if b is None else _size(b, sizes)) for a, b in zip(declared, found, strict=True))
+    values = (
+        (_size(a.node, sizes), None if b is None else _size(b.node, sizes))
+        for a, b in zip(declared, found, strict=True)
+    )
     return any(a is not None and b is not None and a != b for a, b in values)
 
 
@@ -103,7 +103,7 @@ def _inside(child: SubmoduleDecl, path: Sequence[str], known: Mapping[str, Decla
 
 def _names_child(child: SubmoduleDecl, step: str) -> bool:
     if child.repeat is not None:
-        return step.isdecimal() and not (isinstance(child.repeat, Number) and int(step) >= child.repeat.value)
+        return step.isdecimal() and not (child.repeat.number is not None and int(step) >= child.repeat.number)
     return not isinstance(child.keys, tuple) or step in child.keys
 
 
@@ -123,7 +123,7 @@ def _given(child: SubmoduleDecl, inner: ModuleDecl) -> dict[str, Dim]:
     for field in config:
         number = None if field.default is None or field.default.factory else field.default.value.literal
         if number is not None and number.isdecimal():
-            given[field.name] = Number(int(number))
+            given[field.name] = Dim(str(int(number)))
     for argument in child.arguments:
         name = next(positional, "") if argument.keyword is None else names.get(argument.keyword, "")
         given.pop(name, None)
@@ -136,25 +136,25 @@ def _given(child: SubmoduleDecl, inner: ModuleDecl) -> dict[str, Dim]:
 def _dim(argument: Argument) -> Dim | None:
     if isinstance(argument.value, Value):
         number = argument.value.literal or ""
-        return Number(int(number)) if number.isdecimal() else None
+        return Dim(str(int(number))) if number.isdecimal() else None
     return argument.value if isinstance(argument.value, Dim) else None
 
 
-def _size(dim: Dim, sizes: Mapping[str, int]) -> int | None:
+def _size(dim: ast.expr, sizes: Mapping[str, int]) -> int | None:
     """The value of integer arithmetic for these sizes, None for anything else; a division by zero counts as 0."""
     match dim:
-        case Number(value):
+        case ast.Constant(value=int(value)):
             return value
-        case Name(name):
+        case ast.Name(id=name):
             return sizes[name]
-        case Negate(operand):
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
             inner = _size(operand, sizes)
             return None if inner is None else -inner
-        case Binary("+" | "-" | "*" | "//" as operator, left, right):
+        case ast.BinOp(op=ast.Add() | ast.Sub() | ast.Mult() | ast.FloorDiv() as operator, left=left, right=right):
             a, b = _size(left, sizes), _size(right, sizes)
             if a is None or b is None:
                 return None
-            if operator == "//":
+            if isinstance(operator, ast.FloorDiv):
                 return a // b if b else 0
-            return a + b if operator == "+" else a - b if operator == "-" else a * b
+            return a + b if isinstance(operator, ast.Add) else a - b if isinstance(operator, ast.Sub) else a * b
     return None

@@ -15,10 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..common.suggestions import only_near
-from ..model import ConfigDecl, DerivedDecl, ModuleDecl, Name, SubmoduleDecl, declares, language
+from ..model import ConfigDecl, DerivedDecl, ModuleDecl, SubmoduleDecl, declares, language
 from ..model.diagnostics import Diagnostic, Fix, Kind
-from ..model.dimension_text import in_words
-from ..model.dimensions import path_of
+from ..model.dimensions import in_words, path_of
 from .context import RuleContext
 from .expression_types import BOOL, NONE, UNKNOWN, Types, in_words_of, names_in, of_annotation, types_of
 from .expressions import Expression, Use, expressions, unknown_names, usable_names
@@ -76,7 +75,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 
 def problems(expression: Expression) -> Iterator[tuple[str, str, str]]:
     """What is wrong with the values in an expression, and with its own: of which part, the message, and how to fix it."""
-    if expression.use is Use.VALUE and isinstance(expression.dim, Name):
+    if expression.use is Use.VALUE and expression.dim.name:
         return  # the value of the field, whatever it is
     types, found = types_of(expression.dim, expression.names)
     for problem in found:
@@ -108,16 +107,16 @@ def _of_result(expression: Expression, types: Types, text: str) -> Iterator[tupl
 
 def _of_size(expression: Expression, types: Types, text: str) -> Iterator[tuple[str, str]]:
     """What is wrong with a size that is certainly not an integer, or that may be None."""
-    is_flag = types == BOOL and path_of(expression.dim) is None
+    is_flag = types == BOOL and path_of(expression.dim.node) is None
     if UNKNOWN in types or (types != NONE and names_in(types - NONE) <= _INTEGERS and not is_flag):
         if NONE & types and not expression.is_conditional:
-            path = path_of(expression.dim) or text
+            path = path_of(expression.dim.node) or text
             help = f'write {path}: int, or when="..." with a config field that says whether there is one'
             yield f"{path} may be None", help
         return
     if types == NONE and expression.is_conditional:
         return
-    is_path = path_of(expression.dim) is not None
+    is_path = path_of(expression.dim.node) is not None
     help = f"dimensions are integers, but {text} is {'annotated ' if is_path else ''}{in_words_of(types)}"
     if not is_path and names_in(types) == {"builtins.float"}:
         help = f"{help}: write // for the quotient of integers, or int({text})"

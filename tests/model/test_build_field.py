@@ -7,14 +7,13 @@ from qten_gen.model import (
     BufferDecl,
     ConfigDecl,
     Default,
+    Dim,
     DimError,
     FieldKind,
     FieldSource,
     MethodSource,
     ModuleField,
-    Name,
     NodePath,
-    Number,
     ParameterDecl,
     Signature,
     SpecifierCall,
@@ -37,7 +36,7 @@ def value(text: str) -> Value:
 CONSTANTS = ("None", "True", "False")
 
 
-def call(name: str, *dims: Number | Name | DimError | Value, **keywords: str | Name) -> SpecifierCall:
+def call(name: str, *dims: Dim | DimError | Value, **keywords: str | Dim) -> SpecifierCall:
     """A call of a specifier; keywords that are text are values."""
     given = {key: value(item) if isinstance(item, str) else item for key, item in keywords.items()}
     return SpecifierCall(name, (*(Argument(None, dim) for dim in dims), *(Argument(*item) for item in given.items())))
@@ -50,14 +49,14 @@ def module_field(specifier: SpecifierCall | None, default: Value | None = None) 
 
 def test_a_parameter_has_what_its_specifier_says() -> None:
     found = module_field(
-        call(language.PARAM, Name("dim"), Number(8), requires_grad="False", when=Name("bias"), tie="'embed.weight'")
+        call(language.PARAM, Dim("dim"), Dim("8"), requires_grad="False", when=Dim("bias"), tie="'embed.weight'")
     )
 
     assert found == ParameterDecl(
         "x",
-        (Name("dim"), Number(8)),
+        (Dim("dim"), Dim("8")),
         requires_grad=False,
-        when=Name("bias"),
+        when=Dim("bias"),
         tie="embed.weight",
         type=TENSOR,
         owner=OWNER,
@@ -65,8 +64,8 @@ def test_a_parameter_has_what_its_specifier_says() -> None:
 
 
 def test_a_buffer_is_persistent_unless_it_says_otherwise() -> None:
-    assert module_field(call(language.BUFFER, Number(3))) == BufferDecl("x", (Number(3),))
-    assert module_field(call(language.BUFFER, Number(3), persistent="False")) == BufferDecl("x", (Number(3),), False)
+    assert module_field(call(language.BUFFER, Dim("3"))) == BufferDecl("x", (Dim("3"),))
+    assert module_field(call(language.BUFFER, Dim("3"), persistent="False")) == BufferDecl("x", (Dim("3"),), False)
 
 
 @pytest.mark.parametrize("specifier", [language.PARAM, language.BUFFER])
@@ -82,13 +81,13 @@ def test_an_initializer_or_dtype_of_none_is_like_one_that_is_left_out(specifier:
 
 def test_a_submodule_keeps_its_own_keywords_from_its_class() -> None:
     found = module_field(
-        call(language.SUBMODULE, value("nn.Linear"), Name("dim"), bias="False", repeat=Name("depth"), init="False")
+        call(language.SUBMODULE, value("nn.Linear"), Dim("dim"), bias="False", repeat=Dim("depth"), init="False")
     )
 
     assert isinstance(found, SubmoduleDecl)
     assert found.cls.text == "nn.Linear"
     assert [argument.keyword for argument in found.arguments] == [None, "bias"]
-    assert (found.repeat, found.keys, found.when) == (Name("depth"), None, None)
+    assert (found.repeat, found.keys, found.when) == (Dim("depth"), None, None)
 
 
 @pytest.mark.parametrize(("written", "keys"), [("'tasks'", "tasks"), ("('a', 'b')", ("a", "b")), ("names", None)])
@@ -126,11 +125,11 @@ def test_every_field_knows_where_it_is_from(specifier: SpecifierCall | None) -> 
 def test_arguments_that_cannot_be_used_are_left_out() -> None:
     unreadable = DimError("3*", "a number or a name is missing at the end", 2)
 
-    parameter = module_field(call(language.PARAM, unreadable, Number(2), value("size"), when="flag", requires_grad="1"))
+    parameter = module_field(call(language.PARAM, unreadable, Dim("2"), value("size"), when="flag", requires_grad="1"))
     child = module_field(call(language.SUBMODULE, value("nn.Linear"), unreadable, repeat="2.5", when="3"))
     without_class = module_field(call(language.SUBMODULE))
 
-    assert parameter == ParameterDecl("x", (Number(2),))
+    assert parameter == ParameterDecl("x", (Dim("2"),))
     assert child == SubmoduleDecl("x", Value())
     assert without_class == SubmoduleDecl("x", Value())
 
@@ -145,7 +144,7 @@ def test_a_tensorclass_field_has_its_kind_from_the_annotation_and_its_default_fr
 
 
 def test_a_specifier_of_modules_is_not_a_default_in_a_tensorclass() -> None:
-    source = FieldSource("x", TENSOR, specifier=call(language.PARAM, Number(3)))
+    source = FieldSource("x", TENSOR, specifier=call(language.PARAM, Dim("3")))
 
     assert build_tensorclass_field(source, TENSOR, frozenset(), OWNER, lambda _: False).default is None
 

@@ -4,7 +4,7 @@ from textwrap import dedent, indent
 
 import pytest
 
-from qten_gen.model import Binary, ClassSource, DimError, FieldSource, MethodSource, Name, Number, TypeExpr, Value
+from qten_gen.model import ClassSource, Dim, DimError, FieldSource, MethodSource, TypeExpr, Value
 from qten_gen.read.module import read
 
 HEAD = """
@@ -125,7 +125,7 @@ def test_dimensions_of_a_parameter_are_parsed_and_other_arguments_are_values() -
     specifier = field_of('x: nn.Parameter = param("3*dim", 8, initializer=nn.init.ones_)').specifier
 
     assert specifier is not None
-    assert [argument.value for argument in specifier.positional] == [Binary("*", Number(3), Name("dim")), Number(8)]
+    assert [argument.value for argument in specifier.positional] == [Dim("3 * dim"), Dim("8")]
     initializer = specifier.get("initializer")
     assert initializer is not None and isinstance(initializer.value, Value)
     assert initializer.value.torch_name == "torch.nn.init.ones_"
@@ -143,7 +143,7 @@ def test_a_submodule_takes_its_class_first_and_const_protects_strings() -> None:
     assert specifier is not None
     cls, dim, kernel, mode = (argument.value for argument in specifier.arguments)
     assert isinstance(cls, Value) and cls.torch_name == "torch.nn.Conv1d"
-    assert dim == Name("dim")
+    assert dim == Dim("dim")
     assert isinstance(kernel, Value) and kernel.literal == "3"
     assert isinstance(mode, Value) and mode.literal == "'zeros'"
 

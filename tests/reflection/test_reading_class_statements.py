@@ -13,10 +13,9 @@ from qten_gen.model import (
     BufferDecl,
     ConfigDecl,
     Default,
+    Dim,
     FieldKind,
     Meaning,
-    Name,
-    Number,
     ParameterDecl,
     SubmoduleDecl,
     TypeExpr,
@@ -170,11 +169,11 @@ def test_a_module_has_a_field_for_each_specifier() -> None:
     dim, weight, scale, norm, mask = declaration.fields
 
     assert dim == ConfigDecl("dim", Default(Value()))
-    assert weight == ParameterDecl("weight", (Name("dim"), Number(2)), initializer=Value())
-    assert scale == BufferDecl("scale", (Name("dim"),), persistent=False)
+    assert weight == ParameterDecl("weight", (Dim("dim"), Dim("2")), initializer=Value())
+    assert scale == BufferDecl("scale", (Dim("dim"),), persistent=False)
     assert isinstance(norm, SubmoduleDecl) and norm.cls.torch_name == "torch.nn.LayerNorm"
     assert [(argument.keyword, argument.value) for argument in norm.arguments] == [
-        (None, Name("dim")),
+        (None, Dim("dim")),
         ("eps", Value()),
     ]
     assert mask == VirtualDecl("causal", cached=True, sources=("dim",))

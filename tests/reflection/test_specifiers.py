@@ -17,7 +17,7 @@ import qten_gen
 from qten_gen import const, field, param, submodule
 from qten_gen.common.language import CONST, SEQUENTIAL, SPECIFIER_KEYWORDS, SPECIFIERS, SUBMODULE, VIRTUAL
 from qten_gen.common.specifier_records import RecordedCall, recorded_call
-from qten_gen.model import DimError, ImportedName, Name, NodePath, SpecifierCall, Value
+from qten_gen.model import Dim, DimError, ImportedName, NodePath, SpecifierCall, Value
 from qten_gen.read.names import Scope
 from qten_gen.read.values import specifier
 from qten_gen.reflection.specifiers import place_of, specifier_call
@@ -142,7 +142,7 @@ def test_strings_of_a_subclass_become_plain_strings() -> None:
     values = {argument.keyword: argument.value for argument in call.arguments}
 
     assert getattr(values["keys"], "literal", None) == "('parse',)"
-    assert values["when"] == Name("parse")
+    assert values["when"] == Dim("parse")
 
 
 @pytest.mark.parametrize(

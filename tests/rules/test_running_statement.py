@@ -4,11 +4,11 @@ from qten_gen import rules
 from qten_gen.model import (
     Argument,
     ConfigDecl,
+    Dim,
     FieldDecl,
     FieldKind,
     FieldSource,
     ModuleDecl,
-    Name,
     ParameterDecl,
     SpecifierCall,
     TensorClassDecl,
@@ -30,12 +30,12 @@ def test_a_class_without_a_file_is_checked_by_the_same_rules() -> None:
         "Net",
         (
             ConfigDecl("dim", type=TypeExpr("builtins.int"), owner="here.Net"),
-            ParameterDecl("weight", (Name("dmi"),), owner="here.Net"),
+            ParameterDecl("weight", (Dim("dmi"),), owner="here.Net"),
         ),
         ("dim", "weight"),
         module="here",
     )
-    weight = SpecifierCall(language.PARAM, (Argument(None, Name("dmi")),))
+    weight = SpecifierCall(language.PARAM, (Argument(None, Dim("dmi")),))
     statement = RunningStatement((FieldSource("weight", TypeExpr("torch.nn.Parameter"), specifier=weight),))
 
     assert [finding.code for finding in rules.check_declaration(batch)] == ["QG104", "QG205"]

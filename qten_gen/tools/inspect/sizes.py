@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 from collections.abc import Callable, Mapping
@@ -9,8 +10,8 @@ from dataclasses import dataclass
 
 from torch import nn
 
-from ...model import Binary, Dim, DimError, Name, Negate, Number, dim_names
-from ...model.dimension_text import in_words
+from ...model import DimError, dim_names
+from ...model.dimensions import in_words
 from ...read.dimensions import parse
 
 Sizes = tuple[int, ...]
@@ -70,7 +71,7 @@ def evaluate(text: str, names: Mapping[str, Binding], module: nn.Module | None =
             raise UnknownSize(f"{name} of {text!r} has no size here")
         return found.value
 
-    return _value(dim, size)
+    return _value(dim.node, size)
 
 
 def names_in(text: str) -> frozenset[str]:
@@ -96,18 +97,20 @@ def _without_attributes(text: str, module: nn.Module | None) -> str:
     return _SELF.sub(read, text)
 
 
-def _value(dim: Dim, size: Callable[[str], int]) -> int:
+def _value(dim: ast.expr, size: Callable[[str], int]) -> int:
     """The value of a dimension expression. Raises UnknownSize where there is none."""
     match dim:
-        case Number(value):
+        case ast.Constant(value=int(value)) if not isinstance(value, bool):
             return value
-        case Name(name):
+        case ast.Name(id=name):
             return size(name)
-        case Negate(operand):
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -_value(operand, size)
-        case Binary("+" | "-" | "*" | "//" as operator, left, right):
+        case ast.BinOp(op=ast.Add() | ast.Sub() | ast.Mult() | ast.FloorDiv() as operator, left=left, right=right):
             a, b = _value(left, size), _value(right, size)
-            if operator == "//" and b == 0:
-                raise UnknownSize("it divides by 0")
-            return {"+": a + b, "-": a - b, "*": a * b}[operator] if operator != "//" else a // b
+            if isinstance(operator, ast.FloorDiv):
+                if b == 0:
+                    raise UnknownSize("it divides by 0")
+                return a // b
+            return a + b if isinstance(operator, ast.Add) else a - b if isinstance(operator, ast.Sub) else a * b
     raise UnknownSize(f"{in_words(dim)} is not arithmetic with + - * //")
