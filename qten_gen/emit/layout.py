@@ -110,6 +110,11 @@ def docstring(text: str, indent: int) -> str:
     return "\n".join([f'"""{first}', *rest, f'{pad}"""']) if rest else f'"""{first}"""'
 
 
+def doc_argument(text: str, indent: int) -> str:
+    """A documentation that is passed to a function: a string, between triple quotes where it has several lines."""
+    return docstring(text, indent) if "\n" in text else quoted_string(text)
+
+
 def _shown(character: str) -> str:
     """A character of a docstring, as an escape where it could not be seen or would end the line."""
     if character in "\n\t" or character.isprintable():

@@ -324,7 +324,7 @@ def _registered(own: list[ModuleField]) -> Iterator[str]:
 def _property(kind: str, field: ParameterDecl | BufferDecl | SubmoduleDecl, words: str) -> str:
     """The assignment of a property, which documents its field in the field's own words and in ours."""
     said = f"{words}." if field.when is None else f"{words}; {_exists(field)} {condition_in_words(field.when)}."
-    doc = layout.docstring(f"{field.doc}\n\n{said}", 4) if field.doc else layout.quoted_string(said)
+    doc = layout.doc_argument(f"{field.doc}\n\n{said}" if field.doc else said, 4)
     return layout.bracketed(f"{field.name} = _rt.{kind}(", [f'"{field.name}"', doc], ")", 4)
 
 

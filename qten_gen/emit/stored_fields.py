@@ -30,7 +30,7 @@ class Lines(NamedTuple):
     fit: str
     """What the constructor stores then."""
     set: str
-    """What the setter stores for `value`, of an object that is not locked."""
+    """What the setter stores for `value`, of an object that is not locked; empty where the runtime's property checks it."""
     map: str
     """What `_map` stores: `fn` of each tensor."""
     map_with: str
@@ -55,8 +55,6 @@ class Lines(NamedTuple):
     """Its key and value in the dict that `_to_dict` returns."""
     match: str
     """The statement that refuses another object's value where both have to be alike."""
-    set_checked: str = ""
-    """`set` for the usual kind of field, where one call also refuses to change a locked object."""
     imports: frozenset[str] = frozenset()
     """The names of `imports.IMPORTS` that these lines use."""
 
@@ -71,6 +69,8 @@ class StoredField(NamedTuple):
     """Its annotation, in the constructor and in its property."""
     doc: str
     """The docstring of its property."""
+    property: str
+    """The assignment of its property, where the runtime has one for its kind; empty where it is written out."""
     own: bool
     """Whether the class declares it itself, and so has its property."""
     static: bool
@@ -173,19 +173,28 @@ def stored_field(
         stored = frozen_value if declaration.frozen else f"_features.collection({field.name})"
     else:
         stored = frozen_value if nested and declaration.frozen else field.name
+    lines = _lines(code)
     return StoredField(
         name=field.name,
         storage=code.storage,
         type=spelling.field_type(field, declaration.module, names, builtins, variables),
         doc=layout.docstring(spelling.field_doc(field), 8),
+        property=_property(code, "frozen_property" if declaration.frozen else "" if lines.set else "tensor_property"),
         own=declares(declaration, field),
         static=field.kind.is_static,
         plain=field.kind in (FieldKind.TENSOR, FieldKind.NUMBER)
         and not (field.optional or field.unbatched or field.container),
         stored=stored,
         seen=code.mine,
-        lines=_lines(code),
+        lines=lines,
     )
+
+
+def _property(code: _FieldCode, kind: str) -> str:
+    """The assignment of a property that the runtime has."""
+    name, doc = code.field.name, layout.doc_argument(spelling.field_doc(code.field), 4)
+    arguments = [f'"{name}"', f"lambda self: self.{code.storage}", doc]
+    return layout.bracketed(f"{name} = _rt.{kind}(", arguments, ")", 4) if kind else ""
 
 
 def _lines(code: _FieldCode) -> Lines:
@@ -218,7 +227,7 @@ def _tensor(code: _FieldCode) -> Lines:
     return Lines(
         fit_if=code.given_and(code.not_a_tensor_or(f"{name}.shape[:{code.n}] != batch_size")),
         fit=fit,
-        set=code.none_or(set_, "value"),
+        set=code.none_or(set_, "value") if optional or kind or code.guard is not None else "",
         map=code.none_or(f"fn({mine})"),
         map_with=code.none_or(f"fn({mine}, argument)"),
         rearrange=code.none_or(f"fn({mine}, argument)"),
@@ -231,7 +240,6 @@ def _tensor(code: _FieldCode) -> Lines:
         requires_grad=code.false_if_none(f"{mine}.requires_grad"),
         item=f'"{name}": {mine}',
         match=code.call("match_optional", f"{mine}, {code.others}") if optional else "",
-        set_checked="" if optional or kind or code.guard is not None else code.call("checked_tensor", "value"),
         imports=frozenset() if code.guard is None else _FEATURES,
     )
 

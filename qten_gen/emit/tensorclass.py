@@ -32,6 +32,8 @@ class TensorClassView(NamedTuple):
     doc: str
     attributes: tuple[str, ...]
     """The assignments in the class body."""
+    properties: tuple[str, ...]
+    """The assignments of properties that the runtime has."""
     parameters: tuple[str, ...]
     """The parameters of the constructor, without `self`."""
     defaults: tuple[str, ...]
@@ -106,6 +108,7 @@ def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection
         name=generated_class(declaration.name),
         doc=layout.docstring(f"Storage and constructor of `{declaration.name}`.", 4),
         attributes=(*_attributes(declaration, names), *_of_ground_class(declaration, plain, bool(matches))),
+        properties=tuple(f.property for f in fields if f.own and f.property),
         parameters=_parameters(declaration, names, builtins, variables, aliases),
         defaults=tuple(f.name for f in declaration.fields if spelling.default_is_looked_up(f)),
         fields=fields,
@@ -138,7 +141,7 @@ def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection
         builtin=builtins.names(
             *("type", "bool", "tuple", "dict", "str", "object"),
             *(["len"] if carried else []),
-            *(["property"] if any(f.own for f in fields) else []),
+            *(["property"] if any(f.own and not f.property for f in fields) else []),
             "list",
         ),
         imports=aliases.used.union(
@@ -246,7 +249,7 @@ def _attributes(declaration: TensorClassDecl, names: NestedNames) -> tuple[str, 
 def _of_ground_class(declaration: TensorClassDecl, plain: bool, has_matches: bool) -> Iterator[str]:
     """The primitives of the ground class that serve, where a parent with other kinds of fields may have its own."""
     if any(base.declared for base in declaration.bases):
-        for primitive in ("_rearrange", "_split") if plain else ():
+        for primitive in ("_rearrange", "_split", "_field_values") if plain else ():
             yield f"{primitive} = _rt.Stored.{primitive}"
         if not has_matches:
             yield "_check_compatible = _rt.Stored._check_compatible"

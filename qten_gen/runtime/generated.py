@@ -27,7 +27,7 @@ from .tensorclass.core.arguments import batch_arguments as batch_arguments
 from .tensorclass.core.construction import DEFAULT as DEFAULT
 from .tensorclass.core.construction import default as default
 from .tensorclass.core.devices import DeviceLike as DeviceLike
-from .tensorclass.core.locks import frozen as frozen
+from .tensorclass.core.locks import frozen_property as frozen_property
 from .tensorclass.core.locks import frozen_view as frozen_view
 from .tensorclass.core.locks import lock as lock
 from .tensorclass.core.locks import refuse_other as refuse_other
@@ -35,6 +35,8 @@ from .tensorclass.core.names import Names as Names
 from .tensorclass.core.names import NamesLike as NamesLike
 from .tensorclass.core.sizes import BatchSize as BatchSize
 from .tensorclass.core.stored import FROZEN as FROZEN
+from .tensorclass.core.stored import Changing as Changing
+from .tensorclass.core.stored import Joining as Joining
 from .tensorclass.core.stored import Splitting as Splitting
 from .tensorclass.core.stored import Stored as Stored
 from .tensorclass.fields.nested import join_nested as join_nested
@@ -52,9 +54,9 @@ from .tensorclass.fields.static import PLAIN as PLAIN
 from .tensorclass.fields.static import cast_static as cast_static
 from .tensorclass.fields.static import same as same
 from .tensorclass.fields.static import static as static
-from .tensorclass.fields.tensor import checked_tensor as checked_tensor
 from .tensorclass.fields.tensor import number as number
 from .tensorclass.fields.tensor import tensor as tensor
+from .tensorclass.fields.tensor import tensor_property as tensor_property
 
 if TYPE_CHECKING:
     from .module.core import module_base

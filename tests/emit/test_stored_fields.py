@@ -30,8 +30,7 @@ def test_a_tensor() -> None:
     assert lines(TENSOR) == Lines(
         fit_if="not isinstance(x, _Tensor) or x.shape[:n] != batch_size or device is not None",
         fit='_rt.tensor(self, "x", x, batch_size, device)',
-        set='_rt.tensor(self, "x", value, self._batch_size, self._device)',
-        set_checked='_rt.checked_tensor(self, "x", value)',
+        set="",
         map="fn(self._x)",
         map_with="fn(self._x, argument)",
         rearrange="fn(self._x, argument)",
@@ -72,7 +71,6 @@ def test_a_number_is_stored_like_a_tensor() -> None:
     assert number._asdict() == lines(TENSOR)._asdict() | {
         "fit": '_rt.number(self, "x", x, batch_size, device, "float")',
         "set": '_rt.number(self, "x", value, self._batch_size, self._device, "float")',
-        "set_checked": "",
     }
 
 
@@ -82,7 +80,6 @@ def test_a_tensor_with_a_shape_is_fitted_to_the_one_before() -> None:
         "fit_if": "not isinstance(x, _Tensor) or x.dim() != n + 1 or device is not None",
         "fit": '_features.shaped(self, "x", x, batch_size, device)',
         "set": '_features.fitting(self, "x", value, self._x)',
-        "set_checked": "",
         "imports": FEATURES,
     }
 

@@ -89,7 +89,7 @@ def test_an_edit_that_keeps_size_and_time_is_generated(
     change(settled)
     assert settled("--check", "src").status == 1
     assert settled("src").summary == "2 files written; 1 warning"
-    assert "def y(self)" in settled.read("src/model_qten.py")
+    assert "y = _rt.tensor_property(" in settled.read("src/model_qten.py")
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_a_module_that_appears_where_nothing_is_listed_is_seen(
     shutil.rmtree(".qten_cache")
     qten_gen()
     assert found == qten_gen.read("model_qten.py")
-    assert 'checked_tensor(self, "y"' in found
+    assert 'tensor_property("y"' in found
 
 
 def test_other_paths_and_another_folder_make_a_run_look_closer(

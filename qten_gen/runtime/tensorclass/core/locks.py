@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import FrozenInstanceError
-from typing import TypeVar
+from typing import Any, TypeVar
 from weakref import ref
 
 from torch import Tensor
@@ -80,12 +80,16 @@ def refuse_other(self: Stored, name: str, value: object) -> None:
     )
 
 
-def frozen(self: Stored, name: str, value: object) -> FrozenInstanceError:
-    """The error of an attempt to set a field of a frozen class, to be raised."""
-    return FrozenInstanceError(
-        f"cannot assign to {type(self).__name__}.{name}: the class is frozen; use .replace({name}=...)"
-        f"{_in_place(value is getattr(self, storage(name)), value)}"
-    )
+def frozen_property(name: str, read: Callable[[Any], Any], doc: str) -> property:
+    """The property of a field of a frozen class, which cannot be set."""
+
+    def write(self: Stored, value: object) -> None:
+        raise FrozenInstanceError(
+            f"cannot assign to {type(self).__name__}.{name}: the class is frozen; use .replace({name}=...)"
+            f"{_in_place(value is getattr(self, storage(name)), value)}"
+        )
+
+    return property(read, write, doc=doc)
 
 
 def _in_place(is_same: bool, value: object) -> str:

@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 
 A = TypeVar("A")
 
+Changing = Callable[[Tensor, Any], Tensor]
+"""Changes a tensor as its second argument says: `lambda tensor, index: tensor[index]`."""
+
+Joining = Callable[[list[Tensor]], Tensor]
+"""Makes one tensor of several: `torch.stack`."""
+
 Splitting = Callable[[Tensor, Any], Sequence[Tensor]]
 """Cuts a tensor into pieces, as its second argument says: `lambda tensor, sizes: tensor.split(sizes)`."""
 
@@ -161,7 +167,7 @@ class Stored:
 
     def _field_values(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:  # what a field holds, its annotation says
         """The values of the tensor and nested fields, and of the static fields, in field order."""
-        raise NotImplementedError
+        return tuple(self._leaves()), ()
 
     def _assign(
         self, values: Sequence[Any], static: Sequence[Any], batch_size: Size, device: torch.device | None

@@ -5,11 +5,13 @@ Generated constructors and setters test the common case themselves. Operations o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final, Literal, cast
 
 import torch
 from torch import Size, Tensor
 
+from ....common.naming import storage
 from ..core.errors import describe, label
 from ..core.locks import refuse_other
 from ..core.stored import Stored
@@ -46,20 +48,19 @@ def tensor(self: Stored, name: str, value: object, batch_size: Size, device: tor
     return on_device(value, device)
 
 
-def checked_tensor(self: Stored, name: str, value: Tensor) -> Tensor:
-    """The tensor to store where a field is set, moved to the object's device.
+def tensor_property(name: str, read: Callable[[Any], Tensor], doc: str) -> property:
+    """The property of a field that holds one tensor. What is set has to fit, and is moved to the object's device."""
+    slot = storage(name)
 
-    Raises:
-        TypeError: `value` is not a tensor (and the class does not cast).
-        ValueError: its shape does not start with the batch size.
-        RuntimeError: the object is locked.
-    """
-    if self._lock is not None:
-        refuse_other(self, name, value)
-    size = self._batch_size
-    if not isinstance(value, Tensor) or value.shape[: len(size)] != size or self._device is not None:
-        return tensor(self, name, value, size, self._device)
-    return value
+    def write(self: Stored, value: Tensor) -> None:
+        if self._lock is not None:
+            refuse_other(self, name, value)
+        size = self._batch_size
+        if not isinstance(value, Tensor) or value.shape[: len(size)] != size or self._device is not None:
+            value = tensor(self, name, value, size, self._device)
+        setattr(self, slot, value)
+
+    return property(read, write, doc=doc)
 
 
 def number(
