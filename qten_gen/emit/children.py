@@ -32,15 +32,15 @@ def registration(field: SubmoduleDecl, owner: str, siblings: Siblings, builtins:
     """The statement that makes a child and registers it, or None where a condition is false."""
     of = _Owner(owner, siblings, builtins, aliases)
     if field.when is None or field.is_repeated:
-        return f"self.{field.name} = {_each(field, field.name, of, 8)}"
-    made = f"self.{field.name} = {_each(field, field.name, of, 12)}"
+        return _each(field, field.name, of, 8, f"self.{field.name} = ")
+    made = _each(field, field.name, of, 12, f"self.{field.name} = ")
     return either(field.when, made, f'self.register_module("{field.name}", None)', builtins)
 
 
-def _each(field: SubmoduleDecl, key: str, owner: _Owner, indent: int) -> str:
-    """What makes the child whose record `key` leads to, or the list or dict of several."""
+def _each(field: SubmoduleDecl, key: str, owner: _Owner, indent: int, target: str = "") -> str:
+    """What makes the child whose record `key` leads to, or the list or dict of several, behind `target`."""
     if field.repeat is None and field.keys is None:
-        return _construct(field.cls, field.arguments, owner, key, indent)
+        return _construct(field.cls, field.arguments, owner, key, indent, target)
     inside = field.inner
     call = (
         _construct(field.cls, field.arguments, owner, key, indent + 4)
@@ -51,7 +51,7 @@ def _each(field: SubmoduleDecl, key: str, owner: _Owner, indent: int) -> str:
     if field.is_filtered and field.when is not None:
         clause = f"{clause} if {written(field.when, owner.builtins)}"
     brackets = ("_rt.ModuleList([", "])") if field.repeat is not None else ("_rt.ModuleDict({", "})")
-    return layout.comprehension(brackets[0], item, clause, brackets[1], indent)
+    return layout.comprehension(f"{target}{brackets[0]}", item, clause, brackets[1], indent)
 
 
 def several(
@@ -67,15 +67,17 @@ def several(
     return f"_name: {made}", f"for _name in {names}"
 
 
-def _construct(cls: Value, arguments: Sequence[Argument], owner: _Owner, key: str, indent: int) -> str:
+def _construct(
+    cls: Value, arguments: Sequence[Argument], owner: _Owner, key: str, indent: int, target: str = ""
+) -> str:
     """The call that makes one child. `key` leads to its record in the declaration: `blocks`, `blocks.args.0`."""
     if cls.name == language.CHAIN:
-        return _sequence(arguments, owner, key, indent)
+        return _sequence(arguments, owner, key, indent, target)
     called = _called(cls, owner)
     given = list(_arguments(cls, arguments, owner, key, indent + 4))
     if called is not None:
-        return layout.bracketed(f"{called}(", given, ")", indent)
-    return layout.bracketed("_rt.construct(", [_value(cls, owner, f"{key}.cls"), *given], ")", indent)
+        return layout.bracketed(f"{target}{called}(", given, ")", indent)
+    return layout.bracketed(f"{target}_rt.construct(", [_value(cls, owner, f"{key}.cls"), *given], ")", indent)
 
 
 def _called(cls: Value, owner: _Owner) -> str | None:
@@ -88,21 +90,21 @@ def _called(cls: Value, owner: _Owner) -> str | None:
     return spelling.torch_name(f"torch.nn.{layer}", owner.aliases) if layer in _LAYERS else None
 
 
-def _sequence(arguments: Sequence[Argument], owner: _Owner, key: str, indent: int) -> str:
+def _sequence(arguments: Sequence[Argument], owner: _Owner, key: str, indent: int, target: str) -> str:
     """The members of a sequence, each a child of its own, which have indexes or names."""
     names = [argument.keyword for argument in arguments if argument.keyword is not None]
     if not names:
         members = [
             _member(argument, owner, f"{key}.args.{index}", indent + 4) for index, argument in enumerate(arguments)
         ]
-        return layout.bracketed("_rt.Sequential(", members, ")", indent)
+        return layout.bracketed(f"{target}_rt.Sequential(", members, ")", indent)
     found = [
         f'"{argument.keyword}": {_member(argument, owner, f"{key}.kwargs.{argument.keyword}", indent + 8)}'
         for argument in arguments
     ]
     owner.aliases.use("_OrderedDict")
     named = layout.bracketed("_OrderedDict({", found, "})", indent + 4)
-    return layout.bracketed("_rt.Sequential(", [named], ")", indent)
+    return layout.bracketed(f"{target}_rt.Sequential(", [named], ")", indent)
 
 
 def _member(argument: Argument, owner: _Owner, key: str, indent: int) -> str:

@@ -16,17 +16,6 @@ from .repeated import own_functions, own_variables, passed_on
 from .source_imports import annotation_imports, source_name
 from .tensorclass import TensorClassView
 
-PY_DIRECTIVES = (
-    "# ruff: noqa",
-    "# fmt: off",
-    "# isort: skip_file",
-    "# pyright: basic",
-)
-"""The strict mode of pyright would report checks of arguments whose types the annotations say already."""
-
-_SHORT_NAMES = ("_Size = _torch.Size", "_Tensor = _torch.Tensor")
-"""Globals for what a TensorClass looks up most often: one look-up is faster than two."""
-
 
 class PythonFileView(NamedTuple):
     """What the template of a generated module sets out."""
@@ -35,14 +24,13 @@ class PythonFileView(NamedTuple):
     imports: tuple[tuple[str, ...], ...]
     """The statements, in groups with a blank line between them."""
     classes: tuple[TensorClassView | ModuleView, ...]
-    short_names: tuple[str, ...]
-    """Assignments of globals that the classes use."""
+    has_tensorclasses: bool
     lookup: str
     """The call that looks up what the module does not have yet: its classes, and functions of the source."""
     checking: tuple[str, ...]
     """The statements under TYPE_CHECKING: imports for the names in annotations."""
-    directives: tuple[str, ...]
-    """Comments for checkers and formatters."""
+    is_checked: bool
+    """Whether checkers and formatters see it."""
 
 
 def python_file(file: FileDecl) -> PythonFileView:
@@ -54,10 +42,10 @@ def python_file(file: FileDecl) -> PythonFileView:
         summary=f"Concrete classes for the declarations in `{source_name(file)}`.",
         imports=statements(aliases),
         classes=classes,
-        short_names=_short_names(file.declarations),
+        has_tensorclasses=_has_tensorclasses(file.declarations),
         lookup=_lookup(_others(file)),
         checking=annotation_imports(file, aliases),
-        directives=PY_DIRECTIVES,
+        is_checked=True,
     )
 
 
@@ -68,10 +56,10 @@ def python_class(declaration: Declaration) -> PythonFileView:
         summary=f"Concrete class for the declaration `{declaration.name}`, rendered in memory.",
         imports=statements(_used(classes, "annotations", "_rt", "_t")),
         classes=classes,
-        short_names=_short_names((declaration,)),
+        has_tensorclasses=_has_tensorclasses((declaration,)),
         lookup=_lookup([]),
         checking=("pass",),
-        directives=(),
+        is_checked=False,
     )
 
 
@@ -119,5 +107,5 @@ def _lookup(others: list[str]) -> str:
     return layout.bracketed("_rt.declared(", ["__name__", "name", *map(layout.quoted_string, others)], ")", 4)
 
 
-def _short_names(declarations: tuple[Declaration, ...]) -> tuple[str, ...]:
-    return _SHORT_NAMES if any(isinstance(declaration, TensorClassDecl) for declaration in declarations) else ()
+def _has_tensorclasses(declarations: tuple[Declaration, ...]) -> bool:
+    return any(isinstance(declaration, TensorClassDecl) for declaration in declarations)
