@@ -100,6 +100,14 @@ def test_a_file_without_a_declaration_is_read_without_jinja2(project: Path) -> N
     assert "jinja2" not in names
 
 
+@pytest.mark.parametrize("arguments", [["src"], ["--check", "-v", "src"], ["--diff"]])
+def test_a_run_over_paths_loads_no_parser_of_options(project: Path, arguments: list[str]) -> None:
+    (project / "src" / "plain.py").write_text("from qten_gen import TensorClass\n")
+    names = loaded(project, *arguments)
+    assert "qten_gen.generate.plan" in names
+    assert not names & {"argparse", "qten_gen.cli.parser"}
+
+
 def test_a_changed_tree_loads_no_torch(project: Path) -> None:
     (project / "src" / "model.py").write_text(SOURCE + "    y: Tensor\n")
     names = loaded(project, "src")

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from ..model.diagnostics import Diagnostic
-    from ..project.config import Config, Settings
+    from ..project.config import Settings
     from .options import Options
+    from .parser import CommandOptions
     from .run import Outcome
 
 
@@ -56,59 +57,12 @@ def _bug(err: TextIO) -> int:
 
 
 def _dispatch(arguments: list[str], out: TextIO, err: TextIO) -> int:
-    """Print the version, carry out one of the other commands, or generate."""
+    """Print the version, carry out a command, or generate. A mistake of the user is printed, and returned as `MISUSE`."""
     if arguments in (["--version"], ["-V"]):
         from .. import __version__
 
         out.write(f"qten-gen {__version__}\n")
         return DONE
-    if arguments[:1] == ["explain"]:
-        from .explain import explain
-
-        return explain(arguments[1:], out, err)
-    if arguments[:1] == ["inspect"]:
-        from .inspecting import inspect
-
-        return inspect(arguments[1:], out, err)
-    if arguments[:1] == ["show"]:
-        from .showing import show
-
-        return show(arguments[1:], out, err)
-    if arguments[:1] == ["doctor"]:
-        from .doctor import doctor
-
-        return doctor(arguments[1:], out, err)
-    if arguments[:1] == ["init"]:
-        from .init import init
-
-        return init(arguments[1:], out, err)
-    if arguments[:1] == ["lsp"]:
-        return _serve(arguments[1:], out, err)
-    if arguments[:1] == ["stubs"]:
-        from .stubbing import write_stubs
-
-        return write_stubs(arguments[1:], out, err)
-    if arguments[:1] == ["adopt"]:
-        from .adopting import adopt
-
-        return adopt(arguments[1:], out, err)
-    return _generate(arguments, out, err)
-
-
-def _serve(arguments: list[str], out: TextIO, err: TextIO) -> int:
-    """Start the language server, if what it is made of is installed."""
-    try:
-        from .serving import lsp
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] not in ("pygls", "lsprotocol"):
-            raise
-        err.write("error: lsp needs the library pygls; install it with: python -m pip install 'pygls>=2'\n")
-        return MISUSE
-    return lsp(arguments, out, err)
-
-
-def _generate(arguments: list[str], out: TextIO, err: TextIO) -> int:
-    """Parse the options, read the settings, run, and print the outcome. Wrong usage is printed and returned as `MISUSE`."""
     from time import perf_counter, time_ns
 
     from .remembered import print_remembered
@@ -117,52 +71,119 @@ def _generate(arguments: list[str], out: TextIO, err: TextIO) -> int:
     if print_remembered(arguments, started, out):
         return DONE
 
-    from ..project.config import ConfigError, Settings
+    from ..project.config import ConfigError
     from ..project.files import PathError
-    from .options import UsageError, needs_reasons, parse
+    from .misuse import UsageError
+    from .options import COMMANDS, plain
 
     try:
-        options = parse(arguments, out)
-        if options is None:
+        options = plain(arguments)
+        if options is not None:
+            return _generate(options, started, began, out, err)
+        from .parser import Shown, parse, parse_command
+
+        try:
+            if arguments[0] in COMMANDS:
+                return _carry_out(parse_command(arguments), out, err)
+            return _generate(parse(arguments), started, began, out, err)
+        except Shown as shown:
+            out.write(str(shown))
             return DONE
-        settings = Settings()
-        if options.stdin_filename is not None:
-            return _check_text(options, options.stdin_filename, settings, out, err)
-        if options.watch:
-            from .watching import watch
-
-            return watch(options, out, err)
-        config = settings.of(options.paths[0] if options.paths else ".")
-        from .progress import Progress
-        from .run import run
-
-        paths = _paths(options, config)
-        writes, explains = options.mode == "write", needs_reasons(options, config)
-        with Progress(err, options.quiet) as told:
-            outcome = run(paths, settings, writes, explains, told)
-        mended: tuple[Diagnostic, ...] = ()
-        if options.fix and outcome.diagnostics:
-            from .fixing import fix
-
-            outcome, mended = fix(outcome, paths, lambda: run(paths, settings, writes, explains))
     except UsageError as error:
-        err.write(f"error: {error}\nusage: qten-gen [options] [path ...]; for more, qten-gen --help\n")
+        err.write(f"error: {error}\n{error.usage}")
     except PathError as error:
         err.write(f"error: {error}\n")
     except ConfigError as error:
         from ..report.concise import headline
 
         err.write(f"{headline(error.diagnostic, color=False)}\n")
-    else:
-        from .printing import print_outcome
-
-        print_outcome(outcome, options, config, perf_counter() - started, out, err, mended)
-        if outcome.glance is not None and config.output_format is None:
-            from .remembered import remember
-
-            remember(outcome, outcome.glance, options.paths, began)
-        return _status(outcome, options)
     return MISUSE
+
+
+def _carry_out(options: CommandOptions, out: TextIO, err: TextIO) -> int:
+    """Carry out one of the other commands."""
+    from . import options as of
+
+    match options:
+        case of.InitOptions():
+            from .init import init
+
+            return init(options, out)
+        case of.DoctorOptions():
+            from .doctor import doctor
+
+            return doctor(options, out)
+        case of.ExplainOptions():
+            from .explain import explain
+
+            return explain(options, out)
+        case of.ShowOptions():
+            from .show import show
+
+            return show(options, out, err)
+        case of.InspectOptions():
+            from .inspect import inspect
+
+            return inspect(options, out, err)
+        case of.AdoptOptions():
+            from .adopt import adopt
+
+            return adopt(options, out, err)
+        case of.StubsOptions():
+            from .stubs import write_stubs
+
+            return write_stubs(options, out, err)
+        case of.LspOptions():
+            return _serve()
+
+
+def _serve() -> int:
+    """Start the language server, if what it is made of is installed."""
+    try:
+        from .lsp import lsp
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in ("pygls", "lsprotocol"):
+            raise
+        from .misuse import UsageError
+
+        raise UsageError("lsp needs the library pygls; install it with: python -m pip install 'pygls>=2'") from None
+    return lsp()
+
+
+def _generate(options: Options, started: float, began: int, out: TextIO, err: TextIO) -> int:
+    """Read the settings, run, and print the outcome."""
+    from time import perf_counter
+
+    from ..project.config import Settings
+    from .options import given_paths, needs_reasons
+
+    settings = Settings()
+    if options.stdin_filename is not None:
+        return _check_text(options, options.stdin_filename, settings, out, err)
+    if options.watch:
+        from .watch import watch
+
+        return watch(options, out, err)
+    config = settings.of(options.paths[0] if options.paths else ".")
+    from .printing import print_outcome
+    from .progress import Progress
+    from .run import run
+
+    paths = given_paths(options.paths, config)
+    writes, explains = options.mode == "write", needs_reasons(options, config)
+    with Progress(err, options.quiet) as told:
+        outcome = run(paths, settings, writes, explains, told)
+    mended: tuple[Diagnostic, ...] = ()
+    if options.fix and outcome.diagnostics:
+        from .fixing import fix
+
+        outcome, mended = fix(outcome, paths, lambda: run(paths, settings, writes, explains))
+    print_outcome(outcome, options, config, perf_counter() - started, out, err, mended)
+    if outcome.glance is not None and config.output_format is None:
+        from .remembered import remember
+
+        remember(outcome, outcome.glance, options.paths, began)
+    return _status(outcome, options)
 
 
 def _check_text(options: Options, name: str, settings: Settings, out: TextIO, err: TextIO) -> int:
@@ -182,13 +203,6 @@ def _check_text(options: Options, name: str, settings: Settings, out: TextIO, er
     else:
         print_outcome(outcome, options, config, perf_counter() - started, out, err)
     return _status(outcome, options)
-
-
-def _paths(options: Options, config: Config) -> list[str]:
-    """The paths of the command line or, without any, those of the settings, the folder of the project or this folder."""
-    from ..project.config import source_paths
-
-    return list(options.paths) or source_paths(config) or [config.root or "."]
 
 
 def _status(outcome: Outcome, options: Options) -> int:

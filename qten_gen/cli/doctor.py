@@ -13,28 +13,18 @@ from typing import Literal, NamedTuple, TextIO
 
 from .. import __version__
 from ..project import manifest
-from ..project.config import Config, ConfigError, Settings, source_paths
+from ..project.config import Config, Settings, source_paths
 from ..project.distributions import search_path
-from ..project.files import PathError, ProjectFiles, discover
+from ..project.files import ProjectFiles, discover
 from ..project.generator import PACKAGE
 from ..project.glance import FOLDER
 from ..project.paths import display_path
 from ..project.staleness import project_state
-from ..report.concise import GREEN, RED, YELLOW, headline, painted
-from . import DONE, FOUND, MISUSE
-from .misuse import misuse, unknown_option
-from .options import Color
+from ..report.concise import GREEN, RED, YELLOW, painted
+from . import DONE, FOUND
+from .options import Color, DoctorOptions
 from .summary import count
 
-_USAGE = "usage: qten-gen doctor [--json]\n"
-_HELP = f"""{_USAGE}
-Check the environment and the settings of the project: interpreter, torch, type
-checkers, settings, and generated files. Nothing is written.
-
-  --json               print a JSON document
-
-exit status: 0 nothing to fix, 1 problems found, 2 wrong usage
-"""
 _OLDEST_TORCH = (2, 6)
 _CHECKERS = ("mypy", "pyright", "basedpyright", "pyrefly", "ty")
 _STYLES = {"ok": GREEN, "note": YELLOW, "problem": RED}
@@ -49,24 +39,17 @@ class _Finding(NamedTuple):
     help: str = ""
 
 
-def doctor(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
-    """Print what is found, and return 1 if something has to be mended."""
-    if arguments in (["-h"], ["--help"]):
-        out.write(_HELP)
-        return DONE
-    if list(arguments) not in ([], ["--json"]):
-        return misuse(unknown_option(arguments, ("--json",)), _USAGE, err)
-    try:
-        settings = Settings()
-        config = settings.of(".")
-        found = [*_findings(config, discover(source_paths(config) or [config.root or "."], config, settings))]
-    except ConfigError as error:
-        err.write(f"{headline(error.diagnostic, color=False)}\n")
-        return MISUSE
-    except PathError as error:
-        err.write(f"error: {error}\n")
-        return MISUSE
-    if arguments:
+def doctor(options: DoctorOptions, out: TextIO) -> int:
+    """Print what is found, and return 1 if something has to be mended.
+
+    Raises:
+        PathError: A path of the settings cannot be used.
+        ConfigError: The settings of the project cannot be used.
+    """
+    settings = Settings()
+    config = settings.of(".")
+    found = [*_findings(config, discover(source_paths(config) or [config.root or "."], config, settings))]
+    if options.json:
         document = {"version": 1, "findings": [item._asdict() for item in found]}
         out.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
     else:

@@ -7,31 +7,22 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from ..project.apply import Change, diff, write
-from ..project.config import Config, ConfigError, load
+from ..project.config import Config, load
 from ..project.paths import display_path, read_regular
 from ..project.setting_up import Edit, edits
-from ..report.concise import headline
-from . import DONE, FOUND, MISUSE
-from .misuse import misuse, unknown_option
-
-_USAGE = "usage: qten-gen init [--check | --diff]\n"
-_HELP = f"""{_USAGE}
-Set up the project in this folder: write the section [tool.qten-gen], exclude
-generated files from coverage, ruff and diffs on GitHub, and add a pre-commit
-hook in a git repository. Existing settings are kept, so a second call changes
-nothing.
-
-  --check, --diff      write nothing; print what is missing, and exit with 1
-"""
+from . import DONE, FOUND
+from .misuse import UsageError
+from .options import InitOptions
 
 
-def init(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
-    """Add what is missing, print what was added, and return the exit status."""
-    if list(arguments) in (["-h"], ["--help"]):
-        out.write(_HELP)
-        return DONE
-    if list(arguments) not in ([], ["--check"], ["--diff"]):
-        return misuse(unknown_option(arguments, ("--check", "--diff")), _USAGE, err)
+def init(options: InitOptions, out: TextIO) -> int:
+    """Add what is missing, print what was added, and return the exit status.
+
+    Raises:
+        ConfigError: The settings of the project cannot be used.
+        UsageError: A file cannot be read or written.
+    """
+    writes = not (options.check or options.diff)
     try:
         root = _root(load("."))
         found = edits(
@@ -42,21 +33,16 @@ def init(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
         changes = [
             Change(display_path(os.path.join(root, item.name)), _bytes(item.old), item.new.encode()) for item in found
         ]
-        if not arguments:
-            for change in changes:
-                if change.old != change.new:
-                    write(change)
-    except ConfigError as error:
-        err.write(f"{headline(error.diagnostic, color=False)}\n")
-        return MISUSE
+        changes = [change for change in changes if change.old != change.new]
+        for change in changes if writes else ():
+            write(change)
     except (OSError, UnicodeDecodeError) as error:
-        err.write(f"error: {error}\n")
-        return MISUSE
-    if arguments == ["--diff"]:
-        out.writelines(diff(item for item in changes if item.old != item.new))
+        raise UsageError(str(error)) from None
+    if options.diff:
+        out.writelines(diff(changes))
     else:
-        _print(found, root, out, "missing" if arguments else "added")
-    return FOUND if arguments and any(item.old != item.new for item in found) else DONE
+        _print(found, root, out, "added" if writes else "missing")
+    return FOUND if changes and not writes else DONE
 
 
 def _root(config: Config) -> str:

@@ -1,33 +1,19 @@
-"""What the small commands say of a wrong command line. Those with more options have parsers (`options`)."""
+"""A wrong command line, and the option that was probably meant."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TextIO
+from collections.abc import Iterable
 
 from ..common.suggestions import nearest
-from . import MISUSE
 
 
-def misuse(told: str, usage: str, err: TextIO) -> int:
-    """Print what is wrong and how the command is used, and return the exit status."""
-    err.write(f"error: {told}\n{usage}")
-    return MISUSE
+class UsageError(Exception):
+    """A command line with a mistake."""
 
-
-def unknown_option(arguments: Sequence[str], known: Iterable[str]) -> str:
-    """What is wrong with arguments of which one is not expected.
-
-    >>> unknown_option(["--jsn"], ["--json"])
-    'unknown option --jsn; did you mean --json?'
-    """
-    options = list(known)
-    wrong = next((item for item in arguments if item not in options), None)
-    if wrong is None:
-        return f"{' and '.join(arguments)} cannot be combined"
-    if not wrong.startswith("-"):
-        return f"unexpected argument {wrong}"
-    return f"unknown option {wrong}{near_option(wrong, options)}"
+    def __init__(self, problem: str, usage: str = "") -> None:
+        super().__init__(problem)
+        self.usage = usage
+        """The line that says how the command is called; empty where that would not help."""
 
 
 def near_option(wrong: str, known: Iterable[str]) -> str:

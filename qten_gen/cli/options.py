@@ -1,44 +1,17 @@
-"""Parses the options of `qten-gen`. The commands `explain`, `inspect`, `stubs` and `adopt` have their own modules."""
+"""The options of the commands. `parser` reads them with argparse, which a run over plain paths does not load."""
 
 from __future__ import annotations
 
-import argparse
 import os
-import re
 from collections.abc import Sequence
 from enum import Enum
-from typing import Literal, NamedTuple, NoReturn, TextIO
+from typing import Literal, NamedTuple, TextIO
 
-from ..project.config import Config
-from ..project.settings_table import DOCUMENTS, OUTPUT_FORMATS
-from .misuse import near_option
+from ..project.config import Config, source_paths
+from ..project.settings_table import DOCUMENTS
 
-_DESCRIPTION = """\
-Write typed Python for the TensorClass and Module declarations below the given
-paths: model_qten.py and model_qten.pyi beside model.py.
-
-  path                 files or folders; by default, those that `src` lists in
-                       [tool.qten-gen] of pyproject.toml, or the whole project
-
-commands; for the options of one, qten-gen COMMAND --help:
-  init                 set up a project: settings, hooks, tool configuration
-  doctor               check the environment and the settings of the project
-  explain [CODE]       explain a diagnostic such as QG101, or list them all
-  show TARGET          show a declaration and the code generated for it
-  inspect TARGET       show the parameters, memory and shapes of a model without
-                       allocating it
-  adopt [PATH ...]     convert existing classes to Modules and TensorClasses
-  stubs [MODULE ...]   write typed stubs for installed libraries such as
-                       torch.nn
-  lsp                  start the language server: diagnostics, hover, fixes
-
-To generate for a folder with the name of a command, write ./explain.
-"""
-
-_EPILOG = """\
-exit status: 0 success, 1 errors found or files out of date, 2 wrong usage,
-101 a bug in qten-gen, 130 interrupted
-"""
+COMMANDS = ("init", "doctor", "explain", "show", "inspect", "adopt", "stubs", "lsp")
+"""What a command line can begin with. Anything else is for the generator."""
 
 
 class Color(Enum):
@@ -63,7 +36,7 @@ class Color(Enum):
 
 
 class Options(NamedTuple):
-    """The options of a command line."""
+    """The options of `qten-gen` without a command."""
 
     paths: tuple[str, ...]
     mode: Literal["write", "check", "diff"] = "write"
@@ -77,67 +50,120 @@ class Options(NamedTuple):
     watch: bool = False
 
 
-class UsageError(Exception):
-    """A command line with a mistake; the text says what is wrong."""
+class InitOptions:
+    """The options of `qten-gen init`."""
+
+    check: bool
+    diff: bool
 
 
-class Parser(argparse.ArgumentParser):
-    """A parser that raises UsageError, and leaves the rest to its caller."""
+class DoctorOptions:
+    """The options of `qten-gen doctor`."""
 
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(message.removeprefix("argument ").replace("(choose from ", "(one of "))
-
-
-class Formatter(argparse.RawDescriptionHelpFormatter):
-    """Help text of the same width everywhere."""
-
-    def __init__(self, prog: str) -> None:
-        # Without a width, argparse imports shutil to ask the terminal, and with it every compression module.
-        super().__init__(prog, max_help_position=25, width=80)
+    json: bool
 
 
-def parse(arguments: Sequence[str], out: TextIO) -> Options | None:
-    """Parse a command line. For `--help` and `--version`, write the text to `out` and return None.
+class ExplainOptions:
+    """The options of `qten-gen explain`."""
 
-    Raises:
-        UsageError: An option is unknown or has a wrong value.
+    code: str | None
+
+
+class ShowOptions:
+    """The options of `qten-gen show`."""
+
+    target: str
+    json: bool
+    color: Color
+
+
+class InspectOptions:
+    """The options of `qten-gen inspect`."""
+
+    target: str
+    config: list[str]
+    config_json: str | None
+    run: list[str] | None
+    ranks: int | None
+    optimizer: list[str]
+    dtype: str | None
+    device: str
+    unfold: bool
+    json: bool
+    html: str | None
+    color: Color
+
+
+class AdoptOptions:
+    """The options of `qten-gen adopt`."""
+
+    paths: list[str]
+    level: str
+    write: bool
+    diff: bool
+    json: bool
+    dataclasses: bool
+    max_unadopted: int | None
+    verify: str | None
+    """The class that is built before and after, `pkg.model:Encoder`."""
+    config: list[str]
+    """Its constructor arguments: `["depth=4", "dim=64"]`."""
+    config_json: str | None
+    """The same as a JSON object, or the path of a JSON file."""
+    run: list[str] | None
+    """The inputs to run forward with; None for no run."""
+    against: str | None
+    """The revision of git with the old code."""
+    old: str | None
+    """The folder with the old code."""
+    color: Color
+    quiet: bool
+    verbose: bool
+
+
+class StubsOptions:
+    """The options of `qten-gen stubs`."""
+
+    modules: list[str]
+    folder: str | None
+    exact_none: bool
+    check: bool
+    quiet: bool
+
+
+class LspOptions:
+    """The options of `qten-gen lsp`: none that matters."""
+
+
+_PLAIN = {
+    "--check": "check",
+    "--diff": "diff",
+    "-q": "quiet",
+    "--quiet": "quiet",
+    "-v": "verbose",
+    "--verbose": "verbose",
+}
+
+
+def plain(arguments: Sequence[str]) -> Options | None:
+    """The options of a command line of paths and the commonest options; None for one that the parser has to read.
+
+    >>> plain(["--check", "src"]).mode, plain(["--chek", "src"])
+    ('check', None)
     """
-    parser = _parser()
-    values, unknown = parser.parse_known_args(arguments)
-    if values.help:
-        out.write(parser.format_help())
+    paths = tuple(item for item in arguments if item not in _PLAIN)
+    flags = {_PLAIN[item] for item in arguments if item in _PLAIN}
+    if (arguments[:1] and arguments[0] in COMMANDS) or flags >= {"quiet", "verbose"} or flags >= {"check", "diff"}:
         return None
-    if values.version:
-        from .. import __version__
+    if any(item.startswith("-") or not item for item in paths):
+        return None
+    mode: Literal["check", "diff", "write"] = "check" if "check" in flags else "diff" if "diff" in flags else "write"
+    return Options(paths, mode, quiet="quiet" in flags, verbose="verbose" in flags)
 
-        out.write(f"qten-gen {__version__}\n")
-        return None
-    if unknown:
-        raise UsageError(f"unknown option {unknown[0]}{suggestion(unknown[0], parser)}")
-    if "" in values.paths:
-        raise UsageError("an empty path was given")
-    if ("-" in values.paths) != (values.stdin_filename is not None) or (len(values.paths) > 1 and "-" in values.paths):
-        raise UsageError("the path - requires --stdin-filename FILE, and cannot be combined with other paths")
-    if values.fix and values.stdin_filename is not None:
-        raise UsageError("--fix cannot write to standard input")
-    if values.watch and values.stdin_filename is not None:
-        raise UsageError("--watch cannot be combined with standard input")
-    if values.watch and values.output_format in DOCUMENTS:
-        raise UsageError(
-            f"--watch cannot be combined with --output-format {values.output_format}, which is a single document"
-        )
-    mode: Literal["write", "check", "diff"] = "check" if values.check else "diff" if values.diff else "write"
-    return Options(
-        tuple(values.paths),
-        mode,
-        values.output_format,
-        Color(values.color),
-        values.quiet,
-        values.verbose,
-        values.fix,
-        values.stdin_filename,
-        values.watch,
-    )
+
+def given_paths(paths: Sequence[str], config: Config) -> list[str]:
+    """The paths of a command line or, without any, those of the settings, the folder of the project or this folder."""
+    return list(paths) or source_paths(config) or [config.root or "."]
 
 
 def output_format(options: Options, config: Config) -> str:
@@ -155,53 +181,3 @@ def needs_reasons(options: Options, config: Config) -> bool:
 def lists_stale_files(form: str, options: Options) -> bool:
     """Whether a format lists the outputs that are out of date. Most do not if the run writes them."""
     return form == "json" or (form in ("github", *DOCUMENTS) and options.mode != "write")
-
-
-def _parser() -> Parser:
-    """The parser of everything but the commands above. Help and version are plain flags, which `parse` answers."""
-    parser = Parser(
-        prog="qten-gen",
-        usage="qten-gen [options] [path ...]\n       qten-gen COMMAND ...",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=Formatter,
-        add_help=False,
-        allow_abbrev=False,
-    )
-    add = parser.add_argument
-    add("paths", nargs="*", help=argparse.SUPPRESS)
-    modes = parser.add_mutually_exclusive_group()
-    modes.add_argument("--check", action="store_true", help="write nothing; list the files that are out of date")
-    modes.add_argument("--diff", action="store_true", help="write nothing; print the changes as a unified diff")
-    modes.add_argument("--fix", action="store_true", help="also fix sources where only one fix is possible")
-    modes.add_argument("--watch", action="store_true", help="run again whenever a source or the settings change")
-    add("--output-format", choices=OUTPUT_FORMATS, metavar="FORMAT", help=f"{', '.join(OUTPUT_FORMATS)} (full)")
-    add("--stdin-filename", metavar="FILE", help="read FILE from standard input, with the path -")
-    whens = [item.value for item in Color]
-    add("--color", choices=whens, default="auto", metavar="WHEN", help="auto, always or never (auto)")
-    volume = parser.add_mutually_exclusive_group()
-    volume.add_argument("-q", "--quiet", action="store_true", help="print errors only")
-    volume.add_argument("-v", "--verbose", action="store_true", help="also list the files written and removed, and why")
-    add("-V", "--version", action="store_true", help="print the version and exit")
-    add("-h", "--help", action="store_true", help="print this text and exit")
-    return parser
-
-
-def parsed(parser: Parser, arguments: Sequence[str], out: TextIO) -> argparse.Namespace | None:
-    """Parse the command line of a subcommand. For `--help`, write the text to `out` and return None.
-
-    Raises:
-        UsageError: An option is unknown.
-    """
-    values, unknown = parser.parse_known_args(arguments)
-    if values.help:
-        out.write(parser.format_help())
-        return None
-    if unknown:
-        raise UsageError(f"unknown option {unknown[0]}{suggestion(unknown[0], parser)}")
-    return values
-
-
-def suggestion(option: str, parser: argparse.ArgumentParser) -> str:
-    """The end of a message about an unknown option: the nearest one, if there is one."""
-    return near_option(option, re.findall(r"--[a-z-]+", parser.format_help()))

@@ -128,21 +128,21 @@ def test_the_generator_imports_neither_torch_nor_the_runtime(module: str) -> Non
 
 def test_the_command_imports_the_inspection_in_one_place_and_late() -> None:
     through = importers(r"qten_gen\.tools\.inspect", files="(?!tools/)")
-    assert {in_file(found) for found in through} == {"cli/inspecting"}
+    assert {in_file(found) for found in through} == {"cli/inspect"}
     assert importers(r"qten_gen\.tools\.inspect", files="(?!tools/)", at_once=True) == []
 
 
 def test_the_command_imports_the_verifying_late_and_for_one_option() -> None:
     through = importers(r"qten_gen\.tools\.verify", files="(?!tools/)")
-    assert {in_file(found) for found in through} == {"cli/adopting", "cli/verifying_adoption"}
+    assert {in_file(found) for found in through} == {"cli/adopt"}
     assert importers(r"qten_gen\.tools\.verify", files="(?!tools/)", at_once=True) == []
 
 
 def test_the_command_imports_the_language_server_in_one_place_and_late() -> None:
     """What it is made of is an extra, and takes long to import."""
     through = importers(r"qten_gen\.tools\.lsp", files="(?!tools/)")
-    assert {in_file(found) for found in through} == {"cli/serving"}
-    assert importers(r"qten_gen\.cli\.serving", at_once=True) == []
+    assert {in_file(found) for found in through} == {"cli/lsp"}
+    assert importers(r"qten_gen\.cli\.lsp", at_once=True) == []
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_the_command_imports_the_language_server_in_one_place_and_late() -> None
         ),
         ("numpy", r"$."),
         ("tomllib", r"project/config$"),
-        ("watchfiles", r"cli/watching$"),
+        ("watchfiles", r"cli/watch$"),
         ("pygls|lsprotocol", r"tools/lsp/"),
     ],
 )

@@ -9,6 +9,7 @@ import pytest
 
 import qten_gen as package
 from qten_gen.cli import run
+from qten_gen.cli.options import COMMANDS
 from tests.command import BATCH, Command
 
 ROOT = str(Path(package.__file__).parents[1])
@@ -170,14 +171,15 @@ def test_explain_without_a_code_lists_all(qten_gen: Command) -> None:
 def test_explain_says_how_it_is_called(qten_gen: Command) -> None:
     asked, refused = qten_gen("explain", "--help"), qten_gen("explain", "QG001", "QG002")
     assert (asked.status, asked.out.splitlines()[0]) == (0, "usage: qten-gen explain [CODE]")
-    assert (refused.status, refused.err) == (2, "error: expected one code\nusage: qten-gen explain [CODE]\n")
+    told = "error: unexpected argument QG002\nusage: qten-gen explain [CODE]; for more, qten-gen explain --help\n"
+    assert (refused.status, refused.err) == (2, told)
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["init", "--chekc"], "unknown option --chekc; did you mean --check?"),
-        (["init", "--check", "--diff"], "--check and --diff cannot be combined"),
+        (["init", "--check", "--diff"], "--diff: not allowed with argument --check"),
         (["init", "here"], "unexpected argument here"),
         (["doctor", "--jsn"], "unknown option --jsn; did you mean --json?"),
         (["explain", "--all"], "unknown option --all"),
@@ -187,6 +189,14 @@ def test_a_small_command_says_which_argument_is_wrong(qten_gen: Command, argumen
     result = qten_gen(*arguments)
     assert (result.status, result.out) == (2, "")
     assert result.err.startswith(f"error: {message}\nusage: qten-gen {arguments[0]}")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_has_a_page_of_help_that_fits_a_terminal(qten_gen: Command, command: str) -> None:
+    result = qten_gen(command, "--help", "--unknown")
+    assert (result.status, result.err) == (0, "")
+    assert result.out.startswith(f"usage: qten-gen {command}")
+    assert max(map(len, result.out.splitlines())) <= 81
 
 
 def test_a_folder_called_explain_is_written_with_its_place(qten_gen: Command) -> None:

@@ -108,7 +108,7 @@ def test_show_describes_a_declaration_with_errors_and_says_what_is_wrong(project
         (["shop"], "error: src/shop/__init__.py has no declarations"),
         (["src/shop/nothing.py"], "error: no such file or folder: src/shop/nothing.py"),
         (["shop.model:Quux"], "error: src/shop/model.py declares no Quux; it declares "),
-        ([], "error: expected one target, for example pkg.model:Batch\nusage: qten-gen show [--json]"),
+        ([], "error: expected one target, for example pkg.model:Net\nusage: qten-gen show [--json]"),
         (["--jsn", "shop.model"], "error: unknown option --jsn; did you mean --json?\nusage: qten-gen show [--json]"),
     ],
 )
@@ -179,7 +179,7 @@ def test_doctor_finds_types_that_are_installed_twice(project: Command) -> None:
 def test_doctor_and_show_say_how_they_are_called(project: Command) -> None:
     assert project("doctor", "--help").out.startswith("usage: qten-gen doctor [--json]\n")
     assert project("doctor", "src").status == 2
-    assert project("show", "--help").out.startswith("usage: qten-gen show [--json] [--color=WHEN] TARGET\n")
+    assert project("show", "--help").out.startswith("usage: qten-gen show [--json] [--color WHEN] TARGET\n")
 
 
 def test_folders_with_the_names_of_commands_are_written_with_their_place(qten_gen: Command) -> None:

@@ -8,7 +8,7 @@ import traceback
 
 from .request import InspectionError
 
-_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 def of_user(what: str, error: BaseException) -> InspectionError:
@@ -39,7 +39,7 @@ def trace_of(error: BaseException) -> str:
 
 
 def _is_ours(filename: str) -> bool:
-    return filename.startswith((_HERE + os.sep, "<"))
+    return filename.startswith((_PACKAGE + os.sep, "<"))
 
 
 def _is_users(filename: str) -> bool:

@@ -122,8 +122,8 @@ def refused(qten_gen: Command, *arguments: str) -> Result:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "error: expected one target, for example pkg.model:Decoder\nusage: qten-gen inspect [options] TARGET; for more"),
-        (["a:b", "c:d"], "error: expected one target, got a:b, c:d\n"),
+        ([], "error: expected one target, for example pkg.model:Net\nusage: qten-gen inspect [options] TARGET; for more"),
+        (["a:b", "c:d"], "error: unexpected argument c:d\n"),
         (["a:b", "--rank", "2"], "error: unknown option --rank; did you mean --ranks?\n"),
         (["a:b", "--ranks", "two"], "error: --ranks: invalid int value: 'two'\n"),
         (["shop"], "error: the target 'shop' is not of the form module:name; for example"),

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
-from ..project.config import Config, ConfigError, Settings, source_paths
+from ..project.config import ConfigError, Settings
 from ..project.files import PathError
 from ..project.output_names import is_output
 from ..project.settings_table import DOCUMENTS
@@ -20,7 +20,7 @@ from ..project.temporary import is_temporary
 from ..project.walk import EXCLUDED
 from ..report.concise import headline
 from . import DONE, MISUSE
-from .options import Options, output_format
+from .options import Options, given_paths, output_format
 from .printing import print_outcome
 from .run import Outcome, parts, run
 
@@ -158,7 +158,7 @@ def _print_run(options: Options, written: dict[str, bytes | None], out: TextIO, 
     try:
         settings = Settings()
         config = settings.of(options.paths[0] if options.paths else ".")
-        outcome = run(_paths(options, config), settings, explains=options.verbose)
+        outcome = run(given_paths(options.paths, config), settings, explains=options.verbose)
     except ConfigError as error:
         err.write(f"{at}{headline(error.diagnostic, color=False)}\n")
     except PathError as error:
@@ -185,10 +185,6 @@ def _note(outcome: Outcome, written: dict[str, bytes | None]) -> None:
     written.update({os.path.abspath(change.path): change.new for change in outcome.changes})
 
 
-def _paths(options: Options, config: Config) -> Sequence[str]:
-    return options.paths or source_paths(config) or [config.root or "."]
-
-
 def _watched(options: Options) -> _Watched:
     """The folders of all sources of the projects, and those that sources of other projects are imported from.
 
@@ -197,7 +193,7 @@ def _watched(options: Options) -> _Watched:
         ConfigError: The settings of a project cannot be used.
     """
     settings = Settings()
-    paths = _paths(options, settings.of(options.paths[0] if options.paths else "."))
+    paths = given_paths(options.paths, settings.of(options.paths[0] if options.paths else "."))
     folders = {path if os.path.isdir(path) else os.path.dirname(path) or "." for path in paths}
     for part in parts(paths, settings):
         folders |= part.files.folders

@@ -3,35 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from ..project.apply import Change, write
-from ..project.config import Config, ConfigError, load
+from ..project.config import Config, load
 from . import DONE, FOUND, MISUSE
-from .inspect_options import InspectOptions, parse
-from .options import UsageError
+from .options import InspectOptions
 
 if TYPE_CHECKING:
     from ..tools.inspect.inspection import Inspection
     from ..tools.inspect.request import InspectionError, Request
 
 
-def inspect(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
-    """Inspect a model, print or write what was found, and return the exit status."""
-    try:
-        options = parse(arguments, out)
-        if options is None:
-            return DONE
-        config = load(".")
-    except UsageError as error:
-        err.write(f"error: {error}\nusage: qten-gen inspect [options] TARGET; for more, qten-gen inspect --help\n")
-        return MISUSE
-    except ConfigError as error:
-        from ..report.concise import headline
+def inspect(options: InspectOptions, out: TextIO, err: TextIO) -> int:
+    """Inspect a model, print or write what was found, and return the exit status.
 
-        err.write(f"{headline(error.diagnostic, color=False)}\n")
-        return MISUSE
+    Raises:
+        ConfigError: The settings of the project cannot be used.
+    """
+    config = load(".")
     from ..tools.inspect.nesting import room_for_nesting
 
     with room_for_nesting():
@@ -63,11 +53,11 @@ def _request(options: InspectOptions, config: Config) -> Request:
 
     return Request(
         target=options.target,
-        config=options.config,
+        config=tuple(options.config),
         config_json=options.config_json,
-        inputs=options.inputs,
+        inputs=None if options.run is None else tuple(options.run),
         ranks=options.ranks,
-        optimizers=options.optimizers,
+        optimizers=tuple(options.optimizer),
         dtype=options.dtype,
         device=options.device,
         import_roots=tuple(root for root in config.import_roots if os.path.isdir(root)),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple, TextIO
 
@@ -14,25 +13,16 @@ from ..generate.render import render_python
 from ..generate.render_stub import render_stub
 from ..model import Declaration, FileDecl
 from ..model.diagnostics import Diagnostic
-from ..project.config import ConfigError, Settings
-from ..project.files import PathError, discover
+from ..project.config import Settings
+from ..project.files import discover
 from ..project.staleness import ProjectState, project_state
 from ..report import report
-from ..report.concise import BOLD, CYAN, headline, painted
-from . import DONE, FOUND, MISUSE
-from .misuse import misuse, unknown_option
-from .options import Color
+from ..report.concise import BOLD, CYAN, painted
+from . import DONE, FOUND
+from .misuse import UsageError
+from .options import ShowOptions
 from .reading import open_readings
 
-_USAGE = "usage: qten-gen show [--json] [--color=WHEN] TARGET\n"
-_HELP = f"""{_USAGE}
-Show a declaration: its fields, the class that declares each of them, and the
-code generated for it. Nothing is imported or written.
-
-  TARGET               pkg.model:Batch, or src/pkg/model.py:Batch; without a
-                       class, all declarations of the file
-  --json               print a JSON document
-"""
 _VERSION = 1
 """That of the JSON document. It is raised when a key is removed or changes its meaning, but not for a new key."""
 
@@ -46,42 +36,26 @@ class _Found(NamedTuple):
     state: ProjectState
 
 
-class _TargetError(Exception):
-    """A target that does not exist; the text says what does."""
+def show(options: ShowOptions, out: TextIO, err: TextIO) -> int:
+    """Show what a target declares, and return the exit status.
 
-
-def show(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
-    """Show what a target declares, and return the exit status."""
-    targets = [item for item in arguments if not item.startswith("-")]
-    flags = {item for item in arguments if item.startswith("-")}
-    if flags & {"-h", "--help"}:
-        out.write(_HELP)
-        return DONE
-    colors = {f"--color={item.value}": item for item in Color}
-    if flags - {"--json", *colors}:
-        return misuse(unknown_option(arguments, ("--json", *colors)), _USAGE, err)
-    if len(targets) != 1:
-        return misuse("expected one target, for example pkg.model:Batch", _USAGE, err)
-    module, _, name = targets[0].rpartition(":")
+    Raises:
+        PathError: The path of the target is not a Python source.
+        ConfigError: The settings of the project cannot be used.
+        UsageError: The target does not exist.
+    """
+    module, _, name = options.target.rpartition(":")
     if not (module and name.isidentifier()):  # the colon of a drive, C:\model.py, or none at all
-        module, name = targets[0], ""
-    try:
-        found = _find(module)
-        shown = _chosen(found, name)
-    except (PathError, _TargetError) as error:
-        err.write(f"error: {error}\n")
-        return MISUSE
-    except ConfigError as error:
-        err.write(f"{headline(error.diagnostic, color=False)}\n")
-        return MISUSE
-    described = [_described(item, found) for item in shown]
+        module, name = options.target, ""
+    found = _find(module)
+    described = [_described(item, found) for item in _chosen(found, name)]
     broken = any(item.is_error for item in found.diagnostics)
-    if "--json" in flags:
+    if options.json:
         from json import dumps
 
         out.write(dumps({"version": _VERSION, "classes": described}, indent=2, ensure_ascii=False) + "\n")
     else:
-        color = next((colors[flag] for flag in flags if flag in colors), Color.AUTO).enabled(out)
+        color = options.color.enabled(out)
         out.write("\n".join(_text(item, broken, color) for item in described))
     if found.diagnostics:
         err.write(report("full", found.diagnostics))
@@ -92,7 +66,7 @@ def _find(module: str) -> _Found:
     """Read and link the file of a module, given by its name or its path.
 
     Raises:
-        _TargetError: There is none.
+        UsageError: There is none.
         PathError: The path is not a Python source.
         ConfigError: The settings of the project cannot be used.
     """
@@ -110,7 +84,7 @@ def _find(module: str) -> _Found:
             head, _, tail = module.rpartition(".")
             known = [f"{head}:{tail}"] if head in declaring else declaring
             advice = did_you_mean(module, known, "a target is pkg.model:Batch or src/pkg/model.py:Batch")
-            raise _TargetError(f"there is no module {module} in this project; {advice}")
+            raise UsageError(f"there is no module {module} in this project; {advice}")
         path = modules[module]
     readings = open_readings(state.graph)
     planned = plan(readings.sources, {}, [path], state.graph, readings)
@@ -121,16 +95,16 @@ def _chosen(found: _Found, name: str) -> list[Declaration]:
     """The declarations to show.
 
     Raises:
-        _TargetError: The file has none, or none of that name.
+        UsageError: The file has none, or none of that name.
     """
     declarations = [] if found.file is None else list(found.file.declarations)
     chosen = [item for item in declarations if name in ("", item.name)]
     if not chosen and declarations:
         known = [item.name for item in declarations]
         advice = did_you_mean(name, known, f"it declares {', '.join(known)}")
-        raise _TargetError(f"{found.path} declares no {name}; {advice}")
+        raise UsageError(f"{found.path} declares no {name}; {advice}")
     if not chosen and not found.diagnostics:
-        raise _TargetError(f"{found.path} has no declarations")
+        raise UsageError(f"{found.path} has no declarations")
     return chosen
 
 

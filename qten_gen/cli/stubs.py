@@ -7,33 +7,26 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from ..project.apply import Change
-from ..project.config import Config, ConfigError, load
+from ..project.config import Config, load
 from . import DONE, FOUND, MISUSE
-from .options import UsageError
-from .stubs_options import StubsOptions, parse
+from .misuse import UsageError
+from .options import StubsOptions
 
 FOLDER = "typings"
 """Where the stubs go; pyright reads this folder without a setting."""
 
 
-def write_stubs(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
-    """Write the stubs, or with `--check` say which are out of date, and return the exit status."""
-    try:
-        options = parse(arguments, out)
-        if options is None:
-            return DONE
-        config = load(".")
-        modules = options.modules or config.stubs
-        if not modules:
-            raise UsageError("name modules such as torch.nn, or list them as `stubs` in [tool.qten-gen]")
-    except UsageError as error:
-        err.write(f"error: {error}\nusage: qten-gen stubs [options] [MODULE ...]; for more, qten-gen stubs --help\n")
-        return MISUSE
-    except ConfigError as error:
-        from ..report.concise import headline
+def write_stubs(options: StubsOptions, out: TextIO, err: TextIO) -> int:
+    """Write the stubs, or with `--check` say which are out of date, and return the exit status.
 
-        err.write(f"{headline(error.diagnostic, color=False)}\n")
-        return MISUSE
+    Raises:
+        ConfigError: The settings of the project cannot be used.
+        UsageError: No module is named.
+    """
+    config = load(".")
+    modules = list(dict.fromkeys(options.modules)) or config.stubs
+    if not modules:
+        raise UsageError("name modules such as torch.nn, or list them as `stubs` in [tool.qten-gen]")
     return _written(modules, options, config, out, err)
 
 

@@ -6,73 +6,83 @@ import gc
 import os
 from collections.abc import Iterable, Sequence
 from time import perf_counter
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from ..project.apply import Change, diff, write
-from ..project.config import ConfigError, Settings, source_paths
-from ..project.files import PathError
+from ..project.config import Settings, load
 from ..project.paths import read_regular
 from ..report.concise import headline
-from ..tools.adopt.adoption import Options
+from ..tools.adopt.adoption import Level, Options
 from ..tools.adopt.opening import Sources
 from ..tools.adopt.running import Outcome
 from ..tools.adopt.running import adopt as adopt_sources
 from ..tools.adopt.views import as_json, lines_of, summary
 from . import DONE, FOUND, MISUSE
-from .adopt_options import AdoptOptions, parse
-from .options import UsageError
+from .misuse import UsageError
+from .options import AdoptOptions, given_paths
 from .run import parts
 
-
-def adopt(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
-    """Report what would be adopted, or do it, and return the exit status."""
-    try:
-        options = parse(arguments, out)
-        if options is not None and options.verify is not None:
-            return _verify(options, options.verify, out, err)
-        return DONE if options is None else _adopt(options, out, err)
-    except UsageError as error:
-        err.write(f"error: {error}\nusage: qten-gen adopt [options] [PATH ...]; for more, qten-gen adopt --help\n")
-    except PathError as error:
-        err.write(f"error: {error}\n")
-    except ConfigError as error:
-        err.write(f"{headline(error.diagnostic, color=False)}\n")
-    return MISUSE
-
-
-def _verify(options: AdoptOptions, target: str, out: TextIO, err: TextIO) -> int:
-    """Compare a class with what it was. What that stands on imports torch, and is imported here alone."""
+if TYPE_CHECKING:
     from ..tools.verify.request import VerifyRequest
-    from .verifying_adoption import import_roots, verify
-
-    roots = import_roots(err)
-    if roots is None:
-        return MISUSE
-    against = "HEAD" if options.against is None else options.against
-    request = VerifyRequest(
-        target,
-        options.config,
-        options.config_json,
-        options.inputs,
-        against,
-        options.old,
-        import_roots=tuple(roots),
-    )
-    return verify(request, out, err)
 
 
-def _adopt(options: AdoptOptions, out: TextIO, err: TextIO) -> int:
-    """Adopt the classes of each project that has files below the given paths.
+def adopt(options: AdoptOptions, out: TextIO, err: TextIO) -> int:
+    """Report what would be adopted, or do it, and return the exit status.
 
     Raises:
         PathError: A path cannot be used.
         ConfigError: The settings of a project cannot be used.
-        UsageError: Something is asked for that is not there.
+        UsageError: Options do not fit each other.
     """
+    if options.max_unadopted is not None and options.max_unadopted < 0:
+        raise UsageError("--max-unadopted must be an integer of at least 0")
+    if options.verify is not None:
+        return _verify(options, options.verify, out, err)
+    for name in ("config", "config_json", "run", "against", "old"):
+        if getattr(options, name):
+            raise UsageError(f"--{name.replace('_', '-')} requires --verify")
+    return _adopt(options, out, err)
+
+
+def _verify(options: AdoptOptions, target: str, out: TextIO, err: TextIO) -> int:
+    """Compare the class that the options name."""
+    from ..tools.verify.request import VerifyRequest
+
+    request = VerifyRequest(
+        target,
+        tuple(options.config),
+        options.config_json,
+        None if options.run is None else tuple(options.run),
+        options.against or "HEAD",
+        options.old,
+        import_roots=tuple(root for root in load(".").import_roots if os.path.isdir(root)),
+    )
+    return verify(request, out, err)
+
+
+def verify(request: VerifyRequest, out: TextIO, err: TextIO) -> int:
+    """Compare a class with what it was. What that stands on imports torch and the user's code, in other processes."""
+    from ..tools.verify.request import VerifyError
+    from ..tools.verify.verdict_text import lines
+    from ..tools.verify.verifying import verify as compared
+
+    started = perf_counter()
+    try:
+        verdict = compared(request)
+    except VerifyError as error:
+        err.write(error.trace)
+        err.writelines(f"error: {problem}\n" for problem in error.problems)
+        return MISUSE if error.is_misuse else FOUND
+    out.writelines(f"{line}\n" for line in lines(verdict, took=perf_counter() - started))
+    return DONE if verdict.is_equal else FOUND
+
+
+def _adopt(options: AdoptOptions, out: TextIO, err: TextIO) -> int:
+    """Adopt the classes of each project that has files below the given paths."""
     started = perf_counter()
     settings = Settings()
     config = settings.of(options.paths[0] if options.paths else ".")
-    paths = list(options.paths) or source_paths(config) or [config.root or "."]
+    paths = given_paths(options.paths, config)
     outcomes: list[Outcome] = []
     changes: list[Change] = []
     failures: list[str] = []
@@ -87,7 +97,7 @@ def _adopt(options: AdoptOptions, out: TextIO, err: TextIO) -> int:
         try:
             outcome = adopt_sources(
                 Sources.of(texts, origins, targets, _read(part.files.outputs)[0], list(filter(_is_locked, targets))),
-                Options(options.level, options.dataclasses),
+                Options(Level(options.level), options.dataclasses),
             )
         finally:
             gc.enable()

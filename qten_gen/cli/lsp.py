@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from time import perf_counter
-from typing import TextIO
 
+from .. import __version__
 from ..project.config import ConfigError, Settings, source_paths
 from ..project.files import PathError
 from ..tools.lsp.server import Generated, serve
 from . import DONE
-from .misuse import misuse, unknown_option
 from .run import run
 from .summary import summary
 
-_USAGE = "usage: qten-gen lsp\n"
-_HELP = f"""{_USAGE}
-Start a language server on the standard streams. Editors start it themselves; see
-docs/editors.md.
-"""
 
-
-def lsp(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
+def lsp() -> int:
     """Serve an editor until it says that it has finished, and return the exit status."""
-    if list(arguments) in (["-h"], ["--help"]):
-        out.write(_HELP)
-        return DONE
-    if list(arguments) not in ([], ["--stdio"]):
-        return misuse(unknown_option(arguments, ("--stdio",)), _USAGE, err)
-    from .. import __version__
-
     serve(__version__, _generate)
     return DONE
 

@@ -1,0 +1,110 @@
+"""What `--help` says of each command, before and after its options."""
+
+DESCRIPTIONS = {
+    "generate": """\
+Write typed Python for the TensorClass and Module declarations below the given
+paths: model_qten.py and model_qten.pyi beside model.py.
+
+  path                 files or folders; by default, those that `src` lists in
+                       [tool.qten-gen] of pyproject.toml, or the whole project
+
+commands; for the options of one, qten-gen COMMAND --help:
+  init                 set up a project: settings, hooks, tool configuration
+  doctor               check the environment and the settings of the project
+  explain [CODE]       explain a diagnostic such as QG101, or list them all
+  show TARGET          show a declaration and the code generated for it
+  inspect TARGET       show the parameters, memory and shapes of a model without
+                       allocating it
+  adopt [PATH ...]     convert existing classes to Modules and TensorClasses
+  stubs [MODULE ...]   write typed stubs for installed libraries such as
+                       torch.nn
+  lsp                  start the language server: diagnostics, hover, fixes
+
+To generate for a folder with the name of a command, write ./explain.
+""",
+    "init": """\
+Set up the project in this folder: write the section [tool.qten-gen], exclude
+generated files from coverage, ruff and diffs on GitHub, and add a pre-commit
+hook in a git repository. Existing settings are kept, so a second call changes
+nothing.
+""",
+    "doctor": """\
+Check the environment and the settings of the project: interpreter, torch, type
+checkers, settings, and generated files. Nothing is written.
+""",
+    "explain": """\
+Explain a diagnostic: what it reports and why, with a bad and a good example.
+
+  CODE                 a code such as QG101, or a name such as unresolved-base;
+                       without it, list all diagnostics
+""",
+    "show": """\
+Show a declaration: its fields, the class that declares each of them, and the
+code generated for it. Nothing is imported or written.
+
+  TARGET               pkg.model:Batch, or src/pkg/model.py:Batch; without a
+                       class, all declarations of the file
+""",
+    "inspect": """\
+Show the parameters, buffers and memory of a model without allocating it. With
+--run, also show the shapes of outputs, count floating point operations, and
+check annotated shapes. The model is built on fake tensors, so it can be larger
+than the memory of this machine. Your code is imported.
+
+  TARGET               pkg.model:Decoder, or src/pkg/model.py:Decoder: a class,
+                       a function that constructs a module, or a module
+""",
+    "adopt": """\
+Convert the nn.Modules and tensorclasses below the given paths to classes of
+qten_gen. Without --write, nothing is changed: the report says how each class
+would change, or why it cannot be converted. The sources are read as text; only
+--verify imports your code.
+
+  PATH                 files or folders; by default, those that `src` lists in
+                       [tool.qten-gen] of pyproject.toml, or the whole project
+""",
+    "stubs": """\
+Write stubs for modules of installed libraries, in which a call has the types
+of `forward`. The sources of the libraries are read as text; nothing is
+imported, and no library is changed.
+
+  MODULE               torch.nn, timm, ...: packages with all modules in them;
+                       by default, those that `stubs` lists in [tool.qten-gen]
+                       of pyproject.toml
+""",
+    "lsp": """\
+Start a language server on the standard streams. Editors start it themselves; see
+docs/editors.md.
+""",
+}
+
+EPILOGS = {
+    "generate": """\
+exit status: 0 success, 1 errors found or files out of date, 2 wrong usage,
+101 a bug in qten-gen, 130 interrupted
+""",
+    "doctor": "exit status: 0 nothing to fix, 1 problems found, 2 wrong usage\n",
+    "inspect": """\
+examples:
+  qten-gen inspect pkg.model:Decoder --config depth=48 dim=8192
+  qten-gen inspect pkg.model:Decoder --run "tokens: Int[4,2048]"
+  qten-gen inspect torch.nn:Transformer --config nhead=16 --ranks 8
+  qten-gen inspect transformers:LlamaForCausalLM --config config.hidden_size=512
+
+exit status: 0 success, 1 the model raised or an annotation is wrong,
+2 wrong usage, 101 a bug in qten-gen, 130 interrupted
+""",
+    "adopt": """\
+levels: base changes the bases of classes; annotate also annotates in the class
+body what __init__ registers; declare also replaces an __init__ that only
+registers by declared fields
+
+exit status: 0 success, 1 more unconverted classes than --max-unadopted allows,
+a file that cannot be parsed, or a difference found by --verify, 2 wrong usage,
+101 a bug in qten-gen, 130 interrupted
+""",
+    "stubs": """\
+exit status: 0 success, 1 stubs are out of date, 2 wrong usage or a module
+that is not installed, 101 a bug in qten-gen, 130 interrupted
+""",
+}

@@ -1,0 +1,323 @@
+"""Parses command lines that have more than paths and the commonest options: one parser, with a subparser for each command."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from typing import NoReturn
+
+from .. import __version__
+from ..project.settings_table import DOCUMENTS, OUTPUT_FORMATS
+from .help_texts import DESCRIPTIONS, EPILOGS
+from .misuse import UsageError, near_option
+from .options import (
+    COMMANDS,
+    AdoptOptions,
+    Color,
+    DoctorOptions,
+    ExplainOptions,
+    InitOptions,
+    InspectOptions,
+    LspOptions,
+    Options,
+    ShowOptions,
+    StubsOptions,
+)
+
+CommandOptions = (
+    InitOptions
+    | DoctorOptions
+    | ExplainOptions
+    | ShowOptions
+    | InspectOptions
+    | AdoptOptions
+    | StubsOptions
+    | LspOptions
+)
+
+
+class Shown(Exception):
+    """A command line that asks for a text, such as `--help`, which is the argument."""
+
+
+def parse_command(arguments: Sequence[str]) -> CommandOptions:
+    """The options of a command line that begins with a command.
+
+    Raises:
+        UsageError: It has a mistake.
+        Shown: It asks for the help.
+    """
+    options = _OPTIONS[arguments[0]]()
+    _parse(arguments, options)
+    return options
+
+
+def parse(arguments: Sequence[str]) -> Options:
+    """The options of a command line without a command.
+
+    Raises:
+        UsageError: It has a mistake.
+        Shown: It asks for the help or the version.
+    """
+    values = argparse.Namespace()
+    own = _parse(["generate", *arguments], values)
+    options = Options(
+        tuple(values.paths),
+        "check" if values.check else "diff" if values.diff else "write",
+        values.output_format,
+        values.color,
+        values.quiet,
+        values.verbose,
+        values.fix,
+        values.stdin_filename,
+        values.watch,
+    )
+    problem = _conflict(options)
+    if problem is not None:
+        own.error(problem)
+    return options
+
+
+def _conflict(options: Options) -> str | None:
+    """What is wrong with options that cannot be combined."""
+    takes_text = options.stdin_filename is not None
+    if ("-" in options.paths) != takes_text or (len(options.paths) > 1 and "-" in options.paths):
+        return "the path - requires --stdin-filename FILE, and cannot be combined with other paths"
+    if options.fix and takes_text:
+        return "--fix cannot write to standard input"
+    if options.watch and takes_text:
+        return "--watch cannot be combined with standard input"
+    if options.watch and options.output_format in DOCUMENTS:
+        return f"--watch cannot be combined with --output-format {options.output_format}, which is a single document"
+    return None
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that raises what it would print."""
+
+    def error(self, message: str) -> NoReturn:
+        told = message.removeprefix("argument ").replace("(choose from ", "(one of ")
+        told = told.replace(
+            "the following arguments are required: TARGET", "expected one target, for example pkg.model:Net"
+        )
+        usage = (self.usage or "").splitlines()[0]
+        raise UsageError(told, f"usage: {usage}; for more, {self.prog} --help\n")
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Help text of the same width everywhere."""
+
+    def __init__(self, prog: str) -> None:
+        # Without a width, argparse imports shutil to ask the terminal, and with it every compression module.
+        super().__init__(prog, max_help_position=25, width=80)
+
+
+class _Show(argparse.Action):
+    """An option that asks for a text: the help, or the constant that it has."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        raise Shown(self.const or parser.format_help())
+
+
+def _parse(arguments: Sequence[str], options: object) -> _Parser:
+    """Read a command line into an object, and return the parser of its command."""
+    parser = _Parser(add_help=False)
+    commands = parser.add_subparsers(parser_class=_Parser)
+    command = arguments[0]
+    prog = "qten-gen" if command == "generate" else f"qten-gen {command}"
+    own = commands.add_parser(
+        command,
+        prog=prog,
+        usage=f"{prog} {_USAGES[command]}".rstrip(),
+        description=DESCRIPTIONS[command],
+        epilog=EPILOGS.get(command),
+        formatter_class=_Formatter,
+        add_help=False,
+        allow_abbrev=False,
+    )
+    _ARGUMENTS[command](own)
+    own.add_argument("-h", "--help", action=_Show, nargs=0, help="print this text and exit")
+    unknown = parser.parse_known_args(list(arguments), options)[1]
+    if unknown and unknown[0].startswith("-"):
+        own.error(f"unknown option {unknown[0]}{near_option(unknown[0], re.findall('--[a-z-]+', own.format_help()))}")
+    if unknown:
+        own.error(f"unexpected argument {unknown[0]}")
+    return own
+
+
+def _path(text: str) -> str:
+    if not text:
+        raise UsageError("an empty path was given")
+    return text
+
+
+def _color(text: str) -> Color:
+    if text not in (known := [item.value for item in Color]):
+        raise argparse.ArgumentTypeError(f"invalid choice: {text!r} (one of {', '.join(map(repr, known))})")
+    return Color(text)
+
+
+def _add_color(parser: _Parser) -> None:
+    parser.add_argument("--color", type=_color, default="auto", metavar="WHEN", help="auto, always or never (auto)")
+
+
+def _add_json(parser: _Parser) -> None:
+    parser.add_argument("--json", action="store_true", help="print a JSON document")
+
+
+def _add_config(parser: _Parser, when: str) -> None:
+    """The options that say how a model is built and run; `when` says for what."""
+    add = parser.add_argument
+    add(
+        "--config",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="NAME=VALUE",
+        help=f"{when}arguments of the constructor",
+    )
+    add("--config-json", metavar="JSON", help="the same as a JSON object, or the name of a JSON file")
+    add(
+        "--run",
+        nargs="*",
+        action="extend",
+        metavar="INPUT",
+        help=f"{when}run forward and backward on inputs such as 'tokens: Int[4,2048], mask: Bool[4,2048]'",
+    )
+
+
+def _add_volume(parser: _Parser, quiet: str, verbose: str) -> None:
+    volume = parser.add_mutually_exclusive_group()
+    volume.add_argument("-q", "--quiet", action="store_true", help=quiet)
+    volume.add_argument("-v", "--verbose", action="store_true", help=verbose)
+
+
+def _generate(parser: _Parser) -> None:
+    """The options of `qten-gen` without a command."""
+    add = parser.add_argument
+    add("paths", nargs="*", type=_path, help=argparse.SUPPRESS)
+    modes = parser.add_mutually_exclusive_group()
+    modes.add_argument("--check", action="store_true", help="write nothing; list the files that are out of date")
+    modes.add_argument("--diff", action="store_true", help="write nothing; print the changes as a unified diff")
+    modes.add_argument("--fix", action="store_true", help="also fix sources where only one fix is possible")
+    modes.add_argument("--watch", action="store_true", help="run again whenever a source or the settings change")
+    add("--output-format", choices=OUTPUT_FORMATS, metavar="FORMAT", help=f"{', '.join(OUTPUT_FORMATS)} (full)")
+    add("--stdin-filename", metavar="FILE", help="read FILE from standard input, with the path -")
+    _add_color(parser)
+    _add_volume(parser, "print errors only", "also list the files written and removed, and why")
+    version = f"qten-gen {__version__}\n"
+    add("-V", "--version", action=_Show, nargs=0, const=version, help="print the version and exit")
+
+
+def _init(parser: _Parser) -> None:
+    modes = parser.add_mutually_exclusive_group()
+    modes.add_argument("--check", action="store_true", help="write nothing; list what is missing, and exit with 1")
+    modes.add_argument("--diff", action="store_true", help="the same as a unified diff")
+
+
+def _explain(parser: _Parser) -> None:
+    parser.add_argument("code", nargs="?", help=argparse.SUPPRESS)
+
+
+def _show(parser: _Parser) -> None:
+    parser.add_argument("target", metavar="TARGET", help=argparse.SUPPRESS)
+    _add_json(parser)
+    _add_color(parser)
+
+
+def _inspect(parser: _Parser) -> None:
+    """Those of `inspect`."""
+    add = parser.add_argument
+    add("target", metavar="TARGET", help=argparse.SUPPRESS)
+    _add_config(parser, "")
+    add("--ranks", type=int, metavar="N", help="show what each of N ranks holds with FSDP2")
+    add(
+        "--optimizer",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="NAME",
+        help="count the states of these torch.optim optimizers, such as sgd:momentum=0.9 (adamw and sgd)",
+    )
+    add("--dtype", metavar="DTYPE", help="cast the model, as model.to(dtype) does")
+    devices = "move the model to cpu, cuda or cuda:1, which need not exist (cpu)"
+    add("--device", default="cpu", metavar="DEVICE", help=devices)
+    add("--unfold", action="store_true", help="show equal layers one by one")
+    _add_json(parser)
+    add("--html", metavar="FILE", help="write a page with a tree and a map of the memory")
+    _add_color(parser)
+
+
+def _adopt(parser: _Parser) -> None:
+    """Those of `adopt`."""
+    add = parser.add_argument
+    add("paths", nargs="*", type=_path, help=argparse.SUPPRESS)
+    levels = ("base", "annotate", "declare")
+    add("--level", choices=levels, default="base", metavar="LEVEL", help="base, annotate or declare; see below (base)")
+    modes = parser.add_mutually_exclusive_group()
+    modes.add_argument("--write", action="store_true", help="change the sources")
+    modes.add_argument("--diff", action="store_true", help="print the changes as a unified diff")
+    modes.add_argument("--verify", metavar="CLASS", help="build a class from the old and the new code, and compare")
+    _add_config(parser, "for --verify, ")
+    old = parser.add_mutually_exclusive_group()
+    old.add_argument("--against", metavar="REVISION", help="for --verify, the git revision of the old code (HEAD)")
+    old.add_argument("--old", metavar="PATH", help="for --verify, the folder of the old code, instead of a revision")
+    add("--dataclasses", action="store_true", help="also adopt dataclasses with tensor fields")
+    add("--max-unadopted", type=int, metavar="N", help="exit with 1 if more than N classes are not converted")
+    _add_json(parser)
+    _add_color(parser)
+    _add_volume(parser, "print the summary only", "also list the classes that are already adopted")
+
+
+def _stubs(parser: _Parser) -> None:
+    add = parser.add_argument
+    add("modules", nargs="*", help=argparse.SUPPRESS)
+    add("--folder", type=_path, metavar="FOLDER", help="the folder for the stubs (typings, beside pyproject.toml)")
+    exact = "a bias that bias=False switches off is Parameter | None, to be checked before each use; otherwise Parameter | Any"
+    add("--exact-none", action="store_true", help=exact)
+    add("--check", action="store_true", help="write nothing; list the stubs that are out of date")
+    add("-q", "--quiet", action="store_true", help="print errors only")
+
+
+def _doctor(parser: _Parser) -> None:
+    _add_json(parser)
+
+
+def _lsp(parser: _Parser) -> None:
+    parser.add_argument("--stdio", action="store_true", help=argparse.SUPPRESS)  # editors add it; there is no other way
+
+
+_ARGUMENTS = {
+    "generate": _generate,
+    "init": _init,
+    "doctor": _doctor,
+    "explain": _explain,
+    "show": _show,
+    "inspect": _inspect,
+    "adopt": _adopt,
+    "stubs": _stubs,
+    "lsp": _lsp,
+}
+_OPTIONS: dict[str, type[CommandOptions]] = {
+    "init": InitOptions,
+    "doctor": DoctorOptions,
+    "explain": ExplainOptions,
+    "show": ShowOptions,
+    "inspect": InspectOptions,
+    "adopt": AdoptOptions,
+    "stubs": StubsOptions,
+    "lsp": LspOptions,
+}
+assert tuple(_OPTIONS) == COMMANDS
+_USAGES = {
+    "generate": "[options] [path ...]\n       qten-gen COMMAND ...",
+    "init": "[--check | --diff]",
+    "doctor": "[--json]",
+    "explain": "[CODE]",
+    "show": "[--json] [--color WHEN] TARGET",
+    "inspect": "[options] TARGET",
+    "adopt": "[options] [PATH ...]",
+    "stubs": "[options] [MODULE ...]",
+    "lsp": "",
+}
