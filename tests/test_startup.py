@@ -86,7 +86,7 @@ def test_an_unchanged_tree_loads_the_standard_library_only(project: Path, argume
     outside = {name.partition(".")[0] for name in names} - sys.stdlib_module_names
     assert outside == {"qten_gen"}
     rooms = {name.split(".")[1] for name in names if name.startswith("qten_gen.")}
-    assert rooms == {"cli", "common", "project"}
+    assert rooms == {"cli", "common", "project", "run"}
 
 
 def test_a_program_whose_files_are_fresh_loads_no_jinja2(project: Path) -> None:

@@ -12,6 +12,7 @@ from ..project.apply import Change, diff, write
 from ..project.config import Settings, load
 from ..project.paths import read_regular
 from ..report.concise import headline
+from ..run.run import parts
 from ..tools.adopt.adoption import Level, Options
 from ..tools.adopt.opening import Sources
 from ..tools.adopt.running import Outcome
@@ -20,7 +21,6 @@ from ..tools.adopt.views import as_json, lines_of, summary
 from . import DONE, FOUND, MISUSE
 from .misuse import UsageError
 from .options import AdoptOptions, given_paths
-from .run import parts
 
 if TYPE_CHECKING:
     from ..tools.verify.request import VerifyRequest

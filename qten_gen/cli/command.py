@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from ..model.diagnostics import Diagnostic
     from ..project.config import Settings
+    from ..run.run import Outcome
     from .options import Options
     from .parser import CommandOptions
-    from .run import Outcome
 
 
 def main(argv: Sequence[str] | None = None, stdout: TextIO | None = None, stderr: TextIO | None = None) -> int:
@@ -165,9 +165,9 @@ def _generate(options: Options, started: float, began: int, out: TextIO, err: Te
 
         return watch(options, out, err)
     config = settings.of(options.paths[0] if options.paths else ".")
+    from ..run.run import run
     from .printing import print_outcome
     from .progress import Progress
-    from .run import run
 
     paths = given_paths(options.paths, config)
     writes, explains = options.mode == "write", needs_reasons(options, config)
@@ -175,7 +175,7 @@ def _generate(options: Options, started: float, began: int, out: TextIO, err: Te
         outcome = run(paths, settings, writes, explains, told)
     mended: tuple[Diagnostic, ...] = ()
     if options.fix and outcome.diagnostics:
-        from .fixing import fix
+        from ..run.fixing import fix
 
         outcome, mended = fix(outcome, paths, lambda: run(paths, settings, writes, explains))
     print_outcome(outcome, options, config, perf_counter() - started, out, err, mended)
@@ -190,9 +190,9 @@ def _check_text(options: Options, name: str, settings: Settings, out: TextIO, er
     """Check the text on standard input as that of a file. Without `--check` or `--diff`, only diagnostics are of interest."""
     from time import perf_counter
 
+    from ..run.unsaved_text import run_on_text
     from .options import needs_reasons
     from .printing import print_diagnostics, print_outcome
-    from .stdin import run_on_text
 
     started = perf_counter()
     config = settings.of(name)

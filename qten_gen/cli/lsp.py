@@ -7,9 +7,9 @@ from time import perf_counter
 from .. import __version__
 from ..project.config import ConfigError, Settings, source_paths
 from ..project.files import PathError
+from ..run.run import run
 from ..tools.lsp.server import Generated, serve
 from . import DONE
-from .run import run
 from .summary import summary
 
 

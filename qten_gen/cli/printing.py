@@ -14,8 +14,8 @@ from ..project.apply import Change
 from ..project.config import Config
 from ..project.output_names import source_of
 from ..project.settings_table import DOCUMENTS
+from ..run.run import Outcome
 from .options import Options, lists_stale_files, output_format
-from .run import Outcome
 from .summary import summary
 
 if TYPE_CHECKING:

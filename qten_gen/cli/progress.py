@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from ..generate.plan import Told
 
 _PATIENCE = 1.0
 """Seconds before the first line. A run that ends earlier shows nothing."""
@@ -14,9 +17,6 @@ _PAUSE = 0.1
 """Seconds between two lines."""
 
 _CLEAR = "\r\x1b[K"
-
-Told = Callable[[int, int], None]
-"""What is told how many files of how many are done."""
 
 
 class Progress:

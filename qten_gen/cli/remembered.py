@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from ..project.unchanged import Glance
-    from .run import Outcome
+    from ..run.run import Outcome
 
 _QUIET = ("-q", "--quiet")
 _PLAIN = ("--check", *_QUIET)

@@ -18,10 +18,10 @@ from ..project.files import discover
 from ..project.staleness import ProjectState, project_state
 from ..report import report
 from ..report.concise import BOLD, CYAN, painted
+from ..run.reading import open_readings
 from . import DONE, FOUND
 from .misuse import UsageError
 from .options import ShowOptions
-from .reading import open_readings
 
 _VERSION = 1
 """That of the JSON document. It is raised when a key is removed or changes its meaning, but not for a new key."""

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from .run import Outcome
+from ..run.run import Outcome
 
 _DONE = {"stale": "written", "missing": "written", "orphan": "removed"}
 _CHECKED = {"stale": "stale", "missing": "missing", "orphan": "orphaned"}

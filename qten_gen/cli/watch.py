@@ -19,10 +19,10 @@ from ..project.staleness import read_output
 from ..project.temporary import is_temporary
 from ..project.walk import EXCLUDED
 from ..report.concise import headline
+from ..run.run import Outcome, parts, run
 from . import DONE, MISUSE
 from .options import Options, given_paths, output_format
 from .printing import print_outcome
-from .run import Outcome, parts, run
 
 if TYPE_CHECKING:
     from watchfiles import Change as Kind

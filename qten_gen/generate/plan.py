@@ -24,6 +24,9 @@ from .outputs import render_outputs
 from .readings import Readings
 from .unresolved_imports import unresolved_imports
 
+Told = Callable[[int, int], None]
+"""What is told how many files of how many are done."""
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -74,7 +77,7 @@ def plan(
     targets: Collection[str] | None = None,
     graph: SourceGraph | None = None,
     readings: Readings | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Told | None = None,
 ) -> Plan:
     """Plan the outputs of `targets`, given the outputs that exist.
 

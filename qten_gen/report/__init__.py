@@ -20,7 +20,7 @@ def report(
     """Format located diagnostics in the given order. The text ends with a newline unless it is empty.
 
     Args:
-        form: `"full"` with source lines, `"concise"`, `"json"`, `"github"`, `"gitlab"`, `"junit"` or `"sarif"`.
+        form: `"full"` with source lines, `"concise"`, `"json"`, `"github"`, `"gitlab"` or `"sarif"`.
         diagnostics: The diagnostics to format.
         files: Generated files that are out of date, for all but the first two of these formats.
         color: Whether `"full"` and `"concise"` use ANSI colours.
@@ -51,10 +51,6 @@ def report(
             from .gitlab import gitlab
 
             return gitlab(diagnostics, files)
-        case "junit":
-            from .junit import junit
-
-            return junit(diagnostics, files)
         case "sarif":
             from .sarif import sarif
 

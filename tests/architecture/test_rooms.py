@@ -33,6 +33,7 @@ ROOMS = {
     "report": {"model"},
     "project": {"common", "model"},
     "generate": {"common", "model", "read", "link", "rules", "emit", "project"},
+    "run": {"common", "model", "project", "generate"},
     "tools/stubs": {"common", "model", "read", "project"},
     "tools/inspect": {"common", "model", "read", "reflection", "project", "runtime", "large_models"},
     "tools/verify": {"tools/inspect", "runtime"},
@@ -45,6 +46,7 @@ ROOMS = {
         "report",
         "project",
         "generate",
+        "run",
         "tools/stubs",
         "tools/inspect",
         "tools/verify",
@@ -108,7 +110,7 @@ def test_the_core_knows_development_tools_by_their_commands_alone() -> None:
 def test_imports_are_found_wherever_they_stand() -> None:
     assert {in_file(found) for found in importers("ast")} >= {"read/module", "common/literals"}
     assert Import("runtime/tensorclass/tensorclass", "qten_gen.runtime.declaring.fields.field", True) in imports()
-    assert Import("cli/command", "qten_gen.cli.run.run", False) in imports()
+    assert Import("cli/command", "qten_gen.run.run.run", False) in imports()
 
 
 def test_the_runtime_imports_nothing_of_the_generator() -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import qten_gen as package
-from qten_gen.cli import run
 from qten_gen.cli.options import COMMANDS
+from qten_gen.run import run
 from tests.command import BATCH, Command
 
 ROOT = str(Path(package.__file__).parents[1])
@@ -103,7 +103,7 @@ def test_the_signal_of_ctrl_c_ends_a_process_with_130() -> None:
     script = (
         "import os, signal, sys\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from qten_gen.cli import command, run\n"
+        "from qten_gen.cli import command; from qten_gen.run import run\n"
         "run.discover = lambda *a: os.kill(os.getpid(), signal.SIGINT)\n"
         "sys.exit(command.main(['.']))\n"
     )

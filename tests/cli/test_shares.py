@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from qten_gen.cli import shares
 from qten_gen.generate.outputs import render_outputs
 from qten_gen.model import FileDecl
 from qten_gen.project.output_names import is_output
+from qten_gen.run import shares
 from tests.command import BATCH, BROKEN, Command, Result
 
 # Newer interpreters warn of copies of a process with threads, such as a worker of pytest-xdist. The command makes no such copy.

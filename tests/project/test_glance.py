@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from qten_gen.cli import remembered, run
+from qten_gen.cli import remembered
 from qten_gen.project import generator, glance, unchanged
+from qten_gen.run import run
 from tests.command import BATCH, Command
 
 GLANCE = ".qten_cache/glance.txt"

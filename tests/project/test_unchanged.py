@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from qten_gen.cli import run
 from qten_gen.project import generator, staleness, unchanged
+from qten_gen.run import run
 from tests.command import BATCH, Command
 
 LONG_AGO = 1_500_000_000

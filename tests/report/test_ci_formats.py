@@ -1,12 +1,10 @@
-"""The formats `gitlab` and `junit` against what GitLab and the readers of JUnit's XML require."""
+"""The format `gitlab` against what GitLab requires."""
 
 import json
 from dataclasses import replace
 from typing import Any
-from xml.etree import ElementTree
 
 import jsonschema
-import pytest
 
 from qten_gen.model.diagnostics import Diagnostic, Kind, Span
 from qten_gen.report import report
@@ -83,44 +81,3 @@ def test_the_fingerprint_of_an_issue_does_not_change_with_its_line() -> None:
 
 def test_equal_issues_of_a_file_have_fingerprints_of_their_own() -> None:
     assert len(code_quality(ERROR, replace(ERROR, span=Span(12, 37, 12, 40)))) == 2
-
-
-def suites(*items: Diagnostic, files: tuple[StaleFile, ...] = ()) -> ElementTree.Element:
-    """The root of a JUnit report, whose counts are right."""
-    root = ElementTree.fromstring(report("junit", items, files))
-    for element in (root, *root):
-        assert int(element.attrib["tests"]) == len(element.findall(".//testcase"))
-        assert int(element.attrib["failures"]) == len(element.findall(".//failure"))
-    return root
-
-
-def test_a_junit_report_has_a_suite_for_each_file_and_a_failure_for_each_error() -> None:
-    root = suites(WARNING, ERROR, files=(STALE, ORPHAN))
-
-    assert [suite.attrib["name"] for suite in root] == ["a b.py", "src/net.py", "old_qten.py"]
-    failures = [(item.attrib["type"], item.text) for item in root.findall(".//failure")]
-    advice = "Run qten-gen and commit the generated files."
-    assert failures == [
-        ("QG302", "no <dmi>\nhelp: did you mean dim?"),
-        ("stale-file", f"src/net_qten.py is stale: field mask of Batch changed. {advice}"),
-        ("stale-file", f"old_qten.py is to be removed: its source is gone. {advice}"),
-    ]
-
-
-def test_a_warning_is_a_case_that_passes() -> None:
-    (case,) = suites(WARNING).findall(".//testcase")
-
-    assert case.find("failure") is None
-    assert case.findtext("system-out") == "warning: a float"
-    assert case.attrib["line"] == "4"
-
-
-def test_a_junit_report_without_findings_has_a_case_that_passes() -> None:
-    assert [case.attrib["name"] for case in suites().findall(".//testcase")] == ["no findings"]
-
-
-@pytest.mark.parametrize("character", ["\x00", "\x1b", "\ufffe", "\udc80"])
-def test_a_character_that_xml_cannot_contain_does_not_break_a_junit_report(character: str) -> None:
-    root = suites(replace(ERROR, message=f"a{character}b", path=f"x{character}.py"))
-
-    assert root.find(".//failure[@message='a\ufffdb']") is not None

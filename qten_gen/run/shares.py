@@ -17,7 +17,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..generate.plan import Plan, plan, together
+from ..generate.plan import Plan, Told, plan, together
 from ..project.source_texts import SourceTexts
 from ..project.staleness import ProjectState
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
 
     from ..generate.readings import Readings
-    from .progress import Told
 
 FILES_EACH = 64
 """How many targets are worth a process: starting one and taking over what it did takes as long as two or three targets."""

@@ -10,30 +10,27 @@ import gc
 import os
 import time
 from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..project import manifest, unchanged
+from ..project import unchanged
 from ..project.apply import Change, changes, remove_leftovers, write
 from ..project.config import Config, Settings
 from ..project.files import PathError, ProjectFiles, discover
 from ..project.import_graph import Handlers
-from ..project.manifest import FreshRecord, Manifest, Signature
+from ..project.manifest import FreshRecord
 from ..project.output_names import outputs_of
 from ..project.paths import true_path
-from ..project.source_texts import SourceTexts
-from ..project.staleness import Failure, ProjectState, keys_of, project_state, read_output, signature
+from ..project.staleness import Failure, ProjectState, project_state, read_output
 from ..project.unchanged import Glance, Unchanged, leads_out, state_of
-from ..project.walk import Stat
 from .reading import open_readings
+from .record import fresh_now, remember, torn
 
 if TYPE_CHECKING:
     from ..generate.crashes import Crash
-    from ..generate.plan import Plan
+    from ..generate.plan import Plan, Told
     from ..generate.readings import Readings
     from ..model.diagnostics import Diagnostic
     from ..project.freshness import Reader
-    from .progress import Told
 
 
 _ATTEMPTS = 3
@@ -184,7 +181,7 @@ def _attempt(part: Part, manner: _Manner) -> Outcome:
         outcome, fresh = _nothing_to_do(state), state.fresh
         if status is not None and _is_closed(state, part.config):
             unchanged.save(cache, status, Unchanged(outcome.sources, outcome.up_to_date, outcome.diagnostics))
-    _remember(state, fresh)
+    remember(state, fresh)
     return outcome
 
 
@@ -249,7 +246,7 @@ def _generate(state: ProjectState, manner: _Manner) -> tuple[Outcome, dict[str, 
         from .reasons import reasons
 
         outcome = outcome._replace(reasons=reasons(outcome.changes, state, planned.linked))
-    return outcome, {**state.fresh, **_fresh_now(state, planned, readings, pending)}
+    return outcome, {**state.fresh, **fresh_now(state, planned, readings, pending)}
 
 
 def _existing_outputs(state: ProjectState) -> dict[str, bytes]:
@@ -277,14 +274,8 @@ def _check_bytes(state: ProjectState, reader: Reader | None) -> None:
     Raises:
         _Changed: A source changed between the two.
     """
-    for path in _torn(state, reader):
+    for path in torn(state, reader):
         raise _Changed(path)
-
-
-def _torn(state: ProjectState, reader: Reader | None) -> list[str]:
-    """The sources that were read with other bytes than their records say."""
-    sources = getattr(reader, "sources", None)
-    return sources.torn(state.records) if isinstance(sources, SourceTexts) else []
 
 
 def _write(found: Sequence[Change]) -> list[Failure]:
@@ -297,67 +288,3 @@ def _write(found: Sequence[Change]) -> list[Failure]:
             action = "remove" if change.new is None else "write"
             failures.append(Failure(change.path, f"cannot {action} it: {error.strerror}"))
     return failures
-
-
-def _fresh_now(
-    state: ProjectState, planned: Plan, readings: Readings, pending: AbstractSet[str]
-) -> dict[str, FreshRecord]:
-    """Records of the targets that are fresh after the run: they have no error, and their outputs on disk are as planned."""
-    unfinished = {item.path for item in planned.diagnostics if item.is_error} | set(planned.blocked)
-    unfinished |= {crash.path for crash in planned.crashes}
-    done = [path for path in state.stale if path not in unfinished and pending.isdisjoint(outputs_of(path))]
-    keys = keys_of(state, {path: planned.lookups[path] for path in done}, readings)
-    for path in _torn(state, readings):  # it has changed since the texts were planned; the next run looks at it again
-        state.records[path] = state.records[path]._replace(content="")
-    warnings: dict[str, list[Diagnostic]] = {}
-    for item in planned.diagnostics:
-        warnings.setdefault(item.path, []).append(_recorded_warning(item))
-    now = time.time_ns()
-    fresh = {}
-    for path in done:
-        outputs = {
-            os.path.basename(output): _recorded(output, now)
-            for output in outputs_of(path)
-            if planned.outputs.get(output) is not None
-        }
-        lookups = tuple(sorted(planned.lookups[path]))
-        fresh[path] = FreshRecord(keys[path], lookups, outputs, tuple(warnings.get(path, ())))
-    return fresh
-
-
-def _recorded(output: str, now: int) -> Signature:
-    """The signature of an output whose content is as planned."""
-    try:
-        status = os.stat(output)
-    except OSError:
-        # Another run has just removed it; no file will have this signature.
-        return manifest.NO_FILE
-    return signature(Stat.of(status), manifest.digest(read_output(output)), now)
-
-
-def _recorded_warning(item: Diagnostic) -> Diagnostic:
-    """A warning without the parts that the manifest does not store."""
-    from ..model.diagnostics import Diagnostic
-
-    return Diagnostic(item.kind, item.message, help=item.help, notes=item.notes, span=item.span)
-
-
-def _remember(state: ProjectState, fresh: Mapping[str, FreshRecord]) -> None:
-    """Save the manifest if it has changed.
-
-    The records of files outside the paths of this run are kept as long as the files exist.
-    """
-    previous, names = state.previous, state.names
-    records = {names[path]: record for path, record in state.records.items()}
-    present = set(names.values())
-    for name, record in previous.sources.items():
-        if name not in present and os.path.exists(os.path.join(state.cache, name)):
-            records[name] = record
-    targets = {names[path] for path, source in state.files.sources.items() if source.target}
-    right = {names[path]: record for path, record in fresh.items()}
-    right.update({name: item for name, item in previous.fresh.items() if name in records and name not in targets})
-    handlers = {name: item for name, item in previous.handlers.items() if name in records and name not in present}
-    handlers.update(state.handlers)
-    current = Manifest(records, right, handlers)
-    if current != previous:
-        manifest.save(state.cache, current)
