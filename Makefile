@@ -183,9 +183,7 @@ generate: $(INSTALLED)
 	done
 	$(BIN)/python -m qten_gen.runtime.tensorclass.operations.documentation > docs/operations.md
 	$(BIN)/python -m qten_gen.runtime.tensorclass.from_tensordict > docs/from-tensordict.md
-	for kind in declared generated; do \
-		$(BIN)/python -m tests.typing.operation_rows $$kind > tests/typing/programs/operations_$$kind.py || exit 1; \
-	done
+	$(BIN)/python -m tests.typing.operation_rows > tests/typing/programs/operations.py
 
 peers: $(INSTALLED)
 	$(BIN)/python -m tests.peers.run '$(CHECKOUT)'

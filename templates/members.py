@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import ast
 import builtins
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,14 +44,6 @@ FILES = {
 """The files, and the modules whose functions each of them has, below `qten_gen/runtime/tensorclass`."""
 
 _ALL = {module for modules in FILES.values() for module in modules}
-
-_LISTED = ("keys", "values", "items", "to_dict", "numpy", "")
-"""Methods whose results a generated class knows exactly: in the order of the parameters of `__listed__` in its stub.
-
-The last of these are its leaves.
-"""
-
-_ANY = re.compile(r"\bAny\b")
 
 _OWN = {"T_co": "T", "Self": "T"}
 """Names for the class of the object: one type variable, because jedi takes `Self` for the class that defines the method."""
@@ -98,8 +88,7 @@ def stub(file: str) -> str:
         for module, names in sorted(imports.items())
     )
     doc = '"""Made of the functions that TensorClass has as methods, by `make generate`."""'
-    listed = 'L = TypeVar("L")\n' if "Listed" in imports.get("qten_gen_typing.keyed", ()) else ""
-    variable = f'{listed}T = TypeVar("T", bound="{file.capitalize()}")\n'
+    variable = f'T = TypeVar("T", bound="{file.capitalize()}")\n'
     return _formatted(
         f"{head}\n{variable}\nclass {file.capitalize()}(Stored):\n    {doc}\n\n" + "\n".join(lines) + "\n"
     )
@@ -139,33 +128,9 @@ class _Source:
         """The lines of a method: its overloads, or its one signature, and its documentation."""
         found = [node for node in self.tree.body if isinstance(node, ast.FunctionDef) and node.name == method.function]
         *overloads, written = found
-        if method.name in _LISTED:
-            yield from self._listed(method.name, written.args)
-            yield from self._of_leaves(method.name, overloads)
-            if not overloads:
-                yield "    @overload"
         for at, signature in enumerate(overloads or [written]):
             last = at == len(overloads or [written]) - 1
             yield from self._signature(method.name, signature, ast.get_docstring(written) if last else None)
-
-    def _listed(self, name: str, arguments: ast.arguments) -> Iterator[str]:
-        """The overload for objects of generated classes; `force` of `numpy` does not change the types."""
-        self.imports.setdefault("typing", set()).update(("Any", "TypeVar", "overload"))
-        self.imports.setdefault("qten_gen_typing.keyed", set()).add("Listed")
-        known = ", ".join("L" if each == name else "Any" for each in _LISTED)
-        rest = ", *, force: bool=False" if any(each.arg == "force" for each in arguments.kwonlyargs) else ""
-        yield "    @overload"
-        yield f"    def {name}(self: Listed[{known}]{rest}) -> L: ..."
-
-    def _of_leaves(self, name: str, overloads: list[ast.FunctionDef]) -> Iterator[str]:
-        """The overloads for objects of generated classes where leaves are asked for, which are of any type elsewhere."""
-        known = ", ".join("Any" if each else "L" for each in _LISTED)
-        for overload in overloads:
-            *decorators, line = self._signature(name, deepcopy(overload), None)
-            signature, arrow, result = line.partition(" -> ")
-            if _ANY.search(result):
-                yield from decorators
-                yield signature.replace("self", f"self: Listed[{known}]", 1) + arrow + _ANY.sub("L", result)
 
     def _signature(self, name: str, function: ast.FunctionDef, doc: str | None) -> Iterator[str]:
         for decorator in function.decorator_list:

@@ -20,8 +20,8 @@ WRITTEN_BUILTINS = frozenset(
 
 ALIASES = frozenset(
     """
-    _Array _BatchSize _Default _Destination _DeviceLike _Index _Key _NamesLike _OrderedDict _PerItemInput _Size _Slot _Tensor
-    _builtins _compiled _decl _features _made _module _nn _repeat _rt _t _torch _warned
+    _ModuleDict _ModuleList _OrderedDict _Size _Tensor _builtins _compiled _decl _features _made _module _nn _repeat _rt _Slot
+    _t _torch _warned
     """.split()
 )
 """The other globals of generated modules and stubs: what they import, and what the runtime keeps in them."""

@@ -12,7 +12,7 @@ from collections.abc import Container, Iterable, Iterator
 from ..model import RegistrationDecl, Signature, SourceFile
 from ..model.field_kinds import members_of
 from .parameters import parsed
-from .passing import qualified
+from .stub_names import qualified
 
 _PLAIN = frozenset(
     f"builtins.{name}" for name in "bool bytes complex dict float frozenset int list set str tuple".split()

@@ -12,7 +12,7 @@ from .children import Siblings
 from .imports import statements
 from .module import ModuleView
 from .nested_names import NestedNames, nested_names
-from .repeated import own_functions, own_variables, passed_on
+from .offered import offered
 from .source_imports import annotation_imports, source_name
 from .tensorclass import TensorClassView
 
@@ -96,10 +96,8 @@ def _used(classes: Iterable[TensorClassView | ModuleView], *always: str) -> froz
 
 
 def _others(file: FileDecl) -> list[str]:
-    """What the stub has beside the generated classes."""
-    functions = (function.name for function in own_functions(file))
-    functionals = (functional.name for functional in file.functionals)
-    return sorted({*own_variables(file), *functions, *passed_on(file), *functionals})
+    """What the module gives beside the generated classes."""
+    return sorted({*offered(file), *(functional.name for functional in file.functionals)})
 
 
 def _lookup(others: list[str]) -> str:

@@ -9,12 +9,9 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from ..common.records import dataclass
-from .renaming import Way
 
 if TYPE_CHECKING:
-    from .stub_names import Meanings, StubNames
-
-_NOTHING: Meanings = {}
+    from .stub_names import StubNames
 
 
 class Passed(Enum):
@@ -38,10 +35,10 @@ class Parameter:
     default: str = ""
     """The text of its default; empty without one."""
 
-    def text(self, names: StubNames, module: str = "", inner: Meanings = _NOTHING, way: Way = Way.TAKEN) -> str:
-        """The parameter as a stub writes it. Its annotation is read in a module of the run, with some names replaced."""
+    def text(self, names: StubNames, module: str = "") -> str:
+        """The parameter as a stub writes it. Its annotation is read in a module of the run."""
         stars = {Passed.ALL_POSITIONS: "*", Passed.ALL_KEYWORDS: "**"}.get(self.kind, "")
-        type = names.text(self.type, module, inner, way) if self.type else "_t.Any"
+        type = names.text(self.type, module) if self.type else f"{names.aliases.use('_t')}.Any"
         if self.default == "None" and self.type and not _may_be_none(self.type):
             type = f"{type} | None"  # checkers report it where the function is; its callers can leave the argument out
         return f"{stars}{self.name}: {type}{f' = {self.default}' if self.default else ''}"
@@ -91,13 +88,7 @@ def _parameters(found: ast.arguments, text: str) -> Iterator[Parameter]:
         yield made(found.kwarg, Passed.ALL_KEYWORDS)
 
 
-def as_written(
-    parameters: Iterable[Parameter],
-    names: StubNames,
-    module: str = "",
-    inner: Meanings = _NOTHING,
-    way: Way = Way.TAKEN,
-) -> list[str]:
+def as_written(parameters: Iterable[Parameter], names: StubNames, module: str = "") -> list[str]:
     """The texts of some parameters, with the `/` and the `*` that they need between them."""
     texts: list[str] = []
     kinds = [parameter.kind for parameter in parameters]
@@ -106,7 +97,7 @@ def as_written(
             texts.append("/")
         if parameter.kind is Passed.KEYWORD and before not in (Passed.KEYWORD, Passed.ALL_POSITIONS):
             texts.append("*")
-        texts.append(parameter.text(names, module, inner, way))
+        texts.append(parameter.text(names, module))
     return [*texts, "/"] if kinds and kinds[-1] is Passed.POSITION else texts
 
 

@@ -1,23 +1,19 @@
-"""Which of the user's own methods and functions a stub repeats: those that would lead out of it.
+"""The user's own methods and functions that a stub repeats: those that give a class with a statement in a stub.
 
-A generated class inherits everything from its declaration, so most methods need no mention. A method that gives a declared class
-gives the class of the declaration to checkers, though, and the generated one says more. Such methods are repeated with generated
-classes in what they give. So are those that take an invariant container, `list[Batch]`, which has to be either.
+To a checker, `def build() -> Net` of the source gives the Net of the source. Repeated in the stub, it gives the Net of the stub.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from ..model import Declaration, FileDecl, MethodSource, ModuleDecl, TypeExpr, language
-from .mentions import Mentions, differs
-from .parameters import parsed
-from .renaming import Way
-from .spelling import static_type
-from .stub_methods import methods_of_stub
+from ..model import FileDecl, MethodSource, ModuleDecl, language
+from . import layout
+from .parameters import as_written, parsed
+from .stub_names import StubNames
 
 OVERLOADS = ("typing.overload", "typing_extensions.overload")
 """The decorator of overloads."""
@@ -32,142 +28,105 @@ _WITHOUT_EFFECT = frozenset(
 """Decorators that do not change the signature, which a stub leaves out."""
 
 
-def own_members(declaration: Declaration, file: FileDecl) -> tuple[MethodSource, ...]:
-    """The methods of a class that its stub repeats: properties, overloads and virtual tensors among them."""
-    source = file.classes.get(f"{declaration.module}.{declaration.name}")
-    if source is None:
-        return ()
-    checked = {method.name for method in source.for_checkers.methods}
-    methods = [*source.for_checkers.methods, *(method for method in source.methods if method.name not in checked)]
-    fields = {field.name for field in declaration.fields}
-    said = methods_of_stub(declaration) | (fields - {method.name for method in methods if _is_virtual(method)})
-    if isinstance(declaration, ModuleDecl):
-        said |= {"__init__"}
-    inner = frozenset((*source.attributes, *source.type_parameters.strip("[]").replace(",", " ").split()))
-    return tuple(_chosen((method for method in methods if method.name not in said), file, inner))
+def own_methods(declaration: ModuleDecl, names: StubNames) -> Iterator[str]:
+    """The methods of a class that its stub repeats, as it has them."""
+    methods = (method for method in declaration.methods if method.name not in ("__init__", "__call__"))
+    for method in _chosen(methods, names, declaration.module, declaration.bound):
+        yield _written(method, names, declaration.module, 4)
 
 
-def own_call(declaration: ModuleDecl, file: FileDecl) -> tuple[MethodSource, ...]:
-    """The class's own `forward` as its `__call__`, each of its overloads; none where the text does not say what it gives."""
-    source = file.classes.get(f"{declaration.module}.{declaration.name}")
-    if source is None or any(method.name == "forward" for method in source.for_checkers.methods):
-        return ()
-    methods = [_without(method, _WITHOUT_EFFECT.__contains__) for method in source.methods if method.name == "forward"]
-    overloads = [method for method in methods if any(name in OVERLOADS for name in method.decorators)]
-    shown = overloads or methods[-1:]
-    if not all(method.signature.result and set(method.decorators) <= {*OVERLOADS} for method in shown):
-        return ()
-    return tuple(replace(method, name="__call__") for method in shown)
-
-
-def own_functions(file: FileDecl) -> tuple[MethodSource, ...]:
-    """The functions at the top level that the stub repeats, and that its module gives at run time."""
+def own_functions(file: FileDecl, names: StubNames) -> dict[str, str]:
+    """The functions at the top level that the stub repeats, by name; overloads of one function are one text."""
     handlers = {registration.handler for registration in file.source.registrations}
-    functions = (
-        _without(function, _registers) if function.name in handlers else function
-        for function in _public_functions(file)
-    )
-    return tuple(_chosen(functions, file, frozenset()))
+    found: dict[str, str] = {}
+    for function in _chosen(_public(file, handlers), names, file.source.module, ()):
+        before = f"{found[function.name]}\n" if function.name in found else ""
+        found[function.name] = f"{before}{_written(function, names, file.source.module, 0)}"
+    return found
 
 
-def passed_on(file: FileDecl) -> list[str]:
-    """The other functions at the top level whose types mention declared classes, which the stub imports as they are.
+def _public(file: FileDecl, handlers: Container[str]) -> Iterator[MethodSource]:
+    for function in file.source.functions:
+        if not function.name.startswith("_"):
+            kept = [not (function.name in handlers and name.endswith(".register")) for name in function.decorators]
+            yield _with_decorators(function, kept)
 
-    They take only what may be either class, `Sequence[Batch]`, or the text does not say what they give.
+
+def _chosen(
+    methods: Iterable[MethodSource], names: StubNames, module: str, inner: Container[str]
+) -> Iterator[MethodSource]:
+    """Those of some methods that a stub repeats, all that go by one name together.
+
+    Where a type names what only the class body binds, of which `inner` are the names, they stay as they are.
     """
-    mentions = Mentions(file, file.source)
-    mentioning = {
-        function.name
-        for function in _public_functions(file)
-        if any(differs(type, Way.GIVEN, mentions) for type in _types(function))
-    }
-    return sorted(mentioning.difference(function.name for function in own_functions(file)))
-
-
-def _public_functions(file: FileDecl) -> Iterator[MethodSource]:
-    return (function for function in file.source.functions if not function.name.startswith("_"))
-
-
-def own_variables(file: FileDecl) -> dict[str, TypeExpr]:
-    """The annotated names at the top level that the stub repeats, and that its module gives at run time."""
-    mentions = Mentions(file, file.source)
-    public = ((name, type) for name, type in file.source.variables if not name.startswith("_"))
-    return {name: type for name, type in public if differs(static_type(type), Way.GIVEN, mentions)}
-
-
-def _chosen(methods: Iterable[MethodSource], file: FileDecl, inner: Collection[str]) -> Iterator[MethodSource]:
-    """Those of some methods that a stub repeats, all that go by one name together."""
     groups: dict[str, list[MethodSource]] = {}
     for method in methods:
-        groups.setdefault(method.name, []).append(_without(method, _WITHOUT_EFFECT.__contains__))
-    mentions = Mentions(file, file.source, frozenset(inner))
+        kept = [name not in _WITHOUT_EFFECT for name in method.decorators]
+        groups.setdefault(method.name, []).append(_with_decorators(method, kept))
     for group in groups.values():
         overloads = [method for method in group if any(name in OVERLOADS for name in method.decorators)]
-        shown = overloads or (group if _is_property(group) else group[-1:])
-        if any(_differs(method, mentions) for method in shown) and all(_can_be_written(method) for method in shown):
+        shown = overloads or (group if all(map(_is_accessor, group[1:])) else group[-1:])
+        mentioned = {name.partition(".")[0] for method in shown for name in method.signature.names}
+        is_written = all(map(_is_plain, shown)) and not any(name in inner for name in mentioned)
+        if is_written and any(names.is_exact(method.signature.result, module) for method in shown):
             yield from shown
 
 
-def _registers(decorator: str) -> bool:
-    return decorator.endswith(".register")
+def _with_decorators(method: MethodSource, kept: list[bool]) -> MethodSource:
+    """A function with some of its decorators."""
+    pairs = [pair for pair, keep in zip(zip(method.decorators, method.spelled, strict=True), kept, strict=True) if keep]
+    return replace(method, decorators=tuple(name for name, _ in pairs), spelled=tuple(text for _, text in pairs))
 
 
-def _without(method: MethodSource, is_idle: Callable[[str], bool]) -> MethodSource:
-    """A function without some of its decorators, by their qualified names."""
-    kept = [pair for pair in zip(method.decorators, method.spelled, strict=True) if not is_idle(pair[0])]
-    return replace(method, decorators=tuple(name for name, _ in kept), spelled=tuple(text for _, text in kept))
-
-
-def _is_property(group: list[MethodSource]) -> bool:
-    return all(map(is_accessor, group[1:]))
-
-
-def _is_virtual(method: MethodSource) -> bool:
-    return language.VIRTUAL in method.decorators
-
-
-def is_accessor(method: MethodSource) -> bool:
+def _is_accessor(method: MethodSource) -> bool:
     """Whether a function is the setter or the deleter of the property of its name."""
     return any(text in (f"{method.name}.setter", f"{method.name}.deleter") for text in method.spelled)
 
 
-def _differs(method: MethodSource, mentions: Mentions) -> bool:
-    given = method.signature.result
-    return (bool(given) and differs(given, Way.GIVEN, mentions)) or any(
-        differs(type, Way.TAKEN, mentions) for type in _taken(method)
-    )
-
-
-def _types(method: MethodSource) -> Iterator[str]:
-    """What is written for the parameters and for the result."""
-    yield from _taken(method)
-    if method.signature.result:
-        yield method.signature.result
-
-
-def _taken(method: MethodSource) -> Iterator[str]:
-    return (parameter.type for parameter in parsed(method.signature.parameters) if parameter.type)
-
-
-def _can_be_written(method: MethodSource) -> bool:
+def _is_plain(method: MethodSource) -> bool:
     """Whether the text says all that a checker has to know: the result, and decorators without arguments but constants."""
-    says_result = bool(method.signature.result) or method.name == "__init__"
-    return (says_result or is_accessor(method)) and all(called(text) is not None for text in method.spelled)
+    return bool(method.signature.result or _is_accessor(method)) and None not in map(_called, method.spelled)
 
 
-class Decorator(NamedTuple):
+class _Decorator(NamedTuple):
     """A decorator: what is named, and the arguments that it is called with."""
 
     function: str
     arguments: str
 
 
-def called(text: str) -> Decorator | None:
+def _called(text: str) -> _Decorator | None:
     """A decorator as its parts; None for one that is computed, or has arguments that are no constants."""
     node = ast.parse(text, mode="eval").body
     if not isinstance(node, ast.Call):
-        return Decorator(text, "") if isinstance(node, ast.Name | ast.Attribute) else None
+        return _Decorator(text, "") if isinstance(node, ast.Name | ast.Attribute) else None
     given = [*node.args, *(keyword.value for keyword in node.keywords)]
     function = ast.unparse(node.func)
     plain = isinstance(node.func, ast.Name | ast.Attribute) and all(isinstance(each, ast.Constant) for each in given)
-    return Decorator(function, ast.unparse(node)[len(function) :]) if plain else None
+    return _Decorator(function, ast.unparse(node)[len(function) :]) if plain else None
+
+
+def _written(method: MethodSource, names: StubNames, module: str, indent: int) -> str:
+    """A method or function as the stub has it."""
+    signature = method.signature
+    head = "async def" if signature.is_async and not signature.yields else "def"
+    generic = names.text(signature.type_parameters, module) if signature.type_parameters else ""
+    receiver, _, type = method.receiver.partition(":")
+    first = [f"{receiver}: {names.text(type.strip(), module)}" if type else receiver] if receiver else []
+    parameters = [*first, *as_written(parsed(signature.parameters), names, module)]
+    result = names.text(signature.result, module, given=True) if signature.result else "None"
+    text = layout.bracketed(f"{head} {method.name}{generic}(", parameters, f") -> {result}: ...", indent)
+    return f"\n{' ' * indent}".join([*_decorators(method, names, module), text])
+
+
+def _decorators(method: MethodSource, names: StubNames, module: str) -> Iterator[str]:
+    for text, qualified in zip(method.spelled, method.decorators, strict=True):
+        call = _called(text)
+        if qualified in OVERLOADS:
+            yield f"@{names.aliases.use('_t')}.overload"
+        elif qualified == language.VIRTUAL:
+            yield f"@{names.builtin('property')}"
+        elif call is None or _is_accessor(method):
+            yield f"@{text}"
+        else:
+            yield f"@{names.text(call.function, module)}{call.arguments}"

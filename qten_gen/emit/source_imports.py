@@ -47,9 +47,10 @@ def declaration_import(file: FileDecl) -> str:
     return f"from . import {leaf} as _decl" if package else f"import {stem} as _decl"
 
 
-def passed_on_import(file: FileDecl, names: list[str]) -> str:
-    """The import of functions of the source that its stub passes on: type checkers want each name twice for that."""
-    return _own_import(_source_module(file), [f"{name} as {name}" for name in names])
+def passed_on(file: FileDecl, names: list[str]) -> list[str]:
+    """The imports of what a stub gives as its source has it: type checkers want each name twice for that."""
+    module = _source_module(file)
+    return [f"from {module} import {name} as {name}" for name in names]
 
 
 def _own_import(module: str, names: list[str]) -> str:

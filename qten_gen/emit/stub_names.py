@@ -1,104 +1,75 @@
 """How a stub names what its source names: imports repeated, the source's own names reached through `_decl`.
 
-A stub cannot use the source's names as they are: `Batch` means the generated class in it. So annotations are rewritten: `Batch`
-becomes `_decl.Batch` in what a function takes, and stays `Batch` in what it gives; imported names are imported again. Texts that
-come from another file (a handler registered there, an inherited `forward`) are read with that file's imports.
+Where the stub has a class statement for `Attention`, that name means the class of the stub. So what a handler takes is
+`_decl.Attention`, and what it gives is `Attention`. Texts that come from another file (a handler registered there, an inherited
+`forward`) are read with that file's imports.
 """
 
 from __future__ import annotations
 
 import builtins
 import re
-from collections.abc import Collection, Iterable, Mapping
-from copy import copy
-from typing import NamedTuple
 
 from ..common.module_names import absolute
-from ..model import ClassSource, Declaration, FieldDecl, FileDecl, ModuleField, SourceFile, TypeExpr, home
+from ..model import Declaration, FileDecl, ModuleDecl, SourceFile, TypeExpr
 from . import spelling
 from .builtin_names import WRITTEN_BUILTINS, Builtins
+from .exact_classes import ExactClasses
 from .imports import IMPORTS, Aliases, statement
-from .mentions import Mentions, differs
-from .passing import passing
-from .renaming import Passing, Way, rewritten
-from .stub_methods import methods_of_stub
+from .renaming import renamed
 
-Meanings = Mapping[str, str]
-"""What type variables stand for: the text that the stub has in place of each."""
-
-_NOTHING: Meanings = {}
 _WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
+_DOTTED = re.compile(r"(?<![\w.])[^\W\d][\w.]*")
 _BUILTINS = frozenset(dir(builtins))
 _FINAL = ("typing.final", "typing_extensions.final")
+_STRINGS = frozenset(
+    f"{module}.{name}" for module in ("typing", "typing_extensions") for name in ("Annotated", "Literal")
+)
+"""Types whose brackets have strings that are no types."""
 
 
 class StubNames:
-    """The names of one stub, and the imports that they turned out to need.
+    """The names of one stub, and the imports that they turned out to need."""
 
-    The imports are those of the whole file; what is imported the same way everywhere is noted in the `aliases` of a class.
-    """
-
-    def __init__(self, file: FileDecl, repeated: Collection[str] = ()) -> None:
-        """`repeated` are the members and functions of the source that the stub has as well."""
+    def __init__(self, file: FileDecl) -> None:
         self.aliases = Aliases()
+        self.exact = ExactClasses(file.related)
         self._file = file
         self._imports: dict[str, str] = {}
-        self._inside: set[str] = set()
-        self._repeated = frozenset(repeated)
-        self._declared = frozenset(declaration.name for declaration in file.declarations)
-        self._bound = self._repeated.union(*(_names_in_body(declaration) for declaration in file.declarations))
+        self._top = frozenset(each.name for each in (*file.declarations, *file.functionals))
+        self._bound = frozenset({"__call__", "invoke"}).union(*map(_names_in_body, file.declarations))
         self._builtins = Builtins(self._bound)
-
-    def for_class(self) -> StubNames:
-        """The same names with aliases of their own, for the view of one class."""
-        names = copy(self)
-        names.aliases = Aliases()
-        names._builtins = Builtins(self._bound)
-        return names
-
-    @property
-    def classes(self) -> Mapping[str, ClassSource]:
-        """The classes of the run that are looked up, by qualified name."""
-        return self._file.classes
 
     @property
     def imports(self) -> list[str]:
         """The import statements for everything that was written so far."""
         return sorted(self._imports.values(), key=lambda line: (line.startswith("from ."), line))
 
-    def type(self, type: TypeExpr, module: str = "", variables: Meanings = _NOTHING, way: Way = Way.DECLARED) -> str:
+    def type(self, type: TypeExpr, module: str = "", given: bool = False) -> str:
         """An annotation as the stub writes it; `module` is where it stands, this file if empty."""
-        return self.text(spelling.static_type(type), module, variables, way)
+        return self.text(spelling.static_type(type), module, given)
 
-    def field_type(
-        self, field: FieldDecl | ModuleField, variables: Meanings = _NOTHING, way: Way = Way.DECLARED
-    ) -> str:
-        """The annotation of a field as the stub writes it: read in the file of the class that declares the field."""
-        return self.type(field.type, home(field), variables, way)
+    def text(self, text: str, module: str = "", given: bool = False) -> str:
+        """A type with its names as the stub has them; imports that it needs are noted.
 
-    def text(self, text: str, module: str = "", variables: Meanings = _NOTHING, way: Way = Way.DECLARED) -> str:
-        """A type with its names as the stub has them; imports that it needs are noted."""
+        `given` says that a call or an attribute gives it, so that exact classes are meant.
+        """
         source = self._file.sources[module or self._file.source.module]
-        return rewritten(text, _WordsOfStub(self, source, variables), way)
 
-    def whole(self, name: str, source: SourceFile, way: Way) -> str | None:
-        """What stands for a declared class, or for an alias of a type with some; None for any other name."""
-        if way is Way.DECLARED:
-            return None
-        meant = self._file.meanings.get(f"{source.module}:{name}", name)
-        if meant in self._file.related:
-            return self.generated(meant) if way is Way.GIVEN else None
-        module, _, alias = meant.rpartition(".")
-        file = self._file.sources.get(module) if module else None
-        found = None if file is None else file.aliases.get(alias)
-        if file is None or found is None or meant in self._inside:
-            return None
-        self._inside.add(meant)
-        try:
-            mentions = Mentions(self._file, file, inside=frozenset({meant}))
-            return self.type(found, module, way=way) if differs(found.text, way, mentions) else None
-        finally:
-            self._inside.remove(meant)
+        def whole(name: str) -> str | None:
+            meant = self._file.meanings.get(f"{source.module}:{name}", name)
+            if given and meant in self.exact:
+                return self.generated(meant)
+            home, _, own = meant.rpartition(".")
+            if home != self._file.source.module or meant not in self._file.related:
+                return None
+            return f"_decl.{own}" if meant in self.exact or own in self._bound else own
+
+        return renamed(text, lambda name: self.written(name, source), lambda name: _keeps_strings(name, source), whole)
+
+    def is_exact(self, text: str, module: str) -> bool:
+        """Whether a type of another file or this one names a class with a statement in a stub."""
+        return any(self._file.meanings.get(f"{module}:{name}", name) in self.exact for name in _DOTTED.findall(text))
 
     def is_final(self, declaration: Declaration) -> bool:
         """Whether a class of this file is decorated with `@final`."""
@@ -110,7 +81,7 @@ class StubNames:
         )
 
     def builtin(self, name: str) -> str:
-        """A builtin as the stub writes it: `_builtins.set` beside a method `set`."""
+        """A builtin as the stub writes it: `_builtins.set` beside a field `set`."""
         written = self._builtins.name(name)
         for alias in self._builtins.imports:
             self.aliases.use(alias)
@@ -125,27 +96,12 @@ class StubNames:
         known = self._file.sources[module].type_variables
         return [word for word in _WORD.findall(text) if word in known]
 
-    def is_variable(self, field: FieldDecl) -> bool:
-        """Whether a field is annotated with a type variable of its file or its class, which stands for what the object holds."""
-        known, owner = self._file.sources[home(field)].type_variables, field.owner.rpartition(".")[2]
-        return any(name in known or f"{owner}.{name}" in known for name in field.type.names)
-
-    def inside(self, module: str, cls: str, mentioned: Iterable[str]) -> Meanings:
-        """How the stub writes those of the names that the body of a class binds: `_decl.Batch.Mode`."""
-        source = self._file.sources[module]
-        bound = next((found.attributes for found in source.classes if found.name == cls), ())
-        inner = sorted(set(bound).intersection(mentioned))
-        return {name: f"{self.written(cls, source)}.{name}" for name in inner}
-
-    def generated(self, qualified: str, suffix: str = "") -> str:
-        """The generated class of a declaration, or what stands beside it: by name in this stub, by import from another."""
+    def generated(self, qualified: str) -> str:
+        """The class that the stub of a declaration gives: by name in this stub, by import from another."""
         home, _, cls = qualified.rpartition(".")
-        name = f"{cls}{suffix}"
-        while suffix and name in self._file.sources[home].names:
-            name = f"{name}_"
         if home == self._file.source.module:
-            return name
-        return self._import(f"_{name}", f"from {self._output_module(home)} import {name}")
+            return cls
+        return self._import(f"_{cls}", f"from {self._output_module(home)} import {cls}")
 
     def written(self, name: str, source: SourceFile) -> str:
         """How the stub writes a name of a source file."""
@@ -183,7 +139,7 @@ class StubNames:
             or name in self._bound
             or name in WRITTEN_BUILTINS
             or name == "_decl"
-            or name in self._declared
+            or name in self._top
         )
 
     def _output_module(self, home: str) -> str:
@@ -195,26 +151,27 @@ class StubNames:
         return _seen_from(self._file.source, outputs)
 
 
+def qualified(name: str, source: SourceFile) -> str:
+    """The qualified name, as far as the file itself tells."""
+    head, _, rest = name.partition(".")
+    imported = source.imports.get(head)
+    if imported is not None:
+        return ".".join(part for part in (imported.module, imported.name, rest) if part)
+    if head in source.names:
+        return f"{source.module}.{name}"
+    known = head in _BUILTINS or not source.has_star_import
+    return f"{'builtins' if known else 'typing'}.{name}"
+
+
+def _keeps_strings(name: str, source: SourceFile) -> bool:
+    found = qualified(name, source)
+    return found in _STRINGS or found.startswith("jaxtyping.")
+
+
 def _names_in_body(declaration: Declaration) -> frozenset[str]:
-    """What names mean something of its own in the body of a class: those of its fields and of the methods in its stub."""
-    return methods_of_stub(declaration).union(field.name for field in declaration.fields)
-
-
-class _WordsOfStub(NamedTuple):
-    """What names mean in the annotations of one file, and how the stub writes them."""
-
-    names: StubNames
-    source: SourceFile
-    variables: Meanings
-
-    def whole(self, name: str, way: Way) -> str | None:
-        return None if name in self.variables else self.names.whole(name, self.source, way)
-
-    def head(self, name: str) -> str:
-        return self.variables.get(name) or self.names.written(name, self.source)
-
-    def passing(self, name: str) -> Passing:
-        return passing(name, self.source)
+    """What names mean something of its own in the body of a class: those of its fields and of what it registers."""
+    registers = declaration.registers if isinstance(declaration, ModuleDecl) else ()
+    return frozenset(field.name for field in declaration.fields).union(each.name for each in registers)
 
 
 def _seen_from(source: SourceFile, module: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ..emit.stub_file import stub_file
-from ..emit.tensorclass_stub import TensorClassStubView
 from ..model import FileDecl
 
 
@@ -11,9 +10,4 @@ def render_stub(file: FileDecl) -> str:
     """The stub of the generated module of a source file, without a header."""
     from .templates import rendered
 
-    view = stub_file(file)
-    classes = [
-        rendered("tensorclass.pyi.j2" if isinstance(cls, TensorClassStubView) else "module.pyi.j2", c=cls)
-        for cls in view.classes
-    ]
-    return rendered("file.pyi.j2", file=view, classes=classes)
+    return rendered("file.pyi.j2", file=stub_file(file))

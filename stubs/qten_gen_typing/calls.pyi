@@ -34,13 +34,6 @@ class Dispatching(Protocol[P, R_co]):
     @overload
     def __call__(self, obj: TensorClass, /, **keywords: Any) -> Any: ...
 
-class ExactCall:
-    """`module(x)` has the type of `module.forward`, with its overloads, type variables and names of parameters."""
-
-    def __get__(self, obj: _HasForward[F], owner: object = None, /) -> F: ...
-    # pyright wants a callable class where a module is passed as a function, to torch.compile for instance.
-    def __call__(self, *args: Any, **keywords: Any) -> Any: ...
-
 class DeclaredCall:
     """`module(x)` has the type of `module.forward`, and takes objects of TensorClass too.
 

@@ -2,7 +2,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, SupportsIndex, TypeVar, overload
 
 import torch
-from qten_gen_typing.keyed import Listed
 from tensordict import TensorDict
 from torch import Tensor
 
@@ -16,7 +15,6 @@ from qten_gen.runtime.tensorclass.methods.moving import CastFilter
 from qten_gen.runtime.tensorclass.storage.pickling import Reduced, State
 from qten_gen.runtime.tensorclass.torch_tools.transforms import R
 
-L = TypeVar("L")
 T = TypeVar("T", bound="Conversion")
 
 class Conversion(Stored):
@@ -230,12 +228,9 @@ class Conversion(Stored):
             TypeError: `fn` returned no tensor, or the others are of another class.
             ValueError: a result's shape does not start with the batch size, or the others have another one.
         """
-    @overload
-    def to_dict(self: Listed[Any, Any, Any, L, Any, Any]) -> L: ...
-    @overload
     def to_dict(
         self, *, retain_none: bool = True, convert_tensors: bool | Literal["numpy"] = False, tolist_first: bool = False
-    ) -> dict[str, object]:
+    ) -> dict[str, Any]:
         """The fields as a dict, nested objects as dicts. Tensors are not copied.
 
         >>> Batch(torch.arange(2), batch_size=2).to_dict(retain_none=False, convert_tensors=True)
@@ -312,10 +307,7 @@ class Conversion(Stored):
         Raises:
             ImportError: tensordict is not installed.
         """
-    @overload
-    def numpy(self: Listed[Any, Any, Any, Any, L, Any], *, force: bool = False) -> L: ...
-    @overload
-    def numpy(self, *, force: bool = False) -> dict[str, object]:
+    def numpy(self, *, force: bool = False) -> dict[str, Any]:
         """The fields as a dict of arrays, nested objects as dicts; None, static and PerItem values as they are.
 
         Arrays share memory with the tensors, so writes are seen on both sides.

@@ -1,19 +1,16 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeVar, overload
 
-from qten_gen_typing.keyed import Listed
-
 from qten_gen.runtime.tensorclass.core.indices import Index
 from qten_gen.runtime.tensorclass.core.lookup import Key
 from qten_gen.runtime.tensorclass.core.stored import Stored
 
-L = TypeVar("L")
 T = TypeVar("T", bound="Fields")
 
 class Fields(Stored):
     """Made of the functions that TensorClass has as methods, by `make generate`."""
 
-    def get(self, key: Key, default: object = ...) -> object:
+    def get(self, key: Key, default: object = ...) -> Any:
         """The value of a field; a tuple names a field of a nested object.
 
         >>> batch = Batch(torch.arange(2), batch_size=2)
@@ -27,7 +24,7 @@ class Fields(Stored):
             KeyError: there is no such field and no default.
             TypeError: `key` is neither a name nor a tuple of names.
         """
-    def get_at(self, key: Key, index: Index, default: object = ...) -> object:
+    def get_at(self, key: Key, index: Index, default: object = ...) -> Any:
         """The items of a field that `index` selects along the batch dimensions: `batch[index].get(key)`, but for that field alone.
 
         Of a tensor of shape `[*batch, *event]` it is one of shape `[*indexed, *event]`, with the same dtype and device.
@@ -64,7 +61,7 @@ class Fields(Stored):
             RuntimeError: the object is locked.
             FrozenInstanceError: it is frozen.
         """
-    def setdefault(self, key: Key, default: object) -> object:
+    def setdefault(self, key: Key, default: object) -> Any:
         """The value of a field; one that is None is set to `default` first.
 
         >>> Batch(torch.arange(2), batch_size=2).setdefault("mask", torch.ones(2))
@@ -76,7 +73,7 @@ class Fields(Stored):
             ValueError: its shape does not fit.
             RuntimeError: the field is None and the object is locked.
         """
-    def pop(self, key: Key, default: object = ...) -> object:
+    def pop(self, key: Key, default: object = ...) -> Any:
         """Take the value out of an optional tensor or nested field, which is None afterwards.
 
         >>> batch = Batch(torch.arange(2), torch.ones(2), batch_size=2)
@@ -91,7 +88,7 @@ class Fields(Stored):
             TypeError: the field is static, or not optional.
             RuntimeError: the object is locked.
         """
-    def select(self, *keys: Key) -> dict[str, object]:
+    def select(self, *keys: Key) -> dict[str, Any]:
         """Some fields as a dict, in the order asked for; of a nested object that a tuple leads into, a dict of the fields asked for.
 
         >>> Batch(torch.arange(2), batch_size=2).select("tokens")
@@ -103,7 +100,7 @@ class Fields(Stored):
         Raises:
             KeyError: there is no such field.
         """
-    def exclude(self, *keys: Key) -> dict[str, object]:
+    def exclude(self, *keys: Key) -> dict[str, Any]:
         """The fields that are not named, as a dict; a nested object that a tuple leads into is a dict of its other fields.
 
         >>> Batch(torch.arange(2), batch_size=2).exclude("mask")
@@ -112,8 +109,6 @@ class Fields(Stored):
         Raises:
             KeyError: there is no such field.
         """
-    @overload
-    def keys(self: Listed[L, Any, Any, Any, Any, Any]) -> L: ...
     @overload
     def keys(self) -> tuple[str, ...]: ...
     @overload
@@ -133,75 +128,20 @@ class Fields(Stored):
             leaves_only: Only fields that hold a tensor, or a dict or list of tensors, and no None, static value or object.
             sort: In alphabetical order.
         """
-    @overload
-    def values(self: Listed[Any, L, Any, Any, Any, Any]) -> L: ...
-    @overload
-    def values(
-        self: Listed[Any, Any, Any, Any, Any, L],
-        include_nested: bool = False,
-        *,
-        leaves_only: Literal[True],
-        sort: bool = False,
-    ) -> tuple[L, ...]: ...
-    @overload
-    def values(
-        self: Listed[Any, Any, Any, Any, Any, L],
-        include_nested: bool,
-        leaves_only: Literal[True],
-        *,
-        sort: bool = False,
-    ) -> tuple[L, ...]: ...
-    @overload
-    def values(
-        self, include_nested: bool = False, *, leaves_only: Literal[True], sort: bool = False
-    ) -> tuple[Any, ...]: ...
-    @overload
-    def values(self, include_nested: bool, leaves_only: Literal[True], *, sort: bool = False) -> tuple[Any, ...]: ...
-    @overload
-    def values(
-        self, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False
-    ) -> tuple[object, ...]:
+    def values(self, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False) -> tuple[Any, ...]:
         """The values of the fields, None and static ones included; the arguments are those of `keys`.
 
         >>> Batch(torch.arange(4), batch_size=4).values(leaves_only=True)
         (tensor([0, 1, 2, 3]),)
         """
     @overload
-    def items(self: Listed[Any, Any, L, Any, Any, Any]) -> L: ...
-    @overload
     def items(
-        self: Listed[Any, Any, Any, Any, Any, L],
-        include_nested: Literal[False] = False,
-        *,
-        leaves_only: Literal[True],
-        sort: bool = False,
-    ) -> tuple[tuple[str, L], ...]: ...
-    @overload
-    def items(
-        self: Listed[Any, Any, Any, Any, Any, L],
-        include_nested: bool,
-        leaves_only: Literal[True],
-        *,
-        sort: bool = False,
-    ) -> tuple[tuple[Key, L], ...]: ...
-    @overload
-    def items(self) -> tuple[tuple[str, object], ...]: ...
-    @overload
-    def items(
-        self, include_nested: Literal[False] = False, *, leaves_only: Literal[True], sort: bool = False
+        self, include_nested: Literal[False] = False, leaves_only: bool = False, *, sort: bool = False
     ) -> tuple[tuple[str, Any], ...]: ...
     @overload
     def items(
-        self, include_nested: Literal[False] = False, leaves_only: bool = False, *, sort: bool = False
-    ) -> tuple[tuple[str, object], ...]: ...
-    @overload
-    def items(
-        self, include_nested: bool, leaves_only: Literal[True], *, sort: bool = False
-    ) -> tuple[tuple[Key, Any], ...]: ...
-    @overload
-    def items(
         self, include_nested: bool, leaves_only: bool = False, *, sort: bool = False
-    ) -> tuple[tuple[Key, object], ...]:
+    ) -> tuple[tuple[Key, Any], ...]:
         """Names and values of the fields; the arguments are those of `keys`.
 
         >>> dict(Batch(torch.arange(4), batch_size=4).items())

@@ -1,16 +1,13 @@
 from collections.abc import Sequence
-from typing import Any, Generic, Never, TypeVar, overload
+from typing import Generic, Never, TypeVar, overload
 
 import torch
-from typing_extensions import TypeVar as TypeVarWithDefault
 
 Get = TypeVar("Get", covariant=True)
 Set = TypeVar("Set", contravariant=True)
-Default = TypeVarWithDefault("Default", default=Never)
-Destination = TypeVar("Destination", bound=dict[str, Any])
 
 class Slot(Generic[Get, Set]):
-    """A field that is read as one type and written as another: `inner: Slot[Inner, _decl.Inner]`."""
+    """A field that is read as one type and written as another: `rate: Slot[Tensor, float | Tensor]`."""
 
     @overload
     def __get__(self, obj: None, owner: type[object], /) -> Slot[Get, Set]: ...

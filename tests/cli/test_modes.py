@@ -34,13 +34,12 @@ def test_check_tells_stale_from_edited_and_orphaned(qten_gen: Command) -> None:
     assert result.status == 1
     assert result.out.splitlines()[:-1] == [
         "stale: src/changed_qten.py",
-        "stale: src/changed_qten.pyi",
         "stale: src/edited_qten.py (edited by hand)",
         "orphan: src/gone_qten.py",
         "orphan: src/gone_qten.pyi",
         "help: run qten-gen src, and commit what it writes",
     ]
-    assert result.summary == "1 file up to date, 3 stale, 2 orphaned"
+    assert result.summary == "2 files up to date, 2 stale, 2 orphaned"
 
 
 def test_check_after_a_run_finds_nothing(qten_gen: Command) -> None:

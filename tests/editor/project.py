@@ -78,16 +78,13 @@ attention = Attention(8, heads=2)
 def use(batch: Batch, attention: Attention) -> None:
     tokens = batch.tokens
     weight = batch.point.weight
-    other = batch.replace(source="other", tokens=tokens)
-    mask = batch.get("tokens")
-    deep = batch.get(("point", "weight"))
+    other = Batch(tokens=tokens, point=batch.point)
     out = attention(tokens, causal=False)
     part = batch[0]
     qkv = attention.qkv
     heads = attention.heads
     lengths = batch.lengths
     short = batch.shortened(3)
-    batch.update({{"tokens": tokens}})
     total = batch.sum(0)
 """
 

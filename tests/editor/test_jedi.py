@@ -58,7 +58,6 @@ def test_every_field_is_offered_and_nothing_private_before_what_is_public(
     [
         ("Batch(", {"tokens=", "point=", "mask=", "source="}),
         ("Attention(", {"dim=", "heads="}),
-        ("batch.replace(", {"tokens=", "point=", "mask=", "source="}),
     ],
 )
 def test_keyword_arguments_are_offered(project: Any, call: str, arguments: set[str]) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from .language_server import Place, Server, program, running
-from .project import FILES, after, generate, place_of, write
+from .project import FILES, after, place_of, write
 
 REPOSITORY = Path(__file__).parents[2]
 PATHS = [str(REPOSITORY), str(REPOSITORY / "stubs")]
@@ -85,11 +85,6 @@ def _line(server: Server, uri: str, found: Any) -> tuple[str, str]:
     return file, (server.root / file).read_text(encoding="utf-8").splitlines()[found["start"]["line"]].strip()
 
 
-def keys(labels: list[str]) -> set[str]:
-    """The literal keys among what is offered: strings, where quotes are shown or a string has begun, and no argument."""
-    return {label.strip('"') for label in labels if not label.endswith("=")}
-
-
 BOTH = pytest.mark.parametrize("file", ["generated.py", "declared.py"])
 
 
@@ -104,11 +99,13 @@ def test_every_field_is_offered_and_nothing_private_before_what_is_public(
     assert [label for label in offered[first_private:] if not label.startswith("_")] == []
 
 
-@pytest.mark.parametrize(("name", "members"), [("batch", OWN), ("attention", NET)])
-def test_pyright_offers_what_a_class_declares_first(server: Server, name: str, members: set[str]) -> None:
-    """ty offers members by the alphabet. In pyright, what a generated stub types anew comes even before fields."""
+@BOTH
+def test_pyright_offers_what_a_class_declares_first(server: Server, file: str) -> None:
+    """ty offers members by the alphabet."""
     if server.name == "pyright":
-        assert {*typed(server, "declared.py", f"{name}.")[: len(members)]} == members
+        assert {*typed(server, file, "batch.")[: len(OWN)]} == OWN
+        if file == "declared.py":  # the class of a module with handlers in the stub declares its calls alone
+            assert {*typed(server, file, "attention.")[:20]} >= NET
 
 
 @BOTH
@@ -121,47 +118,6 @@ def test_keyword_arguments_of_constructors_are_offered_first(
 ) -> None:
     offered = typed(server, file, call)
     assert {label.rstrip("=") for label in offered[: len(arguments)]} == arguments
-
-
-def test_keyword_arguments_of_replace_are_offered_first(server: Server) -> None:
-    assert {*typed(server, "generated.py", "batch.replace(")[:4]} == {f"{name}=" for name in FIELDS}
-
-
-@pytest.mark.parametrize(
-    ("call", "expected"),
-    [
-        ('batch.get("', FIELDS),
-        ('batch.select("', FIELDS),
-        ('batch.update({"', FIELDS),
-        ('Batch.from_dict({"', FIELDS),
-        ('attention.get_parameter("', {"qkv", "norm.weight", "norm.bias"}),
-        ('attention.get_buffer("', {"scale"}),
-    ],
-)
-def test_literal_keys_are_offered(server: Server, call: str, expected: set[str]) -> None:
-    assert keys(typed(server, "generated.py", call)) == expected
-
-
-@pytest.mark.parametrize(
-    ("expression", "expected", "in_ty"),
-    [
-        ("attention.config()", {"dim", "heads"}, True),
-        ("batch.to_dict()", FIELDS, True),
-        ("batch.select('tokens')", FIELDS, True),
-        ("attention.state_dict()", {"qkv", "scale", "norm.weight", "norm.bias"}, False),
-        ("batch.state_dict(flatten=True)", {"tokens", "point.position", "point.weight", "mask"}, False),
-    ],
-)
-def test_keys_of_dicts_are_offered(server: Server, expression: str, expected: set[str], in_ty: bool) -> None:
-    """ty knows the keys of a TypedDict, and not that an index takes literal strings alone."""
-    wanted = expected if in_ty or server.name != "ty" else set()
-    assert keys(typed(server, "generated.py", f'{expression}["', '"]')) == wanted
-
-
-def test_the_keys_of_nested_objects_are_offered(server: Server) -> None:
-    """In a tuple, pyright offers the keys of the object itself, too, once the call is closed."""
-    own = FIELDS if server.name == "pyright" else set()
-    assert keys(typed(server, "generated.py", 'batch.get(("point", "', '"))')) == {"position", "weight"} | own
 
 
 @BOTH
@@ -194,7 +150,6 @@ def test_types_defaults_and_documentation_are_shown(server: Server, file: str, t
             "batch = Batch(torch.zeros(2, 7), ",
             ["tokens: Tensor, point: Point, mask: Tensor | None = None, source: str ="],
         ),
-        ("batch.replace(", ["tokens: Tensor = ..., point: Point = ..., mask: Tensor | None = ..., source: str = ..."]),
         ("Attention(8, ", ["(dim: int, heads: int = 8, *, device: "]),
         ("out = attention(", ["(x: Tensor, causal: bool = ", "(batch: Batch, /) -> Tensor"]),
         ("short = batch.shortened(", ["(length: int) -> Tensor"]),
@@ -223,9 +178,9 @@ def test_a_definition_is_the_line_that_the_user_wrote(server: Server, file: str,
     assert ("shop/model.py", line) in definitions(server, file, text)
 
 
+_LINES = ("tokens = batch.tokens", "other = Batch(tokens=tokens, point=batch.point)")
 USES_OF_TOKENS = {
-    ("declared.py", "tokens = batch.tokens"),
-    ("generated.py", "tokens = batch.tokens"),
+    *((file, line) for file in ("declared.py", "generated.py") for line in _LINES),
     ("shop/model.py", "tokens: Tensor"),
     ("shop/model.py", "return torch.full(self.batch_size, self.tokens.shape[-1])"),
     ("shop/model.py", "return self.tokens[:, :length]"),
@@ -239,35 +194,9 @@ def test_references_are_found_from_the_declaration_and_from_a_use(server: Server
     assert {_line(server, one["uri"], one["range"]) for one in found} == USES_OF_TOKENS
 
 
-def test_a_field_is_renamed_wherever_it_is_an_attribute_and_a_checker_finds_the_rest(server: Server) -> None:
-    """Keyword arguments and literal keys belong to generated functions, which a server cannot rename before they change."""
+def test_a_field_is_renamed_wherever_it_is_used(server: Server) -> None:
     edits = _renamed(server, after("shop/model.py", "\n    toke"), "words")
     assert {_line(server, server.uri(file), found) for file, found in edits} == USES_OF_TOKENS
-    try:
-        for file in {file for file, _ in edits}:
-            text = _edited(
-                (server.root / file).read_text(encoding="utf-8"), [found for name, found in edits if name == file]
-            )
-            (server.root / file).write_text(text, encoding="utf-8")
-            server.show(file, text)
-        generate(server.root)
-        changed = [{"uri": server.uri(f"shop/model_qten.{ending}"), "type": 2} for ending in ("py", "pyi")]
-        server.notify("workspace/didChangeWatchedFiles", {"changes": changed})
-        report = server.request("textDocument/diagnostic", {"textDocument": {"uri": server.uri("generated.py")}})
-        wrong = {
-            _line(server, server.uri("generated.py"), one["range"])[1]
-            for one in report["items"]
-            if one["severity"] == 1
-        }
-    finally:
-        write(server.root)
-        for file in FILES:
-            server.show(file, FILES[file])
-    assert wrong == {
-        'other = batch.replace(source="other", tokens=tokens)',
-        'mask = batch.get("tokens")',
-        'batch.update({"tokens": tokens})',
-    }
 
 
 def _renamed(server: Server, place: Place, name: str) -> list[tuple[str, Any]]:
@@ -279,12 +208,3 @@ def _renamed(server: Server, place: Place, name: str) -> list[tuple[str, Any]]:
     edits = [(server.file(one["textDocument"]["uri"]), edit) for one in documents for edit in one["edits"]]
     assert {edit["newText"] for _, edit in edits} == {name}
     return [(file, edit["range"]) for file, edit in edits]
-
-
-def _edited(text: str, ranges: list[Any]) -> str:
-    """The text with `words` in each range, all of which lie in one line each."""
-    lines = text.splitlines(keepends=True)
-    for found in sorted(ranges, key=lambda one: (one["start"]["line"], -one["start"]["character"])):
-        line, start, end = found["start"]["line"], found["start"]["character"], found["end"]["character"]
-        lines[line] = f"{lines[line][:start]}words{lines[line][end:]}"
-    return "".join(lines)

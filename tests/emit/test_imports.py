@@ -7,7 +7,7 @@ from textwrap import dedent
 import pytest
 
 from qten_gen.emit.file import PythonFileView, python_class, python_file
-from qten_gen.emit.imports import IMPORTS, statement, statements
+from qten_gen.emit.imports import IMPORTS, statements
 from qten_gen.emit.stub_file import StubFileView, stub_file
 from qten_gen.generate.render import render_class
 from qten_gen.link import link
@@ -25,9 +25,6 @@ from qten_gen import Module, PerItem, TensorClass, Unbatched, buffer, field, par
 
 TENSORCLASS = {"_rt", "_t", "_torch"}
 STORED = {*TENSORCLASS, "_repeat"}
-STUB = {"_ReadOnly", "_Array", "_BatchSize", "_DeviceLike", "_Index", "_NamesLike"}
-MODULE_STUB = {"_Destination", "_DeviceLike", "_ExactCall", "_LabelledTensor", "_OrderedDict", "_torch"}
-STATE = {"_Destination", "_KeyedState", "_NestedState", "_OrderedDict", "_torch"}
 
 
 def linked(text: str, head: str = HEAD) -> FileDecl:
@@ -61,81 +58,58 @@ def test_statements_are_grouped_and_sorted(aliases: list[str], expected: tuple[t
 
 
 @pytest.mark.parametrize(
-    ("fields", "python", "stub"),
+    ("fields", "python"),
     [
-        ("x: Tensor", TENSORCLASS, STUB | STATE),
-        ("x: Tensor | None", STORED, STUB | STATE | {"_Default"}),
-        ("x: float", TENSORCLASS, STUB | STATE | {"_Slot"}),
-        ("x: Unbatched[Tensor]", {*STORED, "_features"}, STUB | STATE),
-        ("x: list[Tensor]", {*STORED, "_features"}, STUB),
-        ("x: Unbatched[list[Tensor]]", {*STORED, "_features"}, STUB),
-        ("x: str", STORED, STUB - {"_Array"}),
-        ("x: PerItem[str]", {*STORED, "_features"}, STUB - {"_Array"} | {"_PerItemInput", "_Slot"}),
-        ("len: Tensor", {*TENSORCLASS, "_builtins"}, STUB | STATE),
-        ("len: str", STORED, STUB - {"_Array"}),
-        ("type: str", {*STORED, "_builtins"}, STUB - {"_Array"}),
-        ("x: Tensor = field(default=torch.nn.init.ones_)", {*TENSORCLASS, "_nn"}, STUB | STATE),
-        ("pass", TENSORCLASS, STUB - {"_Array", "_ReadOnly"}),
+        ("x: Tensor", TENSORCLASS),
+        ("x: Tensor | None", STORED),
+        ("x: float", TENSORCLASS),
+        ("x: Unbatched[Tensor]", {*STORED, "_features"}),
+        ("x: list[Tensor]", {*STORED, "_features"}),
+        ("x: Unbatched[list[Tensor]]", {*STORED, "_features"}),
+        ("x: str", STORED),
+        ("x: PerItem[str]", {*STORED, "_features"}),
+        ("len: Tensor", {*TENSORCLASS, "_builtins"}),
+        ("len: str", STORED),
+        ("type: str", {*STORED, "_builtins"}),
+        ("x: Tensor = field(default=torch.nn.init.ones_)", {*TENSORCLASS, "_nn"}),
+        ("pass", TENSORCLASS),
     ],
 )
-def test_a_tensorclass_imports_what_its_fields_need(fields: str, python: set[str], stub: set[str]) -> None:
+def test_a_tensorclass_imports_what_its_fields_need(fields: str, python: set[str]) -> None:
     file = linked(f"class Batch(TensorClass):\n    {fields}\n")
     assert python_file(file).classes[0].imports == python
-    assert stub_file(file).classes[0].imports == stub
-
-
-def test_a_nested_field_needs_a_slot_and_a_default_where_a_key_leads_through_none() -> None:
-    point, required, optional = stub_file(
-        linked("""
-        class Point(TensorClass):
-            x: Tensor
-        class Line(TensorClass):
-            point: Point
-        class Area(TensorClass):
-            point: Point | None
-        """)
-    ).classes
-    assert point.imports == STUB | STATE
-    assert required.imports == STUB - {"_Array"} | STATE | {"_ReadOnly", "_Slot"}
-    assert optional.imports == STUB - {"_Array"} | STATE | {"_ReadOnly", "_Slot", "_Default"}
 
 
 @pytest.mark.parametrize(
-    ("fields", "python", "stub"),
+    ("fields", "python"),
     [
-        ("dim: int", {"_torch"}, MODULE_STUB),
+        ("dim: int", {"_torch"}),
         (
             'dim: int\n    x: Tensor = param("dim", initializer=nn.init.ones_)',
             {"_torch"},
-            MODULE_STUB | {"_KeyedState"},
         ),
         (
             'dim: int\n    x: Tensor = param("dim", initializer=nn.init.normal_)',
             {"_torch"},
-            MODULE_STUB | {"_KeyedState"},
         ),
         (
             'dim: int\n    x: Tensor = buffer("dim", initializer=nn.init.ones_)',
             {"_torch"},
-            MODULE_STUB | {"_KeyedState"},
         ),
         (
             'dim: int\n    x: nn.Linear = submodule(nn.Linear, "dim", "dim")',
             {"_torch", "_nn"},
-            MODULE_STUB | {"_KeyedState"},
         ),
         (
             'dim: int\n    x: Tensor = buffer("dim", value=torch.arange)',
             {"_torch", "_features"},
-            MODULE_STUB | {"_KeyedState"},
         ),
-        ("def __init__(self) -> None: ...", set(), MODULE_STUB - {"_DeviceLike", "_LabelledTensor"}),
+        ("def __init__(self) -> None: ...", set()),
     ],
 )
-def test_a_module_imports_what_its_fields_need(fields: str, python: set[str], stub: set[str]) -> None:
+def test_a_module_imports_what_its_fields_need(fields: str, python: set[str]) -> None:
     file = linked(f"class Net(Module):\n    {fields}\n")
     assert python_file(file).classes[0].imports == python
-    assert stub_file(file).classes[0].imports == stub
 
 
 def test_a_docstring_causes_no_import() -> None:
@@ -180,10 +154,9 @@ def test_a_class_in_memory_has_the_imports_of_its_file() -> None:
 
 
 def test_a_name_of_the_user_gives_way_to_ours() -> None:
-    head = "from torch import Tensor\nfrom qten_gen import TensorClass\nfrom pandas import Index as _Index\n"
-    view = stub_file(linked("class Batch(TensorClass):\n    x: Tensor\n    index: _Index\n", head))
-    assert "from pandas import Index as _Index_" in lines(view)
-    assert statement("_Index", IMPORTS["_Index"]) in lines(view)
+    head = "from torch import Tensor\nfrom qten_gen import Module\nfrom pandas import Index as _Slot\n"
+    text = "class Net(Module): ...\n@Net.register(_Slot)\ndef _(net: Net, slot: _Slot) -> int: ...\n"
+    assert "from pandas import Index as _Slot_" in lines(stub_file(linked(text, head)))
 
 
 @pytest.mark.parametrize("path", GENERATED, ids=lambda path: f"{path.parent.name}/{path.name}")

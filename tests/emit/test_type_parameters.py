@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from qten_gen.emit.stub_names import StubNames
-from qten_gen.emit.type_parameters import TypeParameters, meanings, type_parameters
+from qten_gen.emit.type_parameters import TypeParameters, type_parameters
 from qten_gen.model import Declaration, FileDecl, TensorClassDecl
 
 from .declared import linked
@@ -44,39 +44,24 @@ def found(file: FileDecl, name: str) -> Declaration:
 def test_variables_of_generic_are_reached_through_the_source() -> None:
     base = linked(**FILES)["shop.base"]
     parameters = type_parameters(found(base, "Box"), StubNames(base))
-    assert parameters == TypeParameters(("T",), arguments="[_decl.T]")
-    assert parameters.generic == ", _t.Generic[_decl.T]"
+    assert parameters == TypeParameters(arguments="[_decl.T]")
 
 
 @needs_type_parameters
 def test_parameters_after_the_name_stay_there() -> None:
     model = linked(**NEWER)["shop.model"]
     parameters = type_parameters(found(model, "Pair"), StubNames(model))
-    assert parameters == TypeParameters(("A", "B"), "[A: Tensor, B]", "[A, B]")
-    assert parameters.generic == ""
+    assert parameters == TypeParameters("[A: Tensor, B]", "[A, B]")
 
 
 def test_a_class_that_fixes_the_variables_of_its_parent_is_not_generic() -> None:
-    files = linked(**FILES)
-    model, related = files["shop.model"], {"shop.base.Box": found(files["shop.base"], "Box")}
-    names = StubNames(model)
-    assert type_parameters(found(model, "Batch"), names) == TypeParameters(())
-    assert meanings(found(model, "Batch"), names, related) == {"shop.base.Box": {"T": "Tensor"}, "shop.model.Batch": {}}
-
-
-@needs_type_parameters
-def test_a_class_passes_its_parameters_on_to_its_parent() -> None:
-    files = linked(**NEWER)
-    model, related = files["shop.model"], {"shop.base.Box": found(files["shop.base"], "Box")}
-    assert meanings(found(model, "Pair"), StubNames(model), related) == {
-        "shop.base.Box": {"T": "A"},
-        "shop.model.Pair": {},
-    }
+    model = linked(**FILES)["shop.model"]
+    assert type_parameters(found(model, "Batch"), StubNames(model)) == TypeParameters()
 
 
 def test_a_reference_to_variables_of_several_types_keeps_their_star_and_loses_that_of_parameters() -> None:
     declaration = TensorClassDecl("Pair", (), (), module="shop.model", type_parameters="[T: Tensor, *Ts, **P]")
     names = StubNames(linked(**FILES)["shop.model"])
     assert type_parameters(declaration, names) == TypeParameters(
-        ("T", "Ts", "P"), pep695="[T: Tensor, *Ts, **P]", arguments="[T, *Ts, P]"
+        pep695="[T: Tensor, *Ts, **P]", arguments="[T, *Ts, P]"
     )

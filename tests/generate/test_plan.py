@@ -104,19 +104,6 @@ def test_many_long_names_are_imported_over_several_lines() -> None:
     assert "    from .model import (\n        NoShortNameForAClass0,\n" in generated
 
 
-def test_a_class_inside_a_class_is_named_through_it() -> None:
-    base = (
-        "from enum import Enum\nfrom qten_gen import Module\n"
-        "class Net(Module):\n    class Mode(Enum):\n        A = 1\n    mode: 'Mode | None' = None\n"
-    )
-    child = "from .base import Net\nclass Child(Net):\n    size: int = 1\n"
-    made = plan({"pkg/__init__.py": b"", "pkg/base.py": base.encode(), "pkg/child.py": child.encode()}, {})
-    assert "mode: _decl.Net.Mode | None" in (made.outputs["pkg/base_qten.pyi"] or "")
-    stub = made.outputs["pkg/child_qten.pyi"] or ""
-    assert "from .base import Net as _Net\n" in stub
-    assert "mode: _Net.Mode | None" in stub
-
-
 @pytest.mark.parametrize(
     ("package", "name"),
     [

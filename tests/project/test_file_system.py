@@ -337,5 +337,5 @@ def test_a_source_that_changes_to_and_fro_is_never_called_fresh(
         return old if len(reads) == 1 else source.read_bytes()
 
     monkeypatch.setattr("qten_gen.project.source_texts.read_source", torn)
-    assert qten_gen("model.py").summary == "2 files written"
+    assert qten_gen("model.py").summary == "1 file up to date, 1 written"
     assert '"y"' in qten_gen.read("model_qten.py")

@@ -45,12 +45,12 @@ def test_a_source_root_may_have_an_init(qten_gen: Command) -> None:
 @pytest.mark.parametrize(
     ("files", "expected"),
     [
-        ({}, "import model as _decl"),
-        ({"pyproject.toml": ""}, "from . import model as _decl"),
-        ({"pyproject.toml": "", "src/__init__.py": ""}, "import model as _decl"),
-        ({"pyproject.toml": "[tool.qten-gen]\nsource-roots = []\n"}, "import model as _decl"),
-        ({"pyproject.toml": "[tool.qten-gen]\nsource-roots = ['.']\n"}, "from . import model as _decl"),
-        ({"src/shop/__init__.py": ""}, "from . import model as _decl"),
+        ({}, "from model import Batch as Batch"),
+        ({"pyproject.toml": ""}, "from .model import Batch as Batch"),
+        ({"pyproject.toml": "", "src/__init__.py": ""}, "from model import Batch as Batch"),
+        ({"pyproject.toml": "[tool.qten-gen]\nsource-roots = []\n"}, "from model import Batch as Batch"),
+        ({"pyproject.toml": "[tool.qten-gen]\nsource-roots = ['.']\n"}, "from .model import Batch as Batch"),
+        ({"src/shop/__init__.py": ""}, "from .model import Batch as Batch"),
     ],
 )
 def test_the_folder_src_of_a_project_is_a_source_root(qten_gen: Command, files: dict[str, str], expected: str) -> None:

@@ -199,7 +199,6 @@ class ModuleWorld:
             match child.kind:
                 case "one":
                     yield f"assert_type({name}, {cls})"
-                    yield f'assert_type({value}.get_submodule("{net.attribute(number)}"), {cls})'
                 case "optional":
                     yield f"assert_type({name}, {cls} | None)"
                 case "list" | "fixed list":
@@ -293,8 +292,6 @@ class ModuleWorld:
                     yield f"print({name}.width)"
                 case "list" | "fixed list":
                     yield f"print({name}[0].nope)"
-                case "keyed dict":
-                    yield f'print({name}["c"])'
                 case _:
                     pass
         if "virtual" in net.extras:

@@ -1,14 +1,10 @@
 """The types of every method of the table of operations: what is called, and what checkers have to say of it.
 
-    python -m tests.typing.operation_rows declared > tests/typing/programs/operations_declared.py
-    python -m tests.typing.operation_rows generated > tests/typing/programs/operations_generated.py
-
-The two programs hold the same rows: for a declared class, and for that class as its generated stub shows it.
+python -m tests.typing.operation_rows > tests/typing/programs/operations.py
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 
 from qten_gen.runtime.tensorclass.operations.entries import Operation
@@ -124,8 +120,8 @@ _HEADER = """\
 from typing import assert_type
 
 import torch
-from shop.MODULE import Batch as C
-from shop.MODULE import Point
+from shop.model import Batch as C
+from shop.model import Point
 from torch import Tensor
 
 from qten_gen.runtime.tensorclass.operations.reduction_table import ValuesAndIndices
@@ -153,13 +149,12 @@ def _rows(operation: Operation) -> list[Row]:
     return WRITTEN[operation.name] if operation.name in WRITTEN else OF_A_FORM[operation.form]
 
 
-def program(kind: str) -> str:
-    """The text of the program for the `declared` or the `generated` class."""
-    module = {"declared": "model", "generated": "model_qten"}[kind]
-    lines = [_HEADER.replace("MODULE", module), "", "def operations(v: C) -> None:"]
+def program() -> str:
+    """The text of the program."""
+    lines = [_HEADER, "", "def operations(v: C) -> None:"]
     lines += (f"    {call}  # E" if type_ == "E" else f"    assert_type({call}, {type_})" for call, type_ in rows())
     return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":
-    print(program(sys.argv[1]), end="")
+    print(program(), end="")

@@ -20,10 +20,8 @@ WIDER = {
     ("Framed(model.weight).frame", "LabelledTensor"),
     ("model.weight.data", "Tensor"),  # a parameter, of a labelled one
     ("model.decay.owner", "nn.Module | None"),
-    ("attention.get_submodule('')", "nn.Module"),  # the module itself
-    ("sizes.get_submodule('')", "nn.Module"),  # the module itself
-    ("holding.get_submodule('activation')", "nn.Module"),  # of the class that the argument has
-    ("atlas.get_submodule('layers.0')", "nn.Module"),  # its number is known at run time only
+    ("tower.get_submodule('layers')", "nn.Module"),  # what the name leads to is known at run time only
+    ("atlas.get_submodule('layers.0')", "nn.Module"),
     ("lazy.get('tokens', as_nested_tensor=True)", "Tensor"),
     ("block.norm", "nn.Module"),  # of the class that the constructor was given
 }

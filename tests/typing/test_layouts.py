@@ -48,7 +48,7 @@ batch = Marked(torch.ones(2), Point(torch.ones(2, 2), batch_size=[2]), batch_siz
 print(batch[0].at.xy.shape, type(batch.at).__module__)
 if TYPE_CHECKING:
     reveal_type(batch[0].at.xy)
-    reveal_type(batch.get("at"))
+    reveal_type(batch.at)
 """
 REVEALED = ["Tensor", "Point"]
 

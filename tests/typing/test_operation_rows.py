@@ -1,12 +1,10 @@
-"""The programs about the types of operations hold a row for every method of the table, and all programs one for every
+"""The program about the types of operations holds a row for every method of the table, and all programs one for every
 public member. `test_programs` checks them."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-
-import pytest
 
 from qten_gen.runtime.tensorclass.operations.table import methods
 from tests.tensorclass.declared import Point
@@ -15,12 +13,9 @@ from tests.typing.operation_rows import program
 PROGRAMS = Path(__file__).parent / "programs"
 
 
-@pytest.mark.parametrize("kind", ["declared", "generated"])
-def test_a_program_is_that_of_the_rows(kind: str) -> None:
-    path = PROGRAMS / f"operations_{kind}.py"
-    assert path.read_text(encoding="utf-8") == program(kind), (
-        f"run: python -m tests.typing.operation_rows {kind} > {path}"
-    )
+def test_the_program_is_that_of_the_rows() -> None:
+    path = PROGRAMS / "operations.py"
+    assert path.read_text(encoding="utf-8") == program(), f"run: python -m tests.typing.operation_rows > {path}"
 
 
 def test_every_public_member_is_in_a_program() -> None:
@@ -30,5 +25,5 @@ def test_every_public_member_is_in_a_program() -> None:
 
 
 def test_every_method_has_a_row() -> None:
-    text = program("declared")
+    text = program()
     assert [name for name in methods() if not name.startswith("__") and f".{name}(" not in text] == []

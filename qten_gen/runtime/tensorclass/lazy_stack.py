@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import index as integer
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, cast, overload
 
 import torch
 from torch import Size, Tensor
@@ -22,9 +22,6 @@ from .methods import joining
 from .methods.applying import apply
 from .methods.indexing import getitem
 from .methods.moving import pin_memory, to
-
-if TYPE_CHECKING:
-    from qten_gen_typing import StackedGet
 
 B = TypeVar("B", bound=Stored)
 C = TypeVar("C", bound=Stored)
@@ -94,9 +91,73 @@ class LazyStack(Generic[B]):
             advice = f"; read the field with .get({name!r}), or from one of the objects" if known else ""
             raise AttributeError(f"'LazyStack' object has no attribute {name!r}{advice}")
 
-    if TYPE_CHECKING:
-        # The keys that it takes are those of the generated class of the objects.
-        get: ClassVar[StackedGet]
+    @overload
+    def get(
+        self,
+        key: Key,
+        *,
+        as_list: Literal[False] = False,
+        as_padded_tensor: Literal[False] = False,
+        as_nested_tensor: Literal[False] = False,
+    ) -> Tensor: ...
+    @overload
+    def get(self, key: Key, *, as_list: Literal[True]) -> list[Tensor | Any]: ...
+    @overload
+    def get(self, key: Key, *, as_padded_tensor: Literal[True], padding_value: float = 0.0) -> Tensor: ...
+    @overload
+    def get(self, key: Key, *, as_nested_tensor: Literal[True], layout: torch.layout = ...) -> Tensor: ...
+    def get(
+        self,
+        key: Key,
+        *,
+        as_list: bool = False,
+        as_padded_tensor: bool = False,
+        padding_value: float = 0.0,
+        as_nested_tensor: bool = False,
+        layout: torch.layout = torch.jagged,
+    ) -> Tensor | list[Tensor | Any]:
+        """A tensor field of all objects: of shape `[len(self), *batch, *event]`, or in another form where their shapes differ.
+
+        >>> lazy = Batch.lazy_stack([Batch(torch.ones(2)), Batch(torch.ones(3))])
+        >>> lazy.get("tokens", as_list=True)
+        [tensor([1., 1.]), tensor([1., 1., 1.])]
+        >>> lazy.get("tokens", as_padded_tensor=True, padding_value=-1.0)[0]
+        tensor([ 1.,  1., -1.])
+
+        Other fields are read from the objects: `[batch.source for batch in lazy]`, `lazy.map(lambda batch: batch.point)`.
+
+        Args:
+            as_list: The tensors as they are; None for an object whose field is None.
+            as_padded_tensor: One tensor with the largest size in each dimension. Smaller tensors are padded at the end, and an
+                object without the tensor is padding throughout.
+            padding_value: The number to pad with.
+            as_nested_tensor: A nested tensor of torch.
+            layout: Of the nested tensor; `torch.jagged` lets one dimension differ.
+
+        Raises:
+            KeyError: there is no such field.
+            TypeError: it is not a tensor field, or it is None in some objects and the form has no place for None.
+            ValueError: the tensors cannot be stacked; the message names the forms.
+        """
+        found = [self._tensor(one, key) for one in self.objects]
+        if as_list:
+            return found
+        if as_padded_tensor:
+            return _padded(self._label(key), found, padding_value)
+        present = [tensor for tensor in found if tensor is not None]
+        if len(present) < len(found):
+            missing = f"{len(found) - len(present)} of {len(found)} objects"
+            raise TypeError(f"{self._label(key)} is None in {missing}; read it with as_list=True")
+        if as_nested_tensor:
+            nested: Tensor = torch.nested.as_nested_tensor(present, layout=layout)
+            return nested
+        shapes = list(dict.fromkeys(tuple(tensor.shape) for tensor in present))
+        if len(shapes) > 1:
+            raise ValueError(
+                f"{self._label(key)} has the shapes {', '.join(str(list(shape)) for shape in shapes)}, which are not one; "
+                "read it with as_list=True, as_padded_tensor=True or as_nested_tensor=True"
+            )
+        return torch.stack(present)
 
     def _tensor(self, one: B, key: Key) -> Tensor | None:
         """The tensor in one object; None where the field or a nested object on the way is None."""
@@ -213,66 +274,6 @@ class LazyStack(Generic[B]):
         return joining.stack(self.objects)
 
     contiguous = dense
-
-
-def _get(
-    self: LazyStack[Any],
-    key: Key,
-    *,
-    as_list: bool = False,
-    as_padded_tensor: bool = False,
-    padding_value: float = 0.0,
-    as_nested_tensor: bool = False,
-    layout: torch.layout = torch.jagged,
-) -> Tensor | list[Tensor | None]:
-    """A tensor field of all objects: of shape `[len(self), *batch, *event]`, or in another form where their shapes differ.
-
-    >>> lazy = Batch.lazy_stack([Batch(torch.ones(2)), Batch(torch.ones(3))])
-    >>> lazy.get("tokens", as_list=True)
-    [tensor([1., 1.]), tensor([1., 1., 1.])]
-    >>> lazy.get("tokens", as_padded_tensor=True, padding_value=-1.0)[0]
-    tensor([ 1.,  1., -1.])
-
-    Other fields are read from the objects: `[batch.source for batch in lazy]`, `lazy.map(lambda batch: batch.point)`.
-
-    Args:
-        as_list: The tensors as they are; None for an object whose field is None.
-        as_padded_tensor: One tensor with the largest size in each dimension. Smaller tensors are padded at the end, and an
-            object without the tensor is padding throughout.
-        padding_value: The number to pad with.
-        as_nested_tensor: A nested tensor of torch.
-        layout: Of the nested tensor; `torch.jagged` lets one dimension differ.
-
-    Raises:
-        KeyError: there is no such field.
-        TypeError: it is not a tensor field, or it is None in some objects and the form has no place for None.
-        ValueError: the tensors cannot be stacked; the message names the forms.
-    """
-    found = [self._tensor(one, key) for one in self.objects]
-    if as_list:
-        return found
-    if as_padded_tensor:
-        return _padded(self._label(key), found, padding_value)
-    present = [tensor for tensor in found if tensor is not None]
-    if len(present) < len(found):
-        missing = f"{len(found) - len(present)} of {len(found)} objects"
-        raise TypeError(f"{self._label(key)} is None in {missing}; read it with as_list=True")
-    if as_nested_tensor:
-        nested: Tensor = torch.nested.as_nested_tensor(present, layout=layout)
-        return nested
-    shapes = list(dict.fromkeys(tuple(tensor.shape) for tensor in present))
-    if len(shapes) > 1:
-        raise ValueError(
-            f"{self._label(key)} has the shapes {', '.join(str(list(shape)) for shape in shapes)}, which are not one; "
-            "read it with as_list=True, as_padded_tensor=True or as_nested_tensor=True"
-        )
-    return torch.stack(present)
-
-
-if not TYPE_CHECKING:
-    # Checkers and editors see it in `qten_gen_typing`.
-    _get.__name__, _get.__qualname__ = "get", "LazyStack.get"
-    LazyStack.get = _get
 
 
 def lazy_or_dense(objects: Sequence[B]) -> B | LazyStack[B]:

@@ -88,8 +88,8 @@ INDEXES: list[Any] = [0, -1, slice(1, 3), None, ..., [2, 0], torch.tensor([True,
 @pytest.mark.parametrize("index", INDEXES, ids=str)
 def test_get_at_is_the_field_of_the_indexed_object(index: Any) -> None:
     value = batch(4)
-    assert torch.equal(value.get_at("tokens", index), value[index].tokens)  # type: ignore[arg-type] # without generated files an object
-    assert torch.equal(value.get_at(("point", "weight"), index), value[index].point.weight)  # type: ignore[arg-type] # the same
+    assert torch.equal(value.get_at("tokens", index), value[index].tokens)
+    assert torch.equal(value.get_at(("point", "weight"), index), value[index].point.weight)
     assert value.get_at("source", index) == "test"
 
 

@@ -10,17 +10,9 @@ from torch import Tensor
 
 def use(convoy: Convoy, truck: Truck, gauge: Gauge, fixed: Fixed, pages: WheelDict) -> None:
     assert_type(truck.weight, Tensor)
-    assert_type(truck.get("label"), int)
     assert_type(truck.front, PartsWheel)
     assert_type(truck.rear, Wheel)
-    assert_type(truck.to_dict()["label"], int)
-    assert_type(truck.front.get("pressure"), Tensor | None)
-    assert_type(convoy.get(("first", "front", "wear")), Tensor | None)
-    assert_type(convoy.get(("first", "label")), int)
-    assert_type(convoy.get(("cargo", "label")), str)
-    assert_type(pages.to_dict()["pages"], Tensor)
     assert_type(gauge(truck), PartsWheel)
     assert_type(gauge("truck", factor=2), int)
     assert_type(fixed.wheel, PartsWheel)
     fixed.wheel = truck.front  # E
-    truck.set("label", "seven")  # E

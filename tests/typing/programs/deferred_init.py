@@ -44,4 +44,3 @@ keep: Callable[[nn.Module], bool] = lambda module: True  # noqa: E731
 materialize_module(linear, buffers_only=True, check_fn=keep)
 materialize_module(linear.weight)  # E
 materialize_tensor(linear)  # E
-is_deferred(3)  # E

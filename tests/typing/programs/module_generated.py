@@ -18,7 +18,6 @@ assert_type(attention(x=x), Tensor)
 assert_type(attention(batch), Tensor)
 assert_type(attention.qkv, nn.Parameter)
 assert_type(attention.causal, Tensor)
-assert_type(attention.get_submodule("norm"), nn.LayerNorm)
 declared: model.Attention = attention
 nn.Sequential(attention)
 torch.optim.SGD(attention.parameters(), lr=0.1)
@@ -53,9 +52,6 @@ class Sums(Protocol):
     def __call__(self, x: Tensor, /) -> int: ...
 
 
-summing: Sums = Splitting(2)  # E
 summed: Sums = attention  # E
-assert_type(torch.compile(Splitting(2), backend="eager")(torch.ones(4)), list[Tensor])
-torch.compile(Splitting(2))(1)  # E
 for cuts in (Splitting(2), modules.Splitting(2)):
     given: Cuts = cuts

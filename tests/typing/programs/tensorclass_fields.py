@@ -37,9 +37,6 @@ DeclaredLookup(x, None)  # E
 lookup = Lookup(x, x, batch_size=2)
 assert_type(lookup.table, Tensor)
 assert_type(lookup[0].bias, Tensor | None)
-assert_type(lookup.get("scale"), Tensor | None)
-assert_type(lookup.to_dict()["table"], Tensor)
-lookup.replace(table=None)  # E
 torch.vmap(lambda item: item.ids, in_dims=(lookup.vmap_dims(),))(lookup)
 assert_type(lookup.vmap(lambda item: item.ids), Tensor)
 assert_type(lookup.vmap(lambda item: (item, item.ids), -1), tuple[Lookup, Tensor])
@@ -54,8 +51,6 @@ DeclaredLayered([x], {"a": 1})  # E
 layered = Layered([x], batch_size=2)
 assert_type(layered[0].layers[0], Tensor)
 assert_type(layered.heads, dict[str, Tensor] | None)
-assert_type(layered.get("rest"), list[Tensor] | None)
-assert_type(layered.to_dict()["tables"], dict[str, Tensor])
 layered.layers = {"a": x}  # E
 
 one = DeclaredListed(x, ["a", "b"], PerItem([1, 2]), batch_size=2)
@@ -69,13 +64,10 @@ one.titles = [3]  # E
 one.ids = [1, 2]
 DeclaredListed(x, [1])  # E
 
-listed = Listed(x, ["a", "b"], [1, 2], batch_size=2)
+listed = Listed(x, ["a", "b"], PerItem([1, 2]), batch_size=2)
 assert_type(listed.titles, PerItem[str])
 assert_type(listed.ids, PerItem[int] | None)
-assert_type(listed.get("titles")[0], PerItem[str])
-assert_type(listed.replace(titles=["c", "d"]).to_dict()["titles"], PerItem[str])
 listed.from_dict(listed.to_dict(), batch_size=2).update(listed.to_dict()).update(listed.select("titles"))
 layered.from_dict(layered.to_dict(), batch_size=2).update(layered.to_dict()).update(layered.select("rest"))
 listed.ids = [1, 2]
 listed.ids = ["a"]  # E
-listed.set("titles", [3])  # E

@@ -1,8 +1,9 @@
-"""What a frozen class refuses at run time, checkers find."""
+"""Fields of a frozen class cannot be assigned, where a keyword of the class statement says that it is frozen."""
 
 from typing import assert_type
 
 import torch
+from fleet.parts_qten import Fixed
 from kinds.tensorclasses_qten import Frozen
 
 frozen = Frozen(torch.ones(2))
@@ -15,27 +16,5 @@ assert_type(frozen.abs(), Frozen)
 assert_type(frozen.lock_(), Frozen)
 
 
-def change(frozen: Frozen) -> None:
-    frozen.batch_size = torch.Size([2])  # E
-    frozen.names = ("row",)  # E
-    frozen[0] = frozen  # E
-
-
-def zero(frozen: Frozen) -> None:
-    frozen.zero_()  # E
-
-
-def add(frozen: Frozen) -> None:
-    frozen.add_(1)  # E
-
-
-def copy(frozen: Frozen) -> None:
-    frozen.copy_(frozen)  # E
-
-
-def load(frozen: Frozen) -> None:
-    frozen.requires_grad_()  # E
-
-
-def augment(frozen: Frozen) -> None:
-    frozen += 1  # E mypy
+def assigned(fixed: Fixed) -> None:
+    fixed.wheel = fixed.wheel  # E

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, assert_type
+from typing import Any, NamedTuple, assert_type
 
 import numpy as np
 import torch
@@ -34,7 +34,7 @@ Batch.from_tensordict({})  # E
 Batch.from_tensordict(x)  # E
 Batch.from_tensordict(made, 3)  # E
 
-assert_type(batch.numpy(force=True), dict[str, object])
+assert_type(batch.numpy(force=True), dict[str, Any])
 assert_type(Batch.from_numpy({"x": np.zeros(3)}, batch_size=3), Batch)
 assert_type(Point.from_numpy(np.zeros(3, dtype=[("x", "f4")])), Point)
 batch.numpy(True)  # E

@@ -1,6 +1,6 @@
 """Lazy stacks are typed by the class of their objects."""
 
-from typing import assert_type
+from typing import Any, assert_type
 
 import torch
 from tensorclass_declared import Batch, Labelled, Point
@@ -23,7 +23,7 @@ assert_type(lazy[0, 1:], Batch)
 assert_type([one.source for one in lazy], list[str])
 assert_type(lazy.objects, tuple[Batch, ...])
 assert_type(lazy.get("tokens"), Tensor)
-assert_type(lazy.get(("point", "weight"), as_list=True), list[Tensor | None])
+assert_type(lazy.get(("point", "weight"), as_list=True), list[Tensor | Any])
 assert_type(lazy.get("tokens", as_padded_tensor=True, padding_value=-1), Tensor)
 assert_type(lazy.get("tokens", as_nested_tensor=True), Tensor)
 assert_type(lazy.map(lambda one: one.point), LazyStack[Point])

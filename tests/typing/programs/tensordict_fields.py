@@ -23,14 +23,10 @@ declared = Declared(x, td, batch_size=2)
 
 # A base of TensorDict is unknown to pyright, so that it takes every attribute of this type for a descriptor.
 assert_type(declared.td, TensorDict)  # E pyright
-assert_type(collected.get("td"), TensorDict)
-assert_type(collected.to_dict()["td"], dict[str, object])
 assert_type(collected.as_tensordict(), TensorDict)
 assert_type(Batch(x, Point(x)).as_tensordict(), TensorDict)
 assert_type(Collected.from_tensordict(td).x, Tensor)
 declared.td = td
 declared.td = x  # E mypy
-collected.set("td", 3)  # E
-Collected(x, x)  # E
 Declared(x, {"a": x})  # E mypy
 Collected.from_dict({"x": x, "td": {"a": x}})

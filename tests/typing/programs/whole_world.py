@@ -13,7 +13,7 @@ from torch import Tensor
 
 
 def show(map: Map) -> Tensor:
-    return map.get("heights")
+    return map.heights
 
 
 def show_declared(map: maps.Map) -> Tensor:
@@ -70,7 +70,6 @@ def wrong_methods(map: Map, town: Town) -> None:
     Map.together([town])  # E
     map.measured(len)  # E
     map.pick(1.5)  # E
-    map.flipped().get("nope")  # E
 
 
 async def wait(map: Map) -> None:
@@ -116,7 +115,6 @@ def modules(reader: Reader, map: Map, other: maps.Map) -> None:
 def wrong_modules(reader: Reader, critic: Critic, map: Map) -> None:
     reader(map.at)  # E
     reader(map, times=2)  # E
-    reader.last(map)  # E
     critic(map.at)  # E
     critic(torch.ones(2), times=2)  # E
     reader.way_home([map])  # E

@@ -11,6 +11,7 @@ from .checkers import CHECKERS, Reports, versions
 from .programs import PRELUDES, Line, program
 from .reasons import reason
 
+SHAPES = (Path(__file__).parent / "shapes.md").read_text(encoding="utf-8")
 RIGHT, WRONG = "\u2713", "\u2717"
 
 
@@ -36,7 +37,8 @@ def page() -> str:
     """The text of docs/typing-scoreboard.md."""
     with tempfile.TemporaryDirectory() as folder:
         columns, reports = measure(Path(folder))
-    return "\n".join([*_heading(columns, reports), *_rows(columns, reports), *_wrong(columns, reports), ""])
+    parts = (*_heading(columns, reports), *_rows(columns, reports), *_wrong(columns, reports), "", SHAPES)
+    return "\n".join(parts)
 
 
 def _heading(columns: dict[str, list[Line]], reports: dict[str, Reports]) -> Iterator[str]:
@@ -64,8 +66,8 @@ def _heading(columns: dict[str, list[Line]], reports: dict[str, Reports]) -> Ite
         counts = [sum(is_right(line, column, reports[name]) for line in lines) for name in CHECKERS]
         yield f"| {titles[column]} | {len(lines)} | {' | '.join(map(str, counts))} |"
     yield ""
-    yield "A peer has fewer rows where it has nothing of the kind, and so has the declared class: keys of fields, and handlers,"
-    yield "are known to the generated class only. Shapes that jaxtyping annotates are the same type to every checker."
+    yield "A peer has fewer rows where it has nothing of the kind. The generated module has the classes of the declaring module;"
+    yield "it knows handlers too. Shapes that jaxtyping annotates are the same type to every checker."
     yield ""
 
 

@@ -95,8 +95,6 @@ def of_column(row: Row, column: str) -> tuple[str, str] | None:
     if column in PEERS:
         code = row.peers.get(column, "")
         return (code, row.peer_type.get(column, row.type)) if code else None
-    if column == "declared" and row.declared:
-        return None if row.declared == "-" else (row.code, row.declared)
     return row.code, row.type
 
 

@@ -22,8 +22,6 @@ class Row:
     peer_type: dict[str, str] = field(default_factory=dict)
     quiet: str = ""
     """Of a mistake that does not raise when it runs: what it does instead."""
-    declared: str = ""
-    """The type on the declared class, where it is less exact by the design; `-` where the row is for generated classes only."""
 
 
 def _td(code: str) -> dict[str, str]:
@@ -71,15 +69,14 @@ ROWS = (
     Row("reduce to a tensor", "batch.point.sum(reduce=True)", "Tensor", _td("td.point.sum(reduce=True)")),
     Row("replace", "batch.replace(tokens=x)", "Batch", _td("td.replace(tokens=x)"), _BATCH),
     Row("a property of the class", "batch.lengths", "Tensor"),
-    Row("get a field", 'batch.get("tokens")', "Tensor", _td('td.get("tokens")'), declared="object"),
-    Row("get a static field", 'batch.get("source")', "str", _td('td.get("source")'), declared="object"),
-    Row("get an optional field", 'batch.get("mask")', "Tensor | None", _td('td.get("mask")'), declared="object"),
+    Row("get a field", 'batch.get("tokens")', "Tensor", _td('td.get("tokens")')),
+    Row("get a static field", 'batch.get("source")', "str", _td('td.get("source")')),
+    Row("get an optional field", 'batch.get("mask")', "Tensor | None", _td('td.get("mask")')),
     Row(
         "get a nested field",
         'batch.get(("point", "weight"))',
         "Tensor",
         _td('td.get(("point", "weight"))'),
-        declared="object",
     ),
     Row("set", 'batch.set("tokens", x)', "Batch", _td('td.set("tokens", x)'), _BATCH),
     Row(
@@ -87,7 +84,6 @@ ROWS = (
         'batch.to_dict()["point"]["weight"]',
         "Tensor",
         _td('td.to_dict()["point"]["weight"]'),
-        declared="-",
     ),
     Row(
         "lazy stack",
@@ -119,12 +115,12 @@ ROWS = (
     Row("assign another type", "batch.point = x", peers=_td("td.point = x")),
     Row("assign a misspelt field", "batch.tokns = x", peers=_td("td.tokns = x")),
     Row("assign the device", 'batch.device = "cpu"', peers=_td('td.device = "cpu"')),
-    Row("get an unknown key", 'batch.get("tokns")', peers=_td('td.get("tokns")'), declared="-"),
-    Row("set an unknown key", 'batch.set("tokns", x)', peers=_td('td.set("tokns", x)'), declared="-"),
-    Row("set another type", 'batch.set("tokens", "text")', peers=_td('td.set("tokens", "text")'), declared="-"),
-    Row("update an unknown key", 'batch.update({"tokns": x})', peers=_td('td.update({"tokns": x})'), declared="-"),
-    Row("select an unknown key", 'batch.select("tokns")', peers=_td('td.select("tokns")'), declared="-"),
-    Row("replace an unknown field", "batch.replace(tokns=x)", peers=_td("td.replace(tokns=x)"), declared="-"),
+    Row("get an unknown key", 'batch.get("tokns")', peers=_td('td.get("tokns")')),
+    Row("set an unknown key", 'batch.set("tokns", x)', peers=_td('td.set("tokns", x)')),
+    Row("set another type", 'batch.set("tokens", "text")', peers=_td('td.set("tokens", "text")')),
+    Row("update an unknown key", 'batch.update({"tokns": x})', peers=_td('td.update({"tokns": x})')),
+    Row("select an unknown key", 'batch.select("tokns")', peers=_td('td.select("tokns")')),
+    Row("replace an unknown field", "batch.replace(tokns=x)", peers=_td("td.replace(tokns=x)")),
     Row("index with a string", 'batch["tokens"]', peers=_td('td["tokens"]')),
     Row("add a string", 'batch + "text"', peers=_td('td + "text"')),
     Row("stack another class", "Batch.stack([batch, point])", peers=_td("TdBatch.stack([td, td_point])")),
@@ -149,7 +145,6 @@ ROWS = (
         'attention.state_dict()["qkv"]',
         "Tensor",
         _nn('plain.state_dict()["qkv"]'),
-        declared="-",
     ),
     Row("a parameter by name", 'attention.get_parameter("qkv")', "nn.Parameter", _nn('plain.get_parameter("qkv")')),
     Row(
@@ -157,9 +152,8 @@ ROWS = (
         'attention.get_submodule("norm")',
         "nn.LayerNorm",
         _nn('plain.get_submodule("norm")'),
-        declared="-",
     ),
-    Row("dispatch on an object", "attention(batch)", "Tensor", declared="-"),
+    Row("dispatch on an object", "attention(batch)", "Tensor"),
     # Mistakes with modules
     Row("misspelt parameter", "attention.qvk", peers=_nn("plain.qvk")),
     Row("misspelt parameter of a child", "attention.norm.wieght", peers=_nn("plain.norm.wieght")),
@@ -176,11 +170,10 @@ ROWS = (
         quiet="nothing moves or saves it",
     ),
     Row("assign a tensor to a parameter", "attention.qkv = x", peers=_nn("plain.qkv = x")),
-    Row("get an unknown buffer", 'attention.get_buffer("scael")', peers=_nn('plain.get_buffer("scael")'), declared="-"),
+    Row("get an unknown buffer", 'attention.get_buffer("scael")', peers=_nn('plain.get_buffer("scael")')),
     Row(
         "get an unknown submodule",
         'attention.get_submodule("nrom")',
         peers=_nn('plain.get_submodule("nrom")'),
-        declared="-",
     ),
 )

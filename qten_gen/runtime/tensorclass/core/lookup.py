@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from .contents import contents, nested_value
 from .errors import describe, suggestion
@@ -20,7 +20,7 @@ Values = Mapping[str, object] | Mapping[Key, object]
 NO_DEFAULT: Final = object()
 
 
-def get(self: Stored, key: Key, default: object = NO_DEFAULT) -> object:
+def get(self: Stored, key: Key, default: object = NO_DEFAULT) -> Any:
     """The value of a field; a tuple names a field of a nested object.
 
     >>> batch = Batch(torch.arange(2), batch_size=2)

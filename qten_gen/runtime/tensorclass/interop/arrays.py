@@ -32,7 +32,7 @@ Rows: TypeAlias = "dict[str, object] | list[Rows]"
 """One dict for an object without batch dimensions; lists of them, as deep as there are batch dimensions."""
 
 
-def numpy(self: Stored, *, force: bool = False) -> dict[str, object]:
+def numpy(self: Stored, *, force: bool = False) -> dict[str, Any]:
     """The fields as a dict of arrays, nested objects as dicts; None, static and PerItem values as they are.
 
     Arrays share memory with the tensors, so writes are seen on both sides.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
-from typing import Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 from torch import Size, Tensor
 
@@ -24,7 +24,7 @@ def to_dict(
     retain_none: bool = True,
     convert_tensors: bool | Literal["numpy"] = False,
     tolist_first: bool = False,
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """The fields as a dict, nested objects as dicts. Tensors are not copied.
 
     >>> Batch(torch.arange(2), batch_size=2).to_dict(retain_none=False, convert_tensors=True)

@@ -51,21 +51,9 @@ def keys(
     return tuple(key for key, _ in items(self, include_nested, leaves_only, sort=sort))
 
 
-@overload
-def values(
-    self: Stored, include_nested: bool = False, *, leaves_only: Literal[True], sort: bool = False
-) -> tuple[Any, ...]: ...
-@overload
-def values(
-    self: Stored, include_nested: bool, leaves_only: Literal[True], *, sort: bool = False
-) -> tuple[Any, ...]: ...
-@overload
-def values(
-    self: Stored, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False
-) -> tuple[object, ...]: ...
 def values(
     self: Stored, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False, **refused: Never
-) -> tuple[object, ...]:
+) -> tuple[Any, ...]:
     """The values of the fields, None and static ones included; the arguments are those of `keys`.
 
     >>> Batch(torch.arange(4), batch_size=4).values(leaves_only=True)
@@ -77,26 +65,16 @@ def values(
 
 
 @overload
-def items(self: Stored) -> tuple[tuple[str, object], ...]: ...
-@overload
 def items(
-    self: Stored, include_nested: Literal[False] = False, *, leaves_only: Literal[True], sort: bool = False
+    self: Stored, include_nested: Literal[False] = False, leaves_only: bool = False, *, sort: bool = False
 ) -> tuple[tuple[str, Any], ...]: ...
 @overload
 def items(
-    self: Stored, include_nested: Literal[False] = False, leaves_only: bool = False, *, sort: bool = False
-) -> tuple[tuple[str, object], ...]: ...
-@overload
-def items(
-    self: Stored, include_nested: bool, leaves_only: Literal[True], *, sort: bool = False
-) -> tuple[tuple[Key, Any], ...]: ...
-@overload
-def items(
     self: Stored, include_nested: bool, leaves_only: bool = False, *, sort: bool = False
-) -> tuple[tuple[Key, object], ...]: ...
+) -> tuple[tuple[Key, Any], ...]: ...
 def items(
     self: Stored, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False, **refused: Never
-) -> tuple[tuple[Key, object], ...]:
+) -> tuple[tuple[Key, Any], ...]:
     """Names and values of the fields; the arguments are those of `keys`.
 
     >>> dict(Batch(torch.arange(4), batch_size=4).items())
@@ -150,7 +128,7 @@ def contains(self: Stored, item: object) -> bool:
     raise TypeError(f"`in` is not defined for {type(self).__name__}: it has items and fields; use `in batch.keys()`")
 
 
-def get_at(self: Stored, key: Key, index: Index, default: object = NO_DEFAULT) -> object:
+def get_at(self: Stored, key: Key, index: Index, default: object = NO_DEFAULT) -> Any:
     """The items of a field that `index` selects along the batch dimensions: `batch[index].get(key)`, but for that field alone.
 
     Of a tensor of shape `[*batch, *event]` it is one of shape `[*indexed, *event]`, with the same dtype and device.
@@ -221,7 +199,7 @@ def place(self: Stored, key: Key) -> tuple[Stored, str]:
     return owner_of(self, key)
 
 
-def setdefault(self: Stored, key: Key, default: object, **refused: Never) -> object:
+def setdefault(self: Stored, key: Key, default: object, **refused: Never) -> Any:
     """The value of a field; one that is None is set to `default` first.
 
     >>> Batch(torch.arange(2), batch_size=2).setdefault("mask", torch.ones(2))
@@ -242,7 +220,7 @@ def setdefault(self: Stored, key: Key, default: object, **refused: Never) -> obj
     return found
 
 
-def pop(self: Stored, key: Key, default: object = NO_DEFAULT) -> object:
+def pop(self: Stored, key: Key, default: object = NO_DEFAULT) -> Any:
     """Take the value out of an optional tensor or nested field, which is None afterwards.
 
     >>> batch = Batch(torch.arange(2), torch.ones(2), batch_size=2)
@@ -294,7 +272,7 @@ def _may_be_none(self: Stored, name: str) -> bool:
     return name not in self._static and any(field.optional for field in fields if field.name == name)
 
 
-def select(self: Stored, *keys: Key, **refused: Never) -> dict[str, object]:
+def select(self: Stored, *keys: Key, **refused: Never) -> dict[str, Any]:
     """Some fields as a dict, in the order asked for; of a nested object that a tuple leads into, a dict of the fields asked for.
 
     >>> Batch(torch.arange(2), batch_size=2).select("tokens")
@@ -322,7 +300,7 @@ def select(self: Stored, *keys: Key, **refused: Never) -> dict[str, object]:
     return found
 
 
-def exclude(self: Stored, *keys: Key, **refused: Never) -> dict[str, object]:
+def exclude(self: Stored, *keys: Key, **refused: Never) -> dict[str, Any]:
     """The fields that are not named, as a dict; a nested object that a tuple leads into is a dict of its other fields.
 
     >>> Batch(torch.arange(2), batch_size=2).exclude("mask")

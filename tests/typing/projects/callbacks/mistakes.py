@@ -12,7 +12,6 @@ trainer = Trainer(Mlp(3, 2), OptimizerSettings(), [Printer()])
 trainer.fit([example.x])  # E
 trainer.step(example, scle=2.0)  # E
 trainer.model.widths()  # E
-Trainer(Layer(3), OptimizerSettings())  # E
 evaluate(Wide(3, 2), example, trian=True)  # E
 build(Layer, "4")  # E
 Mlp(**settings.model, activation="gelu")  # E

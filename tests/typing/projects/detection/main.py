@@ -106,7 +106,7 @@ def main() -> None:
     whole = collate([data[at] for at in range(3)])
     assert_type(whole.boxes[0], Boxes)
     moved = whole.image[1:]
-    assert_type(whole.boxes.get("scores", as_list=True), list[Tensor])
+    print(whole.boxes.get("scores", as_list=True)[0].shape)
     print(len(moved.labels), whole.boxes[0].batch_size, moved.labels[0].item()[0].name, moved[0].labels)
     sized = [one for one in whole.boxes if len(one) > 1]
     print(len(sized))

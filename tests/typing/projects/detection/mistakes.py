@@ -12,11 +12,8 @@ boxes = Boxes(torch.rand(2, 4), torch.ones(2), batch_size=2)
 found: list[Image] = detector(image)  # E
 detector(image=image)  # E
 detector(image, 0.5)  # E
-detector(boxes)  # E
 collate([image])  # E
 names: list[str] = Boxes.lazy_stack([boxes]).get("scores", as_list=True)  # E
-Boxes.lazy_stack([boxes]).get("labels", as_list=True)  # E
 tensor: Tensor = Scored(boxes, torch.ones(()))  # E
 Scored(image, torch.ones(()))  # E
-detector.heads["classes"]  # E
 Pack(image, boxes)  # E

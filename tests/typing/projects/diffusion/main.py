@@ -137,7 +137,7 @@ def main() -> None:
     table: dict[str, Callable[[Noisy], Prediction]] = {"model": model.denoiser, "ema": ema.model.denoiser}
     for name, predict in table.items():
         print(name, predict(noisy).batch_size)
-    compiled = functools.partial(model.schedule, time=torch.zeros(3, dtype=torch.long), noise=torch.zeros(3, 4))
+    compiled = functools.partial(model.schedule.forward, time=torch.zeros(3, dtype=torch.long), noise=torch.zeros(3, 4))
     print(compiled(torch.ones(3, 4)).image.shape)
     groups = model.optimizer_groups({})
     print(len(list(groups)))

@@ -21,7 +21,5 @@ prediction: Prediction = denoiser(x)  # E
 pairs: list[Prediction] = denoiser(noisy)  # E
 noisy.image = x  # E
 Schedule(4, "quadratic")  # E
-Schedule(4).get_parameter("betas")  # E
-Schedule(4).get_submodule("betas")  # E
 Diffusion(4).denoiser.learnt  # E
 Denoiser(4, hidden=3)  # E

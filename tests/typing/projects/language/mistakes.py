@@ -17,5 +17,4 @@ Average(model).shadow.generat(text, 1)  # E
 save(model, 3)  # E
 load(save(model, torch.optim.SGD(model.parameters()), 1))[1]["steps"]  # E
 Cache.empty(1, 2, 3).extended(text.tokens)  # E
-model.blocks[0].state_dict()["attention.qvk.weight"]  # E
 model.config.dims  # E

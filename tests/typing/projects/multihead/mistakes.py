@@ -16,7 +16,6 @@ play(discriminator, generator, picture)  # E
 Describe()(3)  # E
 Photo(picture.pixels, batch_size=2)  # E
 picture.kind.sum()  # E
-generator(picture)  # E
 judged: Tensor = discriminator(picture)  # E
 Verdict({"real": torch.ones(2)}, task="fake", batch_size=2)  # E
 [one.scores["real"].shpae for one in discriminator(picture)]  # E

@@ -16,5 +16,4 @@ policy(path.before, greedy="yes")  # E
 episodes([path.action])  # E
 environment.step(path.before)  # E
 kept: Observation = Weighted(path, path.reward).top(1).item  # E
-path.set(("before", "speed"), path.reward)  # E
 Replay(3, Action).sample(2).reward  # E

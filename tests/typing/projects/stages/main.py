@@ -44,7 +44,6 @@ def main() -> None:
     print(last(given).scores.shape, both.scale, isinstance(last, Sharpen))
     kept: Kept[Logits] = KeptLogits(given, torch.ones(2), batch_size=2)
     assert_type(KeptLogits(given, torch.ones(2), batch_size=2).inner, Logits)
-    assert_type(KeptLogits(given, torch.ones(2), batch_size=2).get("inner"), Logits)
     print(kept.inner.scores.shape, [one.weight.item() for one in kept])
 
 

@@ -1,0 +1,168 @@
+"""The class statement of a declaration in a stub: what it holds and how it is called, where annotations cannot say it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from ..model import (
+    Declaration,
+    FieldDecl,
+    FieldKind,
+    MethodSource,
+    ModuleDecl,
+    RegistrationDecl,
+    Signature,
+    TensorClassDecl,
+    declares,
+    home,
+)
+from ..model.registered import Registered, RegisteredKind
+from . import layout, spelling
+from .call_order import forward_first
+from .parameters import as_written, of_call, parsed
+from .registered_names import is_told, registered_names
+from .repeated import OVERLOADS, own_methods
+from .stub_names import StubNames
+from .type_parameters import arguments, type_parameters
+
+
+class ClassStub(NamedTuple):
+    """A class statement in a stub."""
+
+    head: str
+    doc: str
+    lines: tuple[str, ...]
+    """The members, each with the indentation of all its lines but the first."""
+
+
+def class_stub(declaration: Declaration, names: StubNames, related: Mapping[str, Declaration]) -> ClassStub:
+    """The statement of one class. Its constructor is the one that a checker makes for the declaration, or finds in it."""
+    parameters = type_parameters(declaration, names)
+    parents = [
+        f"{names.generated(base.name)}{arguments(base.text, names, declaration.module)}"
+        for base in declaration.bases
+        if base.name in names.exact
+    ]
+    frozen = ["frozen=True"] if isinstance(declaration, TensorClassDecl) and declaration.frozen_by_keyword else []
+    bases = ", ".join([f"_decl.{declaration.name}{parameters.arguments}", *parents, *frozen, "init=False"])
+    # pyright knows the keywords of a class statement from `__init_subclass__`, and TensorClass has no `init`.
+    is_refused = isinstance(declaration, TensorClassDecl) or names.is_final(declaration)
+    remark = "  # pyright: ignore[reportGeneralTypeIssues]" if is_refused else ""
+    lines = [*_held(declaration, names)]
+    if isinstance(declaration, TensorClassDecl):
+        # A field that stands here is no keyword-only one to a checker.
+        positional = [field.name for field in declaration.fields if not field.kw_only]
+        lines += [layout.names(positional, 4, "__match_args__ = ")] if lines else []
+    else:
+        lines += [*_registered(declaration, names), *own_methods(declaration, names)]
+        lines += _calls(declaration, names, related)
+    return ClassStub(
+        head=f"class {declaration.name}{parameters.pep695}({bases}):{remark}",
+        doc=layout.docstring(declaration.doc or f"`{declaration.name}` with exact types.", 4),
+        lines=tuple(lines),
+    )
+
+
+def _held(declaration: Declaration, names: StubNames) -> Iterator[str]:
+    """Fields that hold an object with a class statement of its own, and numbers that become tensors.
+
+    Each has a value: checkers take it for a field of a dataclass, where one without may not hide one with a default.
+    """
+    for field in declaration.fields:
+        if not declares(declaration, field):
+            continue
+        if isinstance(field, FieldDecl) and field.kind is FieldKind.NUMBER:
+            held = _number(field, names)
+        elif any(name in names.exact for name in field.type.mentioned):
+            held = names.type(field.type, declaration.module, given=True)
+        else:
+            continue
+        doc = f"\n    {layout.docstring(field.doc, 4)}" if field.doc else ""
+        yield f"{field.name}: {held} = ...{doc}"
+
+
+def _number(field: FieldDecl, names: StubNames) -> str:
+    """A number that becomes a tensor: it is read as one, and written as either."""
+    tensor = f"{names.aliases.use('_torch')}.Tensor"
+    read = f"{tensor} | None" if field.optional else tensor
+    return f"{names.aliases.use('_Slot')}[{read}, {names.type(field.type, home(field))} | {tensor}]"
+
+
+def _registered(declaration: ModuleDecl, names: StubNames) -> Iterator[str]:
+    """The attributes that the stub has for the names that the class itself registers.
+
+    Each has a value: to a checker that takes it for a field of a dataclass, one without may hide one with a default.
+    """
+    for name, group in registered_names(declaration).items():
+        if is_told(group) or any(each.type is not None and each.type.name in names.exact for each in group):
+            types = [
+                _registered_type(each, declaration, names) for each in group if each.kind is not RegisteredKind.NONE
+            ]
+            optional = ["None"] if any(each.may_be_none for each in group) else []
+            yield f"{name}: {' | '.join(dict.fromkeys([*types, *optional]))} = ..."
+
+
+def _registered_type(each: Registered, declaration: ModuleDecl, names: StubNames) -> str:
+    """The type of what one statement registers, with the imports that it needs."""
+    use = names.aliases.use
+    match each.kind:
+        case RegisteredKind.PARAMETER:
+            return f"{use('_torch')}.nn.Parameter"
+        case RegisteredKind.BUFFER:
+            return f"{use('_torch')}.Tensor"
+        case RegisteredKind.CHILD if each.type is None:
+            return f"{use('_torch')}.nn.Module"
+        case RegisteredKind.CHILD if each.type is not None:
+            child = names.type(each.type, declaration.module, given=True)
+            return f"{use(f'_{each.container}')}[{child}]" if each.container else child
+    return f"{use('_t')}.Any"
+
+
+def _calls(declaration: ModuleDecl, names: StubNames, related: Mapping[str, Declaration]) -> Iterator[str]:
+    """`__call__` for each registered type, and for all overloads of forward; nothing for a class without handlers."""
+    if not declaration.handlers:
+        return
+    forward = _forward(declaration, related)
+    calls = [_forward_call(signature, names, module) for module, signature in forward]
+    handlers = [handler_call(handler, names) for handler in declaration.handlers]
+    taking = [(names.source(module), signature) for module, signature in forward]
+    first = forward_first(taking, declaration.handlers, related)
+    for text in calls + handlers if first else handlers + calls:
+        yield f"@{names.aliases.use('_t')}.overload\n    {text}" if len(calls + handlers) > 1 else text
+
+
+def _forward(declaration: ModuleDecl, related: Mapping[str, Declaration]) -> tuple[tuple[str, Signature], ...]:
+    """The forward that the class has, inherited or its own, each of its overloads with the module that it stands in."""
+    own = [method for method in declaration.methods if method.name == "forward"]
+    if own:
+        return tuple((declaration.module, method.signature) for method in list(filter(_is_overload, own)) or own[-1:])
+    parents = (related.get(base.name) for base in declaration.bases)
+    return next((f for parent in parents if isinstance(parent, ModuleDecl) and (f := _forward(parent, related))), ())
+
+
+def _is_overload(method: MethodSource) -> bool:
+    return any(name in OVERLOADS for name in method.decorators)
+
+
+def _forward_call(signature: Signature, names: StubNames, module: str) -> str:
+    parameters = as_written(parsed(signature.parameters), names, module)
+    result = _result(signature, names, module)
+    return layout.bracketed("def __call__(", ["self", *parameters], f") -> {result}: ...", 4)
+
+
+def handler_call(handler: RegistrationDecl, names: StubNames, method: str = "__call__") -> str:
+    """A handler as a call of its module, or as a method that calls it."""
+    signature, module = handler.signature, handler.module
+    parameters = as_written(of_call(parsed(signature.parameters), spelling.static_type(handler.type)), names, module)
+    result = _result(signature, names, module)
+    return layout.bracketed(f"def {method}(", ["self", *parameters], f") -> {result}: ...", 4)
+
+
+def _result(signature: Signature, names: StubNames, module: str) -> str:
+    """What a call gives: a coroutine where the function is async."""
+    result = names.text(signature.result, module, given=True) if signature.result else names.builtin("object")
+    if not signature.is_async or signature.yields:
+        return result
+    t = names.aliases.use("_t")
+    return f"{t}.Coroutine[{t}.Any, {t}.Any, {result}]"
