@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ..common.naming import REFERENCE, generated_class, own_global
+from ..common.naming import REFERENCE, own_global
 from ..model import (
     BufferDecl,
     ConfigDecl,
@@ -54,18 +54,16 @@ class VirtualView(NamedTuple):
 class ModuleView(NamedTuple):
     """What the template of a Module sets out."""
 
-    name: str
-    doc: str
+    declaration: ModuleDecl
     attributes: tuple[str, ...]
-    constructs: bool
     init_doc: str
-    """The docstring of the constructor."""
+    """The docstring of the constructor; this and what belongs to it is empty where the class writes its own."""
     signature: str
-    """The `def` line of the constructor; nothing where the class writes its own."""
+    """The `def` line of the constructor."""
+    config: list[ConfigDecl]
+    """The fields that are its arguments."""
     defaults: tuple[ConfigDecl, ...]
-    """The arguments whose default is looked up."""
-    renamed: tuple[ConfigDecl, ...]
-    """Those whose fields have other names."""
+    """Those whose default is looked up."""
     registrations: tuple[str, ...]
     guarded: str
     """The statement that marks the tensors which code of the user's has to fill; empty without any."""
@@ -74,8 +72,6 @@ class ModuleView(NamedTuple):
     that of a subclass with an `__init__` of its own, which has registered nothing yet."""
     computes: bool
     """Whether the constructor computes values, which `reset_parameters` leaves alone then."""
-    post_init: bool
-    super_reset: bool
     initializers: tuple[str, ...]
     registered: tuple[str, ...]
     """The assignments of the properties that read parameters, buffers and submodules."""
@@ -96,20 +92,16 @@ def view(declaration: ModuleDecl, siblings: Siblings) -> ModuleView:
     constructs = not declaration.custom_init
     reset = own if declaration.inherited_reset else declaration.fields
     return ModuleView(
-        name=generated_class(declaration.name),
-        doc=f'"""{"Construction and properties" if constructs else "Properties"} of `{declaration.name}`."""',
+        declaration=declaration,
         attributes=_attributes(declaration, called),
-        constructs=constructs,
         init_doc=layout.docstring(init_doc(declaration), 8) if constructs else "",
         signature=_signature(config, declaration.module, builtins, aliases) if constructs else "",
+        config=config,
         defaults=tuple(field for field in config if spelling.default_is_looked_up(field)),
-        renamed=tuple(field for field in config if field.alias is not None),
         registrations=_registrations(declaration, called, builtins, aliases) if constructs else (),
         guarded=_guarded(declaration) if constructs else "",
         resets=any(not isinstance(field, VirtualDecl) for field in declaration.fields),
         computes=constructs and any(map(_is_computed, declaration.fields)),
-        post_init=declaration.post_init,
-        super_reset=declaration.inherited_reset,
         initializers=tuple(_initializers(declaration, reset, aliases)) if constructs else (),
         registered=tuple(_registered(own)),
         virtuals=tuple(

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator
 from keyword import kwlist
 from typing import NamedTuple
 
-from ..common.naming import generated_class
 from ..model import FieldDecl, FieldKind, TensorClassDecl, fingerprint
 from . import layout, spelling
 from .builtin_names import WRITTEN_BUILTINS, Builtins
@@ -28,8 +27,7 @@ class TensorClassView(NamedTuple):
     stores what it is given: the values of the fields, those that the batch carries first, then what every object has.
     """
 
-    name: str
-    doc: str
+    declaration: TensorClassDecl
     attributes: tuple[str, ...]
     """The assignments in the class body."""
     properties: tuple[str, ...]
@@ -43,15 +41,8 @@ class TensorClassView(NamedTuple):
     """The statements of the constructor that compare shapes and dtypes with the annotations."""
     n: str
     """The constructor's variable for the number of batch dimensions."""
-    frozen: bool
-    lock: str
-    """What is stored as the lock of a new object."""
     plain: bool
     """Whether every field is one tensor that carries the batch, so that the primitives of the ground class serve."""
-    post_init: bool
-    """Whether the constructor calls `__post_init__`."""
-    has_tensors: bool
-    """Whether there are fields other than Python values."""
     has_nested: bool
     fill_signature: str
     """The `def` line of `_fill`."""
@@ -64,13 +55,9 @@ class TensorClassView(NamedTuple):
     rearrange: str
     zip: str
     join: str
-    puts: tuple[str, ...]
-    """The statements of `_index_put`."""
     matches: tuple[str, ...]
     """The statements of `_check_compatible`."""
     leaves: str
-    leaves_if: tuple[StoredField, ...]
-    """The fields that add to `leaves` what they hold if it is not None."""
     requires_grad: str
     pieces: str
     """The assignment of what `_split` goes through: the values of all fields and the batch size, part by part."""
@@ -105,8 +92,7 @@ def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection
     matches = tuple(f.lines.match for f in fields if f.lines.match)
     aliases = Aliases()
     return TensorClassView(
-        name=generated_class(declaration.name),
-        doc=layout.docstring(f"Storage and constructor of `{declaration.name}`.", 4),
+        declaration=declaration,
         attributes=(*_attributes(declaration, names), *_of_ground_class(declaration, plain, bool(matches))),
         properties=tuple(f.property for f in fields if f.own and f.property),
         parameters=_parameters(declaration, names, builtins, variables, aliases),
@@ -114,11 +100,7 @@ def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection
         fields=fields,
         shape_checks=checks.lines,
         n=n,
-        frozen=declaration.frozen,
-        lock="_rt.FROZEN" if declaration.frozen else "None",
         plain=plain,
-        post_init=declaration.post_init,
-        has_tensors=bool(carried),
         has_nested=any(f.kind in (FieldKind.NESTED, FieldKind.COLLECTION) for f in declaration.fields),
         fill_signature=_fill_signature(stored),
         stores=tuple(f"self.{f.storage}{_annotation(f)} = {f.stored}" for f in stored),
@@ -128,10 +110,8 @@ def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection
         rearrange=_new([f.lines.rearrange for f in stored], "batch_size", "self._device"),
         zip=_new([f.lines.zip for f in stored], "self._batch_size", "self._device", "self._names"),
         join=_new([f.lines.join for f in stored], "batch_size", "self._device"),
-        puts=tuple(f.lines.put for f in fields if f.lines.put),
         matches=matches,
         leaves=layout.bracketed("leaves = [" if len(always) < len(carried) else "return [", always, "]", 8),
-        leaves_if=tuple(f for f in carried if f.lines.leaf_if),
         pieces=layout.bracketed(
             "pieces = zip(", [*(f.lines.pieces for f in stored), "batch_sizes", "_repeat(self._device)"], ")", 8
         ),

@@ -2,14 +2,19 @@
 
 from qten_gen.emit.nested_names import nested_names
 from qten_gen.emit.tensorclass import TensorClassView, view
+from qten_gen.generate.render import render_class
 from qten_gen.model import FieldDecl, FieldKind, TensorClassDecl, TypeExpr
 
 NAME = FieldDecl("name", FieldKind.STATIC, type=TypeExpr("builtins.str", text="str"))
 
 
-def seen(*fields: FieldDecl, frozen: bool = False) -> TensorClassView:
+def batch(*fields: FieldDecl, frozen: bool = False) -> TensorClassDecl:
     own, flags = tuple(field.name for field in fields), frozenset({"frozen"} if frozen else ())
-    declaration = TensorClassDecl("Batch", fields, own, flags, module="shop.model")
+    return TensorClassDecl("Batch", fields, own, flags, module="shop.model")
+
+
+def seen(*fields: FieldDecl) -> TensorClassView:
+    declaration = batch(*fields)
     return view(declaration, nested_names([declaration]))
 
 
@@ -39,9 +44,11 @@ def test_an_object_of_another_batch_size_has_no_names() -> None:
 
 def test_leaves_that_may_be_none_are_added_one_by_one() -> None:
     always, maybe = FieldDecl("x", FieldKind.TENSOR), FieldDecl("y", FieldKind.TENSOR, optional=True)
-    assert (seen(always).leaves, seen(always).leaves_if) == ("return [self._x]", ())
-    both = seen(always, maybe)
-    assert (both.leaves, [field.name for field in both.leaves_if]) == ("leaves = [self._x]", ["y"])
+    assert "def _leaves(self) -> list[_Tensor]:\n        return [self._x]\n" in render_class(batch(always))
+    assert (
+        "        leaves = [self._x]\n        if self._y is not None:\n            leaves.append(self._y)\n        return leaves\n"
+        in render_class(batch(always, maybe))
+    )
 
 
 def test_a_class_without_fields() -> None:
@@ -60,4 +67,5 @@ def test_names_that_fields_have_are_written_otherwise() -> None:
 
 
 def test_the_lock_of_a_new_object() -> None:
-    assert (seen(frozen=True).lock, seen().lock) == ("_rt.FROZEN", "None")
+    assert "self._lock = _rt.FROZEN\n" in render_class(batch(frozen=True))
+    assert "self._lock = None\n" in render_class(batch())
