@@ -65,7 +65,7 @@ def _dispatch(arguments: list[str], out: TextIO, err: TextIO) -> int:
         return DONE
     from time import perf_counter, time_ns
 
-    from .remembered import print_remembered
+    from .glance import print_remembered
 
     started, began = perf_counter(), time_ns()
     if print_remembered(arguments, started, out):
@@ -180,7 +180,7 @@ def _generate(options: Options, started: float, began: int, out: TextIO, err: Te
         outcome, mended = fix(outcome, paths, lambda: run(paths, settings, writes, explains))
     print_outcome(outcome, options, config, perf_counter() - started, out, err, mended)
     if outcome.glance is not None and config.output_format is None:
-        from .remembered import remember
+        from .glance import remember
 
         remember(outcome, outcome.glance, options.paths, began)
     return _status(outcome, options)

@@ -19,7 +19,7 @@ from ..project.files import ProjectFiles, discover
 from ..project.generator import PACKAGE
 from ..project.glance import FOLDER
 from ..project.paths import display_path
-from ..project.staleness import project_state
+from ..project.stale import project_state
 from ..report.concise import GREEN, RED, YELLOW, painted
 from . import DONE, FOUND
 from .options import Color, DoctorOptions

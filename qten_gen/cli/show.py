@@ -15,7 +15,7 @@ from ..model import Declaration, FileDecl
 from ..model.diagnostics import Diagnostic
 from ..project.config import Settings
 from ..project.files import discover
-from ..project.staleness import ProjectState, project_state
+from ..project.stale import ProjectState, project_state
 from ..report import report
 from ..report.concise import BOLD, CYAN, painted
 from ..run.reading import open_readings

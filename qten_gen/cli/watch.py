@@ -15,7 +15,7 @@ from ..project.config import ConfigError, Settings
 from ..project.files import PathError
 from ..project.output_names import is_output
 from ..project.settings_table import DOCUMENTS
-from ..project.staleness import read_output
+from ..project.stale import read_output
 from ..project.temporary import is_temporary
 from ..project.walk import EXCLUDED
 from ..report.concise import headline

@@ -159,16 +159,13 @@ class Change:
     name: str
     """The attribute: `weight`; empty for the object itself."""
     action: str
-    """`"assign"`, `"augment"` (`+=`), `"element"` (`self.x[0] = 1`), `"in place"` (`self.x.add_(1)`), `"append"`, or `"init"` for
-    a call of the constructor of a base."""
+    """`"assign"`, `"augment"` (`+=`), `"element"` (`self.x[0] = 1`), `"in place"` (`self.x.add_(1)`) or `"append"`."""
     makes: tuple[str, ...] = ()
     """What the value calls and keeps the result of: `torch.nn.Linear`; the method of a change in place."""
     in_container: bool = False
     """Whether that is inside a list, a dict or the like."""
     moved: bool = False
     """Whether the value is the result of a method of what it makes: `nn.Parameter(...).to(device)`."""
-    in_block: bool = False
-    """Whether it is under a condition, in a loop or the like."""
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)
 
 
@@ -190,8 +187,6 @@ class MethodSource:
     """What it does to the attributes of its object. Only rules about the class itself use it."""
     reads: tuple[str, ...] = field(default=(), compare=False, repr=False)
     """The attributes of its object that a virtual tensor with `sources=` mentions."""
-    initialises_base: bool = field(default=True, compare=False, repr=False)
-    """False for an `__init__` that calls no other one."""
     registers_later: tuple[str, ...] = field(default=(), compare=False, repr=False)
     """The attributes that an `__init__` or `__post_init__` registers after it assigned them."""
     receiver: str = field(default="self", compare=False, repr=False)

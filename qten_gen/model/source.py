@@ -164,8 +164,6 @@ class SourceFile:
     """Every name bound at the top level."""
     suppressed: tuple[str, ...] = ()
     """The texts of the top-level statements with a comment `# qten-gen: ignore[...]`, which decide what it suppresses."""
-    future_annotations: bool = False
-    """Whether it has `from __future__ import annotations`."""
     is_package: bool = False
     """Whether it is an `__init__.py`, in which relative imports start from the package itself."""
     star_imports: tuple[str, ...] = ()

@@ -3,7 +3,7 @@
 The manifest only saves time. Its entries are compared with the files before they are used, and a manifest that is missing,
 damaged or written by another version of the generator counts as empty: its first line is a digest of the generator and the rest.
 It has the size, times, inode, digest and scan of each source, and the digest of what those say that have been parsed. For each
-source with fresh outputs it also has what they depend on (see `freshness`), and the signatures of the outputs.
+source with fresh outputs it also has what they depend on (see `keys`), and the signatures of the outputs.
 
 Paths in it are relative to the folder of `.qten_cache/`, with forward slashes.
 """

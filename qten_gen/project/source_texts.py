@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from . import manifest
 from .manifest import SourceRecord
-from .staleness import read_source
+from .stale import read_source
 
 
 class SourceTexts(Mapping[str, bytes]):

@@ -24,7 +24,7 @@ from .data_writes import data_writes
 from .docstrings import docstring, text_of_string
 from .imports import FUTURE_ANNOTATIONS, bound_names, dotted
 from .names import Scope
-from .own_attributes import changes, initialises_base, reads, registered_later
+from .own_attributes import changes, reads, registered_later
 from .registered_state import registered_state
 from .signatures import Function, method, positional_parameters
 from .type_variables import type_parameter_names, type_parameters
@@ -260,7 +260,6 @@ def _with_changes(source: MethodSource, node: Function, scope: Scope) -> MethodS
         owner = parameters[0].arg if parameters else ""
         return replace(source, changes=found, reads=tuple(dict.fromkeys(reads(node, owner))))
     if source.name in ("__init__", "__post_init__"):
-        is_base = source.name != "__init__" or initialises_base(node)
         later = registered_later(node) if any(change.in_container for change in found) else ()
-        return replace(source, changes=found, initialises_base=is_base, registers_later=later)
+        return replace(source, changes=found, registers_later=later)
     return replace(source, changes=found) if found else source

@@ -32,7 +32,7 @@ from .class_names import ClassNames, class_names
 from .classes import class_source, inner_classes
 from .encoding import decode
 from .exported import exported
-from .imports import FUTURE_ANNOTATIONS, bound_names, dotted, imported_names, star_import
+from .imports import bound_names, dotted, imported_names, star_import
 from .names import Scope
 from .signatures import Function, function, signature
 from .source_lines import lines_of
@@ -150,7 +150,6 @@ def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportC
         functions=tuple(functions),
         variables=tuple(variables),
         names=frozenset(names.bound),
-        future_annotations=names.imports.get("annotations") == FUTURE_ANNOTATIONS,
         star_imports=stars,
         repeated=tuple(repeated),
         has_star_import=bool(stars) and not around.complete,

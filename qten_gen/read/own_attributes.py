@@ -31,15 +31,7 @@ def changes(node: Function, place: NodePath, scope: Scope) -> tuple[Change, ...]
     parameters = positional_parameters(node)
     if not parameters:
         return ()
-    return tuple(_of_suite(node.body, place / "body", parameters[0].arg, scope, is_top=True))
-
-
-def initialises_base(node: Function) -> bool:
-    """Whether a constructor calls one: `super().__init__()` or `Base.__init__(self)`, wherever it stands."""
-    return any(
-        isinstance(found, ast.Call) and isinstance(found.func, ast.Attribute) and found.func.attr == "__init__"
-        for found in ast.walk(node)
-    )
+    return tuple(_of_suite(node.body, place / "body", parameters[0].arg, scope))
 
 
 def registered_later(node: Function) -> tuple[str, ...]:
@@ -68,32 +60,30 @@ def reads(node: ast.AST, owner: str) -> Iterator[str]:
             yield found.attr
 
 
-def _of_suite(
-    statements: Iterable[ast.stmt], place: NodePath, owner: str, scope: Scope, *, is_top: bool
-) -> Iterator[Change]:
+def _of_suite(statements: Iterable[ast.stmt], place: NodePath, owner: str, scope: Scope) -> Iterator[Change]:
     """What the statements of a block change, and those of the blocks in it."""
     for index, node in enumerate(statements):
         if isinstance(node, BLOCK):
             for suite, inner, _ in suites(node, place / index):
-                yield from _of_suite(suite, inner, owner, scope, is_top=False)
+                yield from _of_suite(suite, inner, owner, scope)
             continue
         if isinstance(node, ast.Assign):
             for position, target in enumerate(node.targets):
                 if not isinstance(target, ast.Name):
                     where = place / index / "targets" / position
-                    yield from _of_target(target, node.value, where, owner, scope, is_top)
+                    yield from _of_target(target, node.value, where, owner, scope)
         elif isinstance(node, ast.AnnAssign | ast.AugAssign) and not isinstance(node.target, ast.Name):
             action = "augment" if isinstance(node, ast.AugAssign) else None
             if node.value is not None:
-                yield from _of_target(node.target, node.value, place / index / "target", owner, scope, is_top, action)
+                yield from _of_target(node.target, node.value, place / index / "target", owner, scope, action)
         call = getattr(node, "value", None)
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and _may_change(call.func.attr):
-            yield from _of_call(call, call.func, place / index / "value", owner, scope, is_top)
+            yield from _of_call(call, call.func, place / index / "value", owner, scope)
 
 
 def _may_change(method: str) -> bool:
-    """Whether a method of this name changes its object, or initialises it."""
-    return method[-1] == "_" or method in _APPEND
+    """Whether a method of this name changes its object."""
+    return (method[-1] == "_" and method[-2:] != "__") or method in _APPEND
 
 
 def _of_target(
@@ -102,13 +92,12 @@ def _of_target(
     place: NodePath,
     owner: str,
     scope: Scope,
-    is_top: bool,
     action: str | None = None,
 ) -> Iterator[Change]:
     """What an assignment to a target changes: an attribute of the object, or something in one."""
     if isinstance(target, ast.Tuple | ast.List):
         for index, part in enumerate(target.elts):
-            yield from _of_target(part, _NOTHING, place / "elts" / index, owner, scope, is_top, action)
+            yield from _of_target(part, _NOTHING, place / "elts" / index, owner, scope, action)
         return
     whole = target
     while isinstance(target, ast.Subscript):
@@ -127,31 +116,25 @@ def _of_target(
         makes=objects,
         in_container=isinstance(value, _DISPLAYS) or is_container(value, scope),
         moved=moved,
-        in_block=not is_top,
         place=place,
     )
 
 
-def _of_call(
-    node: ast.Call, function: ast.Attribute, place: NodePath, owner: str, scope: Scope, is_top: bool
-) -> Iterator[Change]:
-    """What a call that is a statement, or is assigned, changes: `self.x.add_(1)`, `super().__init__()`."""
+def _of_call(node: ast.Call, function: ast.Attribute, place: NodePath, owner: str, scope: Scope) -> Iterator[Change]:
+    """What a call that is a statement, or is assigned, changes: `self.x.add_(1)`."""
     method = function.attr
-    if method == "__init__":
-        yield Change("", "init", in_block=not is_top, place=place)
-        return
     target = function.value
     while isinstance(target, ast.Subscript):
         target = target.value
     path = _path(target, owner)
     if path is None:
         return
-    if method.endswith("_") and not method.endswith("__") and method not in _IN_PLACE:
-        yield Change(path[0] if path else "", "in place", makes=(method,), in_block=not is_top, place=place)
+    if method.endswith("_") and method not in _IN_PLACE:
+        yield Change(path[0] if path else "", "in place", makes=(method,), place=place)
     elif method in _APPEND and len(path) == 1 and node.args:
         objects, _ = _objects(node.args[-1], scope)
         if objects:
-            yield Change(path[0], "append", makes=objects, in_container=True, in_block=not is_top, place=place)
+            yield Change(path[0], "append", makes=objects, in_container=True, place=place)
 
 
 _NOTHING = ast.Constant(None)

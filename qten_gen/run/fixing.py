@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from ..generate.fixing import fixed
 from ..model.diagnostics import Diagnostic
 from ..project.apply import Change, write
-from ..project.staleness import read_source
+from ..project.stale import read_source
 from .run import Outcome
 
 _ROUNDS = 10

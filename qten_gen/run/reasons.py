@@ -15,7 +15,7 @@ from ..model import FileDecl
 from ..project.apply import Change
 from ..project.header import read_header
 from ..project.output_names import outputs_of, source_of
-from ..project.staleness import ProjectState
+from ..project.stale import ProjectState
 
 _MOST = 3
 """How many reasons are told of one file."""

@@ -12,14 +12,14 @@ from ..project import manifest
 from ..project.manifest import FreshRecord, Manifest, Signature
 from ..project.output_names import outputs_of
 from ..project.source_texts import SourceTexts
-from ..project.staleness import ProjectState, keys_of, read_output, signature
+from ..project.stale import ProjectState, keys_of, read_output, signature
 from ..project.walk import Stat
 
 if TYPE_CHECKING:
     from ..generate.plan import Plan
     from ..generate.readings import Readings
     from ..model.diagnostics import Diagnostic
-    from ..project.freshness import Reader
+    from ..project.keys import Reader
 
 
 def torn(state: ProjectState, reader: Reader | None) -> list[str]:

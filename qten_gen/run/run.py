@@ -20,7 +20,7 @@ from ..project.import_graph import Handlers
 from ..project.manifest import FreshRecord
 from ..project.output_names import outputs_of
 from ..project.paths import true_path
-from ..project.staleness import Failure, ProjectState, project_state, read_output
+from ..project.stale import Failure, ProjectState, project_state, read_output
 from ..project.unchanged import Glance, Unchanged, leads_out, state_of
 from .reading import open_readings
 from .record import fresh_now, remember, torn
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..generate.plan import Plan, Told
     from ..generate.readings import Readings
     from ..model.diagnostics import Diagnostic
-    from ..project.freshness import Reader
+    from ..project.keys import Reader
 
 
 _ATTEMPTS = 3

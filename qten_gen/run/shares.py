@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..generate.plan import Plan, Told, plan, together
 from ..project.source_texts import SourceTexts
-from ..project.staleness import ProjectState
+from ..project.stale import ProjectState
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

@@ -12,7 +12,7 @@ from ..project.files import PathError, discover
 from ..project.judging import judged
 from ..project.output_names import is_output, outputs_of
 from ..project.source_texts import SourceTexts
-from ..project.staleness import project_state, read_output
+from ..project.stale import project_state, read_output
 from .reasons import reasons
 from .run import Outcome
 

@@ -147,9 +147,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 REFUSED_WHEN_RUN = {
-    "cached-property",
     "invalid-submodule-argument",
-    "negative-size",
     "invalid-method-signature",
     "misspelled-method",
 }

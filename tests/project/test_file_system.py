@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from qten_gen.project import paths, staleness, walk
+from qten_gen.project import paths, stale, walk
 from tests.command import BATCH, Command
 
 OLD = BATCH.replace("x:", "old:")
@@ -117,7 +117,7 @@ def test_a_fault_at_any_call_leaves_each_file_old_or_new_and_names_it(
 
 def changing(monkeypatch: pytest.MonkeyPatch, change: Callable[[], object], times: int) -> None:
     """Let a source change just before the generator reads it, the first few times."""
-    original = staleness.read_source
+    original = stale.read_source
     done: list[str] = []
 
     def read(path: str) -> bytes:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qten_gen.cli import remembered
+from qten_gen.cli import glance as cli_glance
 from qten_gen.project import generator, glance, unchanged
 from qten_gen.run import run
 from tests.command import BATCH, Command
@@ -19,7 +19,7 @@ GLANCE = ".qten_cache/glance.txt"
 def settled(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> Command:
     """A generated project with nothing to report, which a run has remembered; nothing in it counts as just changed."""
     monkeypatch.setattr(unchanged, "COARSE_CLOCK", -(10**18))
-    monkeypatch.setattr(remembered, "_CLOCK", -(10**18))
+    monkeypatch.setattr(cli_glance, "_CLOCK", -(10**18))
     qten_gen.write("pyproject.toml", "[tool.qten-gen]\n")
     qten_gen.write("src/model.py", BATCH)
     qten_gen.write("src/plain.py", "x = 1\n")
@@ -155,7 +155,7 @@ def test_what_appears_above_a_project_makes_a_run_look_closer(
     qten_gen: Command, monkeypatch: pytest.MonkeyPatch, above: str
 ) -> None:
     monkeypatch.setattr(unchanged, "COARSE_CLOCK", -(10**18))
-    monkeypatch.setattr(remembered, "_CLOCK", -(10**18))
+    monkeypatch.setattr(cli_glance, "_CLOCK", -(10**18))
     qten_gen.write("project/pyproject.toml", "")
     qten_gen.write("project/__init__.py", "")
     qten_gen.write("project/model.py", BATCH)

@@ -9,7 +9,7 @@ import pytest
 import qten_gen as qten_gen_package
 from qten_gen.common.format_number import FORMAT
 from qten_gen.model.diagnostics import Span
-from qten_gen.project import generator, import_graph, manifest, staleness
+from qten_gen.project import generator, import_graph, manifest, stale
 from qten_gen.project.scan import Origin, Scan, scan
 from tests.command import BATCH, BROKEN, Command
 
@@ -166,7 +166,7 @@ def test_a_run_looks_through_each_source_once(qten_gen: Command, monkeypatch: py
         scanned.append(origin.module)
         return scan(data, origin)
 
-    for module in (staleness, import_graph):
+    for module in (stale, import_graph):
         monkeypatch.setattr(module, "scan", counted)
     qten_gen.write("src/model.py", BATCH)
     qten_gen.write("src/plain.py", "import model\n")

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from qten_gen.cli.command import main
-from qten_gen.project import staleness
+from qten_gen.project import stale
 from qten_gen.project.output_names import is_output
 from tests.command import BATCH, Command
 
@@ -252,14 +252,14 @@ def test_outputs_stay_when_the_base_cannot_be_read(
     qten_gen.write("a/models.py", BATCH)
     qten_gen.write("b/models.py", "from a.models import Batch\n\nclass Child(Batch):\n    y: str\n")
     assert qten_gen("b").summary == "2 files written"
-    original = staleness.read_source
+    original = stale.read_source
 
     def refuse(path: str) -> bytes:
         if path.endswith("a/models.py"):
             raise PermissionError(13, "Permission denied")
         return original(path)
 
-    monkeypatch.setattr(staleness, "read_source", refuse)
+    monkeypatch.setattr(stale, "read_source", refuse)
     for path in ("b", ".", "b/models.py"):
         (qten_gen.folder / "a/models.py").touch()
         assert qten_gen(path).status != 0

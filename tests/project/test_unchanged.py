@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qten_gen.project import generator, staleness, unchanged
+from qten_gen.project import generator, stale, unchanged
 from qten_gen.run import run
 from tests.command import BATCH, Command
 
@@ -83,7 +83,7 @@ def test_an_edit_that_keeps_size_and_time_is_generated(
     settled: Command, monkeypatch: pytest.MonkeyPatch, change: Callable[[Command], object]
 ) -> None:
     """As after `cp -p`, rsync, or unpacking an archive."""
-    monkeypatch.setattr(staleness, "_COARSE_CLOCK", -(10**18))
+    monkeypatch.setattr(stale, "_COARSE_CLOCK", -(10**18))
     for _ in range(2):
         settled("src/model.py")
     change(settled)

@@ -21,7 +21,7 @@ from ...project.manifest import FreshRecord, Manifest
 from ...project.output_names import outputs_of
 from ...project.paths import below, display_path, true_path
 from ...project.source_texts import SourceTexts
-from ...project.staleness import ProjectState, keys_of, project_state, read_output
+from ...project.stale import ProjectState, keys_of, project_state, read_output
 
 
 class Findings(NamedTuple):

@@ -1,6 +1,6 @@
 """Finds out which outputs are fresh, stale or orphans, before anything is parsed.
 
-A source is fresh if what its outputs depend on (see `freshness`) and the outputs are as the last run left them. Sizes and times
+A source is fresh if what its outputs depend on (see `keys`) and the outputs are as the last run left them. Sizes and times
 are compared first, then digests, and what a file says if those differ. So an unchanged tree is only listed, a file that was
 only touched is read but not parsed, and after a change of a comment one file is parsed.
 """
@@ -16,9 +16,9 @@ from . import manifest
 from .config import Config
 from .dependencies import Dependencies
 from .files import ProjectFiles, Source
-from .freshness import Keys, Reader
 from .header import is_ours, read_header
 from .import_graph import Handlers, SourceGraph, source_graph
+from .keys import Keys, Reader
 from .manifest import NO_FILE, FreshRecord, HandlerRecord, Manifest, Signature, SourceRecord
 from .output_names import name_of, outputs_of, source_of
 from .paths import display_path, read_regular
