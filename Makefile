@@ -193,7 +193,10 @@ clean:
 	find . -name __pycache__ -not -path './$(VENV)*' -prune -exec rm -rf {} +
 
 $(INSTALLED): pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet '$(TORCH)'
+	@$(BIN)/python -c 'import torch' 2>/dev/null || printf '%s\n' "Installing $(TORCH) and the tools of the project into $(VENV): about 0.6 GB, or 5.4 GB where" \
+		"pip takes the build for CUDA. For the one without, stop and run:" \
+		"  $(BIN)/python -m pip install $(TORCH) --index-url https://download.pytorch.org/whl/cpu"
+	@$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/python -m pip install --quiet '$(TORCH)'
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
 

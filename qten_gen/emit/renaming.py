@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
+from ..model.expression_text import annotation_text
+
 _WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
 
 Edit = tuple[int, int, str]
@@ -45,8 +47,8 @@ def renamed(
                 yield (*span(node), new)
             case ast.Name(id=plain):
                 yield (*span(node), written(plain) or plain)
-            case ast.Constant(value=str(inner)) if _expression(inner.strip()) is not None:
-                yield (*span(node), renamed(inner.strip(), written, keeps_strings, whole))
+            case ast.Constant(value=str(quoted)) if (inner := annotation_text(quoted)) is not None:
+                yield (*span(node), renamed(inner, written, keeps_strings, whole))
             case ast.Subscript(value=outer, slice=inside) if keeps_strings(ast.unparse(outer)):
                 yield from edits(outer)
                 for argument in inside.elts if isinstance(inside, ast.Tuple) else [inside]:

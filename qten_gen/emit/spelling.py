@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins as builtins_module
 import re
-from ast import literal_eval
 from collections.abc import Collection
 from typing import assert_never
 
@@ -22,6 +21,7 @@ from ..model import (
     home,
 )
 from ..model.dimensions import in_words, to_python
+from ..model.expression_text import annotation_text
 from ..model.field_kinds import members_of
 from .builtin_names import WRITTEN_BUILTINS, Builtins
 from .imports import Aliases
@@ -89,14 +89,8 @@ def python_type(
 
 
 def static_type(type: TypeExpr) -> str:
-    """An annotation as it was written, out of its quotes."""
-    if "'" not in type.text and '"' not in type.text:
-        return type.text
-    try:
-        found: object = literal_eval(type.text)
-    except (ValueError, SyntaxError):
-        return type.text
-    return found if isinstance(found, str) else type.text
+    """An annotation out of its quotes. A rule refuses what is not an expression."""
+    return (annotation_text(type.text) or "_t.Any") if type.text else ""
 
 
 def field_doc(field: FieldDecl) -> str:

@@ -236,10 +236,13 @@ def write(root: str, name: str, text: str) -> None:
 
 
 def _write(folder: str, name: str, text: str) -> None:
-    """Write a file under a temporary name and rename it, so that two parallel runs cannot mix their manifests."""
-    temporary = os.path.join(folder, f".{name}.{os.getpid()}")
+    """Write a file under a temporary name and rename it, so that two parallel runs cannot mix their manifests.
+
+    Nobody can guess the name, and a file or link that has it is not written to.
+    """
+    temporary = os.path.join(folder, f".{name}.{os.urandom(8).hex()}")
     try:
-        with open(temporary, "w", encoding="utf-8", newline="\n") as file:
+        with open(temporary, "x", encoding="utf-8", newline="\n") as file:
             file.write(text)
         os.replace(temporary, os.path.join(folder, name))
     except BaseException:

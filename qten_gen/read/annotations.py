@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ..model import DYNAMIC, HIDDEN, NodePath, TypeExpr, union
+from ..model.expression_text import parsed_expression
 from .imports import dotted
 from .names import Scope
 from .source_lines import lines_of
-from .syntax import expression_of
 from .written import text_of
 
 _LITERAL = "typing.Literal"
@@ -50,7 +50,7 @@ def _mentioned(node: ast.AST, scope: Scope) -> Iterator[str]:
             if string_value(element) is None:
                 yield from _mentioned(element, scope)
     elif (text := string_value(node)) is not None:
-        inner = expression_of(text.strip())
+        inner = parsed_expression(text)
         if inner is not None:
             yield from _mentioned(inner, scope)
     else:
@@ -70,7 +70,7 @@ def _convert(node: ast.expr, place: NodePath, scope: Scope, keep_strings: bool =
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
         left = _convert(node.left, place / "left", scope)
         return union((left, _convert(node.right, place / "right", scope)))
-    if (text := string_value(node)) is not None and (inner := expression_of(text.strip())) is not None:
+    if (text := string_value(node)) is not None and (inner := parsed_expression(text)) is not None:
         return _at(_convert(inner, place, replace(scope, hidden=frozenset(), lines=lines_of(text.strip()))), place)
     if isinstance(node, ast.Constant) and node.value is ...:
         return TypeExpr("...", text="...", place=place)

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from ..common.literals import LONGEST_DEFAULT
 from ..model import MethodSource, NodePath, Signature, language
-from .annotations import mentioned
+from ..model.expression_text import annotation_text
+from .annotations import mentioned, string_value
 from .calls import called
 from .docstrings import docstring
 from .imports import dotted
@@ -122,4 +123,5 @@ def _yields(node: Function) -> bool:
 
 def _annotation(node: ast.expr, scope: Scope, names: dict[str, None]) -> str:
     names.update(dict.fromkeys(mentioned(node, scope)))
-    return text_of(node, scope.lines)
+    text = text_of(node, scope.lines)
+    return (annotation_text(text) or text) if string_value(node) is not None else text

@@ -72,18 +72,6 @@ def tree_of(text: str) -> ast.Module:
     return tree
 
 
-def expression_of(text: str) -> ast.expr | None:
-    """The expression in a text, such as an annotation in a string; None if it is not one."""
-    if "\0" in text:
-        return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return ast.parse(text, mode="eval").body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
-
-
 def too_deep(path: str, line: int) -> Diagnostic:
     """The diagnostic for an expression that no parser or reader gets to the end of."""
     message = "an expression is nested too deeply to be read"

@@ -14,6 +14,7 @@ from inspect import formatannotation
 
 from ..common.specifier_records import recorded_call
 from ..model import HIDDEN, TypeExpr, language, union
+from ..model.expression_text import parsed_expression
 from .statement import ClassStatement
 
 _MISSING = object()
@@ -143,10 +144,9 @@ class AnnotationWalk:
         return tensor
 
     def _from_text(self, text: str) -> TypeExpr:
-        try:
-            node = ast.parse(text.strip(), mode="eval").body
-        except (SyntaxError, ValueError):  # ValueError: a null byte, before Python 3.11.4
-            return TypeExpr("", text=text)
+        node = parsed_expression(text)
+        if node is None:
+            return TypeExpr("", text=repr(text))
         found = self._from_node(node)
         return found if found.text.startswith(("<", "'<", '"<')) else replace(found, text=text)
 

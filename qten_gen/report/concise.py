@@ -18,10 +18,19 @@ def concise(diagnostics: Sequence[Diagnostic], *, color: bool = False) -> str:
 def headline(item: Diagnostic, *, color: bool) -> str:
     """The first line of a diagnostic."""
     numbers = [str(number) for number in (item.span.line, item.span.column) if number]
-    where = painted(":".join([item.path, *numbers]), BOLD, color)
+    where = painted(":".join([visible(item.path), *numbers]), BOLD, color)
     severity = painted(f"{item.kind.severity} {item.code}".rstrip(), RED if item.is_error else YELLOW, color)
     name = f" [{item.kind.name}]" if item.kind.name else ""
-    return f"{where}: {severity}{name}: {item.message}"
+    return f"{where}: {severity}{name}: {visible(item.message)}"
+
+
+def visible(text: str) -> str:
+    """A text with line ends and control characters as escapes, because a terminal would carry them out.
+
+    >>> visible("a\x1b[31m.py")
+    'a\\x1b[31m.py'
+    """
+    return "".join(c if c.isprintable() or c == "\t" else c.encode("unicode_escape").decode() for c in text)
 
 
 def painted(text: str, style: str, color: bool) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from .concise import visible
+
 CHECK = "stale-file"
 """The name of this finding, where a format wants one."""
 
@@ -30,4 +32,4 @@ class StaleFile(NamedTuple):
         """`shop/model_qten.py is stale: field mask of Batch changed`."""
         words = {"stale": "is stale", "missing": "is missing", "orphan": "is to be removed"}
         told = "" if self.state == "missing" and self.reason == "new" else f": {self.reason}"
-        return f"{self.path} {words[self.state]}{told}"
+        return f"{visible(self.path)} {words[self.state]}{told}"

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from ..model import DerivedDecl, FieldDecl, FieldKind, TypeExpr, language
 from ..model.array_shapes import ANY_DTYPE, DTYPES, FAMILIES
 from ..model.diagnostics import Diagnostic, Kind
+from ..model.expression_text import annotation_text
 from ..model.field_kinds import is_kw_only, is_tensor, is_tensordict, members_of
 from .context import RuleContext
 
@@ -68,6 +69,8 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 
 def _no_type(type: TypeExpr) -> tuple[str, str] | None:
     """What is wrong with an annotation that is not a type of values, in any declaration; and how to fix it."""
+    if _is_unreadable(type):
+        return "cannot be determined from its annotation", "write a type, or its name in quotes"
     for member in members_of(type):
         last = member.name.rpartition(".")[2]
         if member.name == "dataclasses.InitVar":
@@ -84,6 +87,13 @@ def _no_type(type: TypeExpr) -> tuple[str, str] | None:
         if not _is_array(member):
             return f"is not {last} of an array type and one shape", f'write {last}[Tensor, "batch 3"]'
     return None
+
+
+def _is_unreadable(type: TypeExpr) -> bool:
+    """Whether an annotation, or a part of it, is a string that holds no expression."""
+    is_string = type.text[:1] in ("'", '"')
+    parts = (argument for argument in type.args if isinstance(argument, TypeExpr))
+    return (is_string and annotation_text(type.text) is None) or any(map(_is_unreadable, parts))
 
 
 def _is_array(type: TypeExpr) -> bool:

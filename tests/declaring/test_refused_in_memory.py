@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from torch import Tensor, nn
 
-from qten_gen import DeclarationError, Module, TensorClass, buffer, param
+from qten_gen import DeclarationError, Module, TensorClass, buffer, param, submodule
 
 
 class State(TensorClass):
@@ -39,6 +39,13 @@ def test_all_findings_are_told_at_once() -> None:
 
     assert [finding.code for finding in caught.value.findings] == ["QG302", "QG303"]
     assert "did you mean 'dim'" in str(caught.value) or "dim" in caught.value.findings[0].help
+
+
+@pytest.mark.parametrize("text", ["nn.Linear |", "int:\n print(1)\n x: int"])
+def test_a_quoted_type_that_is_no_expression_is_refused(text: str) -> None:
+    namespace = {"__annotations__": {"dim": "int", "child": text}, "child": called(submodule, nn.Linear, "dim", "dim")}
+    with pytest.raises(DeclarationError, match="QG208"):
+        types.new_class("Net", (Module,), exec_body=lambda body: body.update(namespace))
 
 
 def test_a_finding_names_its_field() -> None:

@@ -230,3 +230,21 @@ def test_a_file_that_nobody_imported_is_judged_again_when_somebody_does(qten_gen
     assert "QG403" not in said()
     os.remove("src/main.py")
     assert "QG403" in said()
+
+
+def test_names_of_temporary_files_of_the_cache_cannot_be_guessed(
+    unchanged: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[tuple[str, str]] = []
+    original = open
+
+    def noted(path: str, mode: str = "r", **keywords: object) -> object:
+        if ".qten_cache" in str(path) and mode != "rb":
+            opened.append((os.path.basename(path), mode))
+        return original(path, mode, **keywords)  # type: ignore[call-overload] # the arguments of open
+
+    monkeypatch.setattr("builtins.open", noted)
+    manifest.write(".", "one", "text")
+    manifest.write(".", "one", "text")
+    (first, mode), (second, _) = opened
+    assert first != second and mode == "x"

@@ -52,6 +52,13 @@ def test_full_separates_diagnostics_by_an_empty_line() -> None:
     assert report("full", [first, second]).split("\n\n") == [full(first)[:-1], full(second)]
 
 
+@pytest.mark.parametrize("form", ["full", "concise"])
+def test_a_file_name_cannot_write_to_the_terminal(form: str) -> None:
+    item = replace(ERROR, path="a\n\x1b[31mb.py", message="\x1b]0;title\x07")
+    shown = report(form, [item]).splitlines()[0]
+    assert shown == r"a\n\x1b[31mb.py:2:37: error QG302 [unknown-dimension]: \x1b]0;title\x07"
+
+
 def test_carets_keep_their_place_after_tabs() -> None:
     assert carets(at(3, 5, "\t\txy")) == ["\t\txy", "\t\t^^"]
 

@@ -1,0 +1,177 @@
+"""Whatever text stands in the strings of a source, the generated files hold declarations and nothing else."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qten_gen.generate.plan import Plan, plan
+
+IMPORTS = """
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from qten_gen import Module, ModuleDict, ModuleList, TensorClass, buffer, check, derived, field, param, submodule, virtual
+"""
+
+BATCH = "class Batch(TensorClass):\n    tokens: Tensor\n"
+NET = "class Net(Module):\n    dim: int\n"
+LINEAR = 'submodule(nn.Linear, "dim", "dim"'
+
+PLACES = {
+    "type of a field": ("class Batch(TensorClass):\n    tokens: {}\n", "Tensor"),
+    "type in a type": (f"{BATCH}    named: dict[str, {{}}] | None = None\n", "Tensor"),
+    "shape": (f"from jaxtyping import Float\n{BATCH}    x: Float[Tensor, {{}}]\n", "*batch 3"),
+    "literal": (f"{BATCH}    kind: Literal[{{}}]\n", "a"),
+    "default": (f"{BATCH}    mode: str = {{}}\n", "train"),
+    "documentation of a class": ("class Batch(TensorClass):\n    {}\n    tokens: Tensor\n", "A batch."),
+    "documentation of a field": (f"{BATCH}    {{}}\n", "The tokens."),
+    "type of a parameter of a method": (f"{BATCH}    def f(self, x: {{}}) -> int: return 1\n", "int"),
+    "default of a parameter of a method": (f"{BATCH}    def f(self, x: str = {{}}) -> int: return 1\n", "a"),
+    "result of a method": (f"{BATCH}    def f(self) -> {{}}: return 1\n", "int"),
+    "documentation of a method": (f"{BATCH}    def f(self) -> int:\n        {{}}\n        return 1\n", "Counts."),
+    "type of an argument": ("class Net(Module):\n    dim: {}\n", "int"),
+    "default of an argument": (f"{NET}    name: str = {{}}\n", "a"),
+    "alias": (f"{NET}    other: int = field(default=1, alias={{}})\n", "another"),
+    "type of a parameter": (f"{NET}    weight: {{}} = param('dim', initializer=nn.init.zeros_)\n", "nn.Parameter"),
+    "size of a parameter": (f"{NET}    weight: nn.Parameter = param({{}}, initializer=nn.init.zeros_)\n", "3*dim"),
+    "group of a parameter": (
+        f"{NET}    weight: nn.Parameter = param('dim', initializer=nn.init.zeros_, group={{}})\n",
+        "decay",
+    ),
+    "initializer": (
+        f"{NET}    weight: nn.Parameter = param('dim', initializer={{}})\n    def start(self, x: Tensor) -> None: ...\n",
+        "start",
+    ),
+    "tie": (
+        f"{NET}    a: nn.Parameter = param('dim', initializer=nn.init.zeros_)\n    b: nn.Parameter = param(tie={{}})\n",
+        "a",
+    ),
+    "type of a buffer": (f"{NET}    table: {{}} = buffer('dim', initializer=nn.init.zeros_)\n", "Tensor"),
+    "type of a child": (f"{NET}    linear: {{}} = {LINEAR})\n", "nn.Linear"),
+    "argument of a child": (f"{NET}    linear: nn.Linear = submodule(nn.Linear, 'dim', {{}})\n", "4*dim"),
+    "condition of a child": (f"{NET}    linear: nn.Linear | None = {LINEAR}, when={{}})\n", "dim > 2"),
+    "type of repeated children": (f"{NET}    layers: ModuleList[{{}}] = {LINEAR}, repeat=3)\n", "nn.Linear"),
+    "number of repeated children": (f"{NET}    layers: ModuleList[nn.Linear] = {LINEAR}, repeat={{}})\n", "dim"),
+    "key of children": (f"{NET}    heads: ModuleDict[nn.Linear] = {LINEAR}, keys=({{}},))\n", "left"),
+    "derived value": (f"{NET}    size: int = derived({{}})\n", "dim // 2"),
+    "result of a virtual tensor": (
+        f"{NET}    @virtual\n    def v(self, dtype: torch.dtype, device: torch.device) -> {{}}: ...\n",
+        "Tensor",
+    ),
+    "documentation of a virtual tensor": (
+        f"{NET}    @virtual\n    def v(self, dtype: torch.dtype, device: torch.device) -> Tensor:\n        {{}}\n",
+        "A tensor.",
+    ),
+    "type of an argument of forward": (f"{NET}    def forward(self, x: {{}}) -> Tensor: ...\n", "Tensor"),
+    "type inside an argument of forward": (f"{NET}    def forward(self, x: list[{{}}]) -> Tensor: ...\n", "Tensor"),
+    "result of forward": (f"{NET}    def forward(self, x: Tensor) -> {{}}: ...\n", "Tensor"),
+    "result of a handler": (
+        f"{BATCH}{NET}@Net.register(Batch)\ndef h(net: Net, batch: Batch) -> {{}}: ...\n",
+        "Tensor",
+    ),
+    "default of a handler": (
+        f"{BATCH}{NET}@Net.register(Batch)\ndef h(net: Net, batch: Batch, mode: str = {{}}) -> Tensor: ...\n",
+        "a",
+    ),
+}
+"""Places where a source may have a string: the file, and a string that fits there."""
+
+HOSTILE = [
+    "int:\n print(1)\n x: int",
+    "nn.Linear |",
+    "Tensor # ids",
+    "Tensor\n# ids",
+    "Tensor\rprint(1)",
+    "Tensor\x0cprint(1)",
+    '"""\nprint(1)\n"""',
+    "'''\nprint(1)\n'''",
+    "\\",
+    'x"; print(1); "',
+    "{{ 7 * 7 }}{% raw %}",
+    "print(1)",
+    "dim); print(1",
+    "dim\nprint(1)",
+    "(yield)",
+    "*dim",
+    "a b",
+    "",
+    "\u2028print(1)",
+    "None if print(1) else int",
+    "__import__('os')",
+    "\x00",
+    "\ud800",
+    "]; print(1); x = [",
+]
+
+DECLARING = (ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef, ast.Assign, ast.AnnAssign, ast.If, ast.Pass)
+"""What generated modules and classes consist of, beside documentation and `...`."""
+
+
+def planned(place: str, text: str) -> Plan:
+    """The plan for a file with a string in a place."""
+    source = IMPORTS + PLACES[place][0].format(repr(text))
+    return plan({"model.py": source.encode("utf-8", "surrogatepass")}, {})
+
+
+def assert_only_declares(made: Plan) -> None:
+    """No crash, and every statement of the outputs that runs on import is one of a declaration."""
+    assert not made.crashes
+    for path, text in made.outputs.items():
+        waiting: list[ast.stmt] = [*ast.parse(text or "").body]
+        while waiting:
+            node = waiting.pop()
+            says = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+            assert says or isinstance(node, DECLARING), (path, ast.unparse(node))
+            if isinstance(node, ast.ClassDef | ast.If):
+                waiting += node.body
+            elif not isinstance(node, ast.FunctionDef):
+                called = {ast.unparse(each.func) for each in ast.walk(node) if isinstance(each, ast.Call)}
+                assert not called & {"print", "__import__"}, (path, ast.unparse(node))
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_string_that_fits_is_generated(place: str) -> None:
+    made = planned(place, PLACES[place][1])
+    assert sorted(made.outputs) == ["model_qten.py", "model_qten.pyi"], made.diagnostics
+    assert_only_declares(made)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_hostile_string_is_refused_or_stays_a_string(place: str) -> None:
+    for hostile in HOSTILE:
+        assert_only_declares(planned(place, hostile))
+
+
+@given(
+    st.sampled_from(sorted(PLACES)),
+    st.text(st.sampled_from("ab1 .,:;=|#\n\r\t()[]{}'\"\\*%@-"), max_size=12)
+    | st.tuples(st.sampled_from(HOSTILE), st.sampled_from(HOSTILE)).map("\n".join),
+)
+@settings(max_examples=150, deadline=None)
+def test_no_string_becomes_a_statement(place: str, hostile: str) -> None:
+    assert_only_declares(planned(place, hostile))
+
+
+HALF_TYPED = [
+    place for place in PLACES if place.startswith(("type of a", "result of a virtual")) and "method" not in place
+]
+
+
+@pytest.mark.parametrize("place", [place for place in HALF_TYPED if "forward" not in place])
+@pytest.mark.parametrize("text", ["nn.Linear |", "int:\n print(1)\n x: int"])
+def test_a_type_that_is_no_expression_is_reported_where_it_stands(place: str, text: str) -> None:
+    made = planned(place, text)
+    assert [found.kind.code for found in made.diagnostics] == ["QG208"]
+    assert not made.outputs
+
+
+@pytest.mark.parametrize("place", HALF_TYPED)
+def test_a_comment_in_a_quoted_type_is_left_out(place: str) -> None:
+    made = planned(place, f"{PLACES[place][1]}  # of ids")
+    assert made.outputs and not any("# of ids" in (text or "") for text in made.outputs.values())
