@@ -27,8 +27,8 @@ def headline(item: Diagnostic, *, color: bool) -> str:
 def visible(text: str) -> str:
     """A text with line ends and control characters as escapes, because a terminal would carry them out.
 
-    >>> visible("a\x1b[31m.py")
-    'a\\x1b[31m.py'
+    >>> print(visible("a" + chr(10) + "b.py"))
+    a\\nb.py
     """
     return "".join(c if c.isprintable() or c == "\t" else c.encode("unicode_escape").decode() for c in text)
 

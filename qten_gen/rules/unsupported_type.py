@@ -69,8 +69,6 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 
 def _no_type(type: TypeExpr) -> tuple[str, str] | None:
     """What is wrong with an annotation that is not a type of values, in any declaration; and how to fix it."""
-    if _is_unreadable(type):
-        return "cannot be determined from its annotation", "write a type, or its name in quotes"
     for member in members_of(type):
         last = member.name.rpartition(".")[2]
         if member.name == "dataclasses.InitVar":
@@ -86,6 +84,8 @@ def _no_type(type: TypeExpr) -> tuple[str, str] | None:
             return f"is {last} with brackets, which it does not take", 'write Float[Tensor, "batch 3"] with jaxtyping'
         if not _is_array(member):
             return f"is not {last} of an array type and one shape", f'write {last}[Tensor, "batch 3"]'
+    if _is_unreadable(type):
+        return "cannot be determined from its annotation", "write a type, or its name in quotes"
     return None
 
 
