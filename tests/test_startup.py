@@ -146,6 +146,37 @@ def test_the_runtime_loads_what_few_programs_need_when_it_is_called() -> None:
     assert generator == set()
 
 
+PROGRAM = """
+import sys
+import torch
+from model import Batch, Net
+batch = Batch(torch.rand(4, 6), batch_size=[4])
+assert batch[0].x.shape == (6,) and batch.to("cpu").mask is None
+assert Net(3, width=6)(batch.x).shape == (4, 3)
+print(*sorted({name.split(".")[1] for name in sys.modules if name.startswith("qten_gen.")}))
+"""
+
+
+@pytest.mark.parametrize("future", ["", "from __future__ import annotations\n"])
+def test_a_program_whose_files_are_fresh_loads_nothing_of_the_generator(
+    project: Path, future: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project)
+    declared = (
+        "import torch\nfrom torch import Tensor, nn\nfrom qten_gen import Module, TensorClass, buffer, param\n"
+        "class Batch(TensorClass):\n    x: Tensor\n    mask: Tensor | None = None\n    origin: str = 'train'\n"
+        "class Net(Module):\n    dim: int\n    width: int = 4\n"
+        "    weight: nn.Parameter = param('dim', 'width', initializer=nn.init.xavier_uniform_)\n"
+        "    scale: Tensor = buffer('2*dim', initializer=nn.init.ones_)\n"
+        "    def forward(self, x: Tensor) -> Tensor:\n        return nn.functional.linear(x, self.weight)\n"
+    )
+    (project / "src" / "model.py").write_text(future + declared)
+    assert main(["--quiet", "src"]) == 0
+    done = fresh_process.run("-c", PROGRAM, cwd=project / "src")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["common", "runtime"]
+
+
 def test_what_is_left_out_at_first_exists() -> None:
     package = Path(qten_gen.__file__).parents[1]
     assert all((package / name.replace(".", "/")).with_suffix(".py").is_file() for name in RARE)

@@ -85,3 +85,25 @@ STRING_OPTIONS = {"checks": ("on", "off")}
 
 INIT = "init"
 """The class keyword of a Module that keeps a parent's handwritten `__init__`: `init=False`, as PEP 681 defines it."""
+
+_TAKE_DIMENSIONS = (PARAM, BUFFER, SUBMODULE, SEQUENTIAL, DERIVED, CHECK)
+_VALUE_KEYWORDS = {
+    keyword
+    for specifier in _TAKE_DIMENSIONS
+    for keyword in SPECIFIER_KEYWORDS[specifier]
+    if keyword not in (REPEAT, WHEN)
+}
+
+
+def takes_dimension(specifier: str, position: int, keyword: str | None) -> bool:
+    """Whether a string or an integer is an expression when it is the argument of a specifier at that position.
+
+    >>> takes_dimension("qten_gen.param", 0, None), takes_dimension("qten_gen.param", 2, "tie")
+    (True, False)
+    """
+    if specifier not in _TAKE_DIMENSIONS or keyword in _VALUE_KEYWORDS:
+        return False
+    if specifier == SEQUENTIAL:
+        return keyword in (REPEAT, WHEN)
+    is_class_of_child = specifier == SUBMODULE and position == 0 and keyword is None
+    return not is_class_of_child

@@ -25,7 +25,6 @@ from ..model import (
     Value,
     language,
 )
-from ..model.class_body import takes_dimension
 from ..read.dimensions import parse
 from .names import Names
 
@@ -166,7 +165,9 @@ def _argument(specifier: str, position: int, argument: Argument, lookup: Lookup)
     if value is given or value.literal is None:
         return argument
     known: object = ast.literal_eval(value.literal)
-    if takes_dimension(specifier, position, argument.keyword) and _is_dimension(specifier, argument.keyword, known):
+    if language.takes_dimension(specifier, position, argument.keyword) and _is_dimension(
+        specifier, argument.keyword, known
+    ):
         text = known if isinstance(known, str) else str(known)
         return replace(argument, value=parse(text), text=text)
     return replace(argument, value=value)

@@ -26,7 +26,6 @@ from .class_body import Mixin as Mixin
 from .class_body import Signature as Signature
 from .class_body import SpecifierCall as SpecifierCall
 from .class_body import expression_of as expression_of
-from .class_body import takes_dimension as takes_dimension
 from .configuration import ConfigurationClass as ConfigurationClass
 from .declarations import BaseDecl as BaseDecl
 from .declarations import Declaration as Declaration

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from ..common import language
 from ..common.records import dataclass
 from .dimensions import Dim, DimError
 from .expressions import NO_PATH, NodePath, TypeExpr, Value
@@ -22,8 +21,8 @@ class Argument:
     keyword: str | None
     """`"initializer"`; None for a positional argument."""
     value: Dim | DimError | Value | SpecifierCall
-    """A parsed dimension if the specifier takes one (see `takes_dimension`) and one is given; a call if a submodule is among the
-    arguments of another; otherwise a value."""
+    """A parsed dimension if the specifier takes one (`language.takes_dimension`) and one is given; a call if a submodule
+    is among the arguments of another; otherwise a value."""
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)
     text: str = field(default="", compare=False, repr=False)
     """The content of the string literal of a dimension, `3*dim`: offsets of a `DimError` count in it."""
@@ -74,36 +73,6 @@ def expression_of(argument: Argument) -> Dim | DimError | Value | SpecifierCall 
     """The value of an argument; for a choice, the expression that decides."""
     value = argument.value
     return value if not isinstance(value, Value) or value.choice is None else value.choice.selector
-
-
-_TAKE_DIMENSIONS = (
-    language.PARAM,
-    language.BUFFER,
-    language.SUBMODULE,
-    language.SEQUENTIAL,
-    language.DERIVED,
-    language.CHECK,
-)
-_VALUE_KEYWORDS = {
-    keyword
-    for specifier in _TAKE_DIMENSIONS
-    for keyword in language.SPECIFIER_KEYWORDS[specifier]
-    if keyword not in (language.REPEAT, language.WHEN)
-}
-
-
-def takes_dimension(specifier: str, position: int, keyword: str | None) -> bool:
-    """Whether a string or an integer is an expression when it is the argument of a specifier at that position.
-
-    >>> takes_dimension("qten_gen.param", 0, None), takes_dimension("qten_gen.param", 2, "tie")
-    (True, False)
-    """
-    if specifier not in _TAKE_DIMENSIONS or keyword in _VALUE_KEYWORDS:
-        return False
-    if specifier == language.SEQUENTIAL:
-        return keyword in (language.REPEAT, language.WHEN)
-    is_class_of_child = specifier == language.SUBMODULE and position == 0 and keyword is None
-    return not is_class_of_child
 
 
 @dataclass(frozen=True, slots=True)

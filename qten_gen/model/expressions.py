@@ -10,6 +10,7 @@ from dataclasses import field
 
 from ..common import language
 from ..common.records import dataclass
+from ..common.written_values import partial_text
 from .dimensions import Dim, DimError
 
 
@@ -96,7 +97,7 @@ class Partial:
     @property
     def text(self) -> str:
         """The call in its canonical text."""
-        return f"functools.partial({', '.join([self.function, *(f'{name}={given}' for name, given in self.keywords)])})"
+        return partial_text(self.function, self.keywords)
 
 
 @dataclass(frozen=True, slots=True)

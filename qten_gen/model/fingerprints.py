@@ -10,8 +10,10 @@ from dataclasses import fields
 from enum import Enum
 from hashlib import sha256
 
+from ..common.expression_text import expression_text
 from ..common.format_number import FORMAT
 from .declarations import Declaration
+from .dimensions import Dim
 
 
 def fingerprint(declaration: Declaration) -> str:
@@ -37,5 +39,7 @@ def structure(node: object) -> object:
             return str(node.value)
         case str() | int() | None:
             return node
+        case Dim():
+            return expression_text(node.text)
     compared = [f for f in fields(node) if f.compare and getattr(node, f.name) != f.default]  # type: ignore[arg-type] # only dataclasses are left
     return (type(node).__name__, *((f.name, structure(getattr(node, f.name))) for f in compared))

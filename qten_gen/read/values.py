@@ -8,7 +8,7 @@ from typing import TypeGuard
 
 from ..common.literals import literal_of
 from ..common.specifier_records import DATACLASS_FIELD_DEFAULTS
-from ..model import Argument, Choice, NodePath, Partial, SpecifierCall, Value, as_submodule, language, takes_dimension
+from ..model import Argument, Choice, NodePath, Partial, SpecifierCall, Value, as_submodule, language
 from . import dimensions
 from .annotations import string_value
 from .calls import CallArgument, call_arguments
@@ -207,7 +207,7 @@ def _argument(specifier_name: str, position: int, given: CallArgument, scope: Sc
     if takes_child and (call := _nested_call(given, scope)) is not None:
         return Argument(keyword, call, place)
     text = None
-    if takes_dimension(specifier_name, position, keyword):
+    if language.takes_dimension(specifier_name, position, keyword):
         is_passed_on = specifier_name == language.SUBMODULE and keyword != language.REPEAT
         text = string_value(given.value) if is_passed_on or keyword == language.WHEN else _dimension(given.value)
         if text is None and not is_passed_on and is_const(given.value, scope):

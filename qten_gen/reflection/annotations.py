@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import ast
-import re
 import sys
 import types
 import typing
 from collections.abc import Callable
 from dataclasses import KW_ONLY, InitVar, replace
-from functools import lru_cache
-from inspect import formatannotation
 
+from ..common.annotation_text import annotation_text
 from ..common.specifier_records import recorded_call
 from ..model import HIDDEN, TypeExpr, language, union
 from ..model.expression_text import parsed_expression
@@ -45,14 +43,14 @@ class AnnotationWalk:
         if isinstance(annotation, typing.ForwardRef | str):
             return self._from_object(annotation)
         found = self._from_object(annotation)
-        return found if found.name == HIDDEN else replace(found, text=_spelling(annotation))
+        return found if found.name == HIDDEN else replace(found, text=annotation_text(annotation))
 
     def _from_object(self, annotation: object) -> TypeExpr:
         """The type expression of an evaluated annotation, without its text. The order of the branches matters."""
         if annotation is None or annotation is type(None):
             return TypeExpr("None", text="None")
         if isinstance(annotation, _NO_TYPES):
-            return TypeExpr(self._name(annotation), text=_spelling(annotation))
+            return TypeExpr(self._name(annotation), text=annotation_text(annotation))
         if annotation is Ellipsis:
             return TypeExpr("...", text="...")
         if annotation is KW_ONLY:
@@ -291,34 +289,3 @@ class _Names(dict[str, object]):
             return self._resolve(name)
         except NameError:
             raise KeyError(name) from None
-
-
-_PLACE = re.compile(r"[^\[\](){}|,'\"]*\.<\w+>\.")
-"""What stands before the name of a class in a function: `shop.model.make.<locals>.`."""
-
-_LAYER = re.compile(r"torch\.nn\.(?:modules\.\w+|parameter)\.(?P<name>[A-Z]\w*)")
-"""A class of torch.nn, under the name of the file that it is written in."""
-
-
-def _spelling(annotation: object) -> str:
-    """The text of an annotation object, for signatures and docstrings. It is an expression, whatever the modules are called."""
-    if isinstance(annotation, str):
-        return annotation
-    text = _LAYER.sub(_exported, _PLACE.sub("", formatannotation(annotation)))
-    return text if _is_expression(text) else repr(text)
-
-
-def _exported(found: re.Match[str]) -> str:
-    """`torch.nn.Linear` for `torch.nn.modules.linear.Linear`, where that is the same class."""
-    layer = getattr(sys.modules.get("torch.nn"), found["name"], None)
-    is_same = f"{getattr(layer, '__module__', '')}.{found['name']}" == found[0]
-    return f"torch.nn.{found['name']}" if is_same else found[0]
-
-
-@lru_cache(maxsize=256)
-def _is_expression(text: str) -> bool:
-    try:
-        ast.parse(text, mode="eval")
-    except SyntaxError:
-        return False
-    return True

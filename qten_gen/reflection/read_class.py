@@ -6,6 +6,7 @@ import types
 from collections.abc import Iterator
 from inspect import cleandoc
 
+from ..common.hand_written import defines
 from ..common.specifier_records import recorded_call
 from ..model import (
     INIT,
@@ -50,7 +51,7 @@ def read_tensorclass(statement: ClassStatement) -> TensorClassDecl:
         own=tuple(name for name in fields if name not in inherited),
         flags=flags,
         checks=_string_option("checks", statement, [parent.checks for _, parent in parents]),
-        post_init=_defines(statement, "__post_init__"),
+        post_init=defines(statement.namespace, statement.bases, "__post_init__"),
         custom_init="__init__" in statement.namespace,
         module=statement.module,
         qualname=statement.qualname,
@@ -88,9 +89,9 @@ def read_module(statement: ClassStatement) -> ModuleDecl:
         fields=tuple(fields.values()),
         own=tuple(name for name in fields if name not in inherited),
         custom_init=written or keeps_foreign_init(fields.values(), kept),
-        post_init=_defines(statement, "__post_init__"),
-        custom_reset=_defines(statement, "reset_parameters"),
-        inherited_reset=_inherits(statement, "reset_parameters"),
+        post_init=defines(statement.namespace, statement.bases, "__post_init__"),
+        custom_reset=defines(statement.namespace, statement.bases, "reset_parameters"),
+        inherited_reset=defines({}, statement.bases, "reset_parameters"),
         checks=(
             *(check for owner, parent in reversed(parents) for check in parent.checks if check.owner == owner),
             *(build_check(call, statement.qualified) for call in check_sources(statement)),
@@ -147,22 +148,6 @@ def is_field(name: str, statement: ClassStatement) -> bool:
     if name not in statement.annotations:
         return False
     return AnnotationWalk(statement).expr(statement.annotations[name]).name not in _NO_FIELDS
-
-
-def _defines(statement: ClassStatement, name: str) -> bool:
-    """Whether the class or an ancestor defines `name` by hand."""
-    return name in statement.namespace or _inherits(statement, name)
-
-
-def _inherits(statement: ClassStatement, name: str) -> bool:
-    """Whether a hand-written ancestor outside torch and this package defines `name`."""
-    return any(
-        name in vars(ancestor)
-        for base in statement.bases
-        for ancestor in base.__mro__
-        if ancestor.__module__.partition(".")[0] not in ("qten_gen", "torch", "builtins")
-        and "_fingerprint" not in vars(ancestor)
-    )
 
 
 def _bases(statement: ClassStatement) -> tuple[BaseDecl, ...]:

@@ -27,7 +27,6 @@ from ..model import (
     Value,
     as_submodule,
     language,
-    takes_dimension,
 )
 from ..model.diagnostics import FIELD_STEP
 from ..read.dimensions import parse
@@ -107,7 +106,7 @@ def _value(
     specifier: str, position: int, keyword: str | None, given: object, place: NodePath
 ) -> Dim | DimError | Value | SpecifierCall:
     """The value of one argument: a dimension, a string, a switch or another value, depending on what the specifier takes."""
-    is_dimension = takes_dimension(specifier, position, keyword)
+    is_dimension = language.takes_dimension(specifier, position, keyword)
     if specifier in _OF_CHILDREN and keyword not in language.SPECIFIER_KEYWORDS[language.SUBMODULE]:
         call = recorded_call(given)
         if call is not None and call.name in _OF_CHILDREN:

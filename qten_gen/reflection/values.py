@@ -1,19 +1,15 @@
-"""Converts Python objects into values of the model, and checks whether the text in generated code still means an object."""
+"""Converts Python objects into values of the model."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
-from dataclasses import MISSING
-from functools import partial
 
 from ..common.literals import literal_of
 from ..common.specifier_records import recorded_call
+from ..common.written_values import partial_of_torch, torch_name
 from ..model import Choice, Partial, Value, language
 from ..read.dimensions import parse
 from .contained_objects import contained, is_tensor_or_module
-
-_TORCH_HOMES = ("torch", "torch.nn", "torch.nn.init", "torch.nn.functional")
 
 
 def value_of(value: object) -> Value:
@@ -28,7 +24,7 @@ def value_of(value: object) -> Value:
     literal = literal_of(value)
     if literal is not None:
         return Value(text=literal, literal=literal)
-    name = _torch_name(value)
+    name = torch_name(value)
     kinds = tuple(dict.fromkeys(contained(value)))
     return Value(
         text=name or repr(value),
@@ -60,38 +56,7 @@ def _choice(value: object, selector: object, options: object = None) -> Value:
     )
 
 
-def written_as(value: object, text: str) -> bool:
-    """Whether `text`, as written in generated code, means this value.
-
-    >>> written_as("train", "'train'")
-    True
-    """
-    if text.startswith("functools.partial("):
-        found = _partial(value)
-        return found is not None and found.text == text
-    if not text.startswith("torch."):
-        return literal_of(value) == text
-    resolved: object = sys.modules["torch"]
-    for part in text.split(".")[1:]:
-        resolved = getattr(resolved, part, MISSING)
-    return resolved is value
-
-
 def _partial(value: object) -> Partial | None:
     """The record of a `functools.partial` of a torch function with literal keywords; None for anything else."""
-    if type(value) is not partial or value.args:
-        return None
-    name, keywords = _torch_name(value.func), [(key, literal_of(given)) for key, given in value.keywords.items()]
-    written = tuple((key, given) for key, given in keywords if given is not None)
-    return None if name is None or len(written) < len(keywords) else Partial(name, written)
-
-
-def _torch_name(value: object) -> str | None:
-    """The public name of a torch object in one of `_TORCH_HOMES`; None if it is in none of them."""
-    plain = getattr(value, "__name__", None) or str(value).removeprefix("torch.")
-    if not isinstance(plain, str) or not plain.isidentifier():
-        return None
-    for home in _TORCH_HOMES:
-        if getattr(sys.modules.get(home), plain, None) is value:
-            return f"{home}.{plain}"
-    return None
+    found = partial_of_torch(value)
+    return None if found is None else Partial(*found)

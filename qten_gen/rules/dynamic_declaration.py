@@ -24,7 +24,6 @@ from ..model import (
     TypeExpr,
     Value,
     language,
-    takes_dimension,
 )
 from ..model.diagnostics import DYNAMIC_DECLARATION, Diagnostic
 from ..model.field_kinds import members_of
@@ -162,7 +161,7 @@ def _arguments(call: SpecifierCall) -> Iterator[Diagnostic]:
         elif argument.keyword in KEYWORDS and (is_dynamic(given) or is_tuple(given)):
             message = f"the argument {argument.keyword} is {_ONLY_THEN}, got {given.text}"
             yield Diagnostic(KIND, message, argument.place, "write its value, or a constant that is assigned once")
-        elif call.name in _OF_EXPRESSIONS and takes_dimension(call.name, position, argument.keyword):
+        elif call.name in _OF_EXPRESSIONS and language.takes_dimension(call.name, position, argument.keyword):
             if is_dynamic(given):
                 what = "size" if call.name in (language.PARAM, language.BUFFER) else "expression"
                 message = f"the {what} {given.text} is {_ONLY_THEN}"

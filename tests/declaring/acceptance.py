@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import linecache
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from qten_gen import DeclarationError, rules
 from qten_gen.link import link
 from qten_gen.model import FieldDecl, TensorClassDecl
 from qten_gen.read.module import read
+from qten_gen.runtime.declaring.declared_class import DeclaredClass
 
 HEAD = """\
 import abc
@@ -82,7 +83,7 @@ def of_statement(source: str) -> Answer:
         return Answer(tuple(sorted({item.code for item in error.findings})), ())
     declared = namespace["Batch"]
     assert isinstance(declared, type)
-    return _answer(set(), vars(declared)["_declaration"])
+    return _answer(set(), cast("TensorClassDecl", cast("DeclaredClass", declared)._declaration))
 
 
 def execute(source: str) -> dict[str, object]:

@@ -17,13 +17,15 @@ from itertools import count
 from pathlib import Path
 from traceback import extract_tb
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, cast
 
 import torch
 
 from qten_gen.generate.plan import Plan, plan
 from qten_gen.model import ConfigDecl, ModuleDecl
+from qten_gen.runtime.declaring.declared_class import DeclaredClass
 from qten_gen.runtime.declaring.loading import bound_name
+from tests.outright import compared
 
 from .grammar import PACKAGE, Source
 from .objects import alike, module_object, tensorclass_object
@@ -61,12 +63,16 @@ def check(sources: Sequence[Source], folder: Path) -> Plan:
         raise Broken("a second run writes other texts")
     number = next(_numbers)
     with _importing(folder):
+        differences: list[str] = []
         try:
-            generated = _load(f"gen{number}", sources, outputs, folder, jit="off")
+            with compared(differences):
+                generated = _load(f"gen{number}", sources, outputs, folder, jit="off")
         except Exception as error:
             if _is_of_source(error, folder / f"gen{number}"):
                 return made  # such as a field that hides a type which a later annotation mentions
             raise
+        if differences:
+            raise Broken(f"a class statement is read in another way outright: {differences[0]}")
         _objects(generated)
         live = _load(f"live{number}", sources, {}, folder, jit="on")
         _same_texts(generated, live)
@@ -133,7 +139,7 @@ def _objects(modules: Sequence[ModuleType]) -> None:
     for module in modules:
         for cls in _classes(module).values():
             try:
-                if isinstance(vars(cls)["_declaration"], ModuleDecl):
+                if isinstance(cast("DeclaredClass", cls)._declaration, ModuleDecl):
                     _module_round_trip(cls)
                 else:
                     _tensorclass_round_trip(cls)
@@ -151,7 +157,7 @@ def _tensorclass_round_trip(cls: Any) -> None:
     _alike(one, one.clone(), "clone")
     _alike(one, torch.cat([one[:1], one[1:]]), "cat")
     _alike(one, cls.from_dict(one.to_dict(), batch_size=(2,)), "to_dict and from_dict")
-    if not vars(cls)["_declaration"].frozen:
+    if not cast("DeclaredClass", cls)._declared_as.frozen:
         fresh = one.clone()
         with suppress(FrozenInstanceError):  # a nested object may be frozen
             fresh[0] = one[1]
@@ -180,7 +186,7 @@ def _module_round_trip(cls: Any) -> None:
     other.load_state_dict(one.state_dict())
     if not alike(state, dict(other.state_dict())):
         raise Broken("the state dict changes")
-    declaration = vars(cls)["_declaration"]
+    declaration = cast("DeclaredClass", cls)._declaration
     for field in declaration.fields:
         getattr(one, field.name)
     cls.from_config(one.config())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from qten_gen.model import ConfigDecl, FieldDecl, FieldKind, ModuleDecl, TensorClassDecl
 from qten_gen.model.array_shapes import DTYPES, AxisKind, UnreadableShape, read_axes
+from qten_gen.runtime.declaring.declared_class import DeclaredClass
 
 _FAMILIES = {"Int": torch.int64, "Bool": torch.bool, "Complex": torch.complex64}
 _SIZE = 4
@@ -31,7 +32,7 @@ def required(cls: type) -> bool:
 
 def module_object(cls: type) -> nn.Module:
     """A Module whose sizes are small."""
-    declaration = cls.__dict__["_declaration"]
+    declaration = cast("DeclaredClass", cls)._declaration
     assert isinstance(declaration, ModuleDecl)
     needed = [f for f in declaration.fields if isinstance(f, ConfigDecl) and f.default is None]
     made = cls(**{f.name: 2 if f.type.name == "builtins.int" else None for f in needed})
@@ -40,7 +41,7 @@ def module_object(cls: type) -> nn.Module:
 
 
 def _declaration(cls: type) -> TensorClassDecl:
-    declaration = cls.__dict__["_declaration"]
+    declaration = cast("DeclaredClass", cls)._declaration
     assert isinstance(declaration, TensorClassDecl)
     return declaration
 

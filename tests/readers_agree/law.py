@@ -47,6 +47,7 @@ from qten_gen.runtime import generated
 from qten_gen.runtime.declaring.declared_class import DeclaredClass
 from qten_gen.runtime.module.metaclass import ModuleMeta
 from qten_gen.runtime.tensorclass.metaclass import TensorClassMeta
+from tests.outright import compared
 
 from .spelling import COMMON, Spelling
 
@@ -106,8 +107,10 @@ def broken(spelling: Spelling, package: str, folder: Path) -> str | None:
         text = of_text(spelling.files, package)
     except Exception:
         return f"the reader of text crashes: {traceback.format_exc(limit=-3)}"
-    with running() as doubts:
-        return _broken(text, package, doubts)
+    differences: list[str] = []
+    with running() as doubts, compared(differences):
+        problem = _broken(text, package, doubts)
+    return problem or (f"read outright: {differences[0]}" if differences else None)
 
 
 def _broken(text: OfText, package: str, doubts: list[bool]) -> str | None:

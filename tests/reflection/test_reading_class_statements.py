@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from qten_gen import Module, TensorClass, Unbatched, buffer, const, field, param, submodule, virtual
+from qten_gen.common.written_values import written_as
 from qten_gen.model import (
     BufferDecl,
     ConfigDecl,
@@ -22,7 +23,7 @@ from qten_gen.model import (
     Value,
     VirtualDecl,
 )
-from qten_gen.reflection import ClassStatement, read_module, read_tensorclass, written_as
+from qten_gen.reflection import ClassStatement, read_module, read_tensorclass
 
 
 class Point(TensorClass):

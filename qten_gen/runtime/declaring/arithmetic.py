@@ -7,6 +7,7 @@ the namespace of the class, where the metaclass finds it.
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, cast
 
 from ...common import language
@@ -94,7 +95,7 @@ _OPTIMIZED = 1
 """The flag of code that is that of a function."""
 
 
-def take_checks(namespace: dict[str, object]) -> tuple[RecordedCall, ...]:
+def take_checks(namespace: Mapping[str, object]) -> tuple[RecordedCall, ...]:
     """The checks of a class body."""
     found = namespace.get(language.CHECKS)
     return tuple(found.calls) if isinstance(found, Checks) else ()

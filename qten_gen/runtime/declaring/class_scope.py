@@ -6,6 +6,7 @@ import ast
 import builtins
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from functools import lru_cache
 from importlib.util import resolve_name
 from linecache import checkcache, getlines
@@ -35,25 +36,28 @@ class Scope:
     """Looks names up as code around a class statement would: functions and classes around it, globals, builtins."""
 
     def __init__(self, frame: FrameType, namespace: Mapping[str, object]) -> None:
-        self._frame = frame
-        self._namespace = namespace
-        self._around: tuple[Mapping[str, object], ...] | None = None
-
-    @property
-    def filename(self) -> str:
+        self.filename = frame.f_code.co_filename
         """The file of the statement, as the code object names it."""
-        return self._frame.f_code.co_filename
+        self.line = frame.f_lineno
+        """The line that is executed."""
+        self.is_of_module = frame.f_code.co_name == "<module>"
+        """Whether the statement stands in no function."""
+        self._globals = frame.f_globals
+        self._namespace = namespace
+        self._frame: FrameType | None = frame
+        self._around: tuple[Mapping[str, object], ...] | None = None
 
     @property
     def file(self) -> str | None:
         """The file of the module, if the module has one."""
-        found: str | None = self._frame.f_globals.get("__file__")
+        found: str | None = self._globals.get("__file__")
         return found
 
-    @property
-    def line(self) -> int:
-        """The line that is executed."""
-        return self._frame.f_lineno
+    def kept(self, meanings: Mapping[str, object]) -> Scope:
+        """The scope of a statement in no function, for later: without its frame, and with what names meant when it ran."""
+        found = copy(self)
+        found._frame, found._around = None, (meanings,)
+        return found
 
     @property
     def text(self) -> str:
@@ -77,7 +81,7 @@ class Scope:
         if found is None or not found.startswith("."):
             return found
         try:
-            return resolve_name(found, str(self._frame.f_globals.get("__package__") or ""))
+            return resolve_name(found, str(self._globals.get("__package__") or ""))
         except ImportError:  # it leads out of the package
             return None
 
@@ -106,14 +110,14 @@ class Scope:
 
     def _lines(self) -> tuple[str, ...]:
         checkcache(self.filename)  # the file may have been edited since, and the module reloaded
-        return tuple(getlines(self.filename, self._frame.f_globals))
+        return tuple(getlines(self.filename, self._globals))
 
     def _layers(self) -> Iterator[Mapping[str, object]]:
         yield {str(variable): variable for variable in self._type_parameters()}
         if self._around is None:
             self._around = tuple(self._blocks())
         yield from self._around
-        yield self._frame.f_globals
+        yield self._globals
         yield vars(builtins)
 
     def _blocks(self) -> Iterator[Mapping[str, object]]:
@@ -121,13 +125,16 @@ class Scope:
 
         A function that merely calls the one with the statement may be in the same file, and its names mean nothing here.
         """
-        yield self._frame.f_locals
-        if self._frame.f_code.co_name == "<module>":
+        inner = self._frame
+        if inner is None:
             return
-        path = self._frame.f_code.co_qualname
-        frame = self._frame.f_back
+        yield inner.f_locals
+        if self.is_of_module:
+            return
+        path = inner.f_code.co_qualname
+        frame = inner.f_back
         while frame is not None:
-            if frame.f_globals is self._frame.f_globals and path.startswith(f"{frame.f_code.co_qualname}."):
+            if frame.f_globals is self._globals and path.startswith(f"{frame.f_code.co_qualname}."):
                 yield frame.f_locals
                 path = frame.f_code.co_qualname
             frame = frame.f_back

@@ -15,28 +15,28 @@ from typing import TYPE_CHECKING
 from .class_scope import Scope
 
 if TYPE_CHECKING:
-    from .generator import ClassStatement, Declaration
+    from .statement import Body
+    from .summary import Summary
 
 
-def annotate(
-    constructor: Callable[..., None], cls: type, statement: ClassStatement, declaration: Declaration, scope: Scope
-) -> None:
+def annotate(constructor: Callable[..., None], cls: type, body: Body, summary: Summary) -> None:
     """Replace the annotations of the generated `__init__` of `cls`, which are text, by the types that the declaration gives.
 
     A name that is not bound yet stays a forward reference to the module of the class.
     """
-    itself = {cls.__name__: cls} if statement.is_visible_to_itself else {}
+    is_visible = body.qualname == body.name or body.qualname.endswith(f"<locals>.{body.name}")
+    itself = {cls.__name__: cls} if is_visible else {}
     known: dict[str, object] = {}
-    for base in reversed(statement.bases):
+    for base in reversed(body.bases):
         for ancestor in reversed(base.__mro__):
             if "_fingerprint" in vars(ancestor) and "__init__" in vars(ancestor):
                 known |= vars(ancestor)["__init__"].__annotations__
-    for field in declaration.fields:
-        argument = getattr(field, "argument", None)
+    for field in summary.fields:
+        argument = field.argument
         if argument is None or argument not in constructor.__annotations__:
             continue
-        if field.owner == statement.qualified:
-            constructor.__annotations__[argument] = _resolved(statement.annotations[field.name], scope, itself, cls)
+        if field.owner == body.qualified:
+            constructor.__annotations__[argument] = _resolved(body.annotations[field.name], body.scope, itself, cls)
         elif argument in known:
             constructor.__annotations__[argument] = known[argument]
 

@@ -23,7 +23,7 @@ def declared_children(namespace: Mapping[str, object]) -> dict[str, Declaration]
     while waiting:
         cls = waiting.pop()
         name = f"{cls.__module__}.{cls.__qualname__}"
-        if name not in found and "_declaration" in vars(cls):
+        if name not in found and "_declared_as" in vars(cls):
             found[name] = cls._declaration
             waiting += _classes(cls._specifiers.values())
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typing
 from abc import ABCMeta
+from collections.abc import Callable
 from types import MemberDescriptorType
 from typing import TYPE_CHECKING, TypeVar
 
@@ -13,6 +14,7 @@ from .fields import Default
 
 if TYPE_CHECKING:
     from .generator import Declaration
+    from .summary import Summary
 
     ProtocolMeta = ABCMeta  # the metaclass of Protocol has no public name
 else:
@@ -42,8 +44,10 @@ class DeclaredClass(ProtocolMeta):
     `class Net(Module, Runs)` with a protocol work; instance checks are those of `type`.
     """
 
+    _declared_as: Summary
+    """What the class declares, as far as the runtime asks for it. The roots, TensorClass and Module, have none."""
     _declaration: Declaration
-    """What the class declares, inherited fields in place. The roots, TensorClass and Module, have none."""
+    """What the class declares. A `LaterDeclaration` reads it when somebody asks."""
     _defaults: dict[str, Default]
     """Defaults of constructor arguments, inherited ones included."""
     _specifiers: dict[str, object]
@@ -85,6 +89,30 @@ class DeclaredClass(ProtocolMeta):
     __hash__ = type.__hash__
     __instancecheck__ = type.__instancecheck__
     __subclasscheck__ = type.__subclasscheck__
+
+
+class LaterDeclaration:
+    """The declaration of a class as an attribute of it, read when it is first asked for: a fresh class needs its summary only."""
+
+    __slots__ = ("_found", "_read")
+
+    def __init__(self, read: Callable[[], Declaration]) -> None:
+        self._read = read
+        self._found: Declaration | None = None
+
+    def __get__(self, obj: object, owner: type | None = None) -> Declaration:
+        if self._found is None:
+            self._found = self._read()
+            self._read = lambda: self.__get__(obj)  # what it reads from is not needed any more
+        return self._found
+
+    def __reduce__(self) -> tuple[Callable[[Declaration], LaterDeclaration], tuple[Declaration]]:
+        return known_declaration, (self.__get__(None),)
+
+
+def known_declaration(declaration: Declaration) -> LaterDeclaration:
+    """A declaration that was read already."""
+    return LaterDeclaration(lambda: declaration)
 
 
 def nests(cls: object) -> bool:

@@ -12,12 +12,13 @@ from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...common.naming import generated_class
+from ...common.written_values import written_as
 from . import generator, loading
 from .loading import BrokenModule, real_name
 from .values import Values
 
 if TYPE_CHECKING:
-    from .generator import Declaration, Meaning
+    from .generator import Declaration
 
 
 class GeneratedClass(NamedTuple):
@@ -62,14 +63,19 @@ def find_generated(name: str, qualname: str, module: str, file: str | None) -> G
     return NoGeneratedClass(f"{name} was declared after {loading.plain_name(joined.__name__)} was generated", (joined,))
 
 
-def compare(generated: GeneratedClass, declaration: Declaration, values: Values) -> GeneratedClass | NoGeneratedClass:
-    """The generated class, if it is the one that the declaration gives, and why it cannot be used otherwise."""
+def is_fresh(generated: GeneratedClass, fingerprint: str, values: Values) -> bool:
+    """Whether a class was generated for a declaration with this fingerprint and for these values."""
     inlined: dict[str, str] = vars(generated.cls).get("_inlined_values", {})
     known = vars(generated.modules[0])
-    if vars(generated.cls).get("_fingerprint") == generator.fingerprint(declaration) and all(
-        known.get(text, loading.Undeclared) is values.get(key) or generator.is_written_as(values.get(key), text)
+    return vars(generated.cls).get("_fingerprint") == fingerprint and all(
+        known.get(text, loading.Undeclared) is values.get(key) or written_as(values.get(key), text)
         for key, text in inlined.items()
-    ):
+    )
+
+
+def compare(generated: GeneratedClass, declaration: Declaration, values: Values) -> GeneratedClass | NoGeneratedClass:
+    """The generated class, if it is the one that the declaration gives, and why it cannot be used otherwise."""
+    if is_fresh(generated, generator.fingerprint(declaration), values):
         return generated
     reason = f"{declaration.name} changed after {loading.plain_name(generated.modules[0].__name__)} was generated"
     return NoGeneratedClass(reason, generated.modules)
@@ -90,8 +96,8 @@ def unchanged(generated: GeneratedClass, previous: type | None) -> GeneratedClas
     return generated
 
 
-def known_nested(generated: GeneratedClass | NoGeneratedClass, module: str) -> Callable[[str], Meaning | None]:
-    """What a name that cannot be looked up yet means: a TensorClass, where the generated class says so."""
+def is_declared_later(generated: GeneratedClass | NoGeneratedClass, module: str, name: str) -> Callable[[str], bool]:
+    """Whether a qualified name that means nothing yet is a TensorClass, as the generated class of the class `name` says."""
     nested: Mapping[str, str] = vars(generated.cls).get("_nested", {}) if isinstance(generated, GeneratedClass) else {}
     known = {loading.resolve_reference(reference, real_name(module)) for reference in nested.values()}
-    return lambda name: generator.known_tensorclass(name) if loading.real_qualified(name) in known else None
+    return lambda qualified: qualified == f"{module}.{name}" or loading.real_qualified(qualified) in known

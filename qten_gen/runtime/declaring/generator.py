@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ...model import FieldDecl as FieldDecl
     from ...model import Meaning as Meaning
     from ...model import ModuleDecl as ModuleDecl
+    from ...model import ModuleField as ModuleField
     from ...model import TensorClassDecl as TensorClassDecl
     from ...model.diagnostics import Diagnostic as Diagnostic
     from ...reflection import ClassStatement as ClassStatement
@@ -58,11 +59,13 @@ def fingerprint(declaration: Declaration) -> str:
     return fingerprint(declaration)
 
 
-def is_written_as(value: object, text: str) -> bool:
-    """Whether `text`, which generated code spells out, is this very value."""
-    from ...reflection import written_as
+def structure(node: object) -> tuple[object, ...]:
+    """The attributes of a record of the model that fingerprints cover."""
+    from ...model import structure
 
-    return written_as(value, text)
+    found = structure(node)
+    assert isinstance(found, tuple)
+    return found
 
 
 def render(declaration: Declaration, statement: ClassStatement, module: str, scope: Scope) -> str:

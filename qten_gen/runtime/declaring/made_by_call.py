@@ -61,7 +61,7 @@ def is_declaring(namespace: Mapping[str, object], keywords: Mapping[str, object]
 
 def is_complete(namespace: Mapping[str, object]) -> bool:
     """Whether a namespace is that of a class with a declaration, which is copied: `type(Batch)("Copy", Batch.__bases__, ...)`."""
-    return "_declaration" in namespace
+    return "_declared_as" in namespace
 
 
 def named(metaclass: type, name: str, namespace: Mapping[str, object]) -> dict[str, object]:

@@ -1,37 +1,37 @@
 """How a declaration and its generated class become one class.
 
-When `class Batch(TensorClass)` runs, the metaclass reads what the statement says and gets the generated class `_Batch_` for it:
-`freshness` finds it, `in_memory` builds it where it is missing. The metaclass puts it between the declaration and its bases:
-`Batch, _Batch_, TensorClass`. The class is complete when its statement ends, user methods win by the ordinary method resolution
-order, and `super()` in them reaches the generated ones.
+When `class Batch(TensorClass)` runs, the metaclass gets the generated class `_Batch_` for it: `freshness` finds it, `settling`
+decides whether it is what the statement says, and `in_memory` builds it where it is missing or stale. The metaclass puts it
+between the declaration and its bases: `Batch, _Batch_, TensorClass`. The class is complete when its statement ends, user
+methods win by the ordinary method resolution order, and `super()` in them reaches the generated ones.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from torch import nn
 
 from ...common import language
-from . import again, autoreload, constructor_types, freshness, generator, in_memory, loading, made_by_call
+from . import again, autoreload, constructor_types, freshness, generator, loading, made_by_call
 from .class_scope import Scope, statement_frame
 from .declared_class import DeclaredClass, declared_bases, without_annotations
 from .freshness import GeneratedClass
-from .statement import ClassKeywords, describe
-from .values import values_of, with_inherited
+from .settling import settle
+from .statement import Body, ClassKeywords
 
 if TYPE_CHECKING:
     from .generator import ClassStatement, Declaration
+    from .summary import Summary
 
 
 @without_annotations
 class DeclarationMeta(DeclaredClass):
     """Metaclass of every declaration. Joins a class statement with the class generated for it.
 
-    The metaclasses of TensorClass and Module fill in five hooks, in the order in which `__new__` calls them: `_read_declaration`,
-    `_prepare_namespace`, `_mixins`, `_separated` and `_complete_class`.
+    The metaclasses of TensorClass and Module fill in the hooks, in the order in which `__new__` calls them: `_may_collide`,
+    `_read_declaration`, `_prepare_namespace`, `_mixins`, `_separated` and `_complete_class`.
     """
 
     _known_flags: tuple[str, ...] = ()
@@ -53,56 +53,36 @@ class DeclarationMeta(DeclaredClass):
         module = str(namespace["__module__"])
         scope = Scope(statement_frame(mcls, module), namespace)
 
-        # What does the statement declare? The found class already helps here: it knows names that are not bound yet.
+        # Which generated class belongs to the statement? A stale or missing one is built in memory.
         qualname = str(namespace["__qualname__"])
         missing = freshness.MADE_BY_CALL
         found = freshness.find_generated(name, qualname, module, scope.file) if is_statement else missing
         keywords = ClassKeywords.of(given, mcls._known_flags, mcls._known_options)
-        statement = describe(name, bases, namespace, keywords, scope, freshness.known_nested(found, module))
-        declaration = mcls._read_declaration(statement)
-        own_values = values_of(statement, declaration)
-        values = with_inherited(own_values, declaration, bases)
-
-        def informed() -> tuple[Declaration, ClassStatement]:
-            """The declaration and its statement with names that do not exist yet, looked up in the text."""
-            explained = dataclasses.replace(statement, elsewhere=in_memory.meaning_in_source(module, scope))
-            return mcls._read_declaration(explained), explained
-
-        # Which generated class belongs to it? A stale or missing one is built in memory.
-        if isinstance(found, GeneratedClass):
-            if mcls._is_doubtful(statement, declaration):
-                generator.refuse_informed(declaration, statement, informed, loading.real_name(module), scope)
-            compared = freshness.compare(found, declaration, values)
-        else:
-            compared = found
-        if not isinstance(compared, GeneratedClass):
-            # The text may be what the command saw, too.
-            declaration, statement = informed()
-            compared = freshness.compare(found, declaration, values) if isinstance(found, GeneratedClass) else found
-        if not isinstance(compared, GeneratedClass):
-            compared = in_memory.build(declaration, statement, compared, scope)
-        found = freshness.unchanged(compared, loading.previous(module, qualname))
+        body = Body.of(name, bases, namespace, keywords, scope, freshness.is_declared_later(found, module, qualname))
+        settled = settle(mcls, body, found)
+        generated = freshness.unchanged(settled.generated, loading.previous(module, qualname))
 
         # Join the two. Fields leave the namespace: the generated class has properties for them.
-        for field in (*own_values.defaults, *own_values.specifiers, *own_values.bare):
+        for field in (*settled.own_values.defaults, *settled.own_values.specifiers, *settled.own_values.bare):
             del namespace[field]
         namespace.pop(language.CHECKS, None)
-        mcls._prepare_namespace(namespace, declaration)
-        joined = _with_generated((found.cls, *mcls._mixins(declaration, bases)), mcls._separated(bases))
+        mcls._prepare_namespace(namespace, settled.summary)
+        joined = _with_generated((generated.cls, *mcls._mixins(settled.summary, bases)), mcls._separated(bases))
         cls = super().__new__(mcls, name, joined, namespace, **keywords.passed)
         _look_past_protocols(cls)
-        cls._declaration = declaration
-        cls._defaults, cls._specifiers = values.defaults, values.specifiers
-        if "__init__" in vars(found.cls):
-            constructor = vars(found.cls)["__init__"]
+        cls._declared_as = settled.summary
+        type.__setattr__(cls, "_declaration", settled.declaration)
+        cls._defaults, cls._specifiers = settled.values.defaults, settled.values.specifiers
+        if "__init__" in vars(generated.cls):
+            constructor = vars(generated.cls)["__init__"]
             # A TypeError for a wrong argument shows it: `Batch.__init__() missing ...`.
             constructor.__qualname__, constructor.__module__ = f"{cls.__qualname__}.__init__", module
-            constructor_types.annotate(constructor, cls, statement, declaration, scope)
+            constructor_types.annotate(constructor, cls, body, settled.summary)
         mcls._complete_class(cls)  # called on the metaclass: a field may hide the method from the class
         if not loading.is_importable(cls):
-            made_by_call.keep_bases(cls, bases, found.cls)
+            made_by_call.keep_bases(cls, bases, generated.cls)
         before = loading.before(cls)
-        _publish(cls, found, statement)
+        _publish(cls, generated, body)
         again.declare(before, cls, scope.filename)
         autoreload.install()
         return cls
@@ -121,11 +101,16 @@ class DeclarationMeta(DeclaredClass):
         return generator.is_doubtful(declaration, statement)
 
     @staticmethod
-    def _prepare_namespace(namespace: dict[str, object], declaration: Declaration) -> None:
+    def _may_collide(fields: tuple[str, ...], mixins: tuple[tuple[type, bool], ...]) -> bool:
+        """Whether a base without a declaration may use a name that the fields need."""
+        return False
+
+    @staticmethod
+    def _prepare_namespace(namespace: dict[str, object], summary: Summary) -> None:
         """Add what the class needs in its namespace before it is made."""
 
     @staticmethod
-    def _mixins(declaration: Declaration, bases: tuple[type, ...]) -> tuple[type, ...]:
+    def _mixins(summary: Summary, bases: tuple[type, ...]) -> tuple[type, ...]:
         """Further bases, behind the generated class and before the first declared base."""
         return ()
 
@@ -177,26 +162,23 @@ def _look_past_protocols(cls: type) -> None:
         type.__setattr__(cls, "__init__", constructor)
 
 
-def _publish(cls: DeclarationMeta, generated: GeneratedClass, statement: ClassStatement) -> None:
+def _publish(cls: DeclarationMeta, generated: GeneratedClass, body: Body) -> None:
     """Make the class a global of its generated modules, and give it the classes that its nested fields hold."""
     again = loading.publish(cls, *generated.modules)
     references: Mapping[str, str] = getattr(generated.cls, "_nested", {})
     for field, reference in references.items():
-        qualified = loading.resolve_reference(reference, loading.real_name(statement.module))
-        met = _met(cls, field, statement)
+        qualified = loading.resolve_reference(reference, loading.real_name(body.module))
+        met = _met(cls, field, reference, body)
         same_file = ":" not in reference and met is not cls
         loading.bind(generated.modules[0], loading.bound_name(reference), met, qualified, again=again and same_file)
 
 
-def _met(cls: DeclarationMeta, field: str, statement: ClassStatement) -> type | None:
+def _met(cls: DeclarationMeta, field: str, reference: str, body: Body) -> type | None:
     """The class that a nested field holds, where the statement or a parent knows it; None where it is to come."""
-    declared = next(found for found in cls._declaration.fields if found.name == field)
-    if declared.owner != statement.qualified:
+    declared = next(found for found in cls._declared_as.fields if found.name == field)
+    if declared.owner != body.qualified:
         return _met_by_parent(cls, field)
-    nested = getattr(declared, "nested", None)
-    named = next(name for name in declared.type.mentioned if name.rpartition(".")[2] == nested)
-    own = cls if named == f"{statement.module}.{statement.name}" else None
-    return statement.classes.get(named, own)
+    return cls if declared.met is None and reference == body.name else declared.met
 
 
 def _met_by_parent(cls: DeclarationMeta, field: str) -> type | None:

@@ -1,4 +1,4 @@
-"""A class statement as the generator's readers take it: names, namespace, flags and declared ancestors."""
+"""A class statement that runs, for the reader here and for the generator's: names, namespace, flags and declared ancestors."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from ...common import language
 from ...common.class_annotations import class_annotations
+from ...common.specifier_records import RecordedCall
 from . import generator
 from .arithmetic import take_checks
 from .class_scope import Scope
@@ -15,7 +16,8 @@ from .declared_children import declared_children
 from .declared_class import DeclaredClass, declared_bases
 
 if TYPE_CHECKING:
-    from .generator import ClassStatement, Declaration, Meaning
+    from .generator import ClassStatement, Meaning
+    from .summary import Summary
 
 
 class ClassKeywords(NamedTuple):
@@ -36,46 +38,88 @@ class ClassKeywords(NamedTuple):
         return cls(known[0], known[1], passed)
 
 
-def describe(
-    name: str,
-    bases: tuple[type, ...],
-    namespace: dict[str, object],
-    keywords: ClassKeywords,
-    scope: Scope,
-    elsewhere: Callable[[str], Meaning | None],
-) -> ClassStatement:
-    """The record of a class statement that runs in `scope`.
+class Body(NamedTuple):
+    """A class statement that runs."""
 
-    Raises:
-        TypeError: a flag is not a bool.
-    """
+    name: str
+    bases: tuple[type, ...]
+    namespace: Mapping[str, object]
+    """What the body bound, without its checks."""
+    annotations: Mapping[str, object]
+    keywords: ClassKeywords
+    flags: frozenset[str]
+    """The class flags that are on, unknown ones included."""
+    checks: tuple[RecordedCall, ...]
+    scope: Scope
+    is_declared_later: Callable[[str], bool]
+    """Whether a qualified name that means nothing yet is a TensorClass, as the generated class says."""
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        bases: tuple[type, ...],
+        namespace: Mapping[str, object],
+        keywords: ClassKeywords,
+        scope: Scope,
+        is_declared_later: Callable[[str], bool],
+    ) -> Body:
+        """The record of a class statement with this namespace.
+
+        Raises:
+            TypeError: a flag is not a bool.
+        """
+        kept = with_own_fields({name: value for name, value in namespace.items() if name != language.CHECKS})
+        flags, checks = _flags(namespace, keywords.flags), take_checks(namespace)
+        annotations = class_annotations(namespace)
+        return cls(name, bases, kept, annotations, keywords, flags, checks, scope, is_declared_later)
+
+    @property
+    def module(self) -> str:
+        """The `__module__` of the class."""
+        return str(self.namespace["__module__"])
+
+    @property
+    def qualname(self) -> str:
+        """Its name with the classes and functions around it."""
+        return str(self.namespace["__qualname__"])
+
+    @property
+    def qualified(self) -> str:
+        """Module and qualified name of the class."""
+        return f"{self.module}.{self.qualname}"
+
+
+def describe(body: Body, elsewhere: Callable[[str], Meaning | None]) -> ClassStatement:
+    """The record of a class statement that the generator's reader takes."""
+    scope = body.scope
     return generator.statement_class()(
-        name=name,
-        module=str(namespace["__module__"]),
-        qualname=str(namespace["__qualname__"]),
-        namespace=with_own_fields({name: value for name, value in namespace.items() if name != language.CHECKS}),
-        checks=take_checks(namespace),
-        annotations=class_annotations(namespace),
-        bases=bases,
-        parents=_parents(bases),
-        mixins=_mixins(bases),
-        flags=_flags(namespace, keywords.flags),
-        options=keywords.options,
-        passed=keywords.passed,
+        name=body.name,
+        module=body.module,
+        qualname=body.qualname,
+        namespace=body.namespace,
+        checks=body.checks,
+        annotations=body.annotations,
+        bases=body.bases,
+        parents=tuple((_qualified(parent), parent._declaration) for parent in _parents(body.bases)),
+        mixins=mixins_of(body.bases),
+        flags=body.flags,
+        options=body.keywords.options,
+        passed=body.keywords.passed,
         resolve=scope.resolve,
-        is_declaration=_is_nestable,
+        is_declaration=is_nestable,
         classes={},
         declared=set(),
         import_of=scope.import_of,
         defines=scope.defines,
         elsewhere=elsewhere,
-        children=lambda: declared_children(namespace),
+        children=lambda: declared_children(body.namespace),
     )
 
 
-def _is_nestable(value: object) -> bool:
+def is_nestable(value: object) -> bool:
     """Whether an annotation names a class whose objects can be nested in fields: a TensorClass, but not the root itself."""
-    return isinstance(value, DeclaredClass) and type(value)._nests and hasattr(value, "_declaration")
+    return isinstance(value, DeclaredClass) and type(value)._nests and hasattr(value, "_declared_as")
 
 
 def _flags(namespace: Mapping[str, object], flags: Mapping[str, object]) -> frozenset[str]:
@@ -94,7 +138,7 @@ def _flags(namespace: Mapping[str, object], flags: Mapping[str, object]) -> froz
     return frozenset(flag for flag, on in given.items() if on or flag not in known)
 
 
-def _mixins(bases: tuple[type, ...]) -> tuple[tuple[type, bool], ...]:
+def mixins_of(bases: tuple[type, ...]) -> tuple[tuple[type, bool], ...]:
     """The ancestors that are neither declared nor of a library that declarations build on, nearest first."""
     found: dict[type, bool] = {}
     is_first = True
@@ -110,15 +154,19 @@ _LIBRARIES = ("abc", "builtins", "qten_gen", "torch", "typing", "typing_extensio
 """Packages whose classes are no mixins."""
 
 
-def _parents(bases: tuple[type, ...]) -> tuple[tuple[str, Declaration], ...]:
-    """The declared ancestors of a class that is not made yet, in the order of its MRO."""
+def parents_of(bases: tuple[type, ...]) -> tuple[tuple[str, Summary], ...]:
+    """The declared ancestors of a class that is not made yet, each with its qualified name, in the order of its MRO."""
+    return tuple((_qualified(parent), parent._declared_as) for parent in _parents(bases))
+
+
+def _parents(bases: tuple[type, ...]) -> tuple[DeclaredClass, ...]:
     declared = declared_bases(bases)
     ancestors = declared[0].__mro__ if len(declared) == 1 else _order(bases)
-    return tuple(
-        (f"{ancestor.__module__}.{ancestor.__qualname__}", cast("Declaration", vars(ancestor)["_declaration"]))
-        for ancestor in ancestors
-        if "_declaration" in vars(ancestor)
-    )
+    return tuple(cast("DeclaredClass", ancestor) for ancestor in ancestors if "_declared_as" in vars(ancestor))
+
+
+def _qualified(cls: type) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"
 
 
 def _order(bases: tuple[type, ...]) -> tuple[type, ...]:

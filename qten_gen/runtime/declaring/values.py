@@ -13,7 +13,8 @@ from .fields import Buffer, Const, Default, Field, Parameter, Submodule
 from .virtual_fields import Virtual
 
 if TYPE_CHECKING:
-    from .generator import ClassStatement, Declaration
+    from .statement import Body
+    from .summary import Summary
 
 
 class Values(NamedTuple):
@@ -36,13 +37,13 @@ class Values(NamedTuple):
         return found.value if isinstance(found, Const) else found
 
 
-def values_of(statement: ClassStatement, declaration: Declaration) -> Values:
+def values_of(body: Body, summary: Summary) -> Values:
     """The values of the fields that the statement itself declares."""
     defaults: dict[str, Default] = {}
     records: dict[str, object] = {}
     bare: list[str] = []
-    for name in (f.name for f in declaration.fields if f.owner == statement.qualified):
-        match statement.namespace.get(name, MISSING):
+    for name in (f.name for f in summary.fields if f.owner == body.qualified):
+        match body.namespace.get(name, MISSING):
             case value if value is MISSING:
                 pass
             case Parameter() | Buffer() | Submodule() | Virtual() | Derived() as record:
@@ -60,16 +61,16 @@ def values_of(statement: ClassStatement, declaration: Declaration) -> Values:
     return Values(defaults, records, tuple(bare))
 
 
-def with_inherited(values: Values, declaration: Declaration, bases: tuple[type, ...]) -> Values:
+def with_inherited(values: Values, summary: Summary, bases: tuple[type, ...]) -> Values:
     """The values of a statement, and those of its declared bases for the fields that it has from them.
 
     A field that is declared anew, without a default or as something else, keeps nothing of what a base gave it.
     """
     defaults: dict[str, Default] = {}
     specifiers: dict[str, object] = {}
-    owners = {field.name: field.owner for field in declaration.fields}
+    owners = {field.name: field.owner for field in summary.fields}
     for base in reversed(declared_bases(bases)):
-        declared: Declaration | None = getattr(base, "_declaration", None)
+        declared: Summary | None = getattr(base, "_declared_as", None)
         if declared is None:
             continue  # TensorClass or Module itself
         kept = {field.name for field in declared.fields if owners.get(field.name) == field.owner}

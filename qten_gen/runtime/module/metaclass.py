@@ -25,7 +25,8 @@ from .dispatch import reconnect
 from .virtual_cache import getter
 
 if TYPE_CHECKING:
-    from ..declaring.generator import ClassStatement, Declaration, ModuleDecl
+    from ..declaring.generator import ClassStatement, ModuleDecl
+    from ..declaring.summary import Summary
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -92,9 +93,9 @@ class ModuleMeta(DeclarationMeta):
         return generator.read_module(statement)
 
     @staticmethod
-    def _mixins(declaration: Declaration, bases: tuple[type, ...]) -> tuple[type, ...]:
+    def _mixins(summary: Summary, bases: tuple[type, ...]) -> tuple[type, ...]:
         """Classes that write their own `__init__` register by assignment, and have bases for that."""
-        if not cast("ModuleDecl", declaration).custom_init:
+        if not summary.custom_init:
             return ()
         declared = next(base for base in bases if issubclass(base, ModuleBase))
         return tuple(mixin for mixin in declared._own_init_mixins if not any(issubclass(base, mixin) for base in bases))
@@ -113,12 +114,11 @@ class ModuleMeta(DeclarationMeta):
         _keep_device(cast("type[ModuleBase]", cls))
         if getattr(cls, "__abstractmethods__", None) and not _is_abc(cls):
             type.__setattr__(cls, "__abstractmethods__", frozenset())
-        declaration = cast("ModuleDecl", cls._declaration)
-        type.__setattr__(cls, "_writes_init", declaration.custom_init)
+        type.__setattr__(cls, "_writes_init", cls._declared_as.custom_init)
         # An empty table is set too: the parent's may name fields that this class declares anew.
         for table, attribute in (("_aliases", "alias"), ("_tied", "tie"), ("_groups", "group")):
-            type.__setattr__(cls, table, _given(declaration, attribute))
-        named = (field.name for field in declaration.fields)
+            type.__setattr__(cls, table, _given(cls._declared_as, attribute))
+        named = (field.name for field in cls._declared_as.fields)
         hidden = [name for name in named if isinstance(getattr(cls, name, None), property)]
         if hidden:  # `torch.jit.script` finds what these read in the registries
             type.__setattr__(cls, "__jit_unused_properties__", hidden)
@@ -134,9 +134,9 @@ class ModuleMeta(DeclarationMeta):
                 delattr(generated, name)
 
 
-def _given(declaration: ModuleDecl, attribute: str) -> dict[str, str]:
+def _given(summary: Summary, attribute: str) -> dict[str, str]:
     """What the fields give for an attribute that few of them have, such as `alias`."""
-    found = ((field.name, getattr(field, attribute, None)) for field in declaration.fields)
+    found = ((field.name, getattr(field, attribute, None)) for field in summary.fields)
     return {name: given for name, given in found if given is not None}
 
 
@@ -146,7 +146,7 @@ def _is_abc(cls: type) -> bool:
     if any(isinstance(base, ABCMeta) and not isinstance(base, DeclaredClass) for base in ancestry):
         return True
     # Module itself, which names the one that these classes have, has no declaration.
-    return any(names_its_metaclass(base) for base in cls.__mro__ if "_declaration" in vars(base))
+    return any(names_its_metaclass(base) for base in cls.__mro__ if "_declared_as" in vars(base))
 
 
 def _keep_device(cls: type[ModuleBase]) -> None:

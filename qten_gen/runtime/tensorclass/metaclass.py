@@ -24,7 +24,8 @@ from .storage import pickling
 from .torch_tools import pytree
 
 if TYPE_CHECKING:
-    from ..declaring.generator import ClassStatement, Declaration, FieldDecl, TensorClassDecl
+    from ..declaring.generator import ClassStatement, Declaration
+    from ..declaring.summary import Summary
 
 _SLOTS = ("_batch_size", "_device", "_lock", "_names")
 """Slots of `Stored` that generated code writes."""
@@ -92,48 +93,51 @@ class TensorClassMeta(DeclarationMeta):
 
     @staticmethod
     def _is_doubtful(statement: ClassStatement, declaration: Declaration) -> bool:
-        if DeclarationMeta._is_doubtful(statement, declaration):
-            return True
-        names = {f.name for f in declaration.fields}
-        used = PRIVATE_NAMES.union(names, map(storage, names), {"__dataclass_fields__", "__attrs_attrs__"})
-        return any("__dict__" in vars(cls) or not used.isdisjoint(vars(cls)) for cls, _ in statement.mixins)
+        names = tuple(f.name for f in declaration.fields)
+        return DeclarationMeta._is_doubtful(statement, declaration) or TensorClassMeta._may_collide(
+            names, statement.mixins
+        )
 
     @staticmethod
-    def _prepare_namespace(namespace: dict[str, object], declaration: Declaration) -> None:
-        declared = cast("TensorClassDecl", declaration)
-        namespace["__dataclass_params__"] = protocols.DataclassParams(declared.frozen)
-        if "open" in declared.flags:
+    def _may_collide(fields: tuple[str, ...], mixins: tuple[tuple[type, bool], ...]) -> bool:
+        used = PRIVATE_NAMES.union(fields, map(storage, fields), {"__dataclass_fields__", "__attrs_attrs__"})
+        return any("__dict__" in vars(cls) or not used.isdisjoint(vars(cls)) for cls, _ in mixins)
+
+    @staticmethod
+    def _prepare_namespace(namespace: dict[str, object], summary: Summary) -> None:
+        namespace["__dataclass_params__"] = protocols.DataclassParams(summary.frozen)
+        if "open" in summary.flags:
             return
         given = namespace.get("__slots__", ())
         slots = (given,) if isinstance(given, str) else tuple(cast("tuple[str, ...]", given))
-        namespace["__slots__"] = (*slots, *(storage(name) for name in declared.own))
+        namespace["__slots__"] = (*slots, *(storage(name) for name in summary.own))
 
     def _complete_class(cls) -> None:
         """Fill in the tables of `Stored`, the dataclass protocol and the slots, and register the class with pytree and pickle."""
-        declaration = cast("TensorClassDecl", cls._declaration)
-        cls._fields = tuple(f.name for f in declaration.fields)
-        cls._flags = declaration.flags
-        cls._unbatched = tuple(f.name for f in declaration.fields if f.unbatched)
-        cls._per_item = tuple(f.name for f in declaration.fields if f.kind.value == "per item")
-        cls._containers = tuple(f.name for f in declaration.fields if f.container is not None)
-        cls._collections = {f.name: _wanted(f) for f in declaration.fields if f.kind.value == "collection"}
+        summary = cls._declared_as
+        cls._fields = tuple(f.name for f in summary.fields)
+        cls._flags = summary.flags
+        cls._unbatched = tuple(f.name for f in summary.fields if f.unbatched)
+        cls._per_item = tuple(f.name for f in summary.fields if f.kind == "per item")
+        cls._containers = tuple(f.name for f in summary.fields if f.container is not None)
+        cls._collections = {f.name: f.wanted for f in summary.fields if f.kind == "collection"}
         if cls._collections:
             cls._nested = {**cls._nested, **cls._collections}
-        cls._shapes = shapes_of(declaration)
-        annotations = {f.name: f.type.text for f in declaration.fields}
+        cls._shapes = shapes_of(summary)
+        annotations = {f.name: f.annotation for f in summary.fields}
         # Not declared on the metaclass: checkers make both for the classes themselves.
         type.__setattr__(cls, "__dataclass_fields__", protocols.dataclass_fields(annotations, cls._defaults))
-        positional = tuple(f.name for f in declaration.fields if not f.kw_only)
+        positional = tuple(f.name for f in summary.fields if not f.kw_only)
         type.__setattr__(cls, "__match_args__", positional)
         # Looked up once, and where dynamo can follow: `construct` calls it past an `__init__` of the class's own.
         init = next(vars(base)["__init__"] for base in cls.__mro__ if "_fingerprint" in vars(base))
         type.__setattr__(cls, "__generated_init__", staticmethod(init))
         _let_fields_be_deleted(cls)
-        _implement_abstract(cls, declaration)
-        private = {*_SLOTS, *Stored.__slots__, *(storage(f.name) for f in declaration.fields)}
+        _implement_abstract(cls, summary)
+        private = {*_SLOTS, *Stored.__slots__, *(storage(f.name) for f in summary.fields)}
         guarded_attributes.install(cls, private)
         cls.__rooms__ = attributes.rooms(cls, private)
-        _gather_slots(cls, declaration)
+        _gather_slots(cls, summary)
         _gather_defaults(cls)
         cls._register()
 
@@ -146,12 +150,6 @@ class TensorClassMeta(DeclarationMeta):
         pickling.register(made)
 
 
-def _wanted(field: FieldDecl) -> str:
-    """The qualified name of the class of tensordict's that a field wants; empty for a TensorDict of any kind."""
-    found = next(name for name in field.type.mentioned if name.rpartition(".")[2] == field.nested)
-    return "" if found.partition(".")[0] == "tensordict" else found
-
-
 def _let_fields_be_deleted(cls: type) -> None:
     """Complete the properties of the generated class: `del batch.mask`. There is nothing in it to write out for each field."""
     generated = next(base for base in cls.__mro__ if "_fingerprint" in vars(base))
@@ -160,26 +158,26 @@ def _let_fields_be_deleted(cls: type) -> None:
             setattr(generated, name, found.deleter(partial(keys.delete, name=name)))
 
 
-def _implement_abstract(cls: type, declaration: TensorClassDecl) -> None:
+def _implement_abstract(cls: type, summary: Summary) -> None:
     """Put the properties of fields before abstract ones that mixins ask for: those of a protocol, or of an ABC.
 
     A mixin that stands before TensorClass hides what is generated. The rules refuse other attributes there.
     """
     generated = [base for base in cls.__mro__ if "_fingerprint" in vars(base)]
-    for name in (f.name for f in declaration.fields):
+    for name in (f.name for f in summary.fields):
         first = next(base for base in cls.__mro__ if name in vars(base))
         if first not in generated and first is not cls:
             type.__setattr__(cls, name, next(vars(base)[name] for base in generated if name in vars(base)))
     update_abstractmethods(cls)
 
 
-def _gather_slots(cls: type, declaration: TensorClassDecl) -> None:
+def _gather_slots(cls: type, summary: Summary) -> None:
     """Put the inherited slots under the class's own name as well; an open class keeps its fields elsewhere.
 
     Where dynamo finds a name in a base, it guards that no class in between has it too: a guard for each slot and generation, in
     every graph that makes an object.
     """
-    for name in (*_SLOTS, *(storage(f.name) for f in declaration.fields)):
+    for name in (*_SLOTS, *(storage(f.name) for f in summary.fields)):
         slot = getattr(cls, name, None)
         if isinstance(slot, MemberDescriptorType) and name not in vars(cls):
             type.__setattr__(cls, name, slot)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from torch import Tensor, nn
 
-from ...model import TensorClassDecl, TypeExpr
+from ...model import TypeExpr
 from ...model.field_kinds import members_of
 from ...runtime.tensorclass.core.contents import contents
 from ...runtime.tensorclass.core.stored import Stored
@@ -143,8 +143,7 @@ def _tuple(matcher: Matcher, name: str, value: tuple[object, ...], expr: TypeExp
 
 def _tensorclass(tally: Tally, name: str, value: Stored) -> Iterator[Mismatch]:
     """The fields of a TensorClass: a name has one size in all of them, whatever it means elsewhere."""
-    declaration = type(value)._declaration
-    assert isinstance(declaration, TensorClassDecl)
+    declaration = type(value)._declared_as
     batch = Binding(tuple(value._batch_size), f"the batch size of {name}")
     matcher = Matcher({"*batch": batch}, None, tally)
     said = {field.name: (field.dtype or "Shaped", field.dims) for field in declaration.fields if field.dims is not None}

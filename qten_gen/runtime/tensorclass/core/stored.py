@@ -17,8 +17,8 @@ from torch import Size, Tensor
 if TYPE_CHECKING:
     from typing import Self
 
-    from ....model import TensorClassDecl
     from ...declaring.fields import Default
+    from ...declaring.summary import Summary
     from .open_blocks import OpenBlocks
 
 A = TypeVar("A")
@@ -76,7 +76,7 @@ class Stored:
         _viewed: ref[Stored] | tuple[ref[Stored], list[int]]
         """The object whose items these are in another shape, with the order of its dimensions; unset for other objects."""
 
-        _declaration: ClassVar[TensorClassDecl]
+        _declared_as: ClassVar[Summary]
         """What the class statement declares."""
         _defaults: ClassVar[dict[str, Default]]
         """The defaults of fields, inherited ones included."""

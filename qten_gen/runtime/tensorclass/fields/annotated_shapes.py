@@ -17,7 +17,7 @@ from ..core.stored import Stored
 from .unbatched import unbatched
 
 if TYPE_CHECKING:
-    from ....model import TensorClassDecl
+    from ...declaring.summary import Summary
 
 
 def _named_dtypes(*names: str) -> frozenset[torch.dtype]:
@@ -52,9 +52,9 @@ Sizes = dict[str, tuple[int | Size, str]]
 """What the names of dimensions stand for, and the field that says so: `{"seq": (7, "tokens")}`."""
 
 
-def shapes_of(declaration: TensorClassDecl) -> dict[str, tuple[str, str]]:
+def shapes_of(summary: Summary) -> dict[str, tuple[str, str]]:
     """Dtype and shape that annotations say, by field: `{"tokens": ("Int", "*batch seq")}`; none without checks."""
-    checked = declaration.fields if declaration.checks == "on" else ()
+    checked = summary.fields if summary.checks == "on" else ()
     return {f.name: (f.dtype or "Shaped", f.dims) for f in checked if f.dims is not None}
 
 
@@ -112,7 +112,7 @@ def set_together(self: Stored, values: Mapping[str, object]) -> None:
         TypeError: a value is not a tensor (and the class does not cast), or of another dtype.
         ValueError: a shape is another; nothing is written then.
     """
-    optional = {f.name for f in type(self)._declaration.fields if f.optional}
+    optional = {f.name for f in type(self)._declared_as.fields if f.optional}
     fields = contents(self)
     for name, value in values.items():
         is_none = value is None and name in optional

@@ -19,11 +19,11 @@ from .tensor import NumberKind, number, tensor
 from .unbatched import unbatched
 
 if TYPE_CHECKING:
-    from ....model import FieldDecl
+    from ...declaring.summary import FieldSummary
 
 
 def as_declared(
-    self: Stored, declared: FieldDecl, value: object, batch_size: Size, device: torch.device | None
+    self: Stored, declared: FieldSummary, value: object, batch_size: Size, device: torch.device | None
 ) -> object:
     """The value to store in a field, checked and converted as the generated constructor does it.
 
@@ -52,6 +52,6 @@ def as_declared(
         return shaped(self, name, value, batch_size, device)
     if declared.unbatched:
         return unbatched(self, name, value, device)
-    if declared.kind.value == "number":
+    if declared.kind == "number":
         return number(self, name, value, batch_size, device, cast("NumberKind", declared.cast))
     return tensor(self, name, value, batch_size, device)

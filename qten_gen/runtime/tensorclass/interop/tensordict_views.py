@@ -110,7 +110,7 @@ class _Fields(_Mapping):
             return
         if key not in self:
             raise KeyError(key)
-        if not any(field.optional for field in type(owner)._declaration.fields if field.name == key):
+        if not any(field.optional for field in type(owner)._declared_as.fields if field.name == key):
             raise TypeError(f"{label(owner, key)} cannot be deleted: it is not optional")
         setattr(owner, key, None)
 

@@ -25,7 +25,7 @@ from ..fields.static import shared_value
 if TYPE_CHECKING:
     from tensordict import TensorDict, TensorDictBase
 
-    from ....model import FieldDecl
+    from ...declaring.summary import FieldSummary
 
 T = TypeVar("T", bound=Stored)
 
@@ -143,9 +143,9 @@ def field_value(cls: type[Stored], name: str, entry: Any, batch_size: Size, safe
     return bare(entry)
 
 
-def _declared(cls: type[Stored]) -> dict[str, FieldDecl]:
+def _declared(cls: type[Stored]) -> dict[str, FieldSummary]:
     """What the class declares about each field."""
-    return {field.name: field for field in cls._declaration.fields}
+    return {field.name: field for field in cls._declared_as.fields}
 
 
 register_conversion(is_tensordict, from_tensordict)

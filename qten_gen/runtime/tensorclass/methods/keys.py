@@ -268,7 +268,7 @@ def _may_be_none(self: Stored, name: str) -> bool:
     """Whether a field holds an optional tensor or object."""
     if isinstance(self, Entries):
         return False
-    fields = type(self)._declaration.fields
+    fields = type(self)._declared_as.fields
     return name not in self._static and any(field.optional for field in fields if field.name == name)
 
 

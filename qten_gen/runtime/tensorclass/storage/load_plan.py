@@ -245,7 +245,7 @@ def _static(self: Stored, name: str, value: object, level: Level, own: Level, ba
         if isinstance(value, PerItem) and not isinstance(found, PerItem):
             found = per_item(self, name, found, batch_size)
         return value if type(found) is type(value) and equal(found, value) else found
-    declared = next(one for one in type(self)._declaration.fields if one.name == name)
+    declared = next(one for one in type(self)._declared_as.fields if one.name == name)
     found = as_declared(self, declared, found, batch_size, None)
     return value if type(found) is type(value) and equal(found, value) else found
 

@@ -291,7 +291,7 @@ def _fit(self: Stored, stored: dict[str, object], batch_size: Size, device: torc
         if field not in self._fields:
             hint = suggestion(field, self._fields)
             raise TypeError(f"{kind.__name__}: the pickle has a field {field!r} that the class does not declare{hint}")
-    for declared in kind._declaration.fields:
+    for declared in kind._declared_as.fields:
         name = declared.name
         is_added = name not in stored
         if is_added and name not in kind._defaults:

@@ -27,7 +27,7 @@ from .json_values import Json, as_annotated, decode, enum_of
 from .schema import Entry, Level, Metadata, StaticEntry, TensorEntry
 
 if TYPE_CHECKING:
-    from ....model import FieldDecl
+    from ...declaring.summary import FieldSummary
 
 T = TypeVar("T", bound=Stored)
 
@@ -204,7 +204,7 @@ def fill(cls: type[T], level: Level, folder: str, source: Source) -> T:
     batch_size = Size(level.batch_size)
     carried: list[object] = []
     static: list[object] = []
-    for declared in cls._declaration.fields:
+    for declared in cls._declared_as.fields:
         name = declared.name
         at = f"{where}: {cls.__name__}.{name}"
         entry = level.entries.get(name)
@@ -227,11 +227,11 @@ def fill(cls: type[T], level: Level, folder: str, source: Source) -> T:
     return made
 
 
-def _is_one_tensor(cls: type[Stored], declared: FieldDecl) -> bool:
+def _is_one_tensor(cls: type[Stored], declared: FieldSummary) -> bool:
     return declared.nested is None and declared.container is None and declared.name not in cls._static
 
 
-def _value(cls: type[Stored], declared: FieldDecl, entry: Entry, folder: str, where: str, source: Source) -> object:
+def _value(cls: type[Stored], declared: FieldSummary, entry: Entry, folder: str, where: str, source: Source) -> object:
     """The value of an entry that is not simply one tensor: static, nested, None, or several tensors."""
     if declared.name in cls._static:
         if not isinstance(entry, StaticEntry):
@@ -301,7 +301,7 @@ def _container(kind: str, entry: Entry, folder: str, where: str, source: Source)
     return [found[str(at)] for at in range(len(found))]
 
 
-def _fitting(made: Stored, value: object, declared: FieldDecl, batch_size: Size, where: str) -> object:
+def _fitting(made: Stored, value: object, declared: FieldSummary, batch_size: Size, where: str) -> object:
     """A value whose shape, or whose batch size, starts with the owner's, where the batch carries it; or one that is cast."""
     if declared.cast is not None:
         try:
@@ -326,12 +326,12 @@ def _refuse_unfit_shape(shape: tuple[int, ...], batch_size: Size, where: str) ->
         raise StorageError(f"{where}: expected a shape that starts with {list(batch_size)}, got {list(shape)}")
 
 
-def _may_be_left_out(cls: type[Stored], declared: FieldDecl) -> bool:
+def _may_be_left_out(cls: type[Stored], declared: FieldSummary) -> bool:
     """Whether others, who write nothing of what is None, mean None by a field that they did not write."""
     return declared.optional and declared.name not in cls._defaults and declared.name not in cls._static
 
 
-def _added(made: Stored, declared: FieldDecl, batch_size: Size, device: torch.device, where: str) -> object:
+def _added(made: Stored, declared: FieldSummary, batch_size: Size, device: torch.device, where: str) -> object:
     """The default of a field that was declared after the object was saved, as the constructor would store it."""
     if declared.name not in type(made)._defaults:
         expected = _expected(type(made), declared)
@@ -344,7 +344,7 @@ def _added(made: Stored, declared: FieldDecl, batch_size: Size, device: torch.de
         raise StorageError(f"{where}: nothing was saved for it, and its default does not fit: {error}") from None
 
 
-def _expected(cls: type[Stored], declared: FieldDecl) -> str:
+def _expected(cls: type[Stored], declared: FieldSummary) -> str:
     if declared.name in cls._static:
         return "a static value"
     if declared.container is not None:
@@ -352,7 +352,7 @@ def _expected(cls: type[Stored], declared: FieldDecl) -> str:
     return "an object" if declared.name in cls._nested else "a tensor"
 
 
-def _items(made: Stored, declared: FieldDecl, value: object, batch_size: Size, where: str, source: Source) -> object:
+def _items(made: Stored, declared: FieldSummary, value: object, batch_size: Size, where: str, source: Source) -> object:
     """The values of a PerItem field; others write a list of them, or one value for all items."""
     if isinstance(value, PerItem) or (value is None and declared.optional):
         return value

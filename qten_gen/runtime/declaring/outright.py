@@ -1,0 +1,282 @@
+"""Reads a class statement outright where it is of the usual kind, so that nothing of the generator is loaded for it.
+
+The summary comes with the fingerprint, which is that of the declaration which the generator's reader would make. Where anything
+in the statement is unusual, or a rule has to look at an object in it, there is no summary, and that reader decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING
+from hashlib import sha256
+from types import FunctionType
+from typing import NamedTuple
+
+from torch import nn
+
+from ...common import language
+from ...common.annotation_text import annotation_text
+from ...common.format_number import FORMAT
+from ...common.hand_written import defines
+from ...common.literals import literal_of
+from ...common.specifier_records import recorded_call
+from .annotated_kinds import Kind, Kinds, Names, NotCertain, evaluated, is_class_variable
+from .declared_class import DeclaredClass
+from .fields import Const
+from .specifier_rows import (
+    check_config_default,
+    check_row,
+    default_row,
+    row,
+    specifier_row,
+    virtual_row,
+)
+from .statement import Body, is_nestable, parents_of
+from .summary import FieldSummary, Row, Summary
+
+
+class Outright(NamedTuple):
+    """What a statement of the usual kind says."""
+
+    summary: Summary
+    fingerprint: str
+    meanings: Mapping[str, object]
+    """What the names in the annotations meant."""
+
+
+def read(body: Body, *, nests: bool) -> Outright | None:
+    """What a statement says; None where the generator's reader has to say it. `nests` is true for a TensorClass."""
+    try:
+        _refuse_unusual(body)
+        return _tensorclass(body) if nests else _module(body)
+    except Exception:  # whatever the objects of the user's raise, the generator's reader knows better
+        return None
+
+
+def _refuse_unusual(body: Body) -> None:
+    """Refuse a statement with more in it than fields, functions and plain values.
+
+    Raises:
+        NotCertain: there is.
+    """
+    if body.keywords.passed or not body.scope.is_of_module:
+        raise NotCertain
+    for name, value in body.namespace.items():
+        if name in body.annotations or name.startswith("__") or isinstance(value, _PLAIN):
+            continue
+        call = recorded_call(value)
+        if call is not None and call.name == language.VIRTUAL:
+            continue
+        if call is not None or not isinstance(value, type) or value.__module__ in ("builtins", "torch"):
+            raise NotCertain
+    for base in body.bases:
+        for ancestor in base.__mro__:
+            if issubclass(ancestor, nn.Module) and ancestor is not nn.Module and not _is_ours(ancestor):
+                raise NotCertain
+
+
+_PLAIN: tuple[type, ...] = (FunctionType, property, classmethod, staticmethod, str, int, float)
+
+
+def _is_ours(cls: type) -> bool:
+    return isinstance(cls, DeclaredClass) or "_fingerprint" in vars(cls) or cls.__module__.startswith("qten_gen.")
+
+
+def _inherited(parents: tuple[tuple[str, Summary], ...]) -> dict[str, FieldSummary]:
+    """The fields of the parents, each as the nearest one that declares it says."""
+    return {f.name: f for owner, parent in reversed(parents) for f in parent.fields if f.owner == owner}
+
+
+def _tensorclass(body: Body) -> Outright:
+    """What the statement of a TensorClass says, in the order of the attributes of `TensorClassDecl`."""
+    parents = parents_of(body.bases)
+    flags = body.flags.union(*(parent.flags for _, parent in parents))
+    if not flags.issubset(language.FLAGS):
+        raise NotCertain
+    names = Names(body.scope, body.module, body.name, body.namespace)
+    kinds = Kinds(names, flags, is_nestable, body.is_declared_later)
+    fields = _inherited(parents)
+    inherited = frozenset(fields)
+    for name, annotation in body.annotations.items():
+        meant = evaluated(annotation, names)
+        if not is_class_variable(meant):
+            fields[name] = _tensorclass_field(name, annotation, kinds.kind(meant), body)
+        elif recorded_call(body.namespace.get(name)) is not None or not _is_plain(body.namespace.get(name)):
+            raise NotCertain
+    checks = body.keywords.options.get("checks", next((parent.checks for _, parent in parents), "on"))
+    if checks not in language.STRING_OPTIONS["checks"] or body.checks:
+        raise NotCertain
+    own = tuple(name for name in fields if name not in inherited)
+    custom_init = "__init__" in body.namespace
+    summary = Summary(tuple(fields.values()), own, custom_init, flags, str(checks))
+    declared = row(
+        "TensorClassDecl",
+        [("name", body.name), ("fields", tuple(f.row for f in summary.fields)), ("own", own)],
+        [
+            ("flags", tuple(sorted(flags)), ()),
+            ("checks", checks, "on"),
+            ("post_init", defines(body.namespace, body.bases, "__post_init__"), False),
+            ("custom_init", custom_init, False),
+        ],
+    )
+    return Outright(summary, _fingerprint(declared), names)
+
+
+def _is_plain(value: object) -> bool:
+    return isinstance(value, _PLAIN) or literal_of(value) is not None
+
+
+def _tensorclass_field(name: str, annotation: object, kind: Kind, body: Body) -> FieldSummary:
+    """A field of a TensorClass, whose row has the attributes of `FieldDecl`."""
+    value, is_factory, kw_only, alias = _default(body.namespace.get(name, MISSING))
+    if alias is not None:
+        raise NotCertain
+    if value is not MISSING:
+        _check_default(value, is_factory, kind)
+    default = None if value is MISSING else default_row(is_factory=is_factory)
+    given = [
+        ("optional", kind.optional, False),
+        ("nested", kind.nested, None),
+        ("cast", kind.cast, None),
+        ("dims", kind.dims, None),
+        ("dtype", kind.dtype, None),
+        ("unbatched", kind.unbatched, False),
+        ("container", kind.container, None),
+        ("default", default, None),
+        ("kw_only", kw_only, False),
+    ]
+    text = getattr(annotation, "__forward_arg__", None) or annotation_text(annotation)
+    return FieldSummary(
+        name,
+        body.qualified,
+        row("FieldDecl", [("name", name), ("kind", kind.kind)], given),
+        text,
+        *kind[:-1],
+        kw_only=kw_only,
+        argument=name,
+        met=kind.met,
+    )
+
+
+def _default(given: object) -> tuple[object, bool, bool, str | None]:
+    """The default of a field or MISSING, whether it is a factory, whether the field is keyword only, and its alias."""
+    call = recorded_call(given)
+    if call is None:
+        return given, False, False, None
+    if isinstance(given, Const):
+        return given.value, False, False, None
+    if call.name != language.FIELD or not call.kwargs.keys() <= set(language.SPECIFIER_KEYWORDS[language.FIELD]):
+        raise NotCertain
+    kw_only, alias = call.kwargs["kw_only"], call.kwargs.get(language.ALIAS)
+    if type(kw_only) is not bool or not (alias is None or type(alias) is str):
+        raise NotCertain
+    if "default_factory" in call.kwargs:
+        return call.kwargs["default_factory"], True, kw_only, alias
+    value = call.kwargs.get("default", MISSING)
+    if recorded_call(value) is not None and not isinstance(value, Const):
+        raise NotCertain
+    return value.value if isinstance(value, Const) else value, False, kw_only, alias
+
+
+_NUMBERS: Mapping[str | None, tuple[type, ...]] = {
+    "bool": (bool,),
+    "int": (bool, int),
+    "float": (bool, int, float),
+    "complex": (bool, int, float, complex),
+}
+
+
+def _check_default(value: object, is_factory: bool, kind: Kind) -> None:
+    """Refuse a default that the field may not hold, or that objects cannot share.
+
+    Raises:
+        NotCertain: a rule has to look at it.
+    """
+    is_static = kind.kind in ("static", "per item")
+    if is_factory:
+        fits = isinstance(value, type | FunctionType)
+    elif literal_of(value) is None:
+        fits = type(value).__hash__ is not None and not isinstance(value, FunctionType)
+    elif value is None:
+        fits = kind.optional or kind.kind == "static"
+    elif kind.kind == "number":
+        fits = isinstance(value, _NUMBERS.get(kind.cast, ()))
+    else:
+        fits = is_static
+    if not fits:
+        raise NotCertain
+
+
+def _module(body: Body) -> Outright:
+    """What the statement of a Module says, in the order of the attributes of `ModuleDecl`."""
+    if body.keywords.options or body.flags:
+        raise NotCertain
+    parents = parents_of(body.bases)
+    names = Names(body.scope, body.module, body.name, body.namespace)
+    written = "__init__" in body.namespace or any(parent.custom_init for _, parent in parents)
+    fields = _inherited(parents)
+    inherited = frozenset(fields)
+    for name, annotation in body.annotations.items():
+        given = body.namespace.get(name, MISSING)
+        call = recorded_call(given)
+        has_specifier = call is not None and call.name != language.CONST
+        if is_class_variable(evaluated(annotation, names)):
+            if given is not MISSING and not _is_plain(given):
+                raise NotCertain
+        elif not written or has_specifier or (given is MISSING and not name.startswith("_")):
+            fields[name] = _module_field(name, given, body)
+        elif given is not MISSING and not _is_plain(given):
+            raise NotCertain
+    for name, value in body.namespace.items():
+        call = recorded_call(value)
+        if call is not None and call.name == language.VIRTUAL:
+            fields[name] = FieldSummary(name, body.qualified, virtual_row(name, call))
+    own = tuple(name for name in fields if name not in inherited)
+    conditions = (
+        *(check for owner, parent in reversed(parents) for check in parent.conditions if check[0] == owner),
+        *((body.qualified, check_row(call)) for call in body.checks),
+    )
+    summary = Summary(tuple(fields.values()), own, written, conditions=conditions)
+    declared = row(
+        "ModuleDecl",
+        [("name", body.name), ("fields", tuple(f.row for f in summary.fields)), ("own", own)],
+        [
+            ("custom_init", written, False),
+            ("post_init", defines(body.namespace, body.bases, "__post_init__"), False),
+            ("custom_reset", defines(body.namespace, body.bases, "reset_parameters"), False),
+            ("inherited_reset", defines({}, body.bases, "reset_parameters"), False),
+            ("checks", tuple(condition for _, condition in conditions), ()),
+        ],
+    )
+    return Outright(summary, _fingerprint(declared), names)
+
+
+def _module_field(name: str, given: object, body: Body) -> FieldSummary:
+    """A field of a Module: what its specifier declares, or a constructor argument."""
+    call = recorded_call(given)
+    if call is not None and call.name in (language.PARAM, language.BUFFER, language.SUBMODULE, language.SEQUENTIAL):
+        tie, group = call.kwargs.get("tie"), call.kwargs.get("group")
+        made = specifier_row(name, call, body.namespace)
+        return FieldSummary(name, body.qualified, made, tie=_text(tie), group=_text(group))
+    if call is not None and call.name == language.DERIVED:
+        return FieldSummary(name, body.qualified, specifier_row(name, call, body.namespace))
+    value, is_factory, kw_only, alias = _default(given)
+    default: Row | None = None
+    if value is not MISSING:
+        check_config_default(value, is_factory=is_factory)
+        default = default_row(is_factory=is_factory)
+    made = row(
+        "ConfigDecl",
+        [("name", name)],
+        [("default", default, None), ("kw_only", kw_only, False), ("alias", alias, None)],
+    )
+    return FieldSummary(name, body.qualified, made, kw_only=kw_only, argument=alias or name, alias=alias)
+
+
+def _text(given: object) -> str | None:
+    return given if isinstance(given, str) else None
+
+
+def _fingerprint(declared: Row) -> str:
+    """The fingerprint of a declaration with this row, as `model.fingerprints` computes it."""
+    return sha256(f"{FORMAT} {declared}".encode()).hexdigest()[:12]

@@ -1,0 +1,303 @@
+"""What the fingerprint of a Module covers of its fields, from the records of their specifiers: what `model.build_field` builds.
+
+It gives up on values that a rule may refuse once they are objects, and the generator's reader decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
+from inspect import unwrap
+from types import BuiltinFunctionType, FunctionType
+
+import torch
+
+from ...common import language
+from ...common.expression_text import expression_text, is_plain
+from ...common.literals import literal_of
+from ...common.specifier_records import RecordedCall, recorded_call
+from ...common.written_values import partial_of_torch, torch_name
+from .annotated_kinds import NotCertain
+from .summary import Row
+
+VALUE: Row = ("Value",)
+"""The row of a value: what it is, is compared with the generated text elsewhere."""
+
+
+def row(kind: str, required: Iterable[tuple[str, object]], given: Iterable[tuple[str, object, object]]) -> Row:
+    """The row of a record: its required attributes, and those of the others that do not have their default."""
+    return (kind, *required, *((name, value) for name, value, default in given if value != default))
+
+
+def default_row(*, is_factory: bool) -> Row:
+    """The row of a default."""
+    return row("Default", [("value", VALUE)], [("factory", is_factory, False)])
+
+
+def check_config_default(value: object, *, is_factory: bool) -> None:
+    """Refuse what may be a mistake as the default of a constructor argument, now that it is an object.
+
+    Raises:
+        NotCertain: a rule has to look at it.
+    """
+    if is_factory:
+        if not isinstance(value, type | FunctionType):
+            raise NotCertain
+    elif not is_harmless(value):
+        raise NotCertain
+
+
+def is_harmless(value: object) -> bool:
+    """Whether a value can be shared, and holds no tensor or module: a literal, a class, a member of an enum, a name of torch."""
+    if literal_of(value) is not None or isinstance(value, type | torch.dtype | torch.device):
+        return True
+    if isinstance(value, Enum):
+        return not hasattr(type(value), "__dataclass_fields__") and recorded_call(value) is None
+    return isinstance(value, FunctionType | BuiltinFunctionType) and torch_name(value) is not None
+
+
+def expression(given: object) -> str:
+    """The canonical text of an expression over constructor arguments.
+
+    Raises:
+        NotCertain: it is not one, or may not be one.
+    """
+    if type(given) is int:
+        return str(given)
+    if type(given) is not str or not is_plain(given):
+        raise NotCertain
+    try:
+        return expression_text(given)
+    except SyntaxError as error:
+        raise NotCertain(given) from error
+
+
+def specifier_row(name: str, call: RecordedCall, body: Mapping[str, object]) -> Row:
+    """The row of a field with a specifier.
+
+    Raises:
+        NotCertain: an argument is one that a rule may refuse.
+    """
+    match call.name:
+        case language.PARAM:
+            return _parameter(name, call, body)
+        case language.BUFFER:
+            return _buffer(name, call, body)
+        case language.SUBMODULE | language.SEQUENTIAL:
+            return _submodule(name, as_submodule(call))
+        case language.DERIVED:
+            return ("DerivedDecl", ("name", name), ("value", expression(call.args[0])))
+    raise NotCertain
+
+
+def virtual_row(name: str, call: RecordedCall) -> Row:
+    """The row of a virtual tensor."""
+    cached, sources, cast = call.kwargs["cached"], call.kwargs.get("sources"), call.kwargs["cast"]
+    if (type(cached) is not bool and cached != language.MAY_BE_STALE) or type(cast) is not bool:
+        raise NotCertain
+    if sources is not None and not _are_strings(sources):
+        raise NotCertain
+    given = [("cached", cached, False), ("sources", sources, None), ("cast", cast, False)]
+    return row("VirtualDecl", [("name", name)], given)
+
+
+def check_row(call: RecordedCall) -> Row:
+    """The row of a statement `check(...)`."""
+    return ("CheckDecl", ("condition", expression(call.args[0])))
+
+
+def _parameter(name: str, call: RecordedCall, body: Mapping[str, object]) -> Row:
+    """The row of a parameter, with the attributes of `ParameterDecl`."""
+    given = call.kwargs
+    return row(
+        "ParameterDecl",
+        [("name", name), ("dims", tuple(map(expression, call.args)))],
+        [
+            ("initializer", _function(given.get("initializer"), body), None),
+            ("dtype", _dtype(given.get("dtype")), None),
+            ("requires_grad", _switch(given["requires_grad"]), True),
+            ("when", _condition(given), None),
+            ("tie", _string(given.get("tie")), None),
+            ("value", _function(given.get("value"), {}), None),
+            ("repeat", _count(given), None),
+            ("keys", _keys(given.get("keys")), None),
+            ("group", _string(given.get("group")), None),
+        ],
+    )
+
+
+def _buffer(name: str, call: RecordedCall, body: Mapping[str, object]) -> Row:
+    """The row of a buffer, with the attributes of `BufferDecl`."""
+    given = call.kwargs
+    return row(
+        "BufferDecl",
+        [("name", name), ("dims", tuple(map(expression, call.args)))],
+        [
+            ("persistent", _switch(given["persistent"]), True),
+            ("initializer", _function(given.get("initializer"), body), None),
+            ("dtype", _dtype(given.get("dtype")), None),
+            ("when", _condition(given), None),
+            ("value", _function(given.get("value"), {}), None),
+        ],
+    )
+
+
+def _submodule(name: str, call: RecordedCall) -> Row:
+    """The row of a child, with the attributes of `SubmoduleDecl`."""
+    given = call.kwargs
+    cls = call.args[0]
+    each = recorded_call(cls)
+    inner = None
+    if each is not None and each.name in _OF_CHILDREN:
+        each = as_submodule(each)
+        if "repeat" not in each.kwargs and "keys" not in each.kwargs:
+            raise NotCertain
+        inner = _submodule(name, each)
+    elif cls is not _SEQUENCE:
+        _refuse_uncertain_class(cls)
+    arguments = _arguments(call, first=1) if inner is None else dict(_pairs(inner)).get("arguments", ())
+    return row(
+        "SubmoduleDecl",
+        [("name", name), ("cls", VALUE)],
+        [
+            ("arguments", arguments, ()),
+            ("when", _condition(given), None),
+            ("repeat", _count(given), None),
+            ("keys", _keys(given.get("keys")), None),
+            ("inner", inner, None),
+            ("group", _string(given.get("group")), None),
+        ],
+    )
+
+
+_OF_CHILDREN = (language.SUBMODULE, language.SEQUENTIAL)
+_SEQUENCE = object()
+"""Stands for the class of a sequence."""
+
+
+def _pairs(given: Row) -> Iterator[tuple[str, object]]:
+    for item in given[1:]:
+        if isinstance(item, tuple):
+            yield item
+
+
+def as_submodule(call: RecordedCall) -> RecordedCall:
+    """`sequential(...)` as the submodule that it stands for."""
+    if call.name == language.SUBMODULE:
+        return call
+    return RecordedCall(language.SUBMODULE, (_SEQUENCE, *call.args), call.kwargs)
+
+
+def _call_row(call: RecordedCall) -> Row:
+    """The row of a submodule among the arguments of another, where no field is built of it."""
+    call = as_submodule(call)
+    if call.args[0] is not _SEQUENCE:
+        _refuse_uncertain_class(call.args[0])
+    if any(keyword in _OWN for keyword in call.kwargs):
+        raise NotCertain
+    return ("SpecifierCall", ("name", language.SUBMODULE), ("arguments", _arguments(call, first=0)))
+
+
+_OWN = language.SPECIFIER_KEYWORDS[language.SUBMODULE]
+
+
+def _arguments(call: RecordedCall, *, first: int) -> tuple[Row, ...]:
+    """The rows of the arguments that a child is constructed with."""
+    positional = [("Argument", ("keyword", None), ("value", _argument(given, None))) for given in call.args[first:]]
+    named = [
+        ("Argument", ("keyword", keyword), ("value", _argument(given, keyword)))
+        for keyword, given in call.kwargs.items()
+        if keyword not in _OWN
+    ]
+    return (*positional, *named)
+
+
+def _argument(given: object, keyword: str | None) -> object:
+    """The row of an argument that a child is constructed with."""
+    if given is _SEQUENCE:
+        return VALUE
+    call = recorded_call(given)
+    if call is not None and call.name in _OF_CHILDREN:
+        return _call_row(call)
+    if call is not None and call.name == language.CONST:
+        given = call.args[0]
+    elif call is not None:
+        raise NotCertain
+    elif type(given) is str and language.takes_dimension(language.SUBMODULE, 1, keyword):
+        return expression(given)
+    if not is_harmless(given):
+        raise NotCertain
+    return VALUE
+
+
+def _refuse_uncertain_class(cls: object) -> None:
+    """Refuse what constructs a child, unless it is a class or a plain function.
+
+    Raises:
+        NotCertain: a rule has to look at it.
+    """
+    if isinstance(cls, type):
+        return
+    if not isinstance(cls, FunctionType) or cls.__defaults__ or cls.__kwdefaults__:
+        raise NotCertain
+
+
+def _function(given: object, body: Mapping[str, object]) -> Row | None:
+    """The row of an initialiser, or of what computes a value; a function of the class body is a method."""
+    if given is None:
+        return None
+    if type(given) is str:
+        return ("Value", ("method", given))
+    if isinstance(given, FunctionType):
+        code = getattr(unwrap(given), "__code__", None)
+        if code is not None and code.co_argcount > 0 and code.co_varnames[0] == "self":
+            method = next((name for name, bound in body.items() if bound is given), None)
+            return VALUE if method is None else ("Value", ("method", method))
+        return VALUE
+    if isinstance(given, type | BuiltinFunctionType) or partial_of_torch(given) is not None:
+        return VALUE
+    raise NotCertain
+
+
+def _dtype(given: object) -> Row | None:
+    if given is None:
+        return None
+    if isinstance(given, torch.dtype) and torch_name(given) is not None:
+        return VALUE
+    raise NotCertain
+
+
+def _switch(given: object) -> bool:
+    if type(given) is not bool:
+        raise NotCertain
+    return given
+
+
+def _condition(given: Mapping[str, object]) -> str | None:
+    found = given.get(language.WHEN)
+    if found is None:
+        return None
+    if type(found) is not str:
+        raise NotCertain
+    return expression(found)
+
+
+def _count(given: Mapping[str, object]) -> str | None:
+    found = given.get(language.REPEAT)
+    return None if found is None else expression(found)
+
+
+def _keys(given: object) -> object:
+    if given is None or type(given) is str or _are_strings(given):
+        return given
+    raise NotCertain
+
+
+def _string(given: object) -> str | None:
+    if given is None or type(given) is str:
+        return given
+    raise NotCertain
+
+
+def _are_strings(given: object) -> bool:
+    return type(given) is tuple and all(type(item) is str for item in given)

@@ -1,0 +1,55 @@
+"""The law of reading a class statement outright: it says what the generator's reader says, and no rule has to look at it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from unittest.mock import patch
+
+from qten_gen.model import fingerprint
+from qten_gen.reflection import is_doubtful, read_module, read_tensorclass
+from qten_gen.runtime.declaring import outright, settling
+from qten_gen.runtime.declaring.outright import Outright
+from qten_gen.runtime.declaring.statement import Body, describe
+from qten_gen.runtime.declaring.summary import of_declaration
+
+
+@contextmanager
+def compared(broken: list[str]) -> Iterator[list[str]]:
+    """Compare every class statement that is read outright with the generator's reader, and note where the two differ.
+
+    Gives the qualified names of the classes that were read outright.
+    """
+    found: list[str] = []
+    read = outright.read
+
+    def checked(body: Body, *, nests: bool) -> Outright | None:
+        said = read(body, nests=nests)
+        if said is not None:
+            found.append(body.qualified)
+            difference = _difference(said, body, nests)
+            if difference:
+                broken.append(f"{body.qualified}: {difference}")
+        return said
+
+    with patch.object(outright, "read", checked):
+        yield found
+
+
+def _difference(said: Outright, body: Body, nests: bool) -> str:
+    statement = describe(body, settling.known_nested(body))
+    declaration = (read_tensorclass if nests else read_module)(statement)
+    summary = of_declaration(declaration, statement.classes)
+    if fingerprint(declaration) != said.fingerprint:
+        return f"another fingerprint: {said.summary} instead of {summary}"
+    if is_doubtful(declaration, statement):
+        return "a rule has to look at it"
+    if summary._replace(fields=()) != said.summary._replace(fields=()):
+        return f"{said.summary} instead of {summary}"
+    for ours, theirs in zip(said.summary.fields, summary.fields, strict=True):
+        # A Module keeps no types, and only the class that declares a field is asked for the class in its annotation.
+        text = ours.annotation if nests else theirs.annotation
+        met = theirs.met if ours.owner == body.qualified else ours.met
+        if ours._replace(annotation=text) != theirs._replace(met=met):
+            return f"{ours} instead of {theirs}"
+    return ""
