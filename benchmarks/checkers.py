@@ -3,7 +3,7 @@
     python -m benchmarks.checkers
 
 Each checker runs over a program that imports torch and qten_gen alone, and over the same program with all classes. The difference
-is what the stubs cost. A third program has as many plain dataclasses and nn.Modules, written by hand, without literal keys.
+is what the stubs cost. A third program has as many plain dataclasses and nn.Modules, written by hand.
 
 mypy has those two libraries in its cache, as it has in every run but the first. It runs with stubs that it has not seen, then
 after the program was edited, then with nothing changed. pyright keeps nothing between runs. Times are of the processor, which

@@ -54,7 +54,8 @@ class StubFileView(NamedTuple):
 
 def stub_file(file: FileDecl) -> StubFileView:
     """The stub of a source file's generated module."""
-    names = StubNames(file)
+    given = offered(file)
+    names = StubNames(file, given)
     classes = tuple(
         class_stub(declaration, names, file.related)
         for declaration in file.declarations
@@ -63,7 +64,7 @@ def stub_file(file: FileDecl) -> StubFileView:
     classes += tuple(functional_stub(functional, names) for functional in file.functionals)
     same = [declaration.name for declaration in file.declarations if declaration.qualified not in names.exact]
     functions = own_functions(file, names)
-    others = [name for name in offered(file) if name not in (*same, *functions)]
+    others = [name for name in given if name not in (*same, *functions)]
     own = [
         *names.imports,
         *([declaration_import(file)] if classes or functions else []),

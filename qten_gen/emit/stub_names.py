@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import re
+from collections.abc import Collection
 
 from ..common.module_names import absolute
 from ..model import Declaration, FileDecl, ModuleDecl, SourceFile, TypeExpr
@@ -31,12 +32,13 @@ _STRINGS = frozenset(
 class StubNames:
     """The names of one stub, and the imports that they turned out to need."""
 
-    def __init__(self, file: FileDecl) -> None:
+    def __init__(self, file: FileDecl, given: Collection[str] = ()) -> None:
+        """`given` are the functions and annotated names of the source that the stub gives."""
         self.aliases = Aliases()
         self.exact = ExactClasses(file.related)
         self._file = file
         self._imports: dict[str, str] = {}
-        self._top = frozenset(each.name for each in (*file.declarations, *file.functionals))
+        self._top = frozenset(given).union(each.name for each in (*file.declarations, *file.functionals))
         self._bound = frozenset({"__call__", "invoke"}).union(*map(_names_in_body, file.declarations))
         self._builtins = Builtins(self._bound)
 

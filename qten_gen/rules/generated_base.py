@@ -1,8 +1,7 @@
 """A class derives from a generated class instead of its declaration.
 
-`model_qten.Batch` and `model.Batch` are one class at run time. To a type checker, the generated class is a subclass of the
-declared one, with exact types for its own fields: literal keys, for example. A subclass would inherit these types unchanged, so
-they would be wrong as soon as it adds a field. Derive from the declaration.
+`model_qten.Batch` and `model.Batch` are one class, but its fields stand in `model.py`, and the command reads no generated file
+to find them. To a type checker, a subclass would also inherit the calls of handlers unchanged. Derive from the declaration.
 """
 
 from __future__ import annotations

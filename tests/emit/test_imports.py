@@ -115,7 +115,7 @@ def test_a_module_imports_what_its_fields_need(fields: str, python: set[str]) ->
 def test_a_docstring_causes_no_import() -> None:
     """Words that a search of the text would take for names of ours."""
     plain = linked("class Batch(TensorClass):\n    x: Tensor\n")
-    words = "_nn. _repeat( _builtins. _torch. index: _Index tuple[_Key, _Default) _Slot[ _PerItemInput[ _OrderedDict["
+    words = "_nn. _repeat( _builtins. _torch. _Slot[ _OrderedDict["
     told = linked(f'class Batch(TensorClass):\n    """{words}"""\n\n    x: Tensor\n    """{words}"""\n')
     assert python_file(told).imports == python_file(plain).imports
     assert stub_file(told).imports == stub_file(plain).imports

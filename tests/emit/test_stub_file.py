@@ -57,6 +57,22 @@ def test_functions_and_constants_with_declared_classes_are_given_as_they_are() -
     assert given == ["Batch", "EMPTY", "count", "make"]
 
 
+def test_an_import_gives_way_to_a_function_that_the_stub_gives() -> None:
+    text = stub(
+        "class Batch(TensorClass):\n    x: Tensor\nclass Net(Module): ...\ndef count(batch: Batch) -> int: ...\n",
+        shop__kinds="class count: ...\n",
+        shop__other="""
+            from .kinds import count
+            from .model import Net
+            @Net.register(count)
+            def _(net: Net, x: count) -> int: ...
+            """,
+    )
+    lines = {line.strip() for line in text.splitlines()}
+    assert {"from .model import count as count", "from .kinds import count as _count"} <= lines
+    assert "def __call__(self, x: _count, /) -> int: ..." in lines
+
+
 def test_handlers_make_a_statement_whose_constructor_is_that_of_the_declaration() -> None:
     assert statement(NET, "Net") == [
         "class Net(_decl.Net, init=False):",

@@ -18,13 +18,6 @@ def mixed(batches: list[model.Batch], by_name: dict[str, Batch]) -> list[Batch]:
     return batches
 
 
-class Longer(Batch):
-    """A class may derive from either."""
-
-    extra: torch.Tensor | None = None
-
-
-assert_type(Longer(x, Point(x, x), extra=x).point, model.Point)
 batch.mask = x
 assert_type(batch.mask, torch.Tensor)
 """An attribute narrows when it is assigned."""
