@@ -97,13 +97,14 @@ class LaterDeclaration:
     __slots__ = ("_found", "_read")
 
     def __init__(self, read: Callable[[], Declaration]) -> None:
-        self._read = read
+        self._read: Callable[[], Declaration] | None = read
         self._found: Declaration | None = None
 
     def __get__(self, obj: object, owner: type | None = None) -> Declaration:
-        if self._found is None:
+        if self._read is not None:
             self._found = self._read()
-            self._read = lambda: self.__get__(obj)  # what it reads from is not needed any more
+            self._read = None  # the namespace of the statement is not needed any more
+        assert self._found is not None
         return self._found
 
     def __reduce__(self) -> tuple[Callable[[Declaration], LaterDeclaration], tuple[Declaration]]:
