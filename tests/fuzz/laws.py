@@ -207,10 +207,14 @@ def _same_texts(generated: Sequence[ModuleType], live: Sequence[ModuleType]) -> 
                 raise Broken(f"{name} has another text in memory:\n{_difference(expected, found)}")
 
 
+_PROPERTIES = ("parameter", "buffer", "submodule", "tensor_property", "frozen_property")
+"""What makes the property of a field, and takes its documentation last."""
+
+
 def _text(cls: type) -> str:
     """The statement of the generated class that a class derives from, without annotations and documentation: they do not run.
 
-    A class that a field holds may go by another name in memory, where no other class stands beside it.
+    A class that a field holds may go by another name in memory, where no other class stands beside it, and a child is looked up.
     """
     generated = cls.__mro__[1]
     functions = (getattr(value, "fget", value) for value in vars(generated).values())
@@ -223,6 +227,8 @@ def _text(cls: type) -> str:
     statement = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == generated.__name__)
     references: dict[str, str] = vars(generated).get("_nested", {})
     held = {bound_name(reference): field for field, reference in references.items()}
+    inlined: dict[str, str] = vars(generated).get("_inlined_values", {})
+    siblings = {text for key, text in inlined.items() if key.endswith(".cls") and text.isidentifier()}
     for node in ast.walk(statement):
         if isinstance(node, ast.arg):
             node.annotation = None
@@ -231,11 +237,30 @@ def _text(cls: type) -> str:
                 node.returns = None
             if ast.get_docstring(node) is not None:
                 del node.body[0]
+        elif isinstance(node, ast.Call):
+            _forget_class(node, siblings)
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict):
+            items = zip(node.value.keys, node.value.values, strict=True)
+            kept = [item for item in items if ast.unparse(item[1]).strip("'") not in siblings]
+            node.value = ast.Dict([key for key, _ in kept], [value for _, value in kept])
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and len(node.value.args) > 1:
+            if isinstance(node.value.func, ast.Attribute) and node.value.func.attr in _PROPERTIES:
+                del node.value.args[-1]
         elif isinstance(node, ast.Name) and node.id in held:
             node.id = f"class of {held[node.id]}"
         elif isinstance(node, ast.Constant) and node.value in references.values():
             node.value = str(node.value).partition(" as ")[0]
     return ast.unparse(statement)
+
+
+def _forget_class(call: ast.Call, siblings: set[str]) -> None:
+    """Write the construction of a child without its class, which only the text of a whole file may call by name."""
+    looked_up = bool(call.args) and ast.unparse(call.args[0]).startswith("_rt.from_declaration(")
+    if ast.unparse(call.func) == "_rt.construct" and looked_up:
+        del call.args[0]
+    elif not (isinstance(call.func, ast.Name) and call.func.id in siblings):
+        return
+    call.func = ast.Name("child")
 
 
 def _end(traceback: str) -> str:
