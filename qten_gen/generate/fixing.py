@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterable, Mapping
 
+from ..common.text_edits import Edit, disjoint, edited
 from ..model.diagnostics import Diagnostic, Fix
 from ..read.encoding import decode, encoding_of
 from ..read.syntax import parse
@@ -27,22 +28,21 @@ def _fixed(data: bytes, fixes: Iterable[Fix]) -> bytes | None:
     if not isinstance(text, str) or not isinstance(encoding, str):
         return None
     starts = [0, *(match.end() for match in re.finditer(r"\r\n|\r|\n", text))]
-    pieces: list[str] = []
-    done = 0
-    for first, last, added in sorted(_edit(fix, starts) for fix in fixes):
-        behind_string = first == last and text[first - 1 : first] in ("'", '"')
-        if first >= done and not behind_string:
-            pieces += [text[done:first], added]
-            done = last
-    new = "".join([*pieces, text[done:]])
+    edits = (_edit(fix, starts) for fix in fixes)
+    new = edited(text, disjoint(edit for edit in edits if not _is_behind_string(edit, text)))
     try:
         return new.encode(encoding) if isinstance(parse(new, ""), ast.Module) else None
     except UnicodeEncodeError:
         return None
 
 
-def _edit(fix: Fix, starts: list[int]) -> tuple[int, int, str]:
-    """The extent of a fix in the text of its file, and what stands there afterwards."""
+def _edit(fix: Fix, starts: list[int]) -> Edit:
+    """A fix as an edit of the text of its file."""
     span = fix.span
     last = starts[span.end_line - 1] + span.end_column - 1
-    return (last if fix.is_behind else starts[span.line - 1] + span.column - 1), last, fix.text
+    return Edit(last if fix.is_behind else starts[span.line - 1] + span.column - 1, last, fix.text)
+
+
+def _is_behind_string(edit: Edit, text: str) -> bool:
+    """Whether text is added right behind a string literal, where it would not become part of the annotation in it."""
+    return edit.start == edit.end and text[edit.start - 1 : edit.start] in ("'", '"')

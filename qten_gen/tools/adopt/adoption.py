@@ -6,6 +6,8 @@ import ast
 from dataclasses import dataclass, field
 from enum import Enum
 
+from ...common.text_edits import Edit
+
 
 class Level(Enum):
     """How far an adoption goes. Each level includes those before it."""
@@ -33,15 +35,6 @@ class Kind(Enum):
     """It is one of tensordict's: decorated, or derived from `tensordict.TensorClass`."""
     DATACLASS = "dataclass"
     """A dataclass of the standard library with a field that holds tensors."""
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """A part of a text, from `start` up to but without `end`, is replaced. Both count characters; equal ones insert."""
-
-    start: int
-    end: int
-    text: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,11 @@ import ast
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from ...common.text_edits import Edit, edited
 from ...read.syntax import tree_of
-from .adoption import Edit, Need
+from .adoption import Need
 from .opened import OpenFile
-from .text import Text, edited
+from .text import Text
 from .uses import WORD, unused, uses
 
 _FUTURE, _STANDARD, _THIRD, _OWN = range(4)

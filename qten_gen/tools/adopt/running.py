@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from ...common.text_edits import edited
 from ...model.diagnostics import Diagnostic
 from ...read.syntax import keeping_trees
 from .adoption import Adoption, FoundClass, Key, Kind, Level, Need, Options, Proposal, Reason
@@ -14,7 +15,6 @@ from .imports import with_imports
 from .levels import LEVELS, LevelFunction
 from .opened import OpenFile, Project
 from .opening import Opened, Sources, encoded, open_project
-from .text import edited
 
 _INSIDE = Reason(
     "it stands inside a function or class, where nothing is generated", "move it to the top level", is_open=False

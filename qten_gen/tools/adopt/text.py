@@ -1,14 +1,11 @@
-"""The text of a file: from positions in its syntax tree to characters, and from edits to a new text."""
+"""The text of a file: from positions in its syntax tree to characters, and back to the line ends of its file."""
 
 from __future__ import annotations
 
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterable
 from difflib import SequenceMatcher
-
-from .adoption import Edit
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 """What ends a line for Python's parser. A form feed does not, though `str.splitlines` splits there."""
@@ -53,25 +50,6 @@ class Text:
     def lines(self) -> list[str]:
         """The lines, without their ends."""
         return self.content.split("\n")
-
-
-def edited(content: str, edits: Iterable[Edit]) -> str:
-    """The text with all edits made. Insertions at one place keep their order.
-
-    Raises:
-        ValueError: Two edits overlap.
-
-    >>> edited("class A(nn.Module): pass", [Edit(8, 17, "Module")])
-    'class A(Module): pass'
-    """
-    parts: list[str] = []
-    done = 0
-    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
-        if edit.start < done:
-            raise ValueError(f"edits overlap at character {edit.start}")
-        parts += [content[done : edit.start], edit.text]
-        done = edit.end
-    return "".join([*parts, content[done:]])
 
 
 def with_line_ends(content: str, before: str) -> str:

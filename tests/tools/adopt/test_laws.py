@@ -13,8 +13,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qten_gen.tools.adopt.adoption import Edit, Level
-from qten_gen.tools.adopt.text import Text, edited
+from qten_gen.common.text_edits import Edit, edited
+from qten_gen.tools.adopt.adoption import Level
+from qten_gen.tools.adopt.text import Text
 
 from .adopted import adopted
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ....common.text_edits import Edit
 from ....model.registered import Registered, RegisteredKind
-from ..adoption import Edit, FoundClass, Need, Proposal
+from ..adoption import FoundClass, Need, Proposal
 from ..opened import OpenFile, Project
 from ..text import Text
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
-from ..adoption import Edit, FoundClass, Need, Proposal
+from ....common.text_edits import Edit
+from ..adoption import FoundClass, Need, Proposal
 from ..opened import OpenFile, Project
 from ..uses import nodes
 

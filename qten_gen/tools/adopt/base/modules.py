@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ..adoption import Edit, FoundClass, Kind, Proposal, Reason
+from ....common.text_edits import Edit
+from ..adoption import FoundClass, Kind, Proposal, Reason
 from ..finding import NN_MODULE, is_module_of_a_library
 from ..metaclasses import own_metaclass
 from ..opened import OpenFile, Project

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ....common import language
+from ....common.text_edits import Edit
 from ....model.field_kinds import members_of
-from ..adoption import Edit, FoundClass, Kind, Proposal, Reason
+from ..adoption import FoundClass, Kind, Proposal, Reason
 from ..finding import TENSORCLASS_BASES, TENSORCLASS_DECORATORS
 from ..opened import OpenFile, Project, Spelling
 from ..text import Text

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from ....common.language import INIT, MODULE
-from ..adoption import Edit, FoundClass, Kind, Proposal, Reason
+from ....common.text_edits import Edit
+from ..adoption import FoundClass, Kind, Proposal, Reason
 from ..opened import OpenFile, Project
 from .context import Context
 from .pieces import CheckPiece, FieldPiece, MovedPiece, Stays

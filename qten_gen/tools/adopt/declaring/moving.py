@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from ..adoption import Edit
-from ..text import edited
+from ....common.text_edits import Edit, edited
 from .context import Context
 from .pieces import Stays
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ..adoption import Edit
+from ....common.text_edits import Edit
 from ..opened import OpenFile
 from .comments import Comments, comments_of
 from .context import Context
