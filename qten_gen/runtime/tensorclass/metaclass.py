@@ -5,8 +5,9 @@ from __future__ import annotations
 from abc import update_abstractmethods
 from dataclasses import field as dataclass_field
 from functools import partial
+from multiprocessing.reduction import ForkingPickler
 from types import MemberDescriptorType
-from typing import TYPE_CHECKING, Literal, cast, dataclass_transform
+from typing import TYPE_CHECKING, Any, Literal, cast, dataclass_transform
 
 from ...common import language
 from ...common.naming import PRIVATE_NAMES, storage
@@ -20,7 +21,6 @@ from .core.stored import Stored
 from .fields.annotated_shapes import shapes_of
 from .methods import keys
 from .operations import absent_attributes
-from .storage import pickling
 from .torch_tools import pytree
 
 if TYPE_CHECKING:
@@ -46,6 +46,13 @@ class Flagged:
 
     def __repr__(self) -> str:
         return f"{self.cls.__name__}[{', '.join(map(repr, sorted(self.flags)))}]"
+
+
+def _reduce_for_processes(instance: Any) -> Any:
+    """What a queue of `multiprocessing` sends for an object."""
+    from .storage.pickling import reduce_for_processes
+
+    return reduce_for_processes(instance)
 
 
 @dataclass_transform(field_specifiers=(field, dataclass_field), eq_default=False)
@@ -147,7 +154,7 @@ class TensorClassMeta(DeclarationMeta):
             pytree.register(made)
         else:
             pytree.register_unfilled(made)
-        pickling.register(made)
+        ForkingPickler.register(made, _reduce_for_processes)
 
 
 def _let_fields_be_deleted(cls: type) -> None:

@@ -9,9 +9,9 @@ from ..declaring.fields import field
 from .core import locks, lookup
 from .core import names as dimension_names
 from .core.keywords import reports_missing, unexpected
+from .core.late import Late
 from .core.stored import Stored
 from .fields.from_dict import from_dict as from_mapping
-from .interop import arrays, tensordict_views, tensordicts
 from .metaclass import Flagged, TensorClassMeta
 from .methods import applying, conversion, indexing, inplace, moving, naming, updating, with_statements
 from .methods import batch_size as properties
@@ -19,9 +19,6 @@ from .methods import keys as keyed
 from .methods.gradients import Gradients
 from .methods.metadata import Metadata
 from .operations import absent_attributes, table, torch_functions
-from .processes import parallel, shared_memory
-from .processes.distributed import collectives, transfers
-from .storage import pickling
 from .storage.saving import Saving
 from .torch_tools import datasets, pytree, transforms
 
@@ -149,35 +146,35 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
         to_dict = conversion.to_dict
         __repr__ = conversion.show
         _repr_html_ = conversion.show_in_notebook
-        __reduce__ = pickling.reduce
-        __reduce_ex__ = pickling.reduce_ex
-        __setstate__ = pickling.restore
+        __reduce__ = Late("storage.pickling", "reduce")
+        __reduce_ex__ = Late("storage.pickling", "reduce_ex")
+        __setstate__ = Late("storage.pickling", "restore")
         copy = conversion.copy
         __copy__ = conversion.copy
         __deepcopy__ = conversion.deep_copy
         __replace__ = updating.replace
 
         # Other processes
-        share_memory_ = shared_memory.share_memory_
-        is_shared = shared_memory.is_shared
-        map = parallel.map
-        map_iter = parallel.map_iter
-        send = transfers.send
-        recv = transfers.recv
-        isend = transfers.isend
-        irecv = transfers.irecv
-        broadcast = collectives.broadcast
-        all_reduce = collectives.all_reduce
-        reduce = collectives.reduce
-        all_gather = collectives.all_gather
-        gather_and_stack = collectives.gather_and_stack
-        scatter = collectives.scatter
+        share_memory_ = Late("processes.shared_memory")
+        is_shared = Late("processes.shared_memory")
+        map = Late("processes.parallel")
+        map_iter = Late("processes.parallel")
+        send = Late("processes.distributed.transfers")
+        recv = Late("processes.distributed.transfers")
+        isend = Late("processes.distributed.transfers")
+        irecv = Late("processes.distributed.transfers")
+        broadcast = Late("processes.distributed.collectives")
+        all_reduce = Late("processes.distributed.collectives")
+        reduce = Late("processes.distributed.collectives")
+        all_gather = Late("processes.distributed.collectives")
+        gather_and_stack = Late("processes.distributed.collectives")
+        scatter = Late("processes.distributed.collectives")
 
         # Other libraries
-        to_tensordict = tensordicts.to_tensordict
-        as_tensordict = tensordict_views.as_tensordict
-        numpy = arrays.numpy
-        tolist = arrays.tolist
+        to_tensordict = Late("interop.tensordicts")
+        as_tensordict = Late("interop.tensordict_views")
+        numpy = Late("interop.arrays")
+        tolist = Late("interop.arrays")
 
     # Side by side
     @classmethod
@@ -267,6 +264,8 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
             TypeError: an entry is not a field, or a field is missing.
             ValueError: a shape does not fit.
         """
+        from .interop import tensordicts
+
         return tensordicts.from_tensordict(cls, tensordict, non_tensordict, safe)
 
     @classmethod
@@ -286,6 +285,8 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
             TypeError: a field is unknown or missing, or torch does not have the dtype of an array.
             ValueError: a shape does not start with the batch size.
         """
+        from .interop import arrays
+
         return arrays.from_numpy(cls, values, batch_size=batch_size, device=device)
 
     @classmethod

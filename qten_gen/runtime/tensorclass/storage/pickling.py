@@ -14,7 +14,6 @@ import ctypes
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from multiprocessing.reduction import ForkingPickler
 from pickle import PickleBuffer
 from typing import (
     TYPE_CHECKING,
@@ -371,8 +370,3 @@ def _from_file(part: FilePart) -> Tensor:
     if files.file_of(whole) != part.file:
         raise StorageError(f"{path} was replaced while an object with a part of it was on its way to this process")
     return whole.as_strided(part.shape, part.strides, part.offset)
-
-
-def register(cls: type[Stored]) -> None:
-    """Make a complete class known to the queues of `multiprocessing`."""
-    ForkingPickler.register(cls, reduce_for_processes)

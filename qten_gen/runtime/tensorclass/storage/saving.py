@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Never
 
 from ..core.keywords import unexpected
+from ..core.late import Late
 from ..core.stored import Stored
-from . import load_state, memory_map, state_dict
 
 if TYPE_CHECKING:
     from typing import Self
 
     from ..core.devices import DeviceLike
+    from . import load_state, memory_map
+    from . import state_dict as states
     from .memory_map import PathLike
 
 
@@ -20,16 +22,30 @@ class Saving(Stored):
 
     __slots__ = ()
 
-    # Memory maps
-    memmap = memory_map.memmap
-    memmap_ = memory_map.memmap_
-    memmap_like = memory_map.memmap_like
-    memmap_refresh_ = memory_map.memmap_refresh_
-    load_memmap_ = memory_map.load_memmap_
-    is_memmap = memory_map.is_memmap
-    save = memory_map.memmap
-    dumps = memory_map.memmap
-    load_ = memory_map.load_memmap_
+    if TYPE_CHECKING:
+        memmap = memory_map.memmap
+        memmap_ = memory_map.memmap_
+        memmap_like = memory_map.memmap_like
+        memmap_refresh_ = memory_map.memmap_refresh_
+        load_memmap_ = memory_map.load_memmap_
+        is_memmap = memory_map.is_memmap
+        save = memory_map.memmap
+        dumps = memory_map.memmap
+        load_ = memory_map.load_memmap_
+        state_dict = states.state_dict
+        load_state_dict = load_state.load_state_dict
+    else:
+        memmap = Late("storage.memory_map")
+        memmap_ = Late("storage.memory_map")
+        memmap_like = Late("storage.memory_map")
+        memmap_refresh_ = Late("storage.memory_map")
+        load_memmap_ = Late("storage.memory_map")
+        is_memmap = Late("storage.memory_map")
+        save = Late("storage.memory_map", "memmap")
+        dumps = Late("storage.memory_map", "memmap")
+        load_ = Late("storage.memory_map", "load_memmap_")
+        state_dict = Late("storage.state_dict")
+        load_state_dict = Late("storage.load_state")
 
     @classmethod
     def load_memmap(
@@ -56,6 +72,8 @@ class Saving(Stored):
         """
         if refused:
             raise unexpected(cls, "load_memmap", refused)
+        from . import memory_map
+
         return memory_map.load_memmap(cls, prefix, device, non_blocking, out=out, allow_pickle=allow_pickle)
 
     @classmethod
@@ -77,17 +95,18 @@ class Saving(Stored):
         """
         if refused:
             raise unexpected(cls, "load", refused)
+        from . import memory_map
+
         return memory_map.load_memmap(cls, prefix, device, non_blocking, out=out, allow_pickle=allow_pickle)
 
     @property
     def saved_path(self) -> str | None:
         """The folder of a memory map. None for other objects, temporary files, and tensors of several folders."""
+        from . import memory_map
+
         return memory_map.saved_path(self)
 
-    # State dicts, safetensors
-    state_dict = state_dict.state_dict
-    load_state_dict = load_state.load_state_dict
-
+    # Safetensors
     def save_safetensors(self, path: PathLike, *, allow_pickle: bool = False) -> None:
         """Save the object in one file that every reader of safetensors understands.
 
