@@ -6,7 +6,7 @@ import typing
 from abc import ABCMeta
 from collections.abc import Callable
 from types import MemberDescriptorType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import typing_extensions
 
@@ -52,7 +52,7 @@ class DeclaredClass(ProtocolMeta):
     """Defaults of constructor arguments, inherited ones included."""
     _specifiers: dict[str, object]
     """Records of the field specifiers, inherited ones included."""
-    _nests = False
+    _nests: ClassVar[bool] = False
     """Whether its classes can be the type of a field that holds tensors."""
 
     def __new__(

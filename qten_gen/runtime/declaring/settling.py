@@ -29,14 +29,17 @@ class Hooks(Protocol):
     @staticmethod
     def _read_declaration(statement: ClassStatement, /) -> Declaration:
         """What the statement declares."""
+        ...
 
     @staticmethod
     def _is_doubtful(statement: ClassStatement, declaration: Declaration, /) -> bool:
         """Whether a class with fresh generated code has to be checked again, for what the command may not have seen."""
+        ...
 
     @staticmethod
     def _may_collide(fields: tuple[str, ...], mixins: tuple[tuple[type, bool], ...], /) -> bool:
         """Whether a base without a declaration may use a name that the fields need."""
+        ...
 
 
 class Settled(NamedTuple):
