@@ -30,6 +30,9 @@ else:
         return decorated
 
 
+_MISSING = object()
+
+
 def _methods(cls: type) -> dict[str, Callable[..., object]]:
     """The constructor, and the methods of a record that differ from class to class only in the names of the fields."""
     found = dataclasses.fields(cls)
@@ -51,7 +54,7 @@ def _methods(cls: type) -> dict[str, Callable[..., object]]:
 
 def _constructor(fields: tuple[dataclasses.Field[object], ...]) -> Callable[..., None]:
     """The `__init__` that assigns its arguments, or else what the fields have as defaults."""
-    namespace: dict[str, object] = {"MISSING": dataclasses.MISSING}
+    namespace: dict[str, object] = {"MISSING": _MISSING}
     parameters, lines = ["self"], []
     for field in fields:
         name, given = field.name, field.name
