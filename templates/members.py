@@ -51,7 +51,7 @@ _OWN = {"T_co": "T", "Self": "T"}
 
 @dataclass(frozen=True)
 class Method:
-    """A function that the class body assigns: `to = moving.to`."""
+    """A function that the class body assigns: `to = moving.to`, or `map = Late("processes.parallel")`."""
 
     name: str
     module: str
@@ -72,6 +72,10 @@ def methods() -> Iterator[Method]:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute(value=ast.Name(id=module), attr=function)):
                 if modules.get(module) in _ALL:
                     yield Method(name, modules[module], function)
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name("Late"), args=arguments)):
+                named = [str(ast.literal_eval(argument)) for argument in arguments]
+                if named[0] in _ALL:
+                    yield Method(name, named[0], named[1] if named[1:] else name)
 
 
 def stub(file: str) -> str:
