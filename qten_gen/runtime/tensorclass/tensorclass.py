@@ -18,7 +18,7 @@ from .methods import batch_size as properties
 from .methods import keys as keyed
 from .methods.gradients import Gradients
 from .methods.metadata import Metadata
-from .operations import absent_attributes, table, torch_functions
+from .operations import absent_attributes, binding
 from .storage.saving import Saving
 from .torch_tools import datasets, pytree, transforms
 
@@ -372,13 +372,7 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
             args: tuple[object, ...] = (),
             kwargs: dict[str, object] | None = None,
         ) -> object: ...
-    else:
-        __torch_function__ = classmethod(torch_functions.dispatch)
 
 
-if not TYPE_CHECKING:
-    for _name, _method in table.methods().items():
-        setattr(TensorClass, _name, _method)
-    TensorClass.__hash__ = None
-
+binding.bind(TensorClass)
 datasets.register(TensorClass)

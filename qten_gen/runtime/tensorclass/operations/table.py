@@ -84,12 +84,12 @@ for _group in GROUPS:
         _add_what_holds_in_place(_operation)
 
 
-def methods() -> dict[str, object]:
-    """What is set on TensorClass, by name: the methods of the table and their twins in place."""
-    made: dict[str, object] = {}
+def methods() -> dict[str, Function]:
+    """What TensorClass has as methods, by name: the methods of the table and their twins in place."""
+    made: dict[str, Function] = {}
     for operation in OPERATIONS:
         if operation.is_method:
-            made[operation.name] = classmethod(operation.method) if operation.on_class else operation.method
+            made[operation.name] = operation.method
             if operation.in_place is not None:
                 made[operation.in_place_name] = operation.in_place
     return made
