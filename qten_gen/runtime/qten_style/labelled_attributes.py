@@ -3,37 +3,26 @@
 Assigning a LabelledTensor copies its data into a parameter `tensor:NAME`, or a buffer `buffer:NAME` where the class says so with
 `nograd_tensors`. The labels are kept in the instance dict. Reading the attribute gives a LabelledTensor that reads its data from
 the module each time, so it cannot be stale, whatever replaced the storage in between.
-
-Two mixins handle assignments. `LabelledAssignment` stands behind nn.Module in the method resolution order of every Module and
-gets the values that nn.Module does not register. The `__setattr__` of a Module stays nn.Module's own, which FSDP tests for.
-`LabelledOwner` stands before it in classes with their own `__init__`, where a parameter or a child may take the name of a
-labelled tensor.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from itertools import chain
-from typing import Any, TypeVar, cast
 
-import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
-from .devices import Device, DeviceBounded, resolved
+from .devices import DeviceBounded
 from .instance_properties import ABSENT, Kind, give, make_way
 from .labelled import LabelledTensor, labelled
 from .labelled_tree import register_pytree
-from .virtual_tensor import VirtualTensor
+from .module_devices import device, place
 
 TENSOR_PARAM_PREFIX = "tensor:"
 """What stands before the name of an attribute in the name of the parameter that holds its data."""
 
 TENSOR_BUFFER_PREFIX = "buffer:"
 """What stands before the name of an attribute in the name of the buffer that holds its data."""
-
-MOVED_TO = "_moved_to"
-"""Where the instance dict keeps the device that a module was moved to by name, for modules without tensors."""
 
 _OWNED = "_labelled"
 """Where the instance dict keeps, for each name of a labelled tensor, the name of its storage and its labels."""
@@ -60,60 +49,18 @@ class BoundTensor(LabelledTensor):
 register_pytree(BoundTensor, labelled)
 
 
-class LabelledAssignment(DeviceBounded):
-    """Mixin behind nn.Module: takes what nn.Module's own `__setattr__` does not register."""
-
-    __slots__ = ()
-
-    __nograd_tensors__: frozenset[str] = frozenset()
-    """Names of the labelled tensors that are stored as buffers, inherited ones included."""
-
-    def __init_subclass__(cls, **keywords: object) -> None:
-        super().__init_subclass__(**keywords)
-        inherited = [vars(ancestor).get("__nograd_tensors__", frozenset()) for ancestor in cls.__mro__]
-        cls.__nograd_tensors__ = frozenset[str]().union(*inherited)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if isinstance(value, LabelledTensor):
-            own(self, name, value)
-            return
-        if isinstance(value, DeviceBounded):
-            value = brought_to(device(_module(self)), value)
-        elif isinstance(value, VirtualTensor):
-            value.check_assignment(_module(self), name)
-        super().__setattr__(name, value)
-
-
-class LabelledOwner(nn.Module):
-    """Mixin before nn.Module: lets anything take the name of a labelled tensor, and a labelled tensor the name of anything."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if isinstance(value, LabelledTensor):
-            if any(name in vars(self).get(registry, ()) for registry in ("_parameters", "_buffers", "_modules")):
-                delattr(self, name)
-        elif isinstance(value, nn.Module | nn.Parameter):
-            make_way(self, name, value)
-            if isinstance(value, DeviceBounded) and isinstance(self, DeviceBounded):
-                value = brought_to(device(self), value)
-        super().__setattr__(name, cast(nn.Module, value))
-
-
-def _module(owner: LabelledAssignment) -> nn.Module:
-    """The mixin's object as what it is besides: no type says that its class derives from nn.Module too."""
-    return cast(nn.Module, owner)
-
-
-def own(owner: LabelledAssignment, name: str, value: LabelledTensor) -> None:
-    """Copy a labelled tensor into a module, on the module's device, and let `module.NAME` give it.
+def own(module: nn.Module, name: str, value: DeviceBounded) -> bool:
+    """Copy a labelled tensor into a module, on the module's device, and let `module.NAME` give it; False for other values.
 
     Raises:
         AttributeError: the module's own `__init__` assigns before it calls nn.Module's.
         TypeError: the tensor has no gradients, such as one of integers, and is not named by `nograd_tensors`.
     """
-    module = _module(owner)
+    if not isinstance(value, LabelledTensor):
+        return False
     if "_parameters" not in vars(module):
         raise AttributeError("cannot assign labelled tensors before Module.__init__() call")
-    is_buffer = name in type(owner).__nograd_tensors__
+    is_buffer = name in getattr(type(module), "__nograd_tensors__", ())
     if not is_buffer and not (value.dtype.is_floating_point or value.dtype.is_complex):
         raise TypeError(
             f"{type(module).__name__}.{name}: a tensor of {value.dtype} has no gradients and cannot be a parameter;"
@@ -121,14 +68,15 @@ def own(owner: LabelledAssignment, name: str, value: LabelledTensor) -> None:
         )
     if not give(type(module), name, _LABELLED):
         object.__setattr__(module, name, value)  # the class has a property of its own of that name
-        return
+        return True
     make_way(module, name, value)
     data = value.data.detach()
-    data = data.to(_target(device(module), data.device), copy=True)
+    data = data.to(place(device(module), data.device), copy=True)
     key = (TENSOR_BUFFER_PREFIX if is_buffer else TENSOR_PARAM_PREFIX) + name
     _store(module, key, data, is_buffer)
     vars(module).pop(name, None)
     vars(module).setdefault(_OWNED, {})[name] = (key, value.dims)
+    return True
 
 
 def release(module: nn.Module, name: str) -> bool:
@@ -148,60 +96,32 @@ def names(module: nn.Module) -> tuple[str, ...]:
     return tuple(_owned(module))
 
 
+def exported(module: nn.Module, name: str) -> LabelledTensor:
+    """A copy of a labelled tensor, without gradients.
+
+    Raises:
+        TypeError: the attribute is not a labelled tensor.
+    """
+    value = getattr(module, name)
+    if not isinstance(value, LabelledTensor):
+        raise TypeError(f"{type(module).__name__}.{name} is not a LabelledTensor but {type(value).__name__}")
+    return value.detach().clone()
+
+
+def all_exported(module: nn.Module) -> dict[str, LabelledTensor]:
+    """Copies of the labelled tensors in a module and its children that have public names, by dotted name."""
+    return {
+        f"{prefix}.{name}" if prefix else name: exported(inner, name)
+        for prefix, inner in module.named_modules(remove_duplicate=False)
+        for name in names(inner)
+        if not name.startswith("_")
+    }
+
+
 def restore(module: nn.Module) -> None:
     """Let the class of a module that was read from a pickle give its labelled tensors."""
     for name in _owned(module):
         give(type(module), name, _LABELLED)
-
-
-def device(module: nn.Module) -> Device:
-    """The logical device of a module's first tensor, its children's included, whatever a `device` of the user's says.
-
-    Without tensors: where the module was last moved to, else torch's default device.
-    """
-    tensor = next(chain(module.parameters(), module.buffers()), None)
-    if tensor is not None:
-        return Device.of(tensor.device)
-    moved_to: Device | None = vars(module).get(MOVED_TO)
-    return moved_to or Device.of(torch.get_default_device())
-
-
-def brought_to(target: Device, value: DeviceBounded) -> DeviceBounded:
-    """The value on a device. Nothing is moved from or to "meta", where tensors have no data."""
-    now = device(value) if isinstance(value, nn.Module) else value.device
-    if now == target or "meta" in (now.name, target.name):
-        return value
-    if not isinstance(value, nn.Module):
-        return value.to_device(target)
-    moved(value, target)  # a module's own `to_device` may be another thing
-    return value
-
-
-M = TypeVar("M", bound=nn.Module)
-
-
-def moved(module: M, device: Device) -> M:
-    """Move a module and everything in it to a device, and give the module itself. What `Module.to_device` does.
-
-    Raises:
-        TypeError: `device` is not a Device.
-        RuntimeError: a gpu, and the machine has none.
-    """
-    module.to(resolved(device))
-    note_moved(module, device)
-    return module
-
-
-def note_moved(module: nn.Module, device: Device) -> None:
-    """Note where a module and those in it were moved to, for those without tensors."""
-    for inner in module.modules():
-        if isinstance(inner, LabelledAssignment):
-            vars(inner)[MOVED_TO] = device
-
-
-def _target(target: Device, now: torch.device) -> torch.device:
-    """Where a tensor that is on `now` has to go: to `target`, but neither from nor to "meta"."""
-    return now if "meta" in (now.type, target.name) or Device.of(now) == target else target.torch_device()
 
 
 def _store(module: nn.Module, key: str, data: Tensor, is_buffer: bool) -> None:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from ..declaring.constructor_argument import constructor_argument
 from ..module.metaclass import ModuleMeta
-from . import labelled_attributes
-from .labelled_attributes import LabelledOwner
+from .assignment import LabelledOwner
 from .module_methods import ModuleMethods
 
 ModuleType = TypeVar("ModuleType", bound="type[Module]")
@@ -72,7 +71,10 @@ class Module(ModuleMethods, metaclass=ModuleMeta):
 
     def __setstate__(self, state: Mapping[str, object]) -> None:
         super().__setstate__(state)  # type: ignore[no-untyped-call] # torch gives it no types
-        labelled_attributes.restore(self)
+        if "_labelled" in state:
+            from .labelled_attributes import restore
+
+            restore(self)
 
 
 def nograd_tensors(*names: str) -> Callable[[ModuleType], ModuleType]:

@@ -10,15 +10,13 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from ..module.core.giving_way import giving_way
 from ..module.declared_module import DeclaredModule
-from . import labelled_attributes
+from . import module_devices
+from .assignment import LabelledAssignment
 from .devices import Device
-from .frozen_dict import FrozenDict
-from .labelled import LabelledTensor
-from .labelled_attributes import LabelledAssignment
 
 if TYPE_CHECKING:
     from typing import Self
@@ -29,6 +27,8 @@ if TYPE_CHECKING:
     from ...large_models.materializing.matching import StateDict
     from ...large_models.materializing.report import MaterializeReport
     from ...large_models.sharding.placements import Placements
+    from .frozen_dict import FrozenDict
+    from .labelled import LabelledTensor
 
 
 @giving_way("register", "get_applicable_types", "allows", "invoke")
@@ -64,7 +64,7 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
     @torch.jit.unused
     def device(self) -> Device | Any:
         """Where the module's first tensor is; without tensors, where the module was last moved to, else the default device."""
-        return labelled_attributes.device(self)
+        return module_devices.device(self)
 
     if TYPE_CHECKING:
         # So that a field or an attribute of the user's may have the name, and any type.
@@ -210,7 +210,7 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
             TypeError: `device` is not a Device.
             RuntimeError: a gpu, and the machine has none.
         """
-        return labelled_attributes.moved(self, device)
+        return module_devices.moved(self, device)
 
     def cpu(self) -> Self:
         """Move the module to the cpu, and return the module itself.
@@ -219,7 +219,7 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
         Device(name='cpu', index=None)
         """
         super().cpu()
-        labelled_attributes.note_moved(self, Device("cpu"))
+        module_devices.note_moved(self, Device("cpu"))
         return self
 
     def gpu(self, index: int | None = None) -> Self:
@@ -228,7 +228,7 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
         Raises:
             RuntimeError: the machine has none.
         """
-        return labelled_attributes.moved(self, Device("gpu", index))
+        return module_devices.moved(self, Device("gpu", index))
 
     def export(self, name: str) -> LabelledTensor:
         """A copy of the labelled tensor that the attribute `name` is: nothing that the module does changes it.
@@ -247,7 +247,9 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
             AttributeError: there is no attribute of that name.
             TypeError: the attribute is not a LabelledTensor.
         """
-        return _exported(self, name)
+        from .labelled_attributes import exported
+
+        return exported(self, name)
 
     def export_all(self) -> FrozenDict[str, LabelledTensor]:
         """A copy of every public labelled tensor in the module and its children, outside the graph, by dotted name.
@@ -262,16 +264,7 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
         >>> Model().export_all()
         FrozenDict({'weight': LabelledTensor(tensor([1., 1.]), dims=('site',))})
         """
-        found: dict[str, LabelledTensor] = {}
-        for prefix, module in self.named_modules(remove_duplicate=False):
-            for name in labelled_attributes.names(module):
-                if isinstance(module, ModuleMethods) and not name.startswith("_"):
-                    found[f"{prefix}.{name}" if prefix else name] = _exported(module, name)
-        return FrozenDict(found)
+        from .frozen_dict import FrozenDict
+        from .labelled_attributes import all_exported
 
-
-def _exported(module: nn.Module, name: str) -> LabelledTensor:
-    value = getattr(module, name)
-    if not isinstance(value, LabelledTensor):
-        raise TypeError(f"{type(module).__name__}.{name} is not a LabelledTensor but {type(value).__name__}")
-    return value.detach().clone()
+        return FrozenDict(all_exported(self))

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
-from .instance_properties import ABSENT, InstanceProperty, Kind, class_attribute, give
+from .instance_properties import ABSENT, ChecksAssignment, InstanceProperty, Kind, class_attribute, give
 
 M = TypeVar("M", bound=nn.Module)
 
@@ -51,7 +51,7 @@ class _Record:
         return _restored, (self.cls, self.name, self.materializer, self.persist, self.is_assigned)
 
 
-class VirtualTensor:
+class VirtualTensor(ChecksAssignment):
     """A tensor attribute that is computed from other attributes each time its value is read.
 
     >>> class Decay(nn.Module):

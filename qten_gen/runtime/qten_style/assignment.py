@@ -1,0 +1,67 @@
+"""What Module does with the values of attributes that nn.Module does not register.
+
+Two mixins handle assignments. `LabelledAssignment` stands behind nn.Module in the method resolution order of every Module and
+gets the values that nn.Module does not register. The `__setattr__` of a Module stays nn.Module's own, which FSDP tests for.
+`LabelledOwner` stands before it in classes with their own `__init__`, where a parameter or a child may take the name of a
+labelled tensor. Labelled tensors are imported when a value may be one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from torch import nn
+
+from .devices import DeviceBounded
+from .instance_properties import ChecksAssignment, make_way
+from .module_devices import brought_to, device
+
+
+class LabelledAssignment(DeviceBounded):
+    """Mixin behind nn.Module: takes what nn.Module's own `__setattr__` does not register."""
+
+    __slots__ = ()
+
+    __nograd_tensors__: frozenset[str] = frozenset()
+    """Names of the labelled tensors that are stored as buffers, inherited ones included."""
+
+    def __init_subclass__(cls, **keywords: object) -> None:
+        super().__init_subclass__(**keywords)
+        inherited = [vars(ancestor).get("__nograd_tensors__", frozenset()) for ancestor in cls.__mro__]
+        cls.__nograd_tensors__ = frozenset[str]().union(*inherited)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, DeviceBounded):
+            from .labelled_attributes import own
+
+            if own(_module(self), name, value):
+                return
+            value = brought_to(device(_module(self)), value)
+        elif isinstance(value, ChecksAssignment):
+            value.check_assignment(_module(self), name)
+        super().__setattr__(name, value)
+
+
+class LabelledOwner(nn.Module):
+    """Mixin before nn.Module: lets anything take the name of a labelled tensor, and a labelled tensor the name of anything."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, DeviceBounded) and not isinstance(value, nn.Module) and _is_labelled(value):
+            if any(name in vars(self).get(registry, ()) for registry in ("_parameters", "_buffers", "_modules")):
+                delattr(self, name)
+        elif isinstance(value, nn.Module | nn.Parameter):
+            make_way(self, name, value)
+            if isinstance(value, DeviceBounded) and isinstance(self, DeviceBounded):
+                value = brought_to(device(self), value)
+        super().__setattr__(name, cast(nn.Module, value))
+
+
+def _module(owner: LabelledAssignment) -> nn.Module:
+    """The mixin's object as what it is besides: no type says that its class derives from nn.Module too."""
+    return cast(nn.Module, owner)
+
+
+def _is_labelled(value: DeviceBounded) -> bool:
+    from .labelled import LabelledTensor
+
+    return isinstance(value, LabelledTensor)
