@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 
@@ -11,7 +11,6 @@ from ..declaring.spawning import refuse_for_new_interpreters
 from .core.module_base import VIRTUAL_CACHE, ModuleBase
 from .core.state_dict_versions import migrate, migrates
 from .dispatch import Functional
-from .fast_paths import loading, moving
 from .tied_parameters import keeping_ties, share_assigned
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ class DeclaredModule(ModuleBase, Functional):
     """What Module does in place of nn.Module. The metaclass that reads declarations is Module's.
 
     Each override does what nn.Module's does, and besides: it keeps ties, brings old state dicts up to date, clears the cache of
-    virtual tensors. Where nothing is unusual, a fast path does both.
+    virtual tensors.
     """
 
     if TYPE_CHECKING:
@@ -72,11 +71,8 @@ class DeclaredModule(ModuleBase, Functional):
         """Move or cast every tensor of the module by `fn`, as nn.Module does; ties hold, and cached values are dropped."""
         vars(self).pop(VIRTUAL_CACHE, None)
 
-        def change() -> DeclaredModule:
-            if type(self)._extends_torch and moving.is_usual():
-                moving.convert(self, fn, recurse, DeclaredModule._apply)
-                return self
-            return cast(DeclaredModule, super(DeclaredModule, self)._apply(fn, recurse))  # type: ignore[no-untyped-call] # torch gives none
+        def change() -> Any:
+            return super(DeclaredModule, self)._apply(fn, recurse)  # type: ignore[no-untyped-call] # torch gives none
 
         try:
             return keeping_ties(self, change) if type(self)._tied else change()
@@ -110,30 +106,6 @@ class DeclaredModule(ModuleBase, Functional):
         if strict:
             unexpected_keys += _keys_of_absent_children(self, state_dict, prefix)
 
-    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
-        """nn.Module's `load_state_dict`, with the same result and the same errors.
-
-        >>> linear = Linear(2, 3)
-        >>> linear.load_state_dict({"weight": torch.zeros(2, 3)})
-        <All keys matched successfully>
-
-        Args:
-            state_dict: Tensors by dotted name, of the shapes that the module has; cast to its dtypes and devices unless `assign`.
-            strict: Whether missing and unexpected keys are an error.
-            assign: Whether the tensors of `state_dict` take the place of the module's, instead of being copied into them.
-
-        Returns:
-            A named tuple of the missing and the unexpected keys.
-
-        Raises:
-            RuntimeError: a key is missing or unexpected, or a shape differs.
-        """
-        if not assign and type(self)._extends_torch:
-            loaded = loading.load_plainly(self, state_dict, _only_copies)
-            if loaded is not None:
-                return loaded
-        return super().load_state_dict(state_dict, strict, assign)
-
 
 def _keys_of_absent_children(module: DeclaredModule, state_dict: Mapping[str, object], prefix: str) -> list[str]:
     """Keys below children that a condition has switched off. nn.Module skips what is below a child that is registered as None."""
@@ -143,13 +115,3 @@ def _keys_of_absent_children(module: DeclaredModule, state_dict: Mapping[str, ob
         if getattr(specifier, "when", None) is not None and name in module._modules and module._modules[name] is None
     )
     return [key for key in state_dict if key.startswith(absent)] if absent else []
-
-
-def _only_copies(cls: type[nn.Module]) -> bool:
-    """Whether `_load_from_state_dict` does no more for a class than nn.Module's, where nothing is assigned."""
-    return (
-        cls._load_from_state_dict is DeclaredModule._load_from_state_dict
-        and issubclass(cls, DeclaredModule)
-        and cls._extends_torch
-        and not migrates(cls)
-    )

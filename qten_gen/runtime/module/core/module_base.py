@@ -37,9 +37,6 @@ class ModuleBase(nn.Module):
     _specifiers: ClassVar[dict[str, Specifier | Derived]] = {}
     """The record of each `param`, `buffer`, `submodule`, `derived` and `virtual`, inherited ones included. Written by the
     metaclass."""
-    _extends_torch: ClassVar[bool] = True
-    """Whether nn.Module follows ModuleBase in the method resolution order. With another class in between, the fast paths
-    leave `super()` to that class. Written when a class is made."""
     _foreign_init: ClassVar[Callable[[nn.Module], None] | None] = None
     """The `__init__` of a base from another library, such as LightningModule, which a generated `__init__` calls in place of
     nn.Module's. Written when a class is made."""
@@ -66,7 +63,6 @@ class ModuleBase(nn.Module):
 
     def __init_subclass__(cls, **keywords: object) -> None:
         super().__init_subclass__(**keywords)
-        cls._extends_torch = cls.__mro__[cls.__mro__.index(ModuleBase) + 1] is nn.Module
         foreign = [base for base in cls.__mro__ if issubclass(base, nn.Module) and not issubclass(base, ModuleBase)]
         cls._foreign_init = next((vars(base)["__init__"] for base in foreign[:-1] if "__init__" in vars(base)), None)
         version = vars(cls).get("version")

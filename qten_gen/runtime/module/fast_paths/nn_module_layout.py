@@ -1,7 +1,7 @@
 """The attributes of a new nn.Module as the fast paths write them, and whether the installed torch agrees.
 
-The fast paths of registering, loading and moving write what nn.Module would write. They are taken only where nothing was changed:
-neither the attributes of a new module nor nn.Module's methods, and where there is no global hook.
+Registering writes what nn.Module would write, and only where nothing was changed: neither the attributes of a new module nor
+nn.Module's methods, and where there is no global hook.
 """
 
 from __future__ import annotations
