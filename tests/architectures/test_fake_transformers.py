@@ -139,20 +139,8 @@ def test_a_model_trains_and_moves_on_cuda_that_does_not_exist(name: str) -> None
     assert len({id(parameter) for parameter in model.parameters()}) == ties
 
 
-def test_experts_that_ask_for_the_properties_of_a_gpu_are_refused_with_what_to_do() -> None:
+def test_experts_that_ask_for_the_properties_of_a_gpu_are_refused_with_the_line_that_asks() -> None:
     with pytest.raises(AssertionError, match="CUDA") as caught, fake_mode(fake_cuda=True):
         MODELS["mixtral"]().cuda()(**inputs("mixtral", "cuda"))
-    reason, instead = caught.value.__notes__
+    (reason,) = caught.value.__notes__
     assert re.match(r".*moe\.py:\d+: fake_mode\(fake_cuda=True\) has tensors on CUDA devices, and nothing else", reason)
-    assert instead.endswith('model.config._experts_implementation = "batched_mm"')
-
-
-def test_experts_whose_shapes_depend_on_values_are_refused_with_what_to_do() -> None:
-    with (
-        pytest.raises(FakeTensorError, match=r"aten\.nonzero depends on the values") as caught,
-        fake_mode(fake_cuda=True),
-    ):
-        model = MODELS["mixtral"]()
-        model.config._experts_implementation = "eager"  # type: ignore[union-attr] # the configuration of transformers
-        model(**inputs("mixtral", "cpu"))
-    assert caught.value.__notes__[0].endswith('model.config._experts_implementation = "batched_mm"')

@@ -112,11 +112,6 @@ def _passed_through(error: BaseException, package: str) -> bool:
 
 def add_advice(error: BaseException) -> None:
     """Add to an error of torch that leaves a context why fake mode does not help, and what to do."""
-    if isinstance(error, ValueDependentShapeError) and _passed_through(error, "transformers.integrations.moe"):
-        error.add_note(
-            "the tokens that each expert of this model gets depend on values; choose an implementation that computes with all: "
-            'model.config._experts_implementation = "batched_mm"'
-        )
     if isinstance(error, FakeTensorError) and _passed_through(error, "torch.utils.data"):
         error.add_note(
             "a DataLoader draws a seed and reads it: iterate over it outside of fake_mode, or call the dataset and collate "
@@ -128,11 +123,6 @@ def add_advice(error: BaseException) -> None:
             'torch.cuda.* (streams, events, memory, properties), torch.Generator("cuda") and CUDA graphs need a machine with '
             "CUDA; call them only if torch.cuda.is_available()"
         )
-        if _passed_through(error, "transformers.integrations.moe"):
-            error.add_note(
-                "transformers chooses a kernel for the experts of this model by the properties of the device; choose one that "
-                'asks for none: model.config._experts_implementation = "batched_mm"'
-            )
 
 
 def _caller_of_torch(error: BaseException) -> str:
