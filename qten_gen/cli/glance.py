@@ -1,15 +1,18 @@
-"""Prints the summary of the last run again if nothing has changed since, before anything is imported that a run needs."""
+"""Prints the outcome of the last run again if nothing has changed since, before anything is imported that a run needs."""
 
 from __future__ import annotations
 
+import os
+
 from ..project.glance import recall
+from .color import wants_color
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TextIO
 
-    from ..project.unchanged import Glance
+    from ..project.glanced import Glance
     from ..run.run import Outcome
 
 _QUIET = ("-q", "--quiet")
@@ -21,7 +24,7 @@ _CLOCK = 2_000_000_000
 
 
 def print_remembered(arguments: Sequence[str], started: float, out: TextIO) -> bool:
-    """Print the summary of the last run, if it is known and nothing has changed since. Give whether that was so."""
+    """Print what the last run printed, if it is known and nothing has changed since. Give whether that was so."""
     from time import perf_counter
 
     paths = list(arguments)
@@ -30,18 +33,44 @@ def print_remembered(arguments: Sequence[str], started: float, out: TextIO) -> b
         is_quiet |= paths.pop(0) in _QUIET
     if any(path.startswith("-") or not path for path in paths):
         return False
-    summary = recall(paths)
-    if summary is not None and not is_quiet:
-        out.write(f"{summary} in {perf_counter() - started:.2f}s\n")
-    return summary is not None
+    told = recall(paths)
+    if told is None or (told.plain and os.environ.get("GITHUB_ACTIONS") == "true"):  # which has a format of its own
+        return False
+    if not is_quiet:
+        warnings = told.coloured if told.plain and wants_color(out) else told.plain
+        out.write(f"{warnings}{told.summary} in {perf_counter() - started:.2f}s\n")
+    return True
 
 
 def remember(outcome: Outcome, glance: Glance, paths: Sequence[str], began: int) -> None:
-    """Write what `print_remembered` prints and compares. `began` is the time before anything was read, in nanoseconds."""
-    from ..project import manifest
-    from ..project.glance import NAME, text_of
-    from .summary import said
+    """Write what `print_remembered` prints and compares. `began` is the time before anything was read, in nanoseconds.
 
-    text = text_of(paths, said(outcome, "write"), glance.probes, glance.listings, began - _CLOCK)
+    What may have changed just before is not remembered, because the clock may not tell the next change from it.
+    """
+    summary = _summary(outcome)
+    if summary is None or glance.newest >= began - _CLOCK:
+        return
+    from ..project import manifest
+    from ..project.glance import NAME, Told, text_of
+
+    told = Told(summary, *(_warnings(outcome, color) for color in (False, True)))
+    text = text_of(paths, told, glance.probes, glance.listings, began - _CLOCK)
     if text is not None:
         manifest.write(glance.cache, NAME, text)
+
+
+def _summary(outcome: Outcome) -> str | None:
+    """The last line of a run and of `--check`, if it is the same."""
+    from .summary import said
+
+    summary = said(outcome, "write")
+    has_errors = any(item.is_error for item in outcome.diagnostics)
+    return None if has_errors or summary != said(outcome, "check") else summary
+
+
+def _warnings(outcome: Outcome, color: bool) -> str:
+    if not outcome.diagnostics:
+        return ""
+    from ..report.full import full
+
+    return f"{full(outcome.diagnostics, color=color)}\n"

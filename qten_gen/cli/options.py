@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple, TextIO
 
 from ..project.config import Config, source_paths
 from ..project.settings_table import DOCUMENTS
+from .color import wants_color
 
 COMMANDS = ("init", "doctor", "explain", "show", "inspect", "adopt", "stubs", "lsp")
 """What a command line can begin with. Anything else is for the generator."""
@@ -28,11 +29,7 @@ class Color(Enum):
         """
         if self is not Color.AUTO:
             return self is Color.ALWAYS
-        if os.environ.get("NO_COLOR"):
-            return False
-        if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
-            return True
-        return stream.isatty() and os.environ.get("TERM") != "dumb"
+        return wants_color(stream)
 
 
 class Options(NamedTuple):

@@ -1,7 +1,7 @@
 """Tells at a glance that there is nothing to do, before any option or setting is read.
 
-A run that had nothing to do and nothing to report remembers what it looked at: the listing of each folder of the project, and the
-status of every file that decides what the project is. If the next run with the same arguments sees the same, it prints the same
+A run that had nothing to do remembers what it looked at: the listing of each folder of the project, and the status of every file
+that decides what the project is. If the next run with the same arguments sees the same, it prints the same warnings and the same
 summary. Otherwise it goes on as if nothing had been remembered.
 
 It imports nothing but `os` and `sys`, because a run over an unchanged tree takes little longer than to start Python.
@@ -52,14 +52,24 @@ def _shown(entry: os.DirEntry[str]) -> str:
     return f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino}"
 
 
+class Told:
+    """What a run printed."""
+
+    def __init__(self, summary: str, plain: str = "", coloured: str = "") -> None:
+        self.summary = summary
+        self.plain = plain
+        """The warnings, without colours and with them."""
+        self.coloured = coloured
+
+
 def text_of(
-    paths: Sequence[str], summary: str, probes: Sequence[str], listings: Mapping[str, str], newest: int
+    paths: Sequence[str], told: Told, probes: Sequence[str], listings: Mapping[str, str], newest: int
 ) -> str | None:
     """The text that `recall` reads. None if a probe has changed after `newest`, or the text cannot be written.
 
     Args:
         paths: Those of the command line.
-        summary: What is printed.
+        told: What is printed.
         probes: Files and folders outside the listings whose status counts, whether they exist or not.
         listings: What the walk saw of each folder, by its path.
         newest: A time in nanoseconds.
@@ -71,7 +81,8 @@ def text_of(
             continue
         if max(found.st_mtime_ns, found.st_ctime_ns) > newest:
             return None
-    parts = [_key(paths), summary, "\0".join(probes), "\0".join(listings), _view(probes, listings.values())]
+    told_parts = [told.summary, told.plain, told.coloured]
+    parts = [_key(paths), *told_parts, "\0".join(probes), "\0".join(listings), _view(probes, listings.values())]
     text = "\0\0".join(parts)
     try:
         text.encode()
@@ -80,14 +91,15 @@ def text_of(
     return text
 
 
-def recall(paths: Sequence[str]) -> str | None:
-    """The summary of the last run with these paths; None if anything may have changed since."""
+def recall(paths: Sequence[str]) -> Told | None:
+    """What the last run with these paths printed; None if anything may have changed since."""
     key = _key(paths)
     folder = os.path.abspath(paths[0] if paths else ".")
     while True:
-        parts = _read(os.path.join(folder, FOLDER, NAME)).split("\0\0", 4)
-        if len(parts) == 5 and parts[0] == key:
-            return parts[1] if _seen_now(parts[2].split("\0"), parts[3].split("\0")) == parts[4] else None
+        parts = _read(os.path.join(folder, FOLDER, NAME)).split("\0\0", 6)
+        if len(parts) == 7 and parts[0] == key:
+            is_same = _seen_now(parts[4].split("\0"), parts[5].split("\0")) == parts[6]
+            return Told(*parts[1:4]) if is_same else None
         above = os.path.dirname(folder)
         if above == folder:
             return None

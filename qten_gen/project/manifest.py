@@ -123,7 +123,7 @@ def _source_record(entry: "Any") -> SourceRecord:
 def _fresh_record(entry: "Any", names: list[str]) -> FreshRecord:
     key, lookups, outputs, warnings = entry
     signatures = {path: _signature(item) for path, item in outputs.items()}
-    return FreshRecord(key, _named(lookups, names), signatures, tuple(map(warning, warnings)))
+    return FreshRecord(key, _named(lookups, names), signatures, tuple(map(_warning, warnings)))
 
 
 def _handler_record(entry: "Any", names: list[str]) -> HandlerRecord:
@@ -136,7 +136,7 @@ def _named(lookups: list[int], names: list[str]) -> tuple[str, ...]:
     return tuple([names[position] for position in lookups])
 
 
-def warning(entry: object, path: object = "") -> "Diagnostic":
+def _warning(entry: object) -> "Diagnostic":
     """A recorded warning. The model is imported late, because most trees have no warnings."""
     from ..model.diagnostics import Diagnostic, Kind, Span
 
@@ -148,19 +148,18 @@ def warning(entry: object, path: object = "") -> "Diagnostic":
         _text(message),
         help=_text(help),
         notes=_texts(notes),
-        path=_text(path),
         span=Span(first, second, third, fourth, None if line is None else _text(line)),
     )
 
 
-def warning_entry(item: "Diagnostic") -> list[object]:
-    """A warning as JSON, without its path. `warning` reads it back."""
+def _warning_entry(item: "Diagnostic") -> list[object]:
+    """A warning as JSON, without its path. `_warning` reads it back."""
     return [item.kind.code, item.kind.name, item.message, item.help, item.notes, item.span]
 
 
 def _fresh_entry(fresh: FreshRecord, positions: dict[str, int]) -> list[object]:
     """A record as JSON. `_fresh_record` reads it back."""
-    warnings = [warning_entry(item) for item in fresh.warnings]
+    warnings = [_warning_entry(item) for item in fresh.warnings]
     return [fresh.key, [positions[name] for name in fresh.lookups], fresh.outputs, warnings]
 
 

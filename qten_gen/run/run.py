@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import gc
 import os
-import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..project import unchanged
 from ..project.apply import Change, changes, remove_leftovers, write
 from ..project.config import Config, Settings
 from ..project.files import PathError, ProjectFiles, discover
+from ..project.glanced import Glance, glance_of, leads_out
 from ..project.import_graph import Handlers
 from ..project.manifest import FreshRecord
 from ..project.output_names import outputs_of
 from ..project.paths import true_path
 from ..project.stale import Failure, ProjectState, project_state, read_output
-from ..project.unchanged import Glance, Unchanged, leads_out, state_of
 from .reading import open_readings
 from .record import fresh_now, remember, torn
 
@@ -50,7 +48,7 @@ class Outcome(NamedTuple):
     reasons: Mapping[str, str] = {}
     """Why the changed outputs are out of date, by path, if a run is asked for that."""
     glance: Glance | None = None
-    """What the next run can compare, so that it need not do more, if there was nothing to do and nothing to report."""
+    """What the next run can compare, so that it need not do more, if there was nothing to do."""
 
 
 class _Manner(NamedTuple):
@@ -166,11 +164,6 @@ def _attempt(part: Part, manner: _Manner) -> Outcome:
         _Changed: A source has changed since the files were listed.
     """
     cache = os.path.abspath(part.cache)
-    status = state_of(part.files, part.config, time.time_ns())
-    found = None if status is None else unchanged.load(cache, status)
-    if found is not None:
-        glance = None if found.warnings else unchanged.glance_of(part.files, part.config, cache)
-        return Outcome(found.sources, found.up_to_date, diagnostics=found.warnings, glance=glance)
     state = project_state(part.files, cache, part.config, open_readings)
     _check_bytes(state, state.reader)
     if manner.writes:
@@ -179,8 +172,8 @@ def _attempt(part: Part, manner: _Manner) -> Outcome:
         outcome, fresh = _generate(state, manner)
     else:
         outcome, fresh = _nothing_to_do(state), state.fresh
-        if status is not None and _is_closed(state, part.config):
-            unchanged.save(cache, status, Unchanged(outcome.sources, outcome.up_to_date, outcome.diagnostics))
+        if _is_closed(state, part.config):
+            outcome = outcome._replace(glance=glance_of(part.files, part.config, cache))
     remember(state, fresh)
     return outcome
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from qten_gen.cli import glance as cli_glance
-from qten_gen.project import generator, glance, unchanged
+from qten_gen.project import generator, glance, stale
 from qten_gen.run import run
 from tests.command import BATCH, Command
 
@@ -18,13 +18,12 @@ GLANCE = ".qten_cache/glance.txt"
 @pytest.fixture
 def settled(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> Command:
     """A generated project with nothing to report, which a run has remembered; nothing in it counts as just changed."""
-    monkeypatch.setattr(unchanged, "COARSE_CLOCK", -(10**18))
     monkeypatch.setattr(cli_glance, "_CLOCK", -(10**18))
     qten_gen.write("pyproject.toml", "[tool.qten-gen]\n")
     qten_gen.write("src/model.py", BATCH)
     qten_gen.write("src/plain.py", "x = 1\n")
     qten_gen.write("src/build/notes.txt", "")
-    for _ in range(3):
+    for _ in range(2):
         qten_gen("src")
     assert qten_gen.exists(GLANCE)
     return qten_gen
@@ -154,7 +153,6 @@ def test_a_library_installed_since_makes_a_run_look_closer(
 def test_what_appears_above_a_project_makes_a_run_look_closer(
     qten_gen: Command, monkeypatch: pytest.MonkeyPatch, above: str
 ) -> None:
-    monkeypatch.setattr(unchanged, "COARSE_CLOCK", -(10**18))
     monkeypatch.setattr(cli_glance, "_CLOCK", -(10**18))
     qten_gen.write("project/pyproject.toml", "")
     qten_gen.write("project/__init__.py", "")
@@ -168,7 +166,6 @@ def test_what_appears_above_a_project_makes_a_run_look_closer(
 
 
 def test_what_has_just_changed_is_never_taken_for_unchanged(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unchanged, "COARSE_CLOCK", -(10**18))
     qten_gen.write("pyproject.toml", "[tool.qten-gen]\n")
     qten_gen.write("src/model.py", BATCH)
     for _ in range(3):
@@ -176,12 +173,105 @@ def test_what_has_just_changed_is_never_taken_for_unchanged(qten_gen: Command, m
     assert not qten_gen.exists(GLANCE)
 
 
-@pytest.mark.parametrize("text", ["    y: Nothing\n", "    weight: float\n"])
-def test_a_tree_with_something_to_report_is_looked_at_each_time(settled: Command, text: str) -> None:
-    settled.write("src/model.py", BATCH + text)
-    expected = settled("src").out.splitlines()[:-1]
+@pytest.mark.parametrize("wanted", [None, "NO_COLOR", "FORCE_COLOR"])
+def test_warnings_are_printed_again_as_the_surroundings_want_them(
+    settled: Command, monkeypatch: pytest.MonkeyPatch, wanted: str | None
+) -> None:
+    if wanted is not None:
+        monkeypatch.setenv(wanted, "1")
+    settled.write("src/model.py", f"{BATCH}    weight: float\n")
+    settled("src")
+    expected = settled("src")
+    monkeypatch.setattr(run, "parts", unexpected)
+    found = settled("--check", "src")
+    assert (found.status, found.summary) == (0, "2 files up to date; 1 warning")
+    assert found.out.splitlines()[:-1] == expected.out.splitlines()[:-1]
+    assert ("\x1b[" in found.out) == (wanted == "FORCE_COLOR")
+    assert settled("-q", "src").out == ""
+
+
+def test_warnings_for_a_hosted_run_are_not_taken_from_another(
+    settled: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settled.write("src/model.py", f"{BATCH}    weight: float\n")
+    for _ in range(2):
+        settled("src")
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    assert settled("src").out.startswith("::warning title=QG210")
+
+
+@pytest.mark.parametrize("text", ["class Batch(", f"{BATCH}    y: Nothing\n"])
+def test_a_tree_with_errors_is_looked_at_each_time(settled: Command, text: str) -> None:
+    os.remove(GLANCE)
+    settled.write("src/model.py", f"# qten_gen\n{text}")
     for _ in range(3):
-        assert settled("src").out.splitlines()[:-1] == expected
+        assert settled("src").status == 1
+    assert not settled.exists(GLANCE)
+
+
+@pytest.mark.parametrize(
+    ("excluded", "module"),
+    [
+        ("vendored", "vendored/shapes.py"),
+        ("vendored", "vendored/deep/shapes.py"),
+        ("vendored", "vendored/shapes.pyi"),
+        ("shapes.py", "shapes.py"),
+        ("nothing", "build/shapes.py"),
+        ("nothing", "shapes.pyi"),
+    ],
+)
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_module_that_appears_where_nothing_is_listed_is_seen(
+    qten_gen: Command, monkeypatch: pytest.MonkeyPatch, excluded: str, module: str, is_there: bool
+) -> None:
+    """Annotations lead to modules in excluded folders too, and these folders may exist before."""
+    name = module.rpartition(".")[0].replace("/", ".")
+    qten_gen.write("pyproject.toml", f'[tool.qten-gen]\nexclude = ["{excluded}"]\n')
+    qten_gen.write(
+        "model.py", BATCH.replace("import Tensor\n", f"import Tensor\nimport {name}\n") + f"    y: {name}.Shape\n"
+    )
+    if is_there:
+        (qten_gen.folder / module).parent.mkdir(parents=True, exist_ok=True)
+    monkeypatch.setattr(cli_glance, "_CLOCK", -(10**18))
+    for _ in range(2):
+        qten_gen()
+    qten_gen.write(module, "from torch import Tensor\n\nShape = Tensor\n")
+    qten_gen()
+    found = qten_gen.read("model_qten.py")
+    shutil.rmtree(".qten_cache")
+    qten_gen()
+    assert found == qten_gen.read("model_qten.py")
+    assert 'tensor_property("y"' in found
+
+
+@pytest.mark.parametrize("change", [rewritten, replaced])
+def test_an_edit_that_keeps_size_and_time_is_generated(
+    settled: Command, monkeypatch: pytest.MonkeyPatch, change: Callable[[Command], object]
+) -> None:
+    """As after `cp -p`, rsync, or unpacking an archive."""
+    monkeypatch.setattr(stale, "_COARSE_CLOCK", -(10**18))
+    for _ in range(2):
+        settled("src/model.py")
+    change(settled)
+    assert settled("--check", "src").status == 1
+    assert settled("src").summary == "1 file up to date, 1 written"
+    assert "y = _rt.tensor_property(" in settled.read("src/model_qten.py")
+
+
+def test_a_folder_that_cannot_be_listed_is_reported_each_time(
+    settled: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = os.scandir
+
+    def denied(path: str) -> object:
+        if os.path.basename(path) == "closed":
+            raise PermissionError(13, "Permission denied", path)
+        return listed(path)
+
+    Path("src/closed").mkdir()
+    monkeypatch.setattr(os, "scandir", denied)
+    for _ in range(3):
+        assert "src/closed: cannot read it" in settled("src").err
 
 
 @pytest.mark.parametrize("text", ["", "\0\0", "\0\0" * 4, "a\0b"])
