@@ -72,7 +72,7 @@ def test_the_wheel_holds_the_package_and_the_stubs(wheel: Path) -> None:
             "templates": Path("qten_gen/templates"),
         }.items()
         for path in (REPOSITORY / folder).rglob("*")
-        if path.is_file() and path.suffix in {".py", ".pyi", ".typed", ".j2", ".js", ".css"}
+        if path.is_file() and path.suffix in {".py", ".pyi", ".typed", ".j2"}
         if folder != "templates" or path.suffix == ".j2"
     }
     names = {name for name in ZipFile(wheel).namelist() if ".dist-info/" not in name}

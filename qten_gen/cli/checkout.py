@@ -9,16 +9,15 @@ from dataclasses import replace
 from ..model.diagnostics import Diagnostic
 from ..report import StaleFile
 
-_TOPS = {"github": "GITHUB_WORKSPACE", "sarif": "GITHUB_WORKSPACE", "gitlab": "CI_PROJECT_DIR"}
-"""For each format, the variable that names the top of the checkout."""
+_FROM_TOP = ("github", "sarif")
 
 
 def from_top(
     form: str, diagnostics: Sequence[Diagnostic], files: Sequence[StaleFile]
 ) -> tuple[Sequence[Diagnostic], Sequence[StaleFile]]:
     """The findings with the paths that a format needs. They are as before outside of continuous integration."""
-    top = os.environ.get(_TOPS.get(form, ""))
-    if not top:
+    top = os.environ.get("GITHUB_WORKSPACE")
+    if not top or form not in _FROM_TOP:
         return diagnostics, files
     root = os.path.join(os.path.realpath(top), "")
     return (

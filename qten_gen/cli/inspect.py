@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, TextIO
 
-from ..project.apply import Change, write
 from ..project.config import Config, load
 from . import DONE, FOUND, MISUSE
 from .options import InspectOptions
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def inspect(options: InspectOptions, out: TextIO, err: TextIO) -> int:
-    """Inspect a model, print or write what was found, and return the exit status.
+    """Inspect a model, print what was found, and return the exit status.
 
     Raises:
         ConfigError: The settings of the project cannot be used.
@@ -35,8 +34,6 @@ def _inspected(options: InspectOptions, config: Config, out: TextIO, err: TextIO
 
     try:
         found = inspected(_request(options, config))
-        if options.html is not None and not _write_page(found, options.html, err):
-            return MISUSE
         _print(found, options, out)
     except InspectionError as error:
         _print_problems(error, err)
@@ -70,36 +67,17 @@ def _print_problems(error: InspectionError, err: TextIO) -> None:
     err.writelines(f"error: {problem}\n" for problem in error.problems)
 
 
-def _write_page(found: Inspection, path: str, err: TextIO) -> bool:
-    """Write the page of HTML; False if that fails, which is printed."""
-    from ..tools.inspect.views.page import as_html
-
-    try:
-        write(Change(path, None, as_html(found).encode()))
-    except OSError as error:
-        err.write(f"error: {path}: cannot write it: {error.strerror}\n")
-        return False
-    return True
-
-
 def _print(found: Inspection, options: InspectOptions, out: TextIO) -> None:
-    """Print the JSON document, or the text; next to a page of HTML, only what is wrong."""
+    """Print the JSON document, or the text."""
     if options.json:
         from ..tools.inspect.views.json_document import as_json
 
         out.write(as_json(found))
         return
-    from ..tools.inspect.views.run_text import findings_lines
     from ..tools.inspect.views.text import as_text
 
-    color = options.color.enabled(out)
-    if options.html is None:
-        text = as_text(found, width=_width(out), color=color, folds=not options.unfold)
-        out.write(text if _can_encode(text, out) else text.translate(_PLAIN))
-        return
-    if found.run is not None:
-        out.writelines(f"{line}\n" for line in findings_lines(found.run, color))
-    out.write(f"written: {options.html}\n")
+    text = as_text(found, width=_width(out), color=options.color.enabled(out), folds=not options.unfold)
+    out.write(text if _can_encode(text, out) else text.translate(_PLAIN))
 
 
 _PLAIN = str.maketrans({"├": "|", "│": "|", "└": "`", "─": "-", "…": "~", "\u00d7": "x"})

@@ -87,7 +87,6 @@ class InspectOptions:
     device: str
     unfold: bool
     json: bool
-    html: str | None
     color: Color
 
 

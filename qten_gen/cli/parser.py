@@ -245,7 +245,6 @@ def _inspect(parser: _Parser) -> None:
     add("--device", default="cpu", metavar="DEVICE", help=devices)
     add("--unfold", action="store_true", help="show equal layers one by one")
     _add_json(parser)
-    add("--html", metavar="FILE", help="write a page with a tree and a map of the memory")
     _add_color(parser)
 
 

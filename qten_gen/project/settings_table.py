@@ -5,8 +5,8 @@ Run as a program, it prints the JSON schema: `docs/settings.schema.json`.
 
 from typing import Literal, NamedTuple
 
-OUTPUT_FORMATS = ("full", "concise", "json", "github", "gitlab", "sarif")
-DOCUMENTS = ("json", "gitlab", "sarif")
+OUTPUT_FORMATS = ("full", "concise", "json", "github", "sarif")
+DOCUMENTS = ("json", "sarif")
 """Formats that are one document on standard output."""
 SEVERITIES = ("error", "warning", "off")
 

@@ -20,7 +20,7 @@ def report(
     """Format located diagnostics in the given order. The text ends with a newline unless it is empty.
 
     Args:
-        form: `"full"` with source lines, `"concise"`, `"json"`, `"github"`, `"gitlab"` or `"sarif"`.
+        form: `"full"` with source lines, `"concise"`, `"json"`, `"github"` or `"sarif"`.
         diagnostics: The diagnostics to format.
         files: Generated files that are out of date, for all but the first two of these formats.
         color: Whether `"full"` and `"concise"` use ANSI colours.
@@ -47,10 +47,6 @@ def report(
             from .github import github
 
             return github(diagnostics, files)
-        case "gitlab":
-            from .gitlab import gitlab
-
-            return gitlab(diagnostics, files)
         case "sarif":
             from .sarif import sarif
 

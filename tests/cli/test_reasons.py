@@ -132,10 +132,10 @@ def test_a_coloured_diff_says_what_a_plain_one_says(project: Command) -> None:
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
 
 
-def test_the_report_for_gitlab_is_a_document_that_lists_stale_files(project: Command) -> None:
+def test_the_report_for_code_scanning_is_a_document_that_lists_stale_files(project: Command) -> None:
     project.write("base.py", BASE.replace('"train"', '"test"'))
-    result = project("--check", "--output-format", "gitlab", "base.py")
+    result = project("--check", "--output-format", "sarif", "base.py")
     assert result.status == 1
-    assert result.out.count('"stale-file"') == 1 and "field subset of Base changed" in result.out
-    assert result.out.startswith("[") and "1 stale" in result.err
-    assert '"stale-file"' not in project("--output-format", "gitlab", "base.py").out
+    assert result.out.count('"ruleId": "stale-file"') == 1 and "field subset of Base changed" in result.out
+    assert result.out.startswith("{") and "1 stale" in result.err
+    assert '"ruleId": "stale-file"' not in project("--output-format", "sarif", "base.py").out

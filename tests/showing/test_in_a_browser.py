@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools.inspect import browser
-
+from . import browser
 from .test_modules import Net
 from .test_objects import full
 

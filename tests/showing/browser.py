@@ -1,4 +1,4 @@
-"""A headless Chromium, driven over a pipe by its own protocol: real keys, real layout, and nothing to install beside it."""
+"""A headless Chromium, driven over a pipe by its own protocol: real layout, and nothing to install beside it."""
 
 from __future__ import annotations
 
@@ -16,17 +16,6 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 PATH = next((found for name in NAMES if (found := shutil.which(name))), None)
 """The browser of this machine; None without one."""
-
-_CODES = {
-    "ArrowDown": 40,
-    "ArrowUp": 38,
-    "ArrowLeft": 37,
-    "ArrowRight": 39,
-    "Home": 36,
-    "End": 35,
-    "Enter": 13,
-    "Tab": 9,
-}
 
 
 @dataclass
@@ -69,21 +58,9 @@ class Page:
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")
 
-    def press(self, *keys: str) -> None:
-        """Press keys, one after the other."""
-        for key in keys:
-            named = {"key": key, "code": key, "windowsVirtualKeyCode": _CODES.get(key, ord(key[0]))}
-            text = {"text": "\r"} if key == "Enter" else {"text": key} if len(key) == 1 else {}
-            self.call("Input.dispatchKeyEvent", type="keyDown", **named, **text)
-            self.call("Input.dispatchKeyEvent", type="keyUp", **named)
-
     def prefer(self, scheme: str) -> None:
         """Prefer a `light` or a `dark` screen."""
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-
-    def resize(self, width: int, height: int = 800) -> None:
-        """Show the page on a screen of another size, in CSS pixels; a width of 0 is that of the window."""
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
 
     def wait_for(self, event: str) -> None:
         """Wait until the browser reports an event."""
