@@ -21,18 +21,28 @@ ROOM = REPOSITORY / "qten_gen" / "runtime" / "tensorclass"
 
 FILES = {
     "fields": ("core.lookup", "methods.keys", "methods.updating"),
-    "writing": ("methods.inplace", "methods.indexing", "core.locks", "methods.with_statements", "methods.naming"),
+    "writing": (
+        "methods.inplace",
+        "methods.indexing",
+        "methods.assignment",
+        "methods.joining",
+        "core.locking",
+        "methods.with_statements",
+        "methods.naming",
+    ),
     "conversion": (
         "methods.moving",
+        "methods.memory",
         "methods.applying",
         "methods.conversion",
+        "methods.text",
         "interop.tensordicts",
         "interop.tensordict_views",
         "interop.arrays",
         "storage.pickling",
         "torch_tools.datasets",
         "torch_tools.transforms",
-        "torch_tools.pytree",
+        "torch_tools.uncommon_trees",
     ),
     "processes": (
         "processes.shared_memory",

@@ -11,7 +11,7 @@ from qten_gen.runtime.tensorclass.core.names import NamesLike
 from qten_gen.runtime.tensorclass.core.stored import Stored
 from qten_gen.runtime.tensorclass.core.tensor_shapes import Dim
 from qten_gen.runtime.tensorclass.interop.arrays import Rows
-from qten_gen.runtime.tensorclass.methods.moving import CastFilter
+from qten_gen.runtime.tensorclass.methods.cast_filters import CastFilter
 from qten_gen.runtime.tensorclass.storage.pickling import Reduced, State
 from qten_gen.runtime.tensorclass.torch_tools.transforms import R
 
@@ -245,10 +245,6 @@ class Conversion(Stored):
             ValueError: `convert_tensors` is anything else.
             TypeError: with `"numpy"`, a tensor requires a gradient or is on another device, or NumPy does not know its dtype.
         """
-    def __repr__(self) -> str:
-        """A line for each field, nested objects indented; of a tensor its dtype and shape, and its device where it is not `cpu`."""
-    def _repr_html_(self) -> str | None:
-        """The fields as a table of HTML, for notebooks; None for a class with its own `__repr__`, which they show then."""
     def copy(self: T) -> T:
         """The same tensors in a new object, for `copy.copy`; nested objects, dicts and lists of tensors are new ones too.
 
@@ -269,6 +265,10 @@ class Conversion(Stored):
         """
     def __deepcopy__(self: T, memo: dict[int, object]) -> T:
         """A copy of every tensor and static value, for `copy.deepcopy`."""
+    def __repr__(self) -> str:
+        """A line for each field, nested objects indented; of a tensor its dtype and shape, and its device where it is not `cpu`."""
+    def _repr_html_(self) -> str | None:
+        """The fields as a table of HTML, for notebooks; None for a class with its own `__repr__`, which they show then."""
     def to_tensordict(self, *, retain_none: bool = True) -> TensorDict:
         """The fields as a `tensordict.TensorDict` with the same batch size, device and names; nested objects become TensorDicts.
 

@@ -159,6 +159,12 @@ class Writing(Stored):
             IndexError: the index is out of range or reaches beyond the batch dimensions.
             TypeError: it is none of the types above.
         """
+    def __len__(self) -> int:
+        """The size of the first batch dimension.
+
+        Raises:
+            TypeError: there is none.
+        """
     def __setitem__(self: T, index: Index, value: T | Tensor | float) -> None:
         """Write into the items that `index` selects, in place.
 
@@ -173,12 +179,6 @@ class Writing(Stored):
         Raises:
             ValueError: the batch sizes do not fit, or a static field differs.
             FrozenInstanceError: the class is frozen.
-        """
-    def __len__(self) -> int:
-        """The size of the first batch dimension.
-
-        Raises:
-            TypeError: there is none.
         """
     def __iter__(self: T) -> Iterator[T]:
         """The items along the first batch dimension.

@@ -21,7 +21,8 @@ from .core.tensor_shapes import common_leading
 from .methods import joining
 from .methods.applying import apply
 from .methods.indexing import getitem
-from .methods.moving import pin_memory, to
+from .methods.memory import pin_memory
+from .methods.moving import to
 
 B = TypeVar("B", bound=Stored)
 C = TypeVar("C", bound=Stored)

@@ -18,8 +18,6 @@ from ..declaring.metaclass import DeclarationMeta
 from . import guarded_attributes, protocols
 from .core import attributes
 from .core.stored import Stored
-from .fields.annotated_shapes import shapes_of
-from .methods import keys
 from .operations import absent_attributes
 from .torch_tools import pytree
 
@@ -130,7 +128,8 @@ class TensorClassMeta(DeclarationMeta):
         cls._collections = {f.name: f.wanted for f in summary.fields if f.kind == "collection"}
         if cls._collections:
             cls._nested = {**cls._nested, **cls._collections}
-        cls._shapes = shapes_of(summary)
+            pytree.register_entries()
+        cls._shapes = _shapes_of(summary)
         annotations = {f.name: f.annotation for f in summary.fields}
         # Not declared on the metaclass: checkers make both for the classes themselves.
         type.__setattr__(cls, "__dataclass_fields__", protocols.dataclass_fields(annotations, cls._defaults))
@@ -157,12 +156,24 @@ class TensorClassMeta(DeclarationMeta):
         ForkingPickler.register(made, _reduce_for_processes)
 
 
+def _shapes_of(summary: Summary) -> dict[str, tuple[str, str]]:
+    """Dtype and shape that annotations say, by field: `{"tokens": ("Int", "*batch seq")}`; none without checks."""
+    checked = summary.fields if summary.checks == "on" else ()
+    return {f.name: (f.dtype or "Shaped", f.dims) for f in checked if f.dims is not None}
+
+
 def _let_fields_be_deleted(cls: type) -> None:
     """Complete the properties of the generated class: `del batch.mask`. There is nothing in it to write out for each field."""
     generated = next(base for base in cls.__mro__ if "_fingerprint" in vars(base))
     for name, found in [*vars(generated).items()]:
         if isinstance(found, property) and found.fdel is None:
-            setattr(generated, name, found.deleter(partial(keys.delete, name=name)))
+            setattr(generated, name, found.deleter(partial(_delete, name=name)))
+
+
+def _delete(self: Stored, name: str) -> None:
+    from .methods.keys import delete
+
+    delete(self, name)
 
 
 def _implement_abstract(cls: type, summary: Summary) -> None:

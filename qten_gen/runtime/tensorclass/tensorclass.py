@@ -6,21 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Never, TypeVar, cast
 
 from ..declaring.fields import field
-from .core import locks, lookup
 from .core import names as dimension_names
 from .core.keywords import reports_missing, unexpected
 from .core.late import Late
 from .core.stored import Stored
-from .fields.from_dict import from_dict as from_mapping
 from .metaclass import Flagged, TensorClassMeta
-from .methods import applying, conversion, indexing, inplace, moving, naming, updating, with_statements
 from .methods import batch_size as properties
-from .methods import keys as keyed
+from .methods import indexing, moving, text
 from .methods.gradients import Gradients
 from .methods.metadata import Metadata
 from .operations import absent_attributes, binding
 from .storage.saving import Saving
-from .torch_tools import datasets, pytree, transforms
+from .torch_tools import datasets
 
 if TYPE_CHECKING:
     from typing import Self
@@ -89,70 +86,70 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
         # Checkers and editors see these in `qten_gen_typing`, where `templates.members` writes them out.
 
         # Fields by name
-        get = lookup.get
-        get_at = keyed.get_at
-        set = keyed.set
-        setdefault = keyed.setdefault
-        pop = keyed.pop
-        update = updating.update
-        select = keyed.select
-        exclude = keyed.exclude
-        replace = updating.replace
-        keys = keyed.keys
-        values = keyed.values
-        items = keyed.items
-        is_empty = keyed.is_empty
-        __contains__ = keyed.contains
+        get = Late("core.lookup")
+        get_at = Late("methods.keys")
+        set = Late("methods.keys")
+        setdefault = Late("methods.keys")
+        pop = Late("methods.keys")
+        update = Late("methods.updating")
+        select = Late("methods.keys")
+        exclude = Late("methods.keys")
+        replace = Late("methods.updating")
+        keys = Late("methods.keys")
+        values = Late("methods.keys")
+        items = Late("methods.keys")
+        is_empty = Late("methods.keys")
+        __contains__ = Late("methods.keys", "contains")
 
         # Writing into tensors by key
-        set_ = inplace.set_
-        set_at_ = inplace.set_at_
-        update_ = inplace.update_
-        update_at_ = inplace.update_at_
-        copy_ = inplace.copy_
-        copy_at_ = inplace.copy_at_
+        set_ = Late("methods.inplace")
+        set_at_ = Late("methods.inplace")
+        update_ = Late("methods.inplace")
+        update_at_ = Late("methods.inplace")
+        copy_ = Late("methods.inplace")
+        copy_at_ = Late("methods.inplace")
 
         # Locks
-        lock_ = locks.lock_
-        unlock_ = locks.unlock_
-        __enter__ = with_statements.enter
-        __exit__ = with_statements.leave
+        lock_ = Late("core.locking")
+        unlock_ = Late("core.locking")
+        __enter__ = Late("methods.with_statements", "enter")
+        __exit__ = Late("methods.with_statements", "leave")
 
         # Names of the batch dimensions; `names` is above
-        refine_names = naming.refine_names
-        rename = naming.rename
-        rename_ = naming.rename_
+        refine_names = Late("methods.naming")
+        rename = Late("methods.naming")
+        rename_ = Late("methods.naming")
 
         # Items along the batch dimensions
         __getitem__ = indexing.getitem
-        __getitems__ = datasets.items_at
-        __setitem__ = indexing.setitem
+        __getitems__ = Late("torch_tools.datasets", "items_at")
+        __setitem__ = Late("methods.assignment", "setitem")
         __len__ = indexing.length
-        __iter__ = indexing.iterate
-        vmap = transforms.vmap
-        vmap_dims = pytree.vmap_dims
+        __iter__ = Late("methods.joining", "iterate")
+        vmap = Late("torch_tools.transforms")
+        vmap_dims = Late("torch_tools.uncommon_trees")
 
         # Copies, devices, dtypes, gradients
         to = moving.to
         cpu = moving.cpu
         cuda = moving.cuda
-        pin_memory = moving.pin_memory
-        record_stream = moving.record_stream
-        requires_grad_ = moving.requires_grad_
-        apply = applying.apply
-        named_apply = applying.named_apply
+        pin_memory = Late("methods.memory")
+        record_stream = Late("methods.memory")
+        requires_grad_ = Late("methods.memory")
+        apply = Late("methods.applying")
+        named_apply = Late("methods.applying")
 
         # Dicts, text, copies, pickles
-        to_dict = conversion.to_dict
-        __repr__ = conversion.show
-        _repr_html_ = conversion.show_in_notebook
+        to_dict = Late("methods.conversion")
+        __repr__ = text.show
+        _repr_html_ = Late("methods.text", "show_in_notebook")
         __reduce__ = Late("storage.pickling", "reduce")
         __reduce_ex__ = Late("storage.pickling", "reduce_ex")
         __setstate__ = Late("storage.pickling", "restore")
-        copy = conversion.copy
-        __copy__ = conversion.copy
-        __deepcopy__ = conversion.deep_copy
-        __replace__ = updating.replace
+        copy = Late("methods.conversion")
+        __copy__ = Late("methods.conversion", "copy")
+        __deepcopy__ = Late("methods.conversion", "deep_copy")
+        __replace__ = Late("methods.updating", "replace")
 
         # Other processes
         share_memory_ = Late("processes.shared_memory")
@@ -240,6 +237,8 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
         """
         if refused or values is None:
             raise unexpected(cls, "from_dict", refused, values=values)
+        from .fields.from_dict import from_dict as from_mapping
+
         return from_mapping(
             cls,
             values,

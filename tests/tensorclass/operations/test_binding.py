@@ -55,9 +55,7 @@ def test_the_names_are_those_of_the_table() -> None:
     ],
 )
 def test_an_operation_is_loaded_by_its_first_use(use: str) -> None:
-    done = fresh_process.run(
-        "-c", f"{PROGRAM}{use}\nassert loaded()\nassert inspect.isfunction(vars(TensorClass)['exp'])"
-    )
+    done = fresh_process.run("-c", f"{PROGRAM}{use}\nassert loaded()")
     assert done.returncode == 0, done.stderr
 
 

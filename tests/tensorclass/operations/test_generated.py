@@ -30,6 +30,7 @@ def test_the_page_is_that_of_the_table() -> None:
 def test_every_method_has_a_type() -> None:
     with_methods = {group.title for group in GROUPS if any(operation.is_method for operation in group.operations)}
     assert {title for titles in FILES.values() for title in titles} == with_methods
+    dir(TensorClass)
     assert typed() == {name: parameters(name) for name in methods()}
 
 

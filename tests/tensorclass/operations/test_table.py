@@ -178,7 +178,8 @@ def test_the_table_says_truly_what_becomes_of_the_batch_dimensions(operation: Op
 
 @pytest.mark.parametrize("name", sorted(methods()))
 def test_methods_read_well(name: str) -> None:
-    """`help(batch.sin)` shows name, signature and documentation."""
+    """`help(Batch)` shows name, signature and documentation."""
+    dir(Batch)
     method: Any = getattr(TensorClass, name)
     assert method.__doc__
     assert method.__module__.startswith("qten_gen.runtime.tensorclass")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import FrozenInstanceError
 from typing import Any, TypeVar
@@ -19,7 +19,6 @@ from torch.compiler import is_compiling
 
 from ....common.naming import storage
 from .contents import allocate_like, nested_value
-from .open_blocks import End, OpenBlocks
 from .stored import FROZEN, Lock, Stored
 
 H = TypeVar("H")
@@ -34,7 +33,7 @@ def refuse_if_locked(self: Stored, action: str) -> None:
         FrozenInstanceError: it is frozen.
     """
     if self._lock is not None:
-        raise _refusal(self, f"cannot {action} a {type(self).__name__}", ".clone()")
+        raise refusal(self, f"cannot {action} a {type(self).__name__}", ".clone()")
 
 
 def refuse_if_frozen(self: Stored, action: str) -> None:
@@ -44,7 +43,7 @@ def refuse_if_frozen(self: Stored, action: str) -> None:
         FrozenInstanceError: it is frozen, or an object in one of its fields is.
     """
     if self._lock is FROZEN:
-        raise _refusal(self, f"cannot {action} a {type(self).__name__}", ".clone()")
+        raise refusal(self, f"cannot {action} a {type(self).__name__}", ".clone()")
     if self._nested:
         _refuse_if_it_holds_frozen(self, action, self)
 
@@ -75,7 +74,7 @@ def refuse_other(self: Stored, name: str, value: object) -> None:
     is_same = value is getattr(self, storage(name))
     if is_same and self._lock is not FROZEN and (isinstance(value, (Tensor, Stored)) or name in self._collections):
         return
-    raise _refusal(
+    raise refusal(
         self, f"cannot assign to {type(self).__name__}.{name}", f".replace({name}=...)", _in_place(is_same, value)
     )
 
@@ -98,7 +97,7 @@ def _in_place(is_same: bool, value: object) -> str:
     return ". An operator such as += changes the value before it assigns it" if changes else ""
 
 
-def _refusal(self: Stored, what: str, instead: str, more: str = "") -> RuntimeError | FrozenInstanceError:
+def refusal(self: Stored, what: str, instead: str, more: str = "") -> RuntimeError | FrozenInstanceError:
     if "frozen" in self._flags:
         return FrozenInstanceError(f"{what}: the class is frozen{more}")
     if self._lock is FROZEN:
@@ -120,7 +119,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew_after_fork)
 
 
-def _changes() -> AbstractContextManager[object]:
+def changes() -> AbstractContextManager[object]:
     """Let no other thread change the lock of any object meanwhile."""
     return nullcontext() if is_compiling() else _one_thread
 
@@ -130,116 +129,10 @@ def is_locked(self: Stored) -> bool:
     return self._lock is not None
 
 
-def lock_(self: T) -> T:
-    """Lock the object and those that it holds: their fields, batch sizes and names cannot be set any more.
-
-    What is in the tensors may still change, by index and by the methods that work in place. In a `with` statement the lock
-    ends with the block.
-
-    >>> batch = Batch(torch.arange(2), batch_size=2)
-    >>> with batch.lock_():
-    ...     batch.tokens[0] = 5
-    ...     batch.is_locked
-    True
-    >>> batch.tokens, batch.is_locked
-    (tensor([5, 1]), False)
-    """
-    with _changes():
-        _remember(self)
-        lock(self)
-    return self
-
-
-def unlock_(self: T) -> T:
-    """Unlock the object and those that it holds. In a `with` statement an object that was locked is locked again afterwards.
-
-    >>> batch = Batch(torch.arange(2), batch_size=2, lock=True)
-    >>> with batch.unlock_():
-    ...     batch.mask = torch.ones(2)
-    >>> batch.is_locked
-    True
-
-    Raises:
-        RuntimeError: another locked object holds it, or one of those that it holds; unlock that one.
-        FrozenInstanceError: it is frozen.
-    """
-    if self._lock is FROZEN:
-        raise _refusal(self, f"cannot unlock a {type(self).__name__}", ".clone()")
-    with _changes():
-        _unlock(self)
-    return self
-
-
-def _unlock(self: Stored) -> None:
-    """Unlock a whole tree, or nothing where an object outside of it holds a part and keeps that locked."""
-    tree = list(_tree(self))
-    for found in tree:
-        for owner in _owners(found):
-            # By identity, and not by `id`, which a graph would be specialised on.
-            if not any(owner is inner for inner in tree):
-                raise RuntimeError(
-                    f"cannot unlock a {type(self).__name__}: a locked {type(owner).__name__} holds "
-                    f"{'it' if found is self else f'its {type(found).__name__}'}; unlock that, or use .clone()"
-                )
-    _remember(self)
-    for found in tree:
-        if found._lock is not FROZEN:
-            found._lock = None
-
-
-def begin_lock_block(self: Stored) -> bool:
-    """Begin a `with` statement that follows on `lock_()` or `unlock_()`. Whether it does."""
-    blocks: OpenBlocks | None = getattr(self, "_entered", None)
-    return blocks is not None and blocks.begin_lock()
-
-
-def end_block(self: Stored) -> End | None:
-    """End a `with` statement: restore the lock as it was before; see `open_blocks` for those of other threads.
-
-    Returns:
-        What writes a view back; None for the block of a lock.
-    """
-    with _changes():
-        ended = self._entered.end()
-        if ended.was_locked:
-            lock(self)
-        elif ended.was_locked is False:
-            _release(self)
-    return ended.write_back
-
-
-def _release(self: Stored) -> None:
-    """Take the lock of an object off it and those that it holds. Another locked object that holds them too keeps them locked."""
-    for found in _tree(self):
-        if found._lock is not None and found._lock is not FROZEN:
-            others = tuple([ref(owner) for owner in _owners(found) if owner is not self])
-            found._lock = Lock(others) if others else None
-
-
-def _remember(self: Stored) -> None:
-    blocks: OpenBlocks | None = getattr(self, "_entered", None)
-    if blocks is None:
-        blocks = self._entered = OpenBlocks()
-    blocks.announce(self._lock is not None)
-
-
-def _tree(self: Stored) -> Iterator[Stored]:
-    """An object and everything that it holds."""
-    yield self
-    for inner in nested_objects(self):
-        yield from _tree(inner)
-
-
-def _owners(self: Stored) -> list[Stored]:
-    """The objects whose lock keeps this one locked. Those that are gone keep nothing."""
-    owners = [root() for root in self._lock.roots] if self._lock is not None else []
-    return [owner for owner in owners if owner is not None]
-
-
 def lock(self: Stored) -> None:
     """Lock an object and those that it holds, as `lock_` does; for the keyword `lock` of constructors."""
     if self._lock is None:
-        with _changes():
+        with changes():
             _add_root(self, ref(self))
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import sys
 
+from . import late
+
 _MODULES = frozenset(("torch.nn.utils.clip_grad", "torch.nn.utils.convert_parameters"))
 
 
@@ -18,6 +20,8 @@ def refuse_as_parameters(self: object) -> None:
         TypeError: it did.
     """
     frame = sys._getframe(2)
+    if frame.f_globals is vars(late) and frame.f_back is not None:  # the first call of a method
+        frame = frame.f_back
     if frame.f_globals.get("__name__") not in _MODULES:
         return
     while frame.f_code.co_name.startswith("<") and frame.f_back is not None:  # a comprehension, up to Python 3.11

@@ -43,3 +43,22 @@ def plain_int(value: object) -> int:
     if isinstance(value, int):
         return value
     return cast(int, value) if isinstance(value, torch.SymInt) else index(cast(SupportsIndex, value))
+
+
+def with_inserted(size: Size, at: int, length: int) -> Size:
+    """A batch size with one more dimension."""
+    return Size((length, *size)) if at == 0 else Size((*size[:at], length, *size[at:]))
+
+
+def with_length(size: Size, at: int, length: int) -> Size:
+    """A batch size with another length in one dimension."""
+    if len(size) == 1:
+        return Size((length,))
+    return Size((*size[:at], length, *size[at + 1 :]))
+
+
+def without(size: Size, at: int) -> Size:
+    """A batch size without one of its dimensions."""
+    if len(size) == 1:
+        return Size()
+    return size[1:] if at == 0 else Size((*size[:at], *size[at + 1 :]))

@@ -83,25 +83,6 @@ def listed(dims: Dim | Sequence[Dim]) -> tuple[Dim, ...]:
     return (dims,) if is_single(dims) else tuple(cast("Sequence[Dim]", dims))
 
 
-def with_inserted(size: Size, at: int, length: int) -> Size:
-    """A batch size with one more dimension."""
-    return Size((length, *size)) if at == 0 else Size((*size[:at], length, *size[at:]))
-
-
-def with_length(size: Size, at: int, length: int) -> Size:
-    """A batch size with another length in one dimension."""
-    if len(size) == 1:
-        return Size((length,))
-    return Size((*size[:at], length, *size[at + 1 :]))
-
-
-def without(size: Size, at: int) -> Size:
-    """A batch size without one of its dimensions."""
-    if len(size) == 1:
-        return Size()
-    return size[1:] if at == 0 else Size((*size[:at], *size[at + 1 :]))
-
-
 def integers(given: tuple[int | Sequence[int], ...]) -> tuple[int, ...]:
     """Integers that came one by one or as one sequence."""
     found: Sequence[int | Sequence[int]] = given

@@ -6,7 +6,7 @@ Constructors test the common case themselves, in one comparison a field, and com
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import torch
 from torch import Size, Tensor
@@ -15,9 +15,6 @@ from ..core.contents import contents, tensor_and_nested
 from ..core.errors import describe, label
 from ..core.stored import Stored
 from .unbatched import unbatched
-
-if TYPE_CHECKING:
-    from ...declaring.summary import Summary
 
 
 def _named_dtypes(*names: str) -> frozenset[torch.dtype]:
@@ -50,12 +47,6 @@ _FAMILIES = {
 
 Sizes = dict[str, tuple[int | Size, str]]
 """What the names of dimensions stand for, and the field that says so: `{"seq": (7, "tokens")}`."""
-
-
-def shapes_of(summary: Summary) -> dict[str, tuple[str, str]]:
-    """Dtype and shape that annotations say, by field: `{"tokens": ("Int", "*batch seq")}`; none without checks."""
-    checked = summary.fields if summary.checks == "on" else ()
-    return {f.name: (f.dtype or "Shaped", f.dims) for f in checked if f.dims is not None}
 
 
 def refuse_shapes(self: Stored, batch_size: Size, /, **values: object) -> None:

@@ -8,7 +8,7 @@ from torch import Size, Tensor
 
 from ..core.contents import allocate_like, contents, shallow_copy, tensor_and_nested, tensors_of
 from ..core.errors import label
-from ..core.names import fitted
+from ..core.name_changes import fitted
 from ..core.stored import Stored
 
 T = TypeVar("T", bound=Stored)

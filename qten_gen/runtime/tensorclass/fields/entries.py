@@ -306,7 +306,8 @@ _REGISTER: Final[list[Callable[[type[Stored]], None]]] = []
 
 def register_made_classes(register: Callable[[type[Stored]], None]) -> None:
     """Let `register` make every class of entries known elsewhere, such as to pytree, which stands above this module."""
-    _REGISTER.append(register)
+    if register not in _REGISTER:
+        _REGISTER.append(register)
 
 
 def class_of(layout: Layout) -> type[Entries]:

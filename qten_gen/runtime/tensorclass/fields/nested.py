@@ -14,7 +14,6 @@ from torch import Size, Tensor
 
 from ..core.errors import class_names, describe, disambiguation, label
 from ..core.stored import Stored
-from .batch_sizes import raised
 from .optional import Join, all_or_none, match_optional
 
 T = TypeVar("T", bound=Stored)
@@ -73,6 +72,8 @@ def nested(self: Stored, name: str, cls: type[T], value: object, batch_size: Siz
     if not isinstance(value, cls):
         value = _converted(self, name, cls, value, batch_size, device)
     if value._batch_size[: len(batch_size)] != batch_size:
+        from .batch_sizes import raised  # most have it already
+
         value = raised(self, name, value, batch_size)
     if device is not None and value._device != device:
         return value._map_with(Tensor.to, device, device)

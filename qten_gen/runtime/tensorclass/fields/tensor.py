@@ -15,7 +15,6 @@ from ....common.naming import storage
 from ..core.errors import describe, label
 from ..core.locks import refuse_other
 from ..core.stored import Stored
-from ..core.tensordict_library import is_unbatched
 
 NumberKind = Literal["bool", "int", "float", "complex"]
 """The types that say how a number is stored."""
@@ -39,6 +38,8 @@ def tensor(self: Stored, name: str, value: object, batch_size: Size, device: tor
         value = as_tensor(self, name, value, device)
     shape = value.shape
     if shape[: len(batch_size)] != batch_size:
+        from ..core.tensordict_library import is_unbatched
+
         advice = (
             "; annotate a field that holds an UnbatchedTensor with Unbatched[Tensor]" if is_unbatched(value) else ""
         )

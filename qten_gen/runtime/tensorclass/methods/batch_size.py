@@ -9,7 +9,6 @@ from ..core.locks import refuse_if_locked
 from ..core.sizes import BatchSize
 from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
-from ..fields.batch_sizes import with_batch_size
 
 
 def _batch_size(self: Stored) -> Size:
@@ -25,6 +24,8 @@ def set_batch_size(self: Stored, value: BatchSize) -> None:
         FrozenInstanceError: it is frozen.
     """
     refuse_if_locked(self, "change the batch size of")
+    from ..fields.batch_sizes import with_batch_size  # few programs set it
+
     changed = with_batch_size(self, as_batch_size(value))
     self._assign(*changed._field_values(), changed._batch_size, self._device)
     self._names = changed._names

@@ -7,7 +7,7 @@ applied to every tensor as it is.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from operator import getitem as item_of
 from operator import index as integer
@@ -18,19 +18,11 @@ import torch
 from torch import Size, Tensor
 from torch.compiler import is_compiling
 
-from ..core import names
 from ..core.contents import batched_leaves
-from ..core.error_context import explain
 from ..core.errors import describe
 from ..core.indices import Index, IndexItem, PlainIndex, PlainIndexItem
-from ..core.locks import refuse_if_frozen
-from ..core.number_values import is_number, written
-from ..core.parameter_functions import refuse_as_parameters
-from ..core.sizes import plain_int
+from ..core.sizes import plain_int, with_length
 from ..core.stored import Stored
-from ..core.tensor_shapes import over_batch, with_event, with_length
-from ..fields.nested import object_for
-from . import joining
 
 T = TypeVar("T", bound=Stored)
 
@@ -63,87 +55,10 @@ def getitem(self: T, index: Index) -> T:
     plain, size = found
     selected = self._rearrange(item_of, plain, size)
     if self._names is not None:
-        selected._names = names.indexed(self._names, plain, len(size))
+        from ..core.name_changes import indexed  # few programs name dimensions
+
+        selected._names = indexed(self._names, plain, len(size))
     return selected
-
-
-def setitem(self: T, index: Index, value: T | Tensor | float) -> None:
-    """Write into the items that `index` selects, in place.
-
-    Where torch refuses one field, the fields before it are written already.
-
-    Args:
-        index: As in `getitem`.
-        value: An object of the same class with the batch size and the static fields of those items, or a TensorDict that has
-            its entries; a number; or a tensor whose shape broadcasts over their batch size. Numbers and tensors are converted to
-            the dtype of each field.
-
-    Raises:
-        ValueError: the batch sizes do not fit, or a static field differs.
-        FrozenInstanceError: the class is frozen.
-    """
-    refuse_if_frozen(self, "assign to an item of")
-    plain, size = _resolved(self, index)
-    if type(value) is type(self):
-        _put(self, index, plain, value, size)
-    elif not isinstance(value, (Tensor, int, float)) and (found := object_for(type(self), value)) is not None:
-        _put(self, index, plain, found, size)
-    else:
-        _fill(self, index, plain, value, size)
-
-
-def _put(self: T, index: Index, plain: PlainIndex, value: T, size: Size) -> None:
-    """Write an object into the items of an index, whose batch size is `size`."""
-    if is_compiling() and _has_mask(index) and len(value._batch_size) == len(size):
-        _check_in_graph(value._batch_size, size)
-    elif value._batch_size != size:
-        raise ValueError(
-            f"{type(self).__name__}[{_shown(index)}] has batch size {list(size)}, "
-            f"the value has {list(value._batch_size)}"
-        )
-    self._check_compatible(value)
-    try:
-        self._index_put(plain, value)
-    except RuntimeError as error:
-        explain(f"{type(self).__name__}[{_shown(index)}]", [getitem(self, index), value], error, dtypes=True)
-        raise
-
-
-def _has_mask(index: Index) -> bool:
-    items = index if isinstance(index, tuple) else (index,)
-    return any(isinstance(item, Tensor) and item.dtype in (torch.bool, torch.uint8) for item in items)
-
-
-def _check_in_graph(given: Sequence[int], wanted: Sequence[int]) -> None:
-    """Compare sizes where the code runs: how many items a mask selects is not known while it is traced."""
-    for one, other in zip(given, wanted, strict=True):
-        torch._check(one == other)  # type: ignore[no-untyped-call] # torch writes no types there
-
-
-def _over_selected(value: Tensor, size: Size, event_ndim: int) -> Tensor:
-    """`over_batch` in a graph, for the items that a mask selects."""
-    last = size[len(size) - value.dim() :]
-    wanted = [1 if own == 1 else selected for own, selected in zip(value.shape, last, strict=True)]
-    _check_in_graph(value.shape, wanted)
-    return with_event(value, event_ndim)
-
-
-def _fill(self: Stored, index: Index, plain: PlainIndex, value: object, size: Size) -> None:
-    """Write a number, or a tensor that broadcasts over the batch size `size` of the items, into the items of an index."""
-    if isinstance(value, Tensor):
-        batch_ndim = len(self._batch_size)
-        shaped = _over_selected if is_compiling() and _has_mask(index) and value.dim() <= len(size) else over_batch
-        for leaf in batched_leaves(self):
-            # Torch converts what it writes into a slice, but not what a mask or indices select.
-            leaf[plain] = shaped(value, size, leaf.dim() - batch_ndim).to(leaf.dtype)
-    elif is_number(value):
-        number = written(value)
-        for leaf in batched_leaves(self):
-            leaf[plain] = number
-    else:
-        items, wrong = f"{type(self).__name__}[{_shown(index)}]", type(value).__name__
-        instead = "; .update_at_ writes values by field" if isinstance(value, Mapping) else ""
-        raise TypeError(f"{items}: expected {type(self).__name__}, a Tensor or a number, got {wrong}{instead}")
 
 
 def plain_index(self: Stored, index: Index) -> PlainIndex:
@@ -153,7 +68,7 @@ def plain_index(self: Stored, index: Index) -> PlainIndex:
         IndexError: the index is out of range or reaches beyond the batch dimensions.
         TypeError: it is none of the types of `Index`.
     """
-    return _resolved(self, index)[0]
+    return resolved(self, index)[0]
 
 
 def length(self: Stored) -> int:
@@ -166,20 +81,6 @@ def length(self: Stored) -> int:
         return self._batch_size[0]
     except IndexError:
         raise TypeError(f"a {type(self).__name__} without batch dimensions has no len()") from None
-
-
-def iterate(self: T) -> Iterator[T]:
-    """The items along the first batch dimension.
-
-    Raises:
-        TypeError: there is none; or a function that takes parameters iterates, such as `clip_grad_norm_(batch, 1)`, which
-            would take the items for them.
-    """
-    if not is_compiling():
-        refuse_as_parameters(self)
-    if not self._batch_size:
-        raise TypeError(f"a {type(self).__name__} without batch dimensions cannot be iterated over")
-    return iter(joining.unbind(self))
 
 
 _MANY = 256
@@ -224,7 +125,7 @@ def _mask_indices(self: Stored, mask: Tensor, first: int) -> tuple[Tensor, ...]:
     return mask.nonzero(as_tuple=True)
 
 
-def _resolved(self: Stored, index: Index) -> tuple[PlainIndex, Size]:
+def resolved(self: Stored, index: Index) -> tuple[PlainIndex, Size]:
     """The index in plain form, and the batch size of the items that it selects."""
     return _basic(self._batch_size, index) or _with_tensors(self, index)
 
@@ -276,7 +177,7 @@ def _plain(self: Stored, index: Index) -> PlainIndex:
     if used > batch_ndim:
         raise IndexError(
             f"{type(self).__name__} has {batch_ndim} batch dimension{'' if batch_ndim == 1 else 's'}, "
-            f"[{_shown(index)}] indexes {used}; a field's own dimensions are indexed on the field"
+            f"[{shown(index)}] indexes {used}; a field's own dimensions are indexed on the field"
         )
     if sum(item is Ellipsis for item in tensors) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
@@ -428,10 +329,10 @@ def _broadcast(shapes: Sequence[Size]) -> Size:
     return shape
 
 
-def _shown(index: Index) -> str:
+def shown(index: Index) -> str:
     """An index as it is written, tensors by their shape."""
     if isinstance(index, tuple):
-        return ", ".join(_shown(item) for item in index)
+        return ", ".join(shown(item) for item in index)
     if isinstance(index, Tensor):
         return f"Tensor{list(index.shape)}"
     if isinstance(index, slice):

@@ -21,7 +21,8 @@ from ..core.tensordict_library import is_tensordict
 from ..fields.optional import match_optional
 from ..fields.per_item import with_items
 from ..fields.static import same
-from .indexing import plain_index, setitem
+from .assignment import setitem
+from .indexing import plain_index
 
 T = TypeVar("T", bound=Stored)
 

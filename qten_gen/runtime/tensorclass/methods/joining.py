@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Never, TypeVar
 
@@ -10,22 +10,16 @@ from torch import Size, Tensor, split_with_sizes
 from torch import cat as cat_tensors
 from torch import stack as stack_tensors
 from torch import unbind as unbind_tensors
+from torch.compiler import is_compiling
 
-from ..core import names
+from ..core import name_changes
 from ..core.error_context import explain
 from ..core.errors import class_names, of_another_class
 from ..core.keywords import reports_missing, unexpected
+from ..core.parameter_functions import refuse_as_parameters
+from ..core.sizes import with_inserted, with_length, without
 from ..core.stored import Stored
-from ..core.tensor_shapes import (
-    Dim,
-    dimension,
-    integers,
-    is_single,
-    whole_number,
-    with_inserted,
-    with_length,
-    without,
-)
+from ..core.tensor_shapes import Dim, dimension, integers, is_single, whole_number
 
 if TYPE_CHECKING:
     from ..core.names import Names
@@ -72,7 +66,7 @@ def stack(items: Iterable[T], dim: int = 0, fn: Callable[..., Tensor] = stack_te
         explain("stack", objects, error)
         raise
     if first._names is not None:
-        out._names = names.inserted(first._names, at)
+        out._names = name_changes.inserted(first._names, at)
     return out
 
 
@@ -197,8 +191,22 @@ def unbind(self: T, dim: Dim = 0) -> tuple[T, ...]:
     at = dimension(self, dim)
     size = self._batch_size
     return _with_names(
-        self._split(unbind_tensors, at, [without(size, at)] * size[at]), names.without(self._names, [at])
+        self._split(unbind_tensors, at, [without(size, at)] * size[at]), name_changes.without(self._names, [at])
     )
+
+
+def iterate(self: T) -> Iterator[T]:
+    """The items along the first batch dimension.
+
+    Raises:
+        TypeError: there is none; or a function that takes parameters iterates, such as `clip_grad_norm_(batch, 1)`, which
+            would take the items for them.
+    """
+    if not is_compiling():
+        refuse_as_parameters(self)
+    if not self._batch_size:
+        raise TypeError(f"a {type(self).__name__} without batch dimensions cannot be iterated over")
+    return iter(unbind(self))
 
 
 def _with_names(parts: Sequence[T], names: Names | None) -> tuple[T, ...]:

@@ -1,19 +1,18 @@
-"""What an object says about itself: its shape, place, dtype and size; and batch size and device found out from its tensors."""
+"""What an object says about itself: its shape, place, dtype and size."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from math import prod
 from typing import TYPE_CHECKING, Any, Self, cast, overload
 
 import torch
 from torch import Size
 
-from ..core.contents import tensor_and_nested, tensors_of
-from ..core.locks import is_locked, nested_objects, refuse_if_locked
+from ..core.locks import is_locked, nested_objects
 from ..core.stored import Stored
-from ..core.tensor_shapes import Dim, common_leading, dimension
-from .batch_size import set_batch_size
+
+if TYPE_CHECKING:
+    from ..core.tensor_shapes import Dim
 
 
 class Metadata(Stored):
@@ -51,7 +50,11 @@ class Metadata(Stored):
             IndexError: there is no such batch dimension.
             ValueError: no batch dimension has that name.
         """
-        return self._batch_size if dim is None else self._batch_size[dimension(self, dim)]
+        if dim is None:
+            return self._batch_size
+        from ..core.tensor_shapes import dimension
+
+        return self._batch_size[dimension(self, dim)]
 
     @property
     def ndim(self) -> int:
@@ -152,7 +155,9 @@ class Metadata(Stored):
             RuntimeError: the object is locked.
             FrozenInstanceError: it is frozen.
         """
-        _find_batch_size(self, batch_dims, batch_dims if keep_compliant_size else None)
+        from .finding_out import find_batch_size
+
+        find_batch_size(self, batch_dims, batch_dims if keep_compliant_size else None)
         return self
 
     def auto_device_(self) -> Self:
@@ -165,7 +170,9 @@ class Metadata(Stored):
             RuntimeError: the object is locked.
             FrozenInstanceError: it is frozen.
         """
-        _set_device(self, _common_device)
+        from .finding_out import common_device, set_device
+
+        set_device(self, common_device)
         return self
 
     def clear_device_(self) -> Self:
@@ -178,33 +185,10 @@ class Metadata(Stored):
             RuntimeError: the object is locked.
             FrozenInstanceError: it is frozen.
         """
-        _set_device(self, lambda found: None)
+        from .finding_out import set_device
+
+        set_device(self, lambda found: None)
         return self
-
-
-def _find_batch_size(self: Stored, batch_dims: int | None, enough: int | None) -> None:
-    """Find the batch size of an object and those that it holds, apart from those with `enough` dimensions."""
-    refuse_if_locked(self, "change the batch size of")
-    for inner in nested_objects(self):
-        if inner._lock is None and (enough is None or len(inner._batch_size) < enough):
-            _find_batch_size(inner, batch_dims, None)
-    sizes = list(_shapes(self))
-    if sizes:
-        set_batch_size(self, common_leading(sizes)[:batch_dims])
-
-
-def _set_device(self: Stored, device_of: Callable[[Stored], torch.device | None]) -> None:
-    """Set the device of an object, and of those in its fields that are not locked, to what `device_of` says of each."""
-    refuse_if_locked(self, "change the device of")
-    for inner in nested_objects(self):
-        if inner._lock is None:
-            _set_device(inner, device_of)
-    self._device = device_of(self)
-
-
-def _common_device(self: Stored) -> torch.device | None:
-    found = {leaf.device for leaf in self._leaves()}
-    return found.pop() if len(found) == 1 else None
 
 
 def _depth(self: Stored) -> int:
@@ -217,16 +201,3 @@ def _all_on(self: Stored, kind: str) -> bool:
     if not leaves:
         return self._device is not None and self._device.type == kind
     return all(leaf.device.type == kind for leaf in leaves)
-
-
-def _shapes(self: Stored) -> Iterator[Size]:
-    """The shapes of the tensors that the batch carries, and the batch sizes of nested objects and of values for each item."""
-    for name, value in zip(tensor_and_nested(self), self._field_values()[0], strict=True):
-        if name in self._nested and value is not None:
-            yield value._batch_size
-        elif name not in self._unbatched:
-            yield from (tensor.shape for tensor in tensors_of(value))
-    for name in self._per_item:
-        items = getattr(self, name)
-        if items is not None:
-            yield items.batch_size

@@ -15,9 +15,10 @@ import torch
 from torch import Size, Tensor
 from torch.compiler import is_dynamo_compiling
 
-from ..core import names
+from ..core import name_changes
 from ..core.keywords import reports_missing, unexpected
 from ..core.parameter_functions import refuse_as_parameters
+from ..core.sizes import with_inserted, without
 from ..core.stored import Stored
 from ..core.tensor_shapes import (
     BatchShape,
@@ -31,8 +32,6 @@ from ..core.tensor_shapes import (
     view_tensor,
     whole_number,
     with_free_event,
-    with_inserted,
-    without,
 )
 
 T = TypeVar("T", bound=Stored)
@@ -95,7 +94,7 @@ def flatten(self: T, start_dim: Dim = 0, end_dim: Dim = -1, **refused: Never) ->
     if end < start:
         raise ValueError(f"flatten: start_dim {start_dim!r} comes after end_dim {end_dim!r}")
     out = reshape(self, (*size[:start], prod(size[start : end + 1]), *size[end + 1 :]))
-    out._names = names.replaced(self._names, start, end - start + 1, 1)
+    out._names = name_changes.replaced(self._names, start, end - start + 1, 1)
     return out
 
 
@@ -111,7 +110,7 @@ def unflatten(self: T, dim: Dim, sizes: Sequence[int], **refused: Never) -> T:
     at = dimension(self, dim)
     parts = _resolved(self, tuple(sizes), Size((self._batch_size[at],)))
     out = reshape(self, (*self._batch_size[:at], *parts, *self._batch_size[at + 1 :]))
-    out._names = names.replaced(self._names, at, 1, len(parts))
+    out._names = name_changes.replaced(self._names, at, 1, len(parts))
     return out
 
 
@@ -137,7 +136,7 @@ def permute(self: T, *dims: Dim | Sequence[Dim]) -> T:
     if not is_dynamo_compiling():
         out._viewed = (ref(self), order)
     if self._names is not None:
-        out._names = names.permuted(self._names, order)
+        out._names = name_changes.permuted(self._names, order)
     return out
 
 
@@ -175,7 +174,7 @@ def unsqueeze(self: T, dim: int) -> T:
     if not is_dynamo_compiling():
         out._viewed = ref(self)
     if self._names is not None:
-        out._names = names.inserted(self._names, at)
+        out._names = name_changes.inserted(self._names, at)
     return out
 
 
@@ -193,7 +192,7 @@ def squeeze(self: T, dim: Dim | Sequence[Dim] | None = None) -> T:
         if not is_dynamo_compiling():
             out._viewed = ref(self)
         if self._names is not None:
-            out._names = names.without(self._names, [at]) if gone else self._names
+            out._names = name_changes.without(self._names, [at]) if gone else self._names
         return out
     wanted = range(len(size)) if dim is None else moved_dimensions(self, dim)
     dims = tuple([at for at, length in enumerate(size) if length == 1 and at in wanted])
@@ -201,7 +200,7 @@ def squeeze(self: T, dim: Dim | Sequence[Dim] | None = None) -> T:
     if not is_dynamo_compiling():
         out._viewed = ref(self)
     if self._names is not None:
-        out._names = names.without(self._names, dims)
+        out._names = name_changes.without(self._names, dims)
     return out
 
 
@@ -228,7 +227,7 @@ def expand(self: T, *shape: int | Sequence[int], **refused: Never) -> T:
     size = Size(new)
     out = self._rearrange(_expand, (size, len(self._batch_size)), size)
     if self._names is not None:
-        out._names = names.inserted(self._names, 0, added)
+        out._names = name_changes.inserted(self._names, 0, added)
     return out
 
 

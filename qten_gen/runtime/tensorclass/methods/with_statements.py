@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.compiler import is_dynamo_compiling
 
 from ..core.contents import contents, tensors_of
-from ..core.locks import begin_lock_block, end_block
+from ..core.locking import begin_lock_block, end_block
 from ..core.lookup import Key, Values, get
 from ..core.open_blocks import End, OpenBlocks
 from ..core.stored import FROZEN, Stored

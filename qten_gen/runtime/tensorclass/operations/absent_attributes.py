@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Never
 
+from ..core.late_functions import import_all
 from .tensordict_alternatives import INSTEAD
 
 _OF_TENSORS = {
@@ -49,7 +50,9 @@ class AbsentWhenWritten(Absent):
 
 
 def present(cls: type, names: Iterable[str]) -> list[str]:
-    """The names that do not stand for something absent, for `dir`."""
+    """The names that do not stand for something absent, for `dir`, after which tools ask for signatures and documentation."""
+    for base in cls.__mro__:
+        import_all(base)
     return [name for name in names if name not in _ADVICE or not isinstance(_found(cls, name), Absent)]
 
 

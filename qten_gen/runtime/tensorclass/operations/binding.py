@@ -5,10 +5,7 @@ The table and what it stands on are a fifth of what a program with a TensorClass
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from torch.compiler import is_compiling
+from ..core.late import Late
 
 OPERATORS = """
     add iadd radd sub isub rsub mul imul rmul truediv itruediv rtruediv floordiv ifloordiv rfloordiv mod imod rmod pow ipow
@@ -34,51 +31,10 @@ METHODS = """
 CLASS_METHODS = "stack cat zeros_like ones_like empty_like full_like rand_like randn_like __torch_function__".split()
 
 
-_owner: list[type] = []
-"""TensorClass, as long as it has none of the functions themselves."""
-
-
-class _Operation:
-    """Stands in the class for a method of the table until somebody looks it up."""
-
-    # Compiled code may take the name from the function instead, which it finds where this was.
-    __slots__ = ("__name__",)
-
-    def __init__(self, name: str) -> None:
-        self.__name__ = name
-
-    def __get__(self, instance: object, owner: type) -> Any:  # each has arguments of its own
-        function = _loaded(self.__name__)
-        return function if instance is None else function.__get__(instance)
-
-
 def bind(cls: type) -> None:
     """Give TensorClass the operations."""
-    _owner.append(cls)
-    for name in METHODS:
-        setattr(cls, name, _Operation(name))
-    # Compiled code calls an operator, or something of a class, only if it is a function.
+    for name in (*METHODS, *(f"__{operator}__" for operator in OPERATORS)):
+        Late("operations.bound").put(cls, name)
     for name in CLASS_METHODS:
-        setattr(cls, name, classmethod(_calling(name)))
-    for name in OPERATORS:
-        setattr(cls, f"__{name}__", _calling(f"__{name}__"))
+        Late("operations.bound", on_class=True).put(cls, name)
     cls.__hash__ = None  # type: ignore[assignment] # as a class statement with `__eq__` has it
-
-
-def _calling(name: str) -> Callable[..., object]:
-    def call(*args: object, **options: object) -> object:
-        return _loaded(name)(*args, **options)
-
-    return call
-
-
-def _loaded(name: str) -> Callable[..., Any]:
-    """A function of the table. All take their places in the class, unless this is compiled: tracing must not change the class."""
-    from .torch_functions import BOUND
-
-    if not is_compiling():
-        for cls in list(_owner):  # another thread may empty it meanwhile
-            for each, function in BOUND.items():
-                setattr(cls, each, classmethod(function) if each in CLASS_METHODS else function)
-        _owner.clear()
-    return BOUND[name]

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ..core.stored import Stored
 from ..methods import moving
-from ..methods.moving import CastFilter
+from ..methods.cast_filters import CastFilter, cast_some
 from .entries import Group, Operation, documented
 
 T = TypeVar("T", bound=Stored)
@@ -24,7 +24,7 @@ def _every(name: str, dtype: torch.dtype) -> Operation:
 
     def method(self: T, *, cast_filter: CastFilter | None = None) -> T:
         if cast_filter is not None:
-            return moving.cast_some(self, dtype, cast_filter)
+            return cast_some(self, dtype, cast_filter)
         return self._map_with(_cast, dtype, self._device)
 
     doc = f"Every tensor as `{dtype}`."
@@ -35,7 +35,7 @@ def _floating(name: str, dtype: torch.dtype) -> Operation:
     """An entry for a dtype that floating point tensors are converted to."""
 
     def method(self: T, *, cast_filter: CastFilter | None = None) -> T:
-        return moving.to(self, dtype) if cast_filter is None else moving.cast_some(self, dtype, cast_filter)
+        return moving.to(self, dtype) if cast_filter is None else cast_some(self, dtype, cast_filter)
 
     doc = f"Floating point tensors as `{dtype}`, the others as they are."
     return Operation(name, doc, documented(method, name, doc), form="cast")

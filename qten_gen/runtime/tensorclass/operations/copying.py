@@ -1,4 +1,4 @@
-"""Entries of copies and histories; the methods stand in `methods/moving.py`."""
+"""Entries of copies and histories; the methods stand in `methods/memory.py`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ..core.locks import refuse_if_frozen
 from ..core.stored import Stored
-from ..methods import moving
+from ..methods import memory
 from .entries import Group, Operation, first_line
 
 T = TypeVar("T", bound=Stored)
@@ -25,7 +25,7 @@ def detach_(self: T) -> T:
 def _clone(input: T, *, memory_format: torch.memory_format = torch.preserve_format) -> T:
     """`torch.clone`, which has an option that the method has not."""
     if memory_format is torch.preserve_format:
-        return moving.clone(input)
+        return memory.clone(input)
     return input._map_with(_clone_as, memory_format, input._device)
 
 
@@ -34,9 +34,9 @@ def _clone_as(tensor: Tensor, memory_format: torch.memory_format) -> Tensor:
 
 
 COPYING = (
-    Operation("clone", first_line(moving.clone), moving.clone, (torch.clone,), _clone),
-    Operation("detach", first_line(moving.detach), moving.detach, (torch.detach,), in_place=detach_),
-    Operation("contiguous", first_line(moving.contiguous), moving.contiguous),
+    Operation("clone", first_line(memory.clone), memory.clone, (torch.clone,), _clone),
+    Operation("detach", first_line(memory.detach), memory.detach, (torch.detach,), in_place=detach_),
+    Operation("contiguous", first_line(memory.contiguous), memory.contiguous),
 )
 
 GROUP = Group(

@@ -9,8 +9,9 @@ import torch
 from torch import Size, Tensor
 
 from ..core.indices import IndexItem
+from ..core.sizes import with_length
 from ..core.stored import Stored
-from ..core.tensor_shapes import Dim, dimension, whole_number, with_length
+from ..core.tensor_shapes import Dim, dimension, whole_number
 from ..fields.per_item import items_become
 from ..methods import joining, reshaping
 from ..methods.indexing import getitem

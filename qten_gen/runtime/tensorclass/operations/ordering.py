@@ -7,11 +7,12 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import torch
 from torch import Size, Tensor
 
-from ..core import names
+from ..core import name_changes
 from ..core.error_context import blame
 from ..core.names import Names
+from ..core.sizes import with_length
 from ..core.stored import Stored
-from ..core.tensor_shapes import Dim, dimension, whole_number, with_length
+from ..core.tensor_shapes import Dim, dimension, whole_number
 from ..fields.per_item import items_become
 from ..methods.operands import Function
 from .dimensions import Dims, reduced_size, with_names
@@ -120,7 +121,7 @@ def _one_of(
 ) -> ValuesAndIndices[T]:
     """One number along a dimension, and where it is. `before` are arguments in front of the dimension."""
     at = dimension(self, dim)
-    kept = self._names if keepdim else names.without(self._names, (at,))
+    kept = self._names if keepdim else name_changes.without(self._names, (at,))
     size = reduced_size(self._batch_size, (at,), keepdim)
     return ValuesAndIndices(*pair(self, name, function, (*before, at, keepdim), size, kept))
 

@@ -8,10 +8,11 @@ from typing import Any, Literal, NamedTuple, TypeGuard, TypeVar
 import torch
 from torch import Size, Tensor
 
-from ..core import names
+from ..core import name_changes
 from ..core.error_context import blame
+from ..core.sizes import with_length, without
 from ..core.stored import Stored
-from ..core.tensor_shapes import dimension, with_length, without
+from ..core.tensor_shapes import dimension
 from ..fields.per_item import items_become
 from ..methods.operands import Function
 from .dimensions import Dims, all_dimensions, batch_dimensions, event_dimensions, level, reduced_size
@@ -50,15 +51,15 @@ def reduced(
         size = size if dim is not None else Size((1,) * len(size) if keepdim else ())
         out = _rearranged(self, name, Reduction(function, None, beyond, keepdim, options), Size((*ranks, *size)))
         if dim is not None or keepdim:
-            out._names = names.inserted(self._names, 0, len(ranks))
+            out._names = name_changes.inserted(self._names, 0, len(ranks))
         level(out)
         return out
     dims = batch_dimensions(self, dim, name)
     left = reduced_size(size, dims, keepdim)
     out = _rearranged(self, name, Reduction(function, dims, None, keepdim, options), Size((*ranks, *left)))
     if self._names is not None:
-        kept = self._names if keepdim else names.without(self._names, dims)
-        out._names = names.inserted(kept, 0, len(ranks))
+        kept = self._names if keepdim else name_changes.without(self._names, dims)
+        out._names = name_changes.inserted(kept, 0, len(ranks))
     return out
 
 

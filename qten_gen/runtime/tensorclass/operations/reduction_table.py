@@ -7,7 +7,7 @@ from typing import Any, Generic, NamedTuple, Never, TypeVar
 import torch
 from torch import Size, Tensor
 
-from ..core import names
+from ..core import name_changes, names
 from ..core.error_context import blame
 from ..core.keywords import MISSING, reports_missing
 from ..core.stored import Stored
@@ -177,7 +177,7 @@ def _extremum(name: str, doc: str, pair: Function, value: Function) -> Operation
                 f"{type(self).__name__}.{name}: expected one batch dimension, got {dim!r}; for others use a{name}"
             )
         at = dimension(self, dim)
-        kept = self._names if keepdim else names.without(self._names, (at,))
+        kept = self._names if keepdim else name_changes.without(self._names, (at,))
         return _both(self, name, pair, (at, keepdim), reduced_size(self._batch_size, (at,), keepdim), kept)
 
     made = documented(

@@ -8,7 +8,7 @@ from typing import Never, TypeVar, cast, overload
 import torch
 from torch import Size, Tensor
 
-from ..core import names
+from ..core import name_changes
 from ..core.keywords import reports_missing, unexpected
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension, integers, listed, moved_dimensions, whole_number
@@ -107,7 +107,7 @@ def rot90(self: T, k: int = 1, dims: Sequence[Dim] = (0, 1)) -> T:
     if k % 2:
         order[at[0]], order[at[1]] = at[1], at[0]
     out = self._rearrange(_rot90, (k, at), Size([self._batch_size[dim] for dim in order]))
-    return with_names(out, names.permuted(self._names, order))
+    return with_names(out, name_changes.permuted(self._names, order))
 
 
 def _rot90(tensor: Tensor, argument: tuple[int, tuple[int, ...]]) -> Tensor:
@@ -135,7 +135,7 @@ def repeat(self: T, *repeats: int | Sequence[int], **refused: Never) -> T:
     old = (1,) * added + tuple(self._batch_size)
     size = Size([length * times for length, times in zip(old, counts, strict=True)])
     out = self._rearrange(_repeat, (counts, len(self._batch_size)), size)
-    return with_names(out, names.inserted(self._names, 0, added))
+    return with_names(out, name_changes.inserted(self._names, 0, added))
 
 
 def _repeat(tensor: Tensor, argument: tuple[tuple[int, ...], int]) -> Tensor:

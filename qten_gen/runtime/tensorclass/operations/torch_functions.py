@@ -13,7 +13,7 @@ import torch
 
 from ..torch_tools import checkpointing, differentiation
 from .calls import settled
-from .table import methods, torch_functions
+from .table import torch_functions
 from .torch_alternatives import advice
 
 
@@ -71,7 +71,3 @@ def dispatch(
             return checkpointing.checkpoint(*args, **(kwargs or {}))  # type: ignore[arg-type] # torch passes the function first
         raise TypeError(refusal(func, cls.__name__))
     return handler(*args, **settled(_name(func), kwargs)) if kwargs else handler(*args)
-
-
-BOUND: dict[str, Callable[..., object]] = {**methods(), "__torch_function__": dispatch}
-"""The attributes of TensorClass that `binding.py` stands in for until one of them is used."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from ..core.locks import lock_
+from ..core.locking import lock_
 from ..core.stored import Stored
 
 T = TypeVar("T", bound=Stored)

@@ -10,7 +10,6 @@ from torch.utils.data import get_worker_info
 from torch.utils.data._utils.collate import collate_tensor_fn, default_collate_fn_map
 
 from ..core.stored import Stored
-from ..methods.joining import stack
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -43,6 +42,8 @@ def _collate(items: list[T] | T, *, collate_fn_map: Mapping[object, object] | No
     """One batch of the items of a dataset; what is collated already stays as it is."""
     if not isinstance(items, (list, tuple)):
         return items
+    from ..methods.joining import stack
+
     return stack(items) if get_worker_info() is None else stack(items, fn=_stack_shared)
 
 

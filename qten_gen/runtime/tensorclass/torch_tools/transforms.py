@@ -17,11 +17,12 @@ from torch._C._functorch import is_batchedtensor, maybe_get_level
 from torch._functorch.vmap import _add_batch_dim, _remove_batch_dim, lazy_load_decompositions, vmap_increment_nesting  # type: ignore[attr-defined] # where torch 2.6 defines them
 from torch.utils import _pytree
 
-from ..core import names
+from ..core import name_changes
 from ..core.contents import unbatched_leaves
 from ..core.errors import describe
+from ..core.sizes import with_inserted, without
 from ..core.stored import Stored
-from ..core.tensor_shapes import Dim, dimension, with_inserted, without
+from ..core.tensor_shapes import Dim, dimension
 from ..methods.joining import split
 
 T = TypeVar("T", bound=Stored)
@@ -77,7 +78,7 @@ def _mapped(self: T, function: Callable[[T], R], at: int, out_dim: int, randomne
     with vmap_increment_nesting(length, randomness) as level:
         item = self._rearrange(_hide, (at, level), without(size, at))
         if self._names is not None:
-            item._names = names.without(self._names, (at,))
+            item._names = name_changes.without(self._names, (at,))
         result = function(item)
         show = partial(_shown, level, length, out_dim)
         alone = isinstance(result, (Tensor, Stored))
@@ -108,7 +109,7 @@ def _shown(level: int, length: int, out_dim: int, result: object) -> object:
         raise IndexError(f"vmap: expected out_dim from {-dims} to {dims - 1} for results of {kind}, got {out_dim}")
     at = out_dim % dims
     shown = result._rearrange(_show, (level, length, at), with_inserted(result._batch_size, at, length))
-    shown._names = names.inserted(result._names, at)
+    shown._names = name_changes.inserted(result._names, at)
     for name, tensor in unbatched_leaves(result):
         if is_batchedtensor(tensor) and maybe_get_level(tensor) == level:
             raise TypeError(

@@ -5,69 +5,13 @@ Static values are part of it. So only those can be written that JSON gives back 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import torch
 from torch import Size
 
-from ..core.names import Names
 from ..core.stored import Stored
-from ..fields.static import equal
-
-
-class Hidden(NamedTuple):
-    """A tensor inside of vmap."""
-
-    shape: Size
-    stride: tuple[int, ...]
-    hidden_stride: int
-    """The stride of the dimension that is hidden; 0 where the tensor has none, and is expanded."""
-
-
-class Layout(NamedTuple):
-    """What a tree keeps of an object beside its children.
-
-    Batch size and device are found again from the children, so that objects of different batch sizes have one structure, and
-    `vmap` sees one batch dimension less inside. An object without tensors that carry the batch keeps its own in `alone`; where
-    another object holds it, that gives it what fits: see `_alone_in`.
-    """
-
-    names: tuple[str, ...]
-    """The children: tensor and nested fields that are not None."""
-    static: tuple[object, ...]
-    event_ndim: int
-    """How many dimensions the first child that carries the batch has beyond the batch dimensions."""
-    batch_ndim: int
-    """How many batch dimensions there were."""
-    has_device: bool
-    alone: tuple[Size, torch.device | None] | None
-    unbatched: tuple[tuple[str, int], ...] = ()
-    """The Unbatched children, and how many dimensions each has at least."""
-    dimension_names: Names | None = None
-    hidden: Hidden | None = None
-    """Inside of vmap, how the first child lies in memory, whose dimension comes back in a place that only that tells."""
-
-    def __eq__(self, other: object) -> bool:
-        # What the children themselves say is not compared: a tree of numbers has to fit one of tensors, for `in_dims`.
-        if self is other:
-            return True
-        if not isinstance(other, Layout) or self.names != other.names or len(self.static) != len(other.static):
-            return False
-        return self.static is other.static or all(map(equal, self.static, other.static))
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    def __hash__(self) -> int:
-        return hash((self.names, *map(_hash, self.static)))
-
-
-def _hash(value: object) -> int:
-    """A number that equal static values share. Arrays and mutable values have no hash of their own, and each NaN has another."""
-    try:
-        return hash(value) if value == value else 0
-    except (TypeError, ValueError):
-        return 0
+from .layouts import Layout
 
 
 def dumped(cls: type[Stored], layout: Layout) -> dict[str, object]:

@@ -1,0 +1,119 @@
+"""Locking an object and unlocking it, also for the length of a `with` statement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeVar
+from weakref import ref
+
+from .locks import changes, lock, nested_objects, refusal
+from .open_blocks import End, OpenBlocks
+from .stored import FROZEN, Lock, Stored
+
+T = TypeVar("T", bound=Stored)
+
+
+def lock_(self: T) -> T:
+    """Lock the object and those that it holds: their fields, batch sizes and names cannot be set any more.
+
+    What is in the tensors may still change, by index and by the methods that work in place. In a `with` statement the lock
+    ends with the block.
+
+    >>> batch = Batch(torch.arange(2), batch_size=2)
+    >>> with batch.lock_():
+    ...     batch.tokens[0] = 5
+    ...     batch.is_locked
+    True
+    >>> batch.tokens, batch.is_locked
+    (tensor([5, 1]), False)
+    """
+    with changes():
+        _remember(self)
+        lock(self)
+    return self
+
+
+def unlock_(self: T) -> T:
+    """Unlock the object and those that it holds. In a `with` statement an object that was locked is locked again afterwards.
+
+    >>> batch = Batch(torch.arange(2), batch_size=2, lock=True)
+    >>> with batch.unlock_():
+    ...     batch.mask = torch.ones(2)
+    >>> batch.is_locked
+    True
+
+    Raises:
+        RuntimeError: another locked object holds it, or one of those that it holds; unlock that one.
+        FrozenInstanceError: it is frozen.
+    """
+    if self._lock is FROZEN:
+        raise refusal(self, f"cannot unlock a {type(self).__name__}", ".clone()")
+    with changes():
+        _unlock(self)
+    return self
+
+
+def _unlock(self: Stored) -> None:
+    """Unlock a whole tree, or nothing where an object outside of it holds a part and keeps that locked."""
+    tree = list(_tree(self))
+    for found in tree:
+        for owner in _owners(found):
+            # By identity, and not by `id`, which a graph would be specialised on.
+            if not any(owner is inner for inner in tree):
+                raise RuntimeError(
+                    f"cannot unlock a {type(self).__name__}: a locked {type(owner).__name__} holds "
+                    f"{'it' if found is self else f'its {type(found).__name__}'}; unlock that, or use .clone()"
+                )
+    _remember(self)
+    for found in tree:
+        if found._lock is not FROZEN:
+            found._lock = None
+
+
+def begin_lock_block(self: Stored) -> bool:
+    """Begin a `with` statement that follows on `lock_()` or `unlock_()`. Whether it does."""
+    blocks: OpenBlocks | None = getattr(self, "_entered", None)
+    return blocks is not None and blocks.begin_lock()
+
+
+def end_block(self: Stored) -> End | None:
+    """End a `with` statement: restore the lock as it was before; see `open_blocks` for those of other threads.
+
+    Returns:
+        What writes a view back; None for the block of a lock.
+    """
+    with changes():
+        ended = self._entered.end()
+        if ended.was_locked:
+            lock(self)
+        elif ended.was_locked is False:
+            _release(self)
+    return ended.write_back
+
+
+def _release(self: Stored) -> None:
+    """Take the lock of an object off it and those that it holds. Another locked object that holds them too keeps them locked."""
+    for found in _tree(self):
+        if found._lock is not None and found._lock is not FROZEN:
+            others = tuple([ref(owner) for owner in _owners(found) if owner is not self])
+            found._lock = Lock(others) if others else None
+
+
+def _remember(self: Stored) -> None:
+    blocks: OpenBlocks | None = getattr(self, "_entered", None)
+    if blocks is None:
+        blocks = self._entered = OpenBlocks()
+    blocks.announce(self._lock is not None)
+
+
+def _tree(self: Stored) -> Iterator[Stored]:
+    """An object and everything that it holds."""
+    yield self
+    for inner in nested_objects(self):
+        yield from _tree(inner)
+
+
+def _owners(self: Stored) -> list[Stored]:
+    """The objects whose lock keeps this one locked. Those that are gone keep nothing."""
+    owners = [root() for root in self._lock.roots] if self._lock is not None else []
+    return [owner for owner in owners if owner is not None]

@@ -1,0 +1,101 @@
+"""Assignment to the items of an object: `batch[index] = value`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+import torch
+from torch import Size, Tensor
+from torch.compiler import is_compiling
+
+from ..core.contents import batched_leaves
+from ..core.error_context import explain
+from ..core.indices import Index, PlainIndex
+from ..core.locks import refuse_if_frozen
+from ..core.number_values import is_number, written
+from ..core.stored import Stored
+from ..core.tensor_shapes import over_batch, with_event
+from ..fields.nested import object_for
+from .indexing import getitem, resolved, shown
+
+T = TypeVar("T", bound=Stored)
+
+
+def setitem(self: T, index: Index, value: T | Tensor | float) -> None:
+    """Write into the items that `index` selects, in place.
+
+    Where torch refuses one field, the fields before it are written already.
+
+    Args:
+        index: As in `getitem`.
+        value: An object of the same class with the batch size and the static fields of those items, or a TensorDict that has
+            its entries; a number; or a tensor whose shape broadcasts over their batch size. Numbers and tensors are converted to
+            the dtype of each field.
+
+    Raises:
+        ValueError: the batch sizes do not fit, or a static field differs.
+        FrozenInstanceError: the class is frozen.
+    """
+    refuse_if_frozen(self, "assign to an item of")
+    plain, size = resolved(self, index)
+    if type(value) is type(self):
+        _put(self, index, plain, value, size)
+    elif not isinstance(value, (Tensor, int, float)) and (found := object_for(type(self), value)) is not None:
+        _put(self, index, plain, found, size)
+    else:
+        _fill(self, index, plain, value, size)
+
+
+def _put(self: T, index: Index, plain: PlainIndex, value: T, size: Size) -> None:
+    """Write an object into the items of an index, whose batch size is `size`."""
+    if is_compiling() and _has_mask(index) and len(value._batch_size) == len(size):
+        _check_in_graph(value._batch_size, size)
+    elif value._batch_size != size:
+        raise ValueError(
+            f"{type(self).__name__}[{shown(index)}] has batch size {list(size)}, "
+            f"the value has {list(value._batch_size)}"
+        )
+    self._check_compatible(value)
+    try:
+        self._index_put(plain, value)
+    except RuntimeError as error:
+        explain(f"{type(self).__name__}[{shown(index)}]", [getitem(self, index), value], error, dtypes=True)
+        raise
+
+
+def _has_mask(index: Index) -> bool:
+    items = index if isinstance(index, tuple) else (index,)
+    return any(isinstance(item, Tensor) and item.dtype in (torch.bool, torch.uint8) for item in items)
+
+
+def _check_in_graph(given: Sequence[int], wanted: Sequence[int]) -> None:
+    """Compare sizes where the code runs: how many items a mask selects is not known while it is traced."""
+    for one, other in zip(given, wanted, strict=True):
+        torch._check(one == other)  # type: ignore[no-untyped-call] # torch writes no types there
+
+
+def _over_selected(value: Tensor, size: Size, event_ndim: int) -> Tensor:
+    """`over_batch` in a graph, for the items that a mask selects."""
+    last = size[len(size) - value.dim() :]
+    wanted = [1 if own == 1 else selected for own, selected in zip(value.shape, last, strict=True)]
+    _check_in_graph(value.shape, wanted)
+    return with_event(value, event_ndim)
+
+
+def _fill(self: Stored, index: Index, plain: PlainIndex, value: object, size: Size) -> None:
+    """Write a number, or a tensor that broadcasts over the batch size `size` of the items, into the items of an index."""
+    if isinstance(value, Tensor):
+        batch_ndim = len(self._batch_size)
+        shaped = _over_selected if is_compiling() and _has_mask(index) and value.dim() <= len(size) else over_batch
+        for leaf in batched_leaves(self):
+            # Torch converts what it writes into a slice, but not what a mask or indices select.
+            leaf[plain] = shaped(value, size, leaf.dim() - batch_ndim).to(leaf.dtype)
+    elif is_number(value):
+        number = written(value)
+        for leaf in batched_leaves(self):
+            leaf[plain] = number
+    else:
+        items, wrong = f"{type(self).__name__}[{shown(index)}]", type(value).__name__
+        instead = "; .update_at_ writes values by field" if isinstance(value, Mapping) else ""
+        raise TypeError(f"{items}: expected {type(self).__name__}, a Tensor or a number, got {wrong}{instead}")

@@ -1,0 +1,131 @@
+"""Objects as pytrees whose fields are not all tensors that the batch carries; and what vmap makes of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Size, Tensor
+from torch._C._functorch import is_batchedtensor
+
+from ..core.contents import allocate_like, tensor_and_nested, tensors_of
+from ..core.stored import Stored
+from ..core.tensor_shapes import dimension
+from ..fields.per_item import fitted, original
+from .layouts import Hidden, Layout, apart, layout_of, shape_of
+
+
+def flatten_some(names: tuple[str, ...], self: Stored) -> tuple[list[Any], Layout]:
+    """`_flatten` of an object with Unbatched fields or containers: the tensors that the batch carries say its size."""
+    values, static = self._field_values()
+    present = [(name, value) for name, value in zip(names, values, strict=True) if value is not None]
+    carried = apart(value for name, value in present if name not in self._unbatched)
+    unbatched = tuple((name, _fewest(value)) for name, value in present if name in self._unbatched)
+    children = tuple(name for name, _ in present)
+    static = tuple([original(value) for value in static])
+    layout = layout_of(self, children, static, carried, unbatched)
+    return [None if value is _NO_DIM else value for _, value in present], layout
+
+
+def carried(cls: type[Stored], children: list[Any], layout: Layout) -> list[Any]:
+    """The children that the batch carries.
+
+    Raises:
+        TypeError: `vmap` takes an Unbatched child apart, which it does unless `in_dims` says otherwise.
+    """
+    dimensions = dict(layout.unbatched)
+    for name, child in zip(layout.names, children, strict=True):
+        if any(_is_taken_apart(one, dimensions.get(name, 0)) for one in tensors_of(child)):
+            raise TypeError(
+                f"{cls.__name__}.{name} is the same for a whole batch, and vmap takes it apart with the rest; "
+                "say in_dims=(batch.vmap_dims(),) for a call with `batch`"
+            )
+    return apart(child for name, child in zip(layout.names, children, strict=True) if name not in dimensions)
+
+
+def alone_in(batch_size: Size, batch_ndim: int, child: Stored) -> Stored:
+    """Such an object, fitted to its holder, which had `batch_ndim` batch dimensions before."""
+    size = batch_size + child._batch_size[batch_ndim:]
+    if size == child._batch_size:
+        return child
+    values, static = child._field_values()
+    fitting = [alone_in(batch_size, batch_ndim, value) if isinstance(value, Stored) else value for value in values]
+    items = tuple([fitted(original(value), size) for value in static])
+    out = allocate_like(child)._assign(fitting, items, size, child._device)
+    out._names = child._names if len(size) == len(child._batch_size) else None
+    return out
+
+
+def _fewest(value: object) -> int:
+    """The smallest number of dimensions among the tensors of a field."""
+    dims = [len(shape_of(one)) for one in tensors_of(value)]
+    return min(dims) if dims else 0  # dynamo knows no `default=`
+
+
+def _is_taken_apart(child: object, dimensions: int) -> bool:
+    """Whether vmap hides a dimension of a tensor that had so many. Torch has no public way to ask."""
+    return isinstance(child, Tensor) and child.dim() < dimensions and is_batchedtensor(child)
+
+
+def refuse_beyond(cls: type[Stored], hidden: Hidden, batch_ndim: int, child: object) -> None:
+    """Raise the error of a dimension that vmap gives back, as its `out_dims` say, behind the batch dimensions.
+
+    The tree is not told where it was put; but the tensor is a view of the one inside, so that its sizes and strides tell.
+
+    Raises:
+        ValueError: it stands among the dimensions that a field has beyond the batch.
+    """
+    if not isinstance(child, Tensor) or child.dim() != len(hidden.shape) + 1:
+        return
+    sizes, strides = child.shape, child.stride()
+    places = [
+        at
+        for at in range(child.dim())
+        if (*sizes[:at], *sizes[at + 1 :]) == hidden.shape
+        and (*strides[:at], *strides[at + 1 :]) == hidden.stride
+        and strides[at] == hidden.hidden_stride
+    ]
+    if places and places[0] > batch_ndim:
+        places_expected = "0" if batch_ndim == 0 else f"0 to {batch_ndim}"
+        raise ValueError(
+            f"vmap: out_dims puts the dimension among those that the fields of {cls.__name__} have beyond the batch; "
+            f"expected {places_expected} for results of {batch_ndim} batch dimension{'' if batch_ndim == 1 else 's'}"
+        )
+
+
+class _NoDim:
+    """Type of `_NO_DIM`. A bare object would do, but dynamo does not look at the attributes of one."""
+
+
+_NO_DIM = _NoDim()
+"""In place of an Unbatched tensor, which vmap shall not take apart. A None would be an optional field without a value."""
+
+
+def vmap_dims(self: Stored, dim: int = 0) -> object:
+    """What to tell `torch.vmap` as `in_dims` or `out_dims`, so that it takes apart only what the batch carries.
+
+    >>> batch = Batch(torch.arange(2), batch_size=2)
+    >>> torch.vmap(lambda item: item.tokens * 2, in_dims=(batch.vmap_dims(),))(batch)
+    tensor([0, 2])
+
+    It is needed for classes with Unbatched fields, and says what `dim` says for all others.
+
+    Args:
+        dim: The batch dimension to map over.
+    """
+    at = dimension(self, dim)
+    values, static = self._field_values()
+    dims = [
+        None if value is None else _dim(value, name in self._unbatched, at)
+        for name, value in zip(tensor_and_nested(self), values, strict=True)
+    ]
+    return allocate_like(self)._assign(dims, static, self._batch_size, self._device)
+
+
+def _dim(value: object, unbatched: bool, dim: int) -> object:
+    if isinstance(value, dict):
+        return dict.fromkeys(value, None if unbatched else dim)
+    if isinstance(value, list):
+        return [None if unbatched else dim] * len(value)
+    if unbatched:
+        return _NO_DIM
+    return vmap_dims(value, dim) if isinstance(value, Stored) else dim
