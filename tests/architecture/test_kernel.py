@@ -9,6 +9,7 @@ import pytest
 
 from qten_gen.model.array_shapes import FAMILIES
 from qten_gen.runtime import generated, generated_features
+from tests.generated_sources import generated_sources
 
 from .imports import PACKAGE, REPOSITORY, arrows_at_once, reached
 
@@ -17,8 +18,6 @@ MOST = 3_000
 
 BELOW = ("common/", "runtime/declaring/")
 """What the kernel stands on: the vocabulary, and class statements."""
-
-SAMPLES = [*REPOSITORY.glob("tests/samples/*/*_qten.py"), *REPOSITORY.glob("examples/*/*_qten.py")]
 
 
 def loaded(file: str) -> dict[str, int]:
@@ -46,7 +45,11 @@ def test_the_page_of_the_runtime_says_how_large_the_kernel_is() -> None:
 
 @pytest.mark.parametrize(("alias", "hub"), [("_rt", generated), ("_features", generated_features)])
 def test_generated_code_calls_all_that_is_listed_for_it(alias: str, hub: object) -> None:
-    called = {name for path in SAMPLES for name in re.findall(rf"\b{alias}\.(\w+)", path.read_text(encoding="utf-8"))}
+    folders = (REPOSITORY / "tests" / "samples", REPOSITORY / "examples", generated_sources())
+    generated_files = [path for folder in folders for path in folder.glob("*/*_qten.py")]
+    called = {
+        name for path in generated_files for name in re.findall(rf"\b{alias}\.(\w+)", path.read_text(encoding="utf-8"))
+    }
     families = {family.upper() for family in FAMILIES}
     text = Path(str(hub.__file__)).read_text(encoding="utf-8")  # type: ignore[attr-defined] # a module has a file
     listed = {*re.findall(r"import \w+ as (\w+)", text)}

@@ -20,7 +20,7 @@ from tests.command import BATCH, BROKEN, Command, Result
 # Newer interpreters warn of copies of a process with threads, such as a worker of pytest-xdist. The command makes no such copy.
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 
-SAMPLES = Path(__file__).parents[1] / "samples"
+TESTS = Path(__file__).parents[1]
 
 BASE = """
 from torch import Tensor
@@ -41,10 +41,9 @@ class Child{number}(Base):
 def project(tmp_path: Path) -> Path:
     """A project where files depend on each other: samples, a base with children, mistakes, a warning, and an orphan."""
     root = tmp_path / "project"
-    for name in ("atlas", "shop", "signals"):
-        shutil.copytree(
-            SAMPLES / name, root / name, ignore=lambda _, names: [path for path in names if is_output(path)]
-        )
+    for name in ("sources/atlas", "samples/shop", "sources/signals"):
+        source = TESTS / name
+        shutil.copytree(source, root / source.name, ignore=lambda _, names: [path for path in names if is_output(path)])
     write = Command(root).write
     write("pyproject.toml", "")
     write("family/__init__.py", "")

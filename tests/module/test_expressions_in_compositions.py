@@ -15,8 +15,8 @@ import torch
 from torch import nn
 
 from qten_gen import DeclarationError, Module, Sequential, choice, sequential, submodule
-from tests.samples.kinds import configured
-from tests.samples.kinds.configured import Composed, Config, Step
+from tests.generated_sources import generated_sources
+from tests.sources.kinds.configured import Composed, Config, Step
 
 
 def test_members_of_a_sequence_read_a_configuration() -> None:
@@ -57,20 +57,17 @@ def test_parameters_and_computed_values_read_derived_values() -> None:
     assert Composed(Config(heads=1)).mask is None
 
 
-def test_the_class_in_memory_makes_the_same_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert configured.__file__ is not None
-    source = Path(configured.__file__).read_text(encoding="utf-8")
-    (tmp_path / "configured_without_files.py").write_text(source, encoding="utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
-    in_memory = importlib.import_module("configured_without_files")
+def test_the_class_in_memory_makes_the_same_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(generated_sources())
+    in_files = importlib.import_module("kinds.configured")
 
-    assert not Path(inspect.getfile(in_memory.Composed.__init__)).exists()
-    assert Path(inspect.getfile(Composed.__init__)).name == "configured_qten.py"
+    assert not Path(inspect.getfile(Composed.__init__)).exists()
+    assert Path(inspect.getfile(in_files.Composed.__init__)).name == "configured_qten.py"
     for config in (Config(), Config(bias=False, act="relu", heads=4)):
         torch.manual_seed(0)
-        generated = Composed(config)
+        made = Composed(config)
         torch.manual_seed(0)
-        made = in_memory.Composed(in_memory.Config(**asdict(config)))
+        generated = in_files.Composed(in_files.Config(**asdict(config)))
         assert [name for name, _ in made.named_modules()] == [name for name, _ in generated.named_modules()]
         torch.testing.assert_close(made.state_dict(), generated.state_dict(), rtol=0, atol=0)
 

@@ -9,28 +9,35 @@ import pytest
 from qten_gen.link import link
 from qten_gen.model import Declaration
 from qten_gen.read.module import read
+from tests.generated_sources import FOLDER, generated_sources
 from tests.outright import compared
 
 ROOT = Path(__file__).parents[2]
 DECLARING = [
     (ROOT / "tests" / "samples", "shop.model"),
-    (ROOT / "tests" / "samples", "kinds.tensorclasses"),
-    (ROOT / "tests" / "samples", "kinds.configured"),
-    (ROOT / "tests" / "samples", "kinds.modules"),
-    (ROOT / "tests" / "samples", "fleet.parts"),
-    (ROOT / "tests" / "samples", "fleet.trucks"),
-    (ROOT / "tests" / "samples", "signals.models"),
+    (ROOT / "tests" / "samples", "fields.model"),
+    (FOLDER, "kinds.tensorclasses"),
+    (FOLDER, "kinds.configured"),
+    (FOLDER, "kinds.modules"),
+    (FOLDER, "fleet.parts"),
+    (FOLDER, "fleet.trucks"),
+    (FOLDER, "signals.models"),
     (ROOT / "tests" / "samples", "llama.model"),
-    (ROOT / "tests" / "samples", "kinds.tensordicts"),
-    (ROOT / "tests" / "samples", "atlas.maps"),
-    (ROOT / "tests" / "samples", "atlas.places"),
-    (ROOT / "tests" / "samples", "atlas.routes"),
-    (ROOT / "tests" / "samples", "awkward.tensorclasses"),
-    (ROOT / "tests" / "samples", "awkward.modules"),
+    (FOLDER, "kinds.tensordicts"),
+    (FOLDER, "atlas.maps"),
+    (FOLDER, "atlas.places"),
+    (FOLDER, "atlas.routes"),
+    (FOLDER, "awkward.tensorclasses"),
+    (FOLDER, "awkward.modules"),
     (ROOT / "examples", "vision.after"),
     (ROOT / "examples", "decoder.model"),
     (ROOT / "examples", "digits.model"),
 ]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def sources() -> None:
+    generated_sources()
 
 
 def declarations(folder: Path, module: str) -> tuple[Declaration, ...]:
@@ -85,9 +92,6 @@ def test_nearly_all_class_statements_are_read_outright_and_as_the_generator_read
 
 
 def test_every_declaration_in_the_repository_is_compared() -> None:
-    declared = {
-        path.relative_to(ROOT) for top in ("examples", "tests/samples") for path in (ROOT / top).rglob("*_qten.py")
-    }
-    assert {
-        (folder / f"{module.replace('.', '/')}_qten.py").relative_to(ROOT) for folder, module in DECLARING
-    } == declared
+    tops = (ROOT / "examples", ROOT / "tests" / "samples", FOLDER)
+    declared = {path for top in tops for path in top.rglob("*_qten.py")}
+    assert {folder / f"{module.replace('.', '/')}_qten.py" for folder, module in DECLARING} == declared

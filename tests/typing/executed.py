@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from tests.generated_sources import generated_sources
+
 PROGRAMS = Path(__file__).parent / "programs"
 SAMPLES = Path(__file__).parents[1] / "samples"
 MADE = (
@@ -192,7 +194,7 @@ def line(found: Found) -> str:
 
 def main() -> None:
     """Run all programs. `--write` notes what cannot run."""
-    sys.path[:0] = [str(PROGRAMS), str(SAMPLES)]
+    sys.path[:0] = [str(PROGRAMS), str(generated_sources()), str(SAMPLES)]
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         results = [run(path) for path in sorted(PROGRAMS.glob("*.py"))]
     raising = [line(one) for _, _, found in results for one in found]

@@ -12,15 +12,17 @@ from pathlib import Path
 
 import pytest
 
+from tests.generated_sources import generated_sources
+
 REPOSITORY = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
 def without_stubs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The samples and examples, with generated modules and without their stubs."""
+    """The sources, samples and examples, with generated modules and without their stubs."""
     folder = tmp_path_factory.mktemp("generated")
-    for source in ("tests/samples", "examples"):
-        shutil.copytree(REPOSITORY / source, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*_qten.pyi"))
+    for source in (generated_sources(), REPOSITORY / "tests" / "samples", REPOSITORY / "examples"):
+        shutil.copytree(source, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*_qten.pyi", ".*"))
     settings = {
         "typeCheckingMode": "strict",
         "include": ["**/*_qten.py"],

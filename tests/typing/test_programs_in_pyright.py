@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.generated_sources import generated_sources
 from tests.typing.marked_programs import HERE, disagreements, run
 
 
 @pytest.mark.long(16)
 def test_pyright_reports_what_the_programs_say() -> None:
+    generated_sources()
     project = f"--project={HERE / 'pyrightconfig.json'}"
     output = run("pyright", project, f"--pythonpath={sys.executable}", "--outputjson")
     found = disagreements(

@@ -11,16 +11,21 @@ from pathlib import Path
 import pytest
 from mypy.main import define_options
 
+from tests.generated_sources import FOLDER, generated_sources
+
 REPOSITORY = Path(__file__).parents[2]
 ALLOWED = Path(__file__).with_name("stubtest_allowlist.txt")
-ROOTS = (REPOSITORY, REPOSITORY / "examples", REPOSITORY / "stubs")
+ROOTS = (REPOSITORY, REPOSITORY / "examples", REPOSITORY / "stubs", FOLDER)
 
 
 def pairs() -> list[str]:
     """The generated modules, by the names that tests and examples import them with."""
-    found = [*(REPOSITORY / "tests" / "samples").rglob("*_qten.pyi"), *(REPOSITORY / "examples").rglob("*_qten.pyi")]
+    roots = {REPOSITORY / "tests" / "samples": REPOSITORY, REPOSITORY / "examples": REPOSITORY / "examples"}
+    roots[FOLDER] = generated_sources()
     return sorted(
-        ".".join(path.relative_to(REPOSITORY).with_suffix("").parts).removeprefix("examples.") for path in found
+        ".".join(path.relative_to(root).with_suffix("").parts)
+        for folder, root in roots.items()
+        for path in folder.rglob("*_qten.pyi")
     )
 
 
@@ -55,6 +60,7 @@ def settings(cache: Path) -> str:
 def test_the_package_and_the_generated_stubs_say_what_the_classes_are(tmp_path: Path) -> None:
     modules = ["qten_gen", *pairs()]
     assert "tests.samples.shop.model_qten" in modules and "digits.model_qten" in modules
+    assert "kinds.modules_qten" in modules
     cache, config = tmp_path / "cache", tmp_path / "mypy.ini"
     config.write_text(settings(cache), encoding="utf-8")
     command = [sys.executable, "-m", "mypy.stubtest", *modules, "--allowlist", str(ALLOWED), "--concise"]

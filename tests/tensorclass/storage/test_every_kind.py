@@ -18,7 +18,7 @@ import torch
 
 from qten_gen import PerItem, TensorClass
 from qten_gen.model.fields import FieldDecl, FieldKind
-from tests.samples.kinds import tensorclasses
+from tests.sources.kinds import tensorclasses
 
 from .forms import ALL_FORMS, Declared, Form, Part, seen
 

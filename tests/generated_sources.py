@@ -1,0 +1,43 @@
+"""The packages of `tests/sources` with their generated files. Those are not kept: the text of every kind is in `tests/samples`.
+
+    python -m tests.generated_sources
+
+writes them, and prints the folder.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from filelock import FileLock
+
+from qten_gen.cli.command import main
+
+REPOSITORY = Path(__file__).parents[1]
+SOURCES = REPOSITORY / "tests" / "sources"
+FOLDER = REPOSITORY / "build" / "sources"
+"""Always the same, so that the caches of type checkers serve the next run."""
+
+
+def generated_sources() -> Path:
+    """The folder, with each package as it is now. Files that are as before keep their times."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with FileLock(FOLDER.with_suffix(".lock")):
+        wanted = {path.relative_to(SOURCES): path.read_bytes() for path in SOURCES.glob("*/*.py")}
+        wanted[Path("pyproject.toml")] = b'[tool.qten-gen]\nsrc = ["."]\n'
+        for package in FOLDER.iterdir():
+            if package.is_dir() and not (SOURCES / package.name).is_dir() and not package.name.startswith("."):
+                shutil.rmtree(package)
+        for name, data in wanted.items():
+            path = FOLDER / name
+            if not path.exists() or path.read_bytes() != data:
+                path.parent.mkdir(exist_ok=True)
+                path.write_bytes(data)
+        status = main(["--quiet", str(FOLDER)])
+        assert status == 0, f"{FOLDER} cannot be generated"
+    return FOLDER
+
+
+if __name__ == "__main__":
+    print(generated_sources())
