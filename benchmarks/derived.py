@@ -36,10 +36,6 @@ class Declared(Module):
     def positive(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return (self.score > 0).to(dtype)
 
-    @virtual(cached="may_be_stale")
-    def guarded(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-        return (self.score > 0).to(dtype)
-
 
 class Plain(nn.Module):
     """What both ways share, in nn.Module's style."""
@@ -110,9 +106,6 @@ def rows() -> Iterator[tuple[str, Cells, str]]:
             "inferno": (f"m.{text}.value", {"m": inferno}),
         }
         yield name, columns, "200 ns"
-    guarded: Cells = {"cached": ("m.guarded", {"m": declared})}
-    others: Cells = {name: columns[name] for name in ("VirtualTensor", "inferno")}
-    yield "mask of a buffer, sources not declared", {**guarded, **others}, ""
 
 
 def agree(columns: Cells) -> bool:

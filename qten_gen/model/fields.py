@@ -240,9 +240,9 @@ class VirtualDecl:
 
     name: str
     cached: bool | Literal["may_be_stale"] = False
-    """Whether the result is kept until a source changes; `"may_be_stale"` if also where a change may go unnoticed."""
+    """Whether the result is kept until a source changes; `"may_be_stale"` if tensors are among the sources."""
     sources: tuple[str, ...] | None = None
-    """The fields that a cached tensor is derived from, `sources=("dim",)`; None for what its function mentions."""
+    """The fields that a cached tensor is derived from, `sources=("dim",)`."""
     cast: bool = False
     """Whether a floating point result gets the module's dtype."""
     type: TypeExpr = field(default=TypeExpr(""), compare=False)

@@ -24,7 +24,7 @@ from .data_writes import data_writes
 from .docstrings import docstring, text_of_string
 from .imports import FUTURE_ANNOTATIONS, bound_names, dotted
 from .names import Scope
-from .own_attributes import changes, reads, registered_later
+from .own_attributes import changes, mentions, registered_later
 from .registered_state import registered_state
 from .signatures import Function, method, positional_parameters
 from .type_variables import type_parameter_names, type_parameters
@@ -247,18 +247,19 @@ def _methods(body: list[Statement], scope: Scope, *, has_bases: bool = False) ->
     found = [(method(node, place, scope), node) for node, place in body if isinstance(node, Function)]
     derives = any(source.specifier is not None and source.specifier.get("cached") for source, _ in found)
     for source, node in found:
-        written = replace(source, data_writes=data_writes(node, source.place)) if derives else source
+        written = _with_uses(source, node) if derives else source
         is_constructor = source.name in _CONSTRUCTORS
         yield _with_changes(written, node, scope) if has_bases or is_constructor else written
+
+
+def _with_uses(source: MethodSource, node: Function) -> MethodSource:
+    """The method with what a cached virtual tensor may be derived from."""
+    return replace(source, data_writes=data_writes(node, source.place), reads=mentions(node))
 
 
 def _with_changes(source: MethodSource, node: Function, scope: Scope) -> MethodSource:
     """The method with what it does to its object. The constructors are read in more detail."""
     found = changes(node, source.place, scope)
-    if source.specifier is not None and source.specifier.get("sources") is not None:
-        parameters = positional_parameters(node)
-        owner = parameters[0].arg if parameters else ""
-        return replace(source, changes=found, reads=tuple(dict.fromkeys(reads(node, owner))))
     if source.name in ("__init__", "__post_init__"):
         later = registered_later(node) if any(change.in_container for change in found) else ()
         return replace(source, changes=found, registers_later=later)

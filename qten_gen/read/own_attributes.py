@@ -56,8 +56,25 @@ def registered_later(node: Function) -> tuple[str, ...]:
 def reads(node: ast.AST, owner: str) -> Iterator[str]:
     """The attributes of an object that an expression or a function mentions."""
     for found in ast.walk(node):
-        if isinstance(found, ast.Attribute) and isinstance(found.value, ast.Name) and found.value.id == owner:
+        if isinstance(found, ast.Attribute) and _is_named(found.value, owner):
             yield found.attr
+
+
+def _is_named(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def mentions(node: Function) -> tuple[str, ...]:
+    """The attributes of its object that a method mentions; `""` for the object itself, of which anything may be read."""
+    parameters = positional_parameters(node)
+    if not parameters:
+        return ()
+    owner = parameters[0].arg
+    found = dict.fromkeys(reads(node, owner))
+    names = [name for name in ast.walk(node) if isinstance(name, ast.Name)]
+    attributes = sum(1 for name in ast.walk(node) if isinstance(name, ast.Attribute) and _is_named(name.value, owner))
+    is_passed_on = sum(name.id == owner for name in names) > attributes or any(name.id == "super" for name in names)
+    return (*found, "") if is_passed_on else tuple(found)
 
 
 def _of_suite(statements: Iterable[ast.stmt], place: NodePath, owner: str, scope: Scope) -> Iterator[Change]:

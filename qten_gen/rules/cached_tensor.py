@@ -1,7 +1,8 @@
 """A method of a Module that makes a tensor is cached by `functools`.
 
 The tensor is kept as it was when the method first ran: `.to()` does not move it, and it does not follow the fields that it was
-made from. `lru_cache` also keeps each module alive. `@virtual(cached=True)` computes the tensor again when something changed.
+made from. `lru_cache` also keeps each module alive. `@virtual(cached=True, sources=("size",))` computes the tensor again when a
+source changed.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from torch import Tensor
 class Mask(Module):
     size: int
 
-    @virtual(cached=True)
+    @virtual(cached=True, sources=("size",))
     def causal(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.ones(self.size, self.size, dtype=dtype, device=device).tril()
 """
@@ -56,6 +57,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         if cache is not None and method.signature.result.removeprefix("torch.") == "Tensor":
             message = f"{cache.rpartition('.')[2]} keeps the first tensor of {method.name}, also when the module moves"
             help = (
-                f"write @virtual(cached=True) above def {method.name}(self, dtype: torch.dtype, device: torch.device)"
+                f"write @virtual above def {method.name}(self, dtype: torch.dtype, device: torch.device);"
+                " with cached=True and sources=, it is kept"
             )
             yield Diagnostic(KIND, message, method.place / "name", help)

@@ -1,19 +1,19 @@
-"""The argument `sources=` of a virtual tensor leaves out what its function reads.
+"""A cached virtual tensor does not name what it is derived from.
 
-A cached value is computed again when one of its sources changes. If the function reads another field, a change of that field
-does not count: the module goes on using the old value, without an error. Without `sources=`, everything counts that the
-function mentions.
+A cached value is computed again when one of its `sources` changes. If the function reads another field, a change of that field
+does not count: the module goes on using the old value, without an error. So a cached virtual tensor names every field that its
+function reads, in the methods of the class that it calls too. With `sources=()`, it reads none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from ..model import BufferDecl, ConfigDecl, ModuleDecl, ParameterDecl, VirtualDecl
-from ..model.diagnostics import Diagnostic, Kind
+from ..model import BufferDecl, ConfigDecl, DerivedDecl, MethodSource, ModuleDecl, ParameterDecl, VirtualDecl
+from ..model.diagnostics import Diagnostic, Fix, Kind
 from .context import RuleContext
 
-KIND = Kind("QG326", "incomplete-sources", "warning")
+KIND = Kind("QG326", "incomplete-sources", can_be_wrong=True)
 
 GOOD = """
 import torch
@@ -47,21 +47,102 @@ class Decay(Module):
 """
 
 
+_VALUES = (ConfigDecl, DerivedDecl)
+_TENSORS = (ParameterDecl, BufferDecl)
+_COMPARED = frozenset({"training", "dtype", "device"})
+"""What a cached value follows without being told."""
+
+
 def check(context: RuleContext) -> Iterator[Diagnostic]:
     declaration = context.declaration
     if not isinstance(declaration, ModuleDecl):
         return
-    read = {method.name: method.reads for method in context.methods}
-    sources = {f.name for f in declaration.fields if isinstance(f, ConfigDecl | ParameterDecl | BufferDecl)}
+    methods = {method.name: method for method in context.methods}
     for field in context.module_fields:
-        if not isinstance(field, VirtualDecl) or field.sources is None or not sources.issuperset(field.sources):
+        if not isinstance(field, VirtualDecl):
             continue
+        method = methods.get(field.name)
         if not field.cached:
-            message = f"{field.name} is not cached, so its sources have no effect"
-            yield Diagnostic(KIND, message, field.place / "name", "write cached=True, or remove sources")
-            continue
-        left_out = [name for name in read.get(field.name, ()) if name in sources and name not in field.sources]
-        if left_out:
-            message = f"{field.name} reads {' and '.join(left_out)}, which its sources leave out"
-            names = ", ".join(f'"{name}"' for name in (*field.sources, *left_out))
-            yield Diagnostic(KIND, message, field.place / "name", f"write sources=({names}), or leave sources out")
+            if field.sources and not _is_given(method, "cached"):
+                message = f"{field.name} is not cached, so its sources have no effect"
+                yield Diagnostic(KIND, message, field.place / "name", "write cached=True, or remove sources")
+        elif field.sources is not None and _comparable(context, declaration).issuperset(field.sources):
+            left_out = [name for name in _fields_read(context, declaration, field) if name not in field.sources]
+            if left_out:
+                message = f"{field.name} reads {' and '.join(left_out)}, which its sources leave out"
+                text = _tuple((*field.sources, *left_out))
+                fix = _fix(method, "sources", text)
+                yield Diagnostic(KIND, message, field.place / "name", f"write sources={text}", fix=fix)
+        elif field.sources is None and not _is_given(
+            method, "sources"
+        ):  # what is no tuple of names, another rule refuses
+            yield _unnamed(context, declaration, field, method)
+
+
+def _unnamed(
+    context: RuleContext, declaration: ModuleDecl, field: VirtualDecl, method: MethodSource | None
+) -> Diagnostic:
+    """The finding about a cached virtual tensor without `sources=`."""
+    message = f"{field.name} is cached, and does not name the fields that it reads"
+    place = field.place / "name"
+    names = _fields_read(context, declaration, field)
+    sources = f"sources={_tuple(names)}"
+    if field.cached is True and any(isinstance(f, _TENSORS) and f.name in names for f in declaration.fields):
+        return Diagnostic(KIND, message, place, f'leave cached out, or write cached="may_be_stale", {sources}')
+    if method is None or method.specifier is None:  # of a class statement, functions are not read
+        return Diagnostic(KIND, message, place, 'write sources=("size",) with all of them; qten-gen --fix does it')
+    if others := _others(context, declaration, field):
+        note = f"{' and '.join(name or 'self as a whole' for name in others)} may depend on further fields"
+        return Diagnostic(KIND, message, place, f"write {sources}, with every field that it reads", (note,))
+    cached = "True" if field.cached is True else f'"{field.cached}"'
+    return Diagnostic(KIND, message, place, f"write {sources}", fix=_fix(method, "cached", f"{cached}, {sources}"))
+
+
+def _comparable(context: RuleContext, declaration: ModuleDecl) -> set[str]:
+    """What can be a source; in a class with its own `__init__`, also what that assigns."""
+    known = {f.name for f in declaration.fields if isinstance(f, (*_VALUES, *_TENSORS))}
+    if declaration.custom_init:
+        constructors = (method for method in context.methods if method.name == "__init__")
+        known |= {change.name for method in constructors for change in method.changes if change.action == "assign"}
+    return known
+
+
+def _fields_read(context: RuleContext, declaration: ModuleDecl, field: VirtualDecl) -> list[str]:
+    known = _comparable(context, declaration)
+    return [name for name in _read(field.name, context.methods, declaration) if name in known]
+
+
+def _others(context: RuleContext, declaration: ModuleDecl, field: VirtualDecl) -> list[str]:
+    """What a virtual tensor reads that is no source, and may depend on anything: children, inherited methods, `self`."""
+    known = {*_COMPARED, *context.attributes, *(method.name for method in context.methods)}
+    known.update(_fields_read(context, declaration, field))
+    known.update(f.name for f in declaration.fields if isinstance(f, VirtualDecl) and f.sources is not None)
+    return [name for name in _read(field.name, context.methods, declaration) if name not in known]
+
+
+def _read(name: str, methods: Iterable[MethodSource], declaration: ModuleDecl) -> tuple[str, ...]:
+    """The attributes that the function of a virtual tensor reads, in the methods that it calls too."""
+    reads = {f.name: f.sources or () for f in declaration.fields if isinstance(f, VirtualDecl)}
+    reads.update((method.name, method.reads) for method in methods)
+    found: dict[str, None] = {}
+    todo = [name]
+    while todo:
+        new = reads.get(todo.pop(), ())
+        todo += [read for read in new if read not in found]
+        found.update(dict.fromkeys(new))
+    return tuple(found)
+
+
+def _is_given(method: MethodSource | None, keyword: str) -> bool:
+    argument = None if method is None or method.specifier is None else method.specifier.get(keyword)
+    return argument is not None and getattr(argument.value, "literal", "") not in ("None", "False")
+
+
+def _fix(method: MethodSource | None, keyword: str, text: str) -> Fix | None:
+    argument = None if method is None or method.specifier is None else method.specifier.get(keyword)
+    return None if argument is None else Fix(text, argument.place)
+
+
+def _tuple(names: Sequence[str]) -> str:
+    written = ", ".join(f'"{name}"' for name in names)
+    return f"({written},)" if len(names) == 1 else f"({written})"

@@ -1,7 +1,8 @@
-"""The argument `sources=` of a virtual tensor names something that the module does not have.
+"""The argument `sources=` of a virtual tensor names something that cannot be compared.
 
-A cached virtual tensor is recomputed when one of its sources changes. Sources are config fields, parameters and buffers. For
-any other name there is nothing to compare, so the virtual tensor would never be recomputed.
+A cached virtual tensor is recomputed when one of its sources changes. Sources are config fields and derived values, and with
+`cached="may_be_stale"` parameters and buffers too. Their version counters miss some changes, so with `cached=True` nothing that
+is derived from them is kept. A module with its own `__init__` may name any attribute.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..common.suggestions import did_you_mean
-from ..model import BufferDecl, ConfigDecl, ModuleDecl, ParameterDecl, VirtualDecl
+from ..model import BufferDecl, ConfigDecl, DerivedDecl, ModuleDecl, ParameterDecl, VirtualDecl
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
@@ -49,12 +50,16 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     declaration = context.declaration
     if not isinstance(declaration, ModuleDecl):
         return
-    known = [f.name for f in declaration.fields if isinstance(f, ConfigDecl | ParameterDecl | BufferDecl)]
+    tensors = [f.name for f in declaration.fields if isinstance(f, ParameterDecl | BufferDecl)]
+    known = [*tensors, *(f.name for f in declaration.fields if isinstance(f, ConfigDecl | DerivedDecl))]
     for field in context.module_fields:
-        if isinstance(field, VirtualDecl):
-            for name in field.sources or ():
-                if name not in known:
-                    message = f"{name} is not a config field, parameter or buffer of {declaration.name}"
-                    yield Diagnostic(
-                        KIND, message, field.place / "name", did_you_mean(name, known, "name one of its fields")
-                    )
+        if not isinstance(field, VirtualDecl):
+            continue
+        for name in field.sources or ():
+            place = field.place / "name"
+            if name in tensors and field.cached is True:
+                message = f"{name} is a tensor, and not every change of a tensor can be noticed"
+                yield Diagnostic(KIND, message, place, 'leave cached out, or write cached="may_be_stale"')
+            elif name not in known and not declaration.custom_init:
+                message = f"{name} is not a config field, derived value, parameter or buffer of {declaration.name}"
+                yield Diagnostic(KIND, message, place, did_you_mean(name, known, "name one of its fields"))

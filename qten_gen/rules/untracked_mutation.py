@@ -2,7 +2,7 @@
 
 With `cached="may_be_stale"`, a value is recomputed when the version counter of a source changes. `.data` is a second tensor
 with its own counter, so a write through it leaves the counter of the source unchanged. The module would go on using the old
-value, without an error. With `cached=True` this cannot happen, because a value that is derived from a tensor is not kept.
+value, without an error. With `cached=True` this cannot happen, because its sources are no tensors.
 
 The rule looks at the methods of the class itself. It does not see writes from outside, such as `module.weight.data = ...`.
 """
@@ -27,7 +27,7 @@ class Decay(Module):
     size: int
     rate: Tensor = buffer("size", initializer=nn.init.ones_)
 
-    @virtual(cached="may_be_stale")
+    @virtual(cached="may_be_stale", sources=("rate",))
     def factor(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.exp(-self.rate)
 
@@ -45,7 +45,7 @@ class Decay(Module):
     size: int
     rate: Tensor = buffer("size", initializer=nn.init.ones_)
 
-    @virtual(cached="may_be_stale")
+    @virtual(cached="may_be_stale", sources=("rate",))
     def factor(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.exp(-self.rate)
 
@@ -63,7 +63,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     derived = [f for f in declaration.fields if isinstance(f, VirtualDecl) and f.cached == language.MAY_BE_STALE]
     for method in context.source.methods:
         for write in method.data_writes:
-            names = [f.name for f in derived if write.name in (tensors if f.sources is None else f.sources)]
+            names = [f.name for f in derived if write.name in (f.sources or ())]
             if names and write.name in tensors:
                 message = f"this change to {write.name} does not update the cached {' and '.join(names)}"
                 yield Diagnostic(KIND, message, write.place, f"change self.{write.name} itself, inside torch.no_grad()")

@@ -34,7 +34,7 @@ class Net(Module):
     weight: nn.Parameter = param("2*dim", "half_dim", initializer=nn.init.ones_)
     scale: Tensor = buffer("dim", persistent=False, initializer=nn.init.zeros_)
     inner: nn.Linear = submodule(nn.Linear, "dim", 3, bias=False)
-    @virtual(cached=True)
+    @virtual(cached=True, sources=("dim",))
     def mask(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.ones(self.dim, dtype=dtype, device=device)
 """
@@ -112,8 +112,8 @@ def test_a_name_that_means_something_else_makes_a_class_stale(folder: Path) -> N
         ("nn.Linear, ", "nn.Bilinear, 2, "),
         ("bias=False", "bias=True"),
         ('"dim", 3', '"dim", 4'),
-        ("cached=True", "cached=False"),
-        ("@virtual(cached=True)", "@virtual(cached=True, cast=True)"),
+        ("cached=True", "cached='may_be_stale'"),
+        ('@virtual(cached=True, sources=("dim",))', '@virtual(cached=True, sources=("dim",), cast=True)'),
         ("    @virtual", "    def reset_parameters(self) -> None: ...\n    @virtual"),
     ],
 )

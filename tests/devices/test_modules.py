@@ -106,7 +106,7 @@ class Derived(Module):
     width: int
     weight: nn.Parameter = param("width", initializer=nn.init.ones_)
 
-    @virtual(cached=True)
+    @virtual(cached="may_be_stale", sources=("weight",))
     def twice(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return self.weight.detach().to(device, dtype) * 2
 

@@ -298,7 +298,7 @@ def test_the_fields_of_a_module() -> None:
             scale: Tensor = buffer("heads", persistent=False, dtype=None, initializer=nn.init.ones_)
             norm: nn.LayerNorm = submodule(nn.LayerNorm, "dim", eps=1e-6, init=False)
 
-            @virtual(cached=True)
+            @virtual(cached=True, sources=("dim",))
             def mask(self, dtype, device) -> Tensor:
                 "What is seen."
 

@@ -1,7 +1,7 @@
 """A module whose virtual tensors all exist twice, cached and computed at every read, and the comparison of the two.
 
-The functions read everything that a function of a module can read. Whatever is done to the module, a cached value has to be what
-the function would compute now.
+Whatever is done to the module, a cached value has to be what the function would compute now. A trusted one has to be so after
+changes of tensors that their version counters count.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Rates(nn.Module):
 
 
 class Derived(Module):
-    """Each `cached_x` has the function of `x`."""
+    """Each `cached_x` and `trusted_x` has the function of `x`."""
 
     size: int
     steps: list[int]
@@ -42,101 +42,68 @@ class Derived(Module):
     def table(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.full((self.size,), self.scale * sum(self.limits), dtype=dtype, device=device)
 
-    cached_table = virtual(cached=True)(table.function)
+    cached_table = virtual(cached=True, sources=("size", "scale", "limits"))(table.function)
 
     @virtual
     def by_default_dtype(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.arange(self.size, device=device) / 3
 
-    cached_by_default_dtype = virtual(cached=True)(by_default_dtype.function)
+    cached_by_default_dtype = virtual(cached=True, sources=("size",))(by_default_dtype.function)
 
     @virtual
     def product(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         table = torch.full((self.size, self.size), 1 / 3, dtype=dtype, device=device)
         return table @ table
 
-    cached_product = virtual(cached=True)(product.function)
+    cached_product = virtual(cached=True, sources=("size",))(product.function)
 
     @virtual
     def by_mode(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.full((self.size,), float(self.training), dtype=dtype, device=device)
 
-    cached_by_mode = virtual(cached=True)(by_mode.function)
+    cached_by_mode = virtual(cached=True, sources=("size",))(by_mode.function)
 
     @virtual
     def of_weight(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return 2 * self.weight
 
-    cached_of_weight = virtual(cached=True, sources=("weight",))(of_weight.function)
+    trusted_of_weight = virtual(cached="may_be_stale", sources=("weight",))(of_weight.function)
 
     @virtual
     def of_fixed(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-        return 2 * self.fixed
+        return self.scale * self.fixed
 
-    cached_of_fixed = virtual(cached=True)(of_fixed.function)
+    trusted_of_fixed = virtual(cached="may_be_stale", sources=("fixed", "scale"))(of_fixed.function)
 
     @virtual
     def of_running(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return self.running > 1
 
-    cached_of_running = virtual(cached=True, sources=("running",))(of_running.function)
+    trusted_of_running = virtual(cached="may_be_stale", sources=("running",))(of_running.function)
 
     @virtual
     def of_list(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.tensor(self.steps, device=device)
 
-    cached_of_list = virtual(cached=True)(of_list.function)
-
-    @virtual
-    def of_values(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-        if self.fixed.is_meta or type(self.fixed).__name__ == "DTensor":  # they have no numbers to give
-            return torch.zeros(self.size, dtype=dtype, device=device)
-        return torch.tensor(self.fixed.tolist(), dtype=dtype, device=device)
-
-    cached_of_values = virtual(cached=True, sources=("size",))(of_values.function)
-
-    @virtual
-    def of_shape(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-        return torch.zeros(self.running.shape, dtype=self.running.dtype, device=device)
-
-    cached_of_shape = virtual(cached=True)(of_shape.function)
-
-    @virtual
-    def of_child(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-        return torch.full((self.size,), self.child.rate, dtype=dtype, device=device)
-
-    cached_of_child = virtual(cached=True)(of_child.function)
-
-    @virtual
-    def of_child_weight(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-        return next(self.child.parameters()) + 1
-
-    cached_of_child_weight = virtual(cached=True)(of_child_weight.function)
+    cached_of_list = virtual(cached=True, sources=("steps",))(of_list.function)
 
     @virtual
     def by_helper(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return filled(self, dtype, device) + self._offset()
 
-    cached_by_helper = virtual(cached=True)(by_helper.function)
+    cached_by_helper = virtual(cached=True, sources=("size", "scale", "limits"))(by_helper.function)
 
     @virtual
     def by_name(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.full((self.size,), getattr(self, "sca" + "le"), dtype=dtype, device=device)
 
-    cached_by_name = virtual(cached=True)(by_name.function)
+    cached_by_name = virtual(cached=True, sources=("size", "scale"))(by_name.function)
 
     @virtual
     def of_another(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return self.cached_table + 1
 
-    cached_of_another = virtual(cached=True)(of_another.function)
-
-    @virtual
-    def the_other(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-        other: Tensor = self.cached_of_running
-        return other
-
-    cached_the_other = virtual(cached=True)(the_other.function)
+    cached_of_another = virtual(cached=True, sources=("size", "scale", "limits"))(of_another.function)
 
     def _offset(self) -> int:
         return len(self.limits)
@@ -145,9 +112,6 @@ class Derived(Module):
         compare(self)
         out: Tensor = self.child(x @ self.weight) + self.running
         return out
-
-
-NAMES = tuple(name for name in Derived._specifiers if f"cached_{name}" in Derived._specifiers)
 
 
 def filled(module: Derived, dtype: torch.dtype, device: torch.device) -> Tensor:
@@ -166,15 +130,17 @@ def read_all(module: Derived) -> None:
     """Read every cached value, with and without gradients."""
     for grad_mode in (True, False):
         with torch.set_grad_enabled(grad_mode):
-            for name in NAMES:
-                getattr(module, f"cached_{name}")
+            for name in Derived._specifiers:
+                if name.startswith(("cached_", "trusted_")):
+                    getattr(module, name)
 
 
-def compare(module: Derived) -> None:
-    """Check that every cached value is what the function computes now; twice, as the first read may have stored it."""
-    for name in (*NAMES, *NAMES):
+def compare(module: Derived, kind: str = "cached") -> None:
+    """Check that every cached or trusted value is what the function computes now; twice, as the first read may have stored it."""
+    names = [name for name in Derived._specifiers if f"{kind}_{name}" in Derived._specifiers]
+    for name in (*names, *names):
         now: Tensor = getattr(module, name)
-        kept: Tensor = getattr(module, f"cached_{name}")
+        kept: Tensor = getattr(module, f"{kind}_{name}")
         assert type(kept) is type(now), name
         assert (kept.dtype, kept.device, kept.shape) == (now.dtype, now.device, now.shape), name
         assert kept.requires_grad is now.requires_grad, name
@@ -187,8 +153,8 @@ def full(tensor: Tensor) -> Tensor:
     return tensor if gather is None else gather()
 
 
-def compare_everywhere(module: Derived) -> None:
+def compare_everywhere(module: Derived, kind: str = "cached") -> None:
     """Compare, with and without gradients."""
-    compare(module)
+    compare(module, kind)
     with torch.no_grad():
-        compare(module)
+        compare(module, kind)

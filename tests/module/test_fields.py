@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import MISSING
+from typing import Literal
 
 import pytest
 import torch
@@ -47,12 +48,12 @@ def test_field_refuses_a_default_and_a_factory_together() -> None:
         field(default=1, default_factory=int)  # type: ignore[call-overload] # what the test is about
 
 
-@pytest.mark.parametrize("cached", [False, True])
-def test_virtual_records_the_function(cached: bool) -> None:
+@pytest.mark.parametrize("cached", ["may_be_stale", True])
+def test_virtual_records_the_function(cached: Literal[True, "may_be_stale"]) -> None:
     def mask(self: nn.Module, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.ones(2, dtype=dtype, device=device)
 
-    assert virtual(cached=cached)(mask) == Virtual(mask, cached)
+    assert virtual(cached=cached, sources=("dim",))(mask) == Virtual(mask, cached, ("dim",))
 
 
 def test_virtual_works_without_parentheses() -> None:

@@ -22,7 +22,7 @@ class Mask(Module):
     def fresh(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.ones(self.size, dtype=dtype, device=device)
 
-    @virtual(cached=True)
+    @virtual(cached=True, sources=("size",))
     def kept(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.ones(self.size, dtype=dtype, device=device)
 
@@ -53,7 +53,7 @@ class Cast(Module):
     def fresh(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.ones(2).to(self.kind)
 
-    @virtual(cached=True, cast=True)
+    @virtual(cached=True, sources=("kind",), cast=True)
     def kept(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.ones(2).to(self.kind)
 
@@ -213,12 +213,12 @@ def test_a_result_that_is_not_a_tensor_is_refused() -> None:
 
 def test_a_subclass_can_build_on_the_inherited_one() -> None:
     class Base(Module):
-        @virtual(cached=True)
+        @virtual(cached=True, sources=())
         def table(self, dtype: torch.dtype, device: torch.device) -> Tensor:
             return torch.ones(2, dtype=dtype, device=device)
 
     class Doubled(Base):
-        @virtual(cached=True)
+        @virtual(cached=True, sources=())
         def table(self, dtype: torch.dtype, device: torch.device) -> Tensor:
             return 2 * super().table
 
@@ -231,7 +231,7 @@ class Placed(Module):
 
     linear: nn.Linear = submodule(nn.Linear, 2, 2)
 
-    @virtual(cached=True)
+    @virtual(cached=True, sources=())
     def positions(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.arange(2, dtype=dtype, device=device)
 

@@ -226,7 +226,7 @@ def test_a_signature_names_what_a_stub_has_to_import() -> None:
 
 def test_decorators_are_resolved() -> None:
     assert method_of("@property\ndef f(self) -> int: ...").decorators == ("builtins.property",)
-    cached = method_of("@virtual(cached=True)\ndef f(self, dtype, device) -> Tensor: ...")
+    cached = method_of("@virtual(cached=True, sources=())\ndef f(self, dtype, device) -> Tensor: ...")
     assert cached.decorators == ("qten_gen.virtual",)
     assert cached.specifier is not None and cached.specifier.get("cached") is not None
 

@@ -43,9 +43,9 @@ CALLS = [
     'submodule(nn.Linear, 2, 3, keys="tasks")',
     'submodule(nn.Linear, 2, 3, keys=("a", "b"))',
     'submodule(nn.Embedding, 3, 4, initializer="normal", tie="dim")',
-    "virtual(cached=True)",
+    "virtual(cast=True)",
     'virtual(cached=True, sources=("dim",))',
-    'virtual(cached="may_be_stale", cast=True)',
+    'virtual(cached="may_be_stale", sources=(), cast=True)',
 ]
 
 NAMES: dict[str, object] = {**{name: getattr(qten_gen, name) for name in qten_gen.__all__}, "nn": nn, "torch": torch}

@@ -20,7 +20,7 @@ Materializer = Callable[[Any, torch.dtype, torch.device], V]
 """Computes a derived tensor: a method of the module, which is why `self` can be anything."""
 
 Cached = bool | Literal["may_be_stale"]
-"""Whether a derived tensor is kept: never, where nothing that it is derived from can have changed, or on trust."""
+"""Whether a derived tensor is kept: never, while its sources are the same values, or on trust in version counters too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Virtual(Generic[T_co]):
     function: Callable[..., T_co]
     cached: Cached = False
     sources: tuple[str, ...] | None = None
-    """Names of the fields that a cached value is derived from; None for what the function reads."""
+    """Names of the fields that a cached value is derived from."""
     cast: bool = False
 
     def __specifier_call__(self) -> RecordedCall:
@@ -55,8 +55,10 @@ class Virtual(Generic[T_co]):
 @overload
 def virtual(function: Materializer[V], /) -> Virtual[V]: ...
 @overload
+def virtual(*, cached: Literal[False] = False, cast: bool = False) -> Callable[[Materializer[V]], Virtual[V]]: ...
+@overload
 def virtual(
-    *, cached: Cached = False, sources: tuple[str, ...] | None = None, cast: bool = False
+    *, cached: Literal[True, "may_be_stale"], sources: tuple[str, ...], cast: bool = False
 ) -> Callable[[Materializer[V]], Virtual[V]]: ...
 def virtual(
     function: Materializer[V] | None = None,
@@ -74,7 +76,7 @@ def virtual(
 
     >>> class Mask(Module):
     ...     dim: int
-    ...     @virtual(cached=True)
+    ...     @virtual(cached=True, sources=("dim",))
     ...     def causal(self, dtype: torch.dtype, device: torch.device) -> Tensor:
     ...         return torch.ones(self.dim, self.dim, dtype=torch.bool, device=device).tril()
     >>> Mask(2).causal.tolist()
@@ -82,17 +84,16 @@ def virtual(
 
     Args:
         function: The method, where the decorator is used without parentheses.
-        cached: With True, the result is kept until something that it is derived from changes, and only where that is certain
-            to be noticed: where the method reads no tensor, no child module, and no list or other object that can change, and
-            not under autocast. With `"may_be_stale"`, results derived from the module's own parameters and buffers are kept
-            too, as long as their version counters stay. Fused optimizers, collectives, FSDP, NumPy and `.data` change tensors
-            without counting, and then the attribute shows an old value.
-        sources: The config fields, parameters and buffers that the method reads, where other attributes that it mentions do
-            not matter: only these are compared then.
+        cached: With True, the result is kept until one of its sources gets another value, or the module another dtype, device
+            or training mode. With `"may_be_stale"`, parameters and buffers may be among the sources: the result is kept as long
+            as their version counters stay. Fused optimizers, collectives, FSDP, NumPy and `.data` change tensors without
+            counting, and then the attribute shows an old value.
+        sources: All fields that the method reads; `()` for none. A cached result needs it, and `qten-gen --fix` writes it. Where
+            a list or another object that can change in place is among them, nothing is kept.
         cast: Whether a floating point result is cast to the module's dtype. Other results are not.
 
     Raises:
-        DeclarationError: the class statement names sources that the module does not have.
+        DeclarationError: the result is cached and has no sources, or the module does not have them.
     """
     if function is not None:
         return Virtual(function)

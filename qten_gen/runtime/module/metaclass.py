@@ -22,7 +22,6 @@ from ..declaring.virtual_fields import Virtual, virtual
 from .core.foreign_first import separated
 from .core.module_base import ModuleBase
 from .dispatch import reconnect
-from .virtual_cache import getter
 
 if TYPE_CHECKING:
     from ..declaring.generator import ClassStatement, ModuleDecl
@@ -125,11 +124,7 @@ class ModuleMeta(DeclarationMeta):
         type.__setattr__(cls, "_declared_reset", getattr(cls, "reset_parameters", None))
         generated = next(base for base in cls.__bases__ if "_fingerprint" in vars(base))
         for name, value in list(vars(generated).items()):
-            specifier = cls._specifiers.get(name)
-            if isinstance(specifier, Virtual):
-                if specifier.cached:
-                    value = property(getter(cast("type[ModuleBase]", cls), name), doc=value.__doc__)
-                    value.__set_name__(cls, name)  # type: ignore[attr-defined] # the typeshed does not know it
+            if isinstance(cls._specifiers.get(name), Virtual):
                 type.__setattr__(cls, name, value)
                 delattr(generated, name)
 

@@ -1,15 +1,17 @@
-"""The cache of `@virtual(cached=True)`: values that are kept while nothing that they are derived from can have changed.
+"""The cache of `@virtual(cached=True, sources=("size",))`: values that are kept while their sources are what they were.
 
-A module keeps them in its instance dict together with all that they were derived from. A read compares that with what is there
-now, so nothing has to announce a change. Version counters cannot prove that a tensor is unchanged: fused optimizers, collectives,
-NumPy and `.data` write without counting. So a value that is derived from tensors is kept only where the declaration says
-`cached="may_be_stale"`.
+A module keeps them in its instance dict, each with its sources and the state of torch that it was computed in. A read compares
+these with what is there now, so nothing has to announce a change. Plain values are compared by identity, and only those that
+cannot change in place count. Version counters cannot prove that a tensor is unchanged: fused optimizers, collectives, NumPy and
+`.data` write without counting. So a value with a tensor among its sources is kept only under `cached="may_be_stale"`.
 """
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable
-from contextlib import suppress
+from dataclasses import fields, is_dataclass
+from types import BuiltinFunctionType, FunctionType, NoneType
 from typing import Any, NamedTuple
 
 import torch
@@ -17,47 +19,60 @@ from torch import Tensor, get_default_dtype, is_grad_enabled
 from torch._C import _is_any_autocast_enabled, _is_tracing, _len_torch_dispatch_stack
 from torch._C._functorch import peek_interpreter_stack
 from torch.compiler import is_dynamo_compiling
+from torch.nn import Parameter
 
-from ...common.naming import REFERENCE
-from ..declaring.virtual_fields import Cached, Virtual
+from ..declaring.virtual_fields import Virtual
 from .core.module_base import VIRTUAL_CACHE, ModuleBase
 from .core.symbolic_tracing import symbolic_trace
-from .virtual_reads import TensorReads
-from .virtual_sources import Source, attribute_sources, contents, has_own_memory, tensor_source
 from .virtual_tensors import compute, dtype_device_source, virtual
 
+_CONSTANTS = (
+    NoneType,
+    bool,
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    range,
+    enum.Enum,
+    type,
+    FunctionType,
+    BuiltinFunctionType,
+)
+_OF_TORCH = (torch.dtype, torch.device, torch.layout, torch.memory_format)
 _SINGLE_STREAM = ("cpu", "meta", "mps")
 """Devices on which what was computed earlier is there for everything that follows."""
 
 _is_capturing: Callable[[], bool] = torch.cuda.is_current_stream_capturing
 
 
-class _Kept(NamedTuple):
-    """A value with all that a later read compares."""
+class _Source(NamedTuple):
+    """A source of a value as it was then."""
 
-    owner: type[ModuleBase]
+    home: str | None
+    """`_parameters` or `_buffers`; None for the instance dict."""
+    name: str
+    value: Any
+    seen: tuple[object, ...] | None
+    """`_counted` of a tensor; None for anything else."""
+
+
+class _Kept(NamedTuple):
+    """A value, with all that a later read compares."""
+
     value: Tensor
     version: int
-    sources: tuple[Source, ...]
-    like: tuple[str, str | None]
-    """The registry, and the name in it, of the tensor that gives `dtype` and `device`. Without a name it is looked for."""
-    dtype: torch.dtype
-    device: torch.device
-    on_cpu: bool
+    state: tuple[object, ...]
     stream: int | None
-    """The stream of a GPU that the value was computed on."""
-    modes: tuple[torch.dtype, bool, bool]
-    """Torch's default dtype, whether the module was training, and whether gradients were recorded: a value that was computed
-    with gradients enabled and has none is right without them too, but not the other way round."""
+    """The stream of a GPU that the value was computed on. What another one computed may not be there yet."""
+    with_gradients: bool
+    """A value that was computed with gradients enabled and has none is right without them too, but not the other way round."""
+    sources: tuple[_Source, ...]
 
 
 def cached_virtual(module: ModuleBase, owner: type[ModuleBase], name: str) -> Tensor:
-    """`virtual`, kept until something changes that the value is derived from.
-
-    A read compares the dtype and device that the function gets, the training mode, torch's default dtype, and the sources: those
-    declared, else the attributes that the code of the function mentions. A value is not kept where it is derived from a tensor,
-    a child module, or an object that can change in place. With `cached="may_be_stale"`, it may be derived from parameters and
-    buffers of the module, which are compared by their version counters. Global variables count as constants.
+    """`virtual`, kept while the sources that the declaration names, the dtype, the device and the training mode stay.
 
     Nothing is kept or read while a graph is traced, under autocast, or under a dispatch mode. Nothing is kept in inference mode,
     under a functorch transform, while a CUDA graph is captured, or where the value takes part in autograd.
@@ -69,141 +84,93 @@ def cached_virtual(module: ModuleBase, owner: type[ModuleBase], name: str) -> Te
         RuntimeError: the method raised AttributeError, which Python would take for a missing attribute.
         TypeError: the method returned something other than a tensor.
     """
-    return getter(owner, name)(module)
-
-
-def getter(owner: type[ModuleBase], name: str) -> Callable[[ModuleBase], Tensor]:
-    """`cached_virtual` for one attribute: what the property of a declared class calls, with no call in between."""
-
-    def read(module: ModuleBase) -> Tensor:
-        """The virtual tensor of a module: the kept one if nothing that it depends on has changed."""
-        # First of all: what is looked up on the way is a guard.
-        if is_dynamo_compiling() or symbolic_trace._is_fx_tracing_flag:
-            return virtual(module, owner, name)
-        state = module.__dict__
-        if VIRTUAL_CACHE in state:
-            kept = state[VIRTUAL_CACHE].get(name)
-            if kept is not None:
-                owned_by, value, version, sources, like, dtype, device, on_cpu, stream, modes = kept
-                default_dtype, training, grad_mode = modes
-                if (
-                    owned_by is owner
-                    and value._version == version
-                    and not value.requires_grad
-                    and state["training"] is training
-                    and (grad_mode or not is_grad_enabled())
-                    and get_default_dtype() is default_dtype
-                    and not _is_any_autocast_enabled()
-                    and not _len_torch_dispatch_stack()
-                    and not _is_tracing()
-                    and (stream is None or (_stream(device) == stream and not _is_capturing()))
-                ):
-                    registry, called = like
-                    found: Any = state[registry].get(called)
-                    if (
-                        dtype_device_source(module) == (dtype, device)
-                        if found is None
-                        else found.dtype is dtype and (found.is_cpu if on_cpu else found.device == device)
-                    ):
-                        for home, key, source, look, seen in sources:
-                            found = (state if home is None else state[home]).get(key)
-                            if found is not source or (look is not None and look(found) != seen):
-                                break
-                        else:
-                            return value  # type: ignore[no-any-return] # a tensor: `_computed` has put it there
-        return _computed(module, owner, name)
-
-    return read
-
-
-def _computed(module: ModuleBase, owner: type[ModuleBase], name: str) -> Tensor:
-    """Compute a value, and keep it with its sources where nothing that it is derived from can change unnoticed."""
+    # First of all: what compiled code looks up on the way is a guard.
+    if is_dynamo_compiling() or symbolic_trace._is_fx_tracing_flag:
+        return virtual(module, owner, name)
+    if _is_any_autocast_enabled() or _len_torch_dispatch_stack() or _is_tracing():
+        return virtual(module, owner, name)
+    attributes: dict[str, Any] = module.__dict__
     dtype, device = dtype_device_source(module)
-    if not _may_keep(device) or _was_refused(module, owner, name):
-        return compute(module, owner, name, dtype, device)
+    state = owner, dtype, device, attributes["training"], get_default_dtype()
+    if VIRTUAL_CACHE in attributes and name in attributes[VIRTUAL_CACHE]:
+        value, version, known, stream, with_gradients, sources = attributes[VIRTUAL_CACHE][name]
+        if (
+            known == state
+            and value._version == version
+            and not value.requires_grad
+            and (with_gradients or not is_grad_enabled())
+            and (stream is None or (not _is_capturing() and stream == _stream(device)))
+        ):
+            for home, key, source, seen in sources:
+                found = (attributes if home is None else attributes[home]).get(key, _ABSENT)
+                if found is not source or (seen is not None and _counted(found) != seen):
+                    break
+            else:
+                return value  # type: ignore[no-any-return] # a tensor, of a dict that holds anything
+    return _computed(module, owner, name, state)
+
+
+def _computed(
+    module: ModuleBase,
+    owner: type[ModuleBase],
+    name: str,
+    state: tuple[Any, torch.dtype, torch.device, bool, torch.dtype],
+) -> Tensor:
+    """Compute a value, and keep it where each change of a source will be noticed."""
+    _, dtype, device, *_ = state
     specifier = owner._specifiers[name]
     assert isinstance(specifier, Virtual)
-    modes = get_default_dtype(), module.training, is_grad_enabled()
-    now = (_like(module), dtype, device, device.type == "cpu", _stream(device), modes)
-    attributes = attribute_sources(module, specifier.function, specifier.sources)
-    value: Tensor | None = None
-    reads = TensorReads()
-    if attributes is not None:
-        # What fails for a reason of its own fails again below. Some of torch's functions only fail in a mode: `torch.cond`.
-        with suppress(Exception), reads:
-            value = compute(module, owner, name, dtype, device)
-    if attributes is None or value is None:
-        value = compute(module, owner, name, dtype, device)
-        _refuse(module, owner, name, with_gradients=False)
-        return value
-    reads.add(value)
-    sources = _all_sources(module, attributes, reads, specifier.cached)
-    if sources is None or type(value) is not Tensor or value.is_inference() or not has_own_memory(value):
-        _refuse(module, owner, name, with_gradients=False)
-    elif value.requires_grad:
-        _refuse(module, owner, name, with_gradients=True)
-    else:
-        vars(module).setdefault(VIRTUAL_CACHE, {})[name] = _Kept(owner, value, value._version, sources, *now)
+    sources = _sources(module.__dict__, specifier) if _may_keep(device) else None
+    value = compute(module, owner, name, dtype, device)
+    if sources is not None and type(value) is Tensor and not value.requires_grad and not value.is_inference():
+        kept = _Kept(value, value._version, state, _stream(device), is_grad_enabled(), sources)
+        module.__dict__.setdefault(VIRTUAL_CACHE, {})[name] = kept
     return value
 
 
-def _like(module: ModuleBase) -> tuple[str, str | None]:
-    """Where the tensor is that `dtype_device_source` takes dtype and device from."""
-    name = type(module)._dtype_device_source
-    home = "_parameters" if vars(module)["_parameters"].get(name) is not None else "_buffers"
-    empty = module._buffers.get(name) if name == REFERENCE else None
-    return home, None if empty is not None and empty.is_meta else name
-
-
-def _all_sources(
-    module: ModuleBase, attributes: tuple[Source, ...], reads: TensorReads, cached: Cached
-) -> tuple[Source, ...] | None:
-    """What a value was derived from; None where something in it can change unnoticed."""
-    if not reads.is_complete:
-        return None
-    found = list(attributes)
-    others = {id(kept.value): kept for kept in _kept_values(module)}
-    for read in reads:
-        if id(read.tensor) in others:  # another virtual tensor of the module
-            found += others[id(read.tensor)].sources
-        else:
-            source = tensor_source(module, read)
-            if source is None:
-                return None
-            found.append(source)
-    if cached != "may_be_stale" and any(source.look is contents for source in found):
-        return None
-    return tuple(found)
-
-
-def _kept_values(module: ModuleBase) -> list[_Kept]:
-    cache: dict[object, object] = vars(module).get(VIRTUAL_CACHE, {})
-    return [kept for kept in list(cache.values()) if isinstance(kept, _Kept)]
-
-
-def _refuse(module: ModuleBase, owner: type[ModuleBase], name: str, with_gradients: bool) -> None:
-    """Note that a value cannot be kept (or cannot where gradients are recorded), so that later reads only compute it."""
-    vars(module).setdefault(VIRTUAL_CACHE, {})[owner, name] = with_gradients
-
-
-def _was_refused(module: ModuleBase, owner: type[ModuleBase], name: str) -> bool:
-    with_gradients: bool | None = vars(module).get(VIRTUAL_CACHE, {}).get((owner, name))
-    return with_gradients is False or (with_gradients is True and is_grad_enabled())
-
-
 def _may_keep(device: torch.device) -> bool:
-    """Whether what is computed now is right for later reads, as far as torch's modes and the device say."""
-    return (
-        not torch.compiler.is_compiling()
-        and torch._C._len_torch_dispatch_stack() == 0
-        and peek_interpreter_stack() is None
-        and torch._C._get_tracing_state() is None
-        and not _is_any_autocast_enabled()
-        and not torch.is_inference_mode_enabled()
-        and (device.type in _SINGLE_STREAM or (device.type == "cuda" and not _is_capturing()))
+    """Whether what is computed now is right for later reads, as far as transforms and the device say."""
+    return peek_interpreter_stack() is None and (
+        device.type in _SINGLE_STREAM or (device.type == "cuda" and not _is_capturing())
     )
 
 
+def _sources(attributes: dict[str, Any], specifier: Virtual[object]) -> tuple[_Source, ...] | None:
+    """The sources that a declaration names, as they are now; None where one of them can change unnoticed."""
+    if specifier.sources is None:
+        return None
+    found = [_source(attributes, name) for name in specifier.sources]
+    trusts_counters = specifier.cached == "may_be_stale"
+    kept = all(trusts_counters if source.seen is not None else _is_constant(source.value) for source in found)
+    return tuple(found) if kept else None
+
+
+def _source(attributes: dict[str, Any], name: str) -> _Source:
+    homes = (home for home in ("_parameters", "_buffers") if name not in attributes and name in attributes[home])
+    home = next(homes, None)
+    value = (attributes if home is None else attributes[home]).get(name, _ABSENT)
+    is_plain = type(value) in (Tensor, Parameter) and value.layout is torch.strided and not value.is_inference()
+    return _Source(home, name, value, _counted(value) if is_plain else None)
+
+
+def _counted(tensor: Tensor) -> tuple[object, ...]:
+    """What stays while a tensor has the same elements, as long as everybody who changes them counts."""
+    return tensor._version, tensor.data_ptr(), tensor.requires_grad
+
+
+_ABSENT: list[object] = []
+"""A source that is not there: of a list, nothing is kept."""
+
+
+def _is_constant(value: object) -> bool:
+    """Whether an object that stays where it is cannot change: numbers, strings, and tuples and frozen dataclasses of them."""
+    if isinstance(value, tuple | frozenset):
+        return all(map(_is_constant, value))
+    if is_dataclass(value) and not isinstance(value, type):
+        parameters: object = getattr(type(value), "__dataclass_params__", None)
+        return getattr(parameters, "frozen", False) and all(_is_constant(getattr(value, f.name)) for f in fields(value))
+    return isinstance(value, _CONSTANTS + _OF_TORCH)
+
+
 def _stream(device: torch.device) -> int | None:
-    """The stream of a GPU that is current. What another one computed may not be there yet."""
     return torch._C._cuda_getCurrentRawStream(device.index) if device.type == "cuda" else None

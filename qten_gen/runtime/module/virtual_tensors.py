@@ -42,14 +42,14 @@ def dtype_device_source(module: ModuleBase) -> tuple[torch.dtype, torch.device]:
     more than the author's code does. And where the empty buffer stayed on meta, because what is in no state dict is not loaded by
     `load_state_dict(assign=True)`.
     """
-    name = type(
-        module
-    )._dtype_device_source  # of the class: read from the module, compiled code would guard each instance
+    # Of the class: read from the module, compiled code would guard each instance.
+    name = type(module)._dtype_device_source
     if name is not None:
-        for home in (module._parameters, module._buffers, module.__dict__):
-            tensor = home.get(name)
-            if tensor is not None and not (name == REFERENCE and tensor.is_meta):
-                return tensor.dtype, tensor.device
+        tensor = module._parameters.get(name)
+        if tensor is None:
+            tensor = module._buffers.get(name, module.__dict__.get(name))
+        if tensor is not None and not (name == REFERENCE and tensor.is_meta):
+            return tensor.dtype, tensor.device
     empty = None if name != REFERENCE else module._buffers.get(name)
     for tensor in chain(module.parameters(), module.buffers()):
         if tensor.is_floating_point() and tensor is not empty:

@@ -239,7 +239,7 @@ class Written(Module):
         self.width = width
         self.bias = nn.Parameter(torch.zeros(width))
 
-    @virtual(cached=True)
+    @virtual(cached=True, sources=("width",))
     def eye(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         """The identity."""
         return torch.eye(self.width, dtype=dtype, device=device)
