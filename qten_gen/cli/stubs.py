@@ -33,8 +33,8 @@ def write_stubs(options: StubsOptions, out: TextIO, err: TextIO) -> int:
 def _written(modules: Sequence[str], options: StubsOptions, config: Config, out: TextIO, err: TextIO) -> int:
     """Plan the stubs, write what has changed, and print all that is wrong or what was done."""
     from ..project.apply import write_in_new_folders
+    from ..project.installed import Installed
     from ..project.paths import display_path
-    from ..tools.stubs.installed import Installed
     from ..tools.stubs.planning import plan
 
     environment = None if config.environment is None else os.path.join(config.root or "", config.environment)

@@ -21,10 +21,12 @@ from ..model import (
     SourceFile,
     SubmoduleDecl,
 )
+from ..model.constructed import ConstructedClass, FoundClass
 from ..model.diagnostics import Diagnostic, ordered
 from ..model.field_kinds import child_class, members_of
 from .bases import Ancestry, Root
 from .constants import with_constants
+from .constructors import constructed, parameters_of
 from .declare import Declarations
 from .functionals import Functionals
 from .import_context import import_context
@@ -57,6 +59,8 @@ class Library:
     """The first parts of the names of all modules."""
     handlers: Callable[[str], Iterable[str]]
     """The modules that register handlers for Modules of a module; it may find more."""
+    other: Callable[[str], FoundClass] = lambda name: FoundClass(None)
+    """A class that is not in these files, by a qualified name."""
 
 
 class Program:
@@ -130,6 +134,7 @@ class Program:
             related=_Lazy(self.declaration, listed),
             sources=_Lazy(self.find, [name for name in mentioned if name and self.find(name) is not None]),
             classes=_Lazy(self._class_source, ()),
+            constructors=_Lazy(self._constructor, ()),
             meanings=_Lazy(self._meaning, ()),
             nested=_Nested(self),
         )
@@ -149,6 +154,20 @@ class Program:
     def _class_source(self, qualified: str) -> ClassSource | None:
         found = self.names.class_of(qualified)
         return None if found is None else found[1]
+
+    def _constructor(self, qualified: str) -> str | None:
+        """The parameters of a class, in the run or outside; None if they are not known."""
+        return parameters_of(qualified, self._constructed)
+
+    def _constructed(self, qualified: str) -> ConstructedClass | None:
+        found = self.names.class_of(qualified)
+        if self.names.alternatives(qualified) is not None:
+            return None
+        if found is not None:
+            return constructed(found[1], self.ancestry.bases(qualified))
+        other = self._library.other(qualified)
+        self.lookups.add(other.lookups)
+        return other.cls
 
     def _meaning(self, reference: str) -> str | None:
         """The qualified name that a name of a file stands for: `shop.model:Batch`."""

@@ -188,6 +188,8 @@ class FileDecl:
     """All files of the run by module name. Iteration gives only those that the declarations mention directly."""
     classes: Mapping[str, ClassSource] = field(default_factory=dict)
     """The class statements of the run by qualified name, declarations or not. They cannot be listed."""
+    constructors: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """What constructors take, by the name of a class of the run or outside: `dim: int, heads=4`. They cannot be listed."""
     meanings: Mapping[str, str] = field(default_factory=dict, compare=False)
     """What names mean in the files of the run: `shop.base.Batch` for `shop.model:Batch`. They cannot be listed."""
     nested: Container[str] = field(default=(), compare=False)

@@ -16,10 +16,42 @@ Of these, a run reads the files that its targets depend on (see `generate.readin
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from os.path import join, split
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from .import_mismatch import ImportMismatch, find_import_mismatches
 from .scan import Origin, Scan, scan
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..model.constructed import FoundClass
+
+
+class LibrarySource(NamedTuple):
+    """The source of a module of an installed library."""
+
+    data: bytes
+    path: str
+    is_package: bool
+
+
+class LibraryClasses(Protocol):
+    """The classes of installed libraries (see `library_classes`)."""
+
+    def version(self, head: str) -> str:
+        """The version of a library by its top-level module; empty if it is not known."""
+        ...
+
+    def source(self, module: str) -> LibrarySource | None:
+        """The source of a module."""
+        ...
+
+    def recall(self, name: str) -> "FoundClass | None":
+        """What an earlier search has found under a qualified name; None if there was none."""
+        ...
+
+    def keep(self, name: str, found: "FoundClass") -> None:
+        """Remember what was found under a qualified name."""
+        ...
 
 
 class SourceGraph(NamedTuple):
@@ -44,6 +76,8 @@ class SourceGraph(NamedTuple):
     """The relevant sources that are imported under another module name than that of their origin."""
     unresolved: Mapping[str, frozenset[str]] = {}
     """For each source that imports modules which cannot be found anywhere, the names of these."""
+    libraries: LibraryClasses | None = None
+    """The classes of installed libraries; None where they do not matter."""
 
     def view(self, path: str) -> "View":
         """The view from a source."""
@@ -61,7 +95,7 @@ class SourceGraph(NamedTuple):
     def files(self, path: str, lookups: Iterable[str]) -> list[str]:
         """The files whose content a source with these look-ups depends on (see `link.lookups`)."""
         view = self.view(path)
-        found = (self.relevant_file(view, name) for name in lookups if name[0] not in "?@" and name[-1] != ".")
+        found = (self.relevant_file(view, name) for name in lookups if name[0] not in "?@!" and name[-1] != ".")
         return [other for other in found if other is not None]
 
     @property

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from .import_graph import Handlers, SourceGraph, View
-from .manifest import digest
+from .manifest import SourceRecord, digest
 
 
 class Reader(Protocol):
@@ -31,7 +31,7 @@ class Keys:
     """The keys of the files of a run.
 
     `names` are the paths as they are in the manifest, `contents` the digests of what files say, and `owners` the files that each
-    file registers handlers for, as far as they are known.
+    file registers handlers for, as far as they are known. `records` are the sources as they are now.
     """
 
     def __init__(
@@ -40,10 +40,12 @@ class Keys:
         names: Mapping[str, str],
         contents: Mapping[str, str],
         owners: Mapping[str, Sequence[str]],
+        records: Mapping[str, SourceRecord],
     ) -> None:
         self._graph = graph
         self._names = names
         self._contents = contents
+        self._records = records
         self._heads = graph.heads
         self._answers: dict[tuple[View, str], str] = {}
         self._registering: dict[str, list[str]] = {}
@@ -69,6 +71,8 @@ class Keys:
         """Answer a look-up. Files are named as in the manifest, so that the answer does not depend on the working directory."""
         if name.endswith("."):
             return str(name[:-1] in self._heads)
+        if name.startswith("!"):
+            return self._classes(view, name[1:])
         path = self._graph.relevant_file(view, name.lstrip("?@"))
         if path is None:
             return ""
@@ -78,3 +82,10 @@ class Keys:
             return " ".join(self._registering.get(path, ()))
         unresolved = " ".join(sorted(self._graph.unresolved.get(path, ())))
         return f"{self._names[path]} {self._contents.get(path, '')} {unresolved}"
+
+    def _classes(self, view: View, module: str) -> str:
+        """What the classes of a module depend on: its bytes, or the version of the library."""
+        path = self._graph.modules.below(view.root, module)
+        if path is not None:
+            return f"{self._names[path]} {self._records[path].signature.digest}"
+        return "" if self._graph.libraries is None else self._graph.libraries.version(module)

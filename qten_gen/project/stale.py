@@ -19,6 +19,7 @@ from .files import ProjectFiles, Source
 from .header import is_ours, read_header
 from .import_graph import Handlers, SourceGraph, source_graph
 from .keys import Keys, Reader
+from .library_classes import RememberedClasses
 from .manifest import NO_FILE, FreshRecord, HandlerRecord, Manifest, Signature, SourceRecord
 from .output_names import name_of, outputs_of, source_of
 from .paths import display_path, read_regular
@@ -98,11 +99,14 @@ def project_state(
         more = dependencies.missing(*_scanned(files, records))
         files = files._replace(sources={**files.sources, **more})
     graph = _graph(files, records)
-    graph = graph._replace(unresolved=dependencies.unresolved(*_scanned(files, records)))
+    graph = graph._replace(
+        unresolved=dependencies.unresolved(*_scanned(files, records)),
+        libraries=RememberedClasses(dependencies.environment, cache),
+    )
     changes = _Changes(graph, names, previous, records, open_reader)
     changes.read_changed()
     handlers = changes.handlers()
-    keys = Keys(graph, names, changes.contents, changes.owners)
+    keys = Keys(graph, names, changes.contents, changes.owners, records)
     targets = sorted(path for path in graph.relevant if files.sources[path].target)
     fresh: dict[str, FreshRecord] = {}
     for path in targets:
@@ -121,7 +125,7 @@ def project_state(
 def keys_of(state: ProjectState, lookups: Mapping[str, Iterable[str]], reader: Reader) -> dict[str, str]:
     """The keys of planned sources, by path. What the files say that they depend on is added to the records."""
     contents = {path: record.content for path, record in state.records.items() if record.content}
-    keys = Keys(state.graph, state.names, contents, state.owners)
+    keys = Keys(state.graph, state.names, contents, state.owners, state.records)
     for path, names in lookups.items():
         for other in state.graph.files(path, names):
             if other not in contents:
@@ -178,7 +182,7 @@ class _Changes:
         """What sources register handlers for: as the manifest has it, or read anew."""
         found: dict[str, HandlerRecord] = {}
         paths = {self._names[path]: path for path in self._graph.relevant}
-        keys = Keys(self._graph, self._names, self.contents, {})
+        keys = Keys(self._graph, self._names, self.contents, {}, self._records)
         for path in self._graph.registering:
             record = self._previous.handlers.get(self._names[path])
             known = record is not None and set(record.owners) <= paths.keys()
@@ -193,7 +197,7 @@ class _Changes:
                 self.owners[path], lookups = reader.handlers(path)
                 for other in self._graph.files(path, lookups):
                     self._know(other)
-                key = Keys(self._graph, self._names, self.contents, {}).key(path, lookups)
+                key = Keys(self._graph, self._names, self.contents, {}, self._records).key(path, lookups)
                 owners = tuple(self._names[owner] for owner in self.owners[path])
                 found[self._names[path]] = HandlerRecord(key, tuple(sorted(lookups)), owners)
         return found

@@ -1,10 +1,12 @@
 """The arguments of a submodule do not fit its class.
 
 The constructor would raise TypeError when the first instance is made: an argument that the class does not take, one that is
-missing, or one too many. Type checkers do not see it, because `submodule(cls, ...)` takes any arguments.
+missing, one too many, or a string where it takes a number. Type checkers do not see it, because `submodule(cls, ...)` takes any
+arguments. `device` and `dtype` come from the owner.
 
-The rule knows the classes of the run, declared or with an `__init__` written by hand, and at run time every class that is not
-torch's. `device` and `dtype` come from the owner.
+The command knows the classes of the project, declared or with an `__init__` written by hand, and those of installed libraries
+such as `torch.nn`, whose sources it reads as text. At run time, torch checks the arguments of its own classes. Nothing is
+reported if something else may decide what a class takes: `*args`, `**kwargs`, a decorator, overloads, a metaclass or `__new__`.
 """
 
 from __future__ import annotations
@@ -17,7 +19,6 @@ from ..common.records import dataclass
 from ..common.suggestions import did_you_mean
 from ..model import (
     Argument,
-    ClassSource,
     ConfigDecl,
     Dim,
     ModuleDecl,
@@ -70,6 +71,15 @@ _FROM_THE_OWNER = frozenset({"device", "dtype"})
 
 
 @dataclass(frozen=True, slots=True)
+class _Type:
+    """The type of a parameter."""
+
+    text: str
+    names: frozenset[str]
+    """The qualified names of its members; of a parameter with the default None, also `None`."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Parameters:
     """What a constructor takes."""
 
@@ -82,6 +92,8 @@ class _Parameters:
     many: bool
     """Whether it takes any number of positional arguments."""
     any_keyword: bool
+    types: Mapping[str, _Type]
+    """The types that are written and whose values are told apart by their literals."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -141,12 +153,14 @@ def _of_class(made: Value, call: SpecifierCall, context: RuleContext) -> Iterato
         elif name not in taken.names and not taken.any_keyword:
             help = did_you_mean(name, taken.names, f"it takes {', '.join(taken.names)}" if taken.names else "remove it")
             yield Diagnostic(KIND, f"{made.text} has no constructor argument {name}", _name(argument), help)
-    child = context.project.declarations.get(made.name)
-    if isinstance(child, ModuleDecl) and isinstance(context.declaration, ModuleDecl) and not child.custom_init:
-        is_certain = call.get("when") is None
+    if isinstance(context.declaration, ModuleDecl):
         fields = {field.name: field for field in context.declaration.fields}
         scope = Names(fields, configurations(context), has_index=language.INDEX not in fields)
-        yield from _of_types(positional, keywords, scope, child, is_certain)
+        arguments = [*zip(taken.positional, positional, strict=False), *((one.keyword or "", one) for one in keywords)]
+        for name, argument in arguments:
+            if name in taken.types:
+                takes = f"{made.text} takes {name}: {taken.types[name].text}"
+                yield from _of_type(argument, taken.types[name], takes, scope, call.get("when") is None)
     missing = taken.required - by_position - {argument.keyword or "" for argument in keywords} - _FROM_THE_OWNER
     if missing:
         names = " and ".join(name for name in (*taken.positional, *taken.keyword_only) if name in missing)
@@ -159,33 +173,25 @@ def _of_class(made: Value, call: SpecifierCall, context: RuleContext) -> Iterato
 _OF_SUBMODULE = language.SPECIFIER_KEYWORDS[language.SUBMODULE]
 
 
-def _of_types(
-    positional: list[Argument], keywords: list[Argument], scope: Names, child: ModuleDecl, is_certain: bool
-) -> Iterator[Diagnostic]:
-    """Arguments that a declared child cannot take by the types of both declarations: a string or None for an integer."""
-    taken = {field.argument: field for field in child.fields if isinstance(field, ConfigDecl)}
-    order = [field for field in taken.values() if not field.kw_only]
-    given = [(field, argument) for field, argument in zip(order, positional, strict=False)]
-    given += [(taken[one.keyword], one) for one in keywords if one.keyword in taken]
-    for field, argument in given:
-        names = {member.name for member in members_of(field.type)}
-        if not names <= _PLAIN:
-            continue
-        value = argument.value
-        if isinstance(value, Dim):
-            types, problems = types_of(value, scope)
-            text, takes = in_words(value), f"{child.name} takes {field.argument}: {field.type.text}"
-            if is_certain and types >= NONE and "None" not in names:
-                help = f'write {text}: {field.type.text}, or when="..."'
-                yield Diagnostic(KIND, f"{text} may be None, but {takes}", argument.place, help)
-            elif not problems and not any(_is_taken(type, names) for type in types):
-                message = f"{text} has the type {in_words_of(types)}, but {takes}"
-                yield Diagnostic(KIND, message, argument.place, "pass a value of the annotated type")
-        elif isinstance(value, Value) and value.literal is not None:
-            got = type(literal_eval(value.literal)).__name__
-            if got in ("str", "bytes", "tuple") and f"builtins.{got}" not in names:
-                message = f"{child.name} takes {field.argument}: {field.type.text}, got {value.text}"
-                yield Diagnostic(KIND, message, argument.place, "write a value of the annotated type")
+def _of_type(argument: Argument, type: _Type, takes: str, scope: Names, is_certain: bool) -> Iterator[Diagnostic]:
+    """An argument that a parameter cannot take by its type: a string or None for an integer."""
+    value = argument.value
+    if isinstance(value, Dim):
+        types, problems = types_of(value, scope)
+        text = in_words(value)
+        if is_certain and types >= NONE and "None" not in type.names:
+            help = f'write {text}: {type.text}, or when="..."'
+            yield Diagnostic(KIND, f"{text} may be None, but {takes}", argument.place, help)
+        elif not problems and not any(_is_taken(found, type.names) for found in types):
+            message = f"{text} has the type {in_words_of(types)}, but {takes}"
+            yield Diagnostic(KIND, message, argument.place, "pass a value of the annotated type")
+    elif isinstance(value, Value) and value.literal is not None:
+        got = literal_eval(value.literal)
+        name = "None" if got is None else f"builtins.{got.__class__.__name__}"
+        # A number or a flag for another serves where the constructor only computes with it, but a fraction is no size.
+        suspect = not isinstance(got, int | complex) or "builtins.str" in type.names
+        if suspect and not _is_taken(TypeExpr(name), type.names):
+            yield Diagnostic(KIND, f"{takes}, got {value.text}", argument.place, "write a value of the annotated type")
 
 
 _PLAIN = frozenset({"None", *(f"builtins.{name}" for name in ("bool", "complex", "float", "int", "str"))})
@@ -214,16 +220,15 @@ def _parameters(made: Value, context: RuleContext) -> _Parameters | None:
         if any(not base.declared and not base.name.startswith("qten_gen.") for base in declared.bases):
             return None  # a base of another kind may have a constructor
         return _of_fields(declared)
-    if context.source is None:
-        text = context.statement.constructors.get(made.name)
-        return None if text is None else _parsed(text)
-    text = _written(made.name, context.project.classes, frozenset())
+    known = context.statement.constructors if context.source is None else context.project.constructors
+    text = known.get(made.name)
     return None if text is None else _parsed(text)
 
 
 def _of_fields(declared: ModuleDecl) -> _Parameters:
     """What the generated constructor of a declared Module takes."""
     fields = [field for field in declared.fields if isinstance(field, ConfigDecl)]
+    typed = [(field, frozenset(member.name for member in members_of(field.type))) for field in fields]
     return _Parameters(
         positional=tuple(field.argument for field in fields if not field.kw_only),
         unnamed=frozenset(),
@@ -231,22 +236,8 @@ def _of_fields(declared: ModuleDecl) -> _Parameters:
         required=frozenset(field.argument for field in fields if field.default is None),
         many=False,
         any_keyword=False,
+        types={field.argument: _Type(field.type.text, names) for field, names in typed if names <= _PLAIN},
     )
-
-
-def _written(name: str, classes: Mapping[str, ClassSource], seen: frozenset[str]) -> str | None:
-    """The parameters of the `__init__` that a class of the run has or inherits, as text; None if that is not known."""
-    source = classes.get(name)
-    if source is None or name in seen or source.decorators or source.unpacked:
-        return None
-    if any(keyword == "metaclass" for keyword, _ in source.keywords) or "__init__" in source.attributes:
-        return None
-    if "__new__" in {method.name for method in source.methods}:
-        return None
-    own = next((method for method in source.methods if method.name == "__init__"), None)
-    if own is not None:
-        return None if own.decorators else own.signature.parameters
-    return _written(source.bases[0].name, classes, seen | {name}) if len(source.bases) == 1 else None
 
 
 def _parsed(text: str) -> _Parameters | None:
@@ -262,6 +253,8 @@ def _parsed(text: str) -> _Parameters | None:
     keyword_only = [argument.arg for argument in given.kwonlyargs]
     required = positional[: len(positional) - len(given.defaults)]
     required += [name for name, default in zip(keyword_only, given.kw_defaults, strict=True) if default is None]
+    defaults = [*[None] * (len(positional) - len(given.defaults)), *given.defaults, *given.kw_defaults]
+    parameters = zip((*given.posonlyargs, *given.args, *given.kwonlyargs), defaults, strict=True)
     return _Parameters(
         tuple(positional),
         frozenset(argument.arg for argument in given.posonlyargs),
@@ -269,4 +262,38 @@ def _parsed(text: str) -> _Parameters | None:
         frozenset(required),
         given.vararg is not None,
         given.kwarg is not None,
+        {parameter.arg: type for parameter, default in parameters if (type := _type(parameter, default)) is not None},
     )
+
+
+def _type(parameter: ast.arg, default: ast.expr | None) -> _Type | None:
+    """The type of a parameter; None if it has none, or one whose values have no literals."""
+    names = None if parameter.annotation is None else _members(parameter.annotation)
+    if parameter.annotation is None or names is None:
+        return None
+    implied = {"None"} if isinstance(default, ast.Constant) and default.value is None else set[str]()
+    return _Type(ast.unparse(parameter.annotation), names | implied)
+
+
+def _members(annotation: ast.expr) -> frozenset[str] | None:
+    """The plain types that an annotation allows; None if it allows others too."""
+    match annotation:
+        case ast.Constant(value=None):
+            return frozenset({"None"})
+        case ast.Constant(value=str(text)):
+            try:
+                return _members(ast.parse(text, mode="eval").body)
+            except SyntaxError:
+                return None
+        case ast.Name(id=name) if f"builtins.{name}" in _PLAIN:
+            return frozenset({f"builtins.{name}"})
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+            found = [_members(left), _members(right)]
+        case ast.Subscript(value=ast.Name(id="Optional") | ast.Attribute(attr="Optional"), slice=inner):
+            found = [_members(inner), frozenset({"None"})]
+        case ast.Subscript(value=ast.Name(id="Union") | ast.Attribute(attr="Union"), slice=ast.Tuple(elts=items)):
+            found = [_members(item) for item in items]
+        case _:
+            return None
+    known = [names for names in found if names is not None]
+    return frozenset[str]().union(*known) if len(known) == len(found) else None

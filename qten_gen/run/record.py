@@ -9,6 +9,7 @@ from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
 from ..project import manifest
+from ..project.library_classes import RememberedClasses
 from ..project.manifest import FreshRecord, Manifest, Signature
 from ..project.output_names import outputs_of
 from ..project.source_texts import SourceTexts
@@ -90,3 +91,5 @@ def remember(state: ProjectState, fresh: Mapping[str, FreshRecord]) -> None:
     current = Manifest(records, right, handlers)
     if current != previous:
         manifest.save(state.cache, current)
+    if isinstance(state.graph.libraries, RememberedClasses):
+        state.graph.libraries.save()

@@ -18,6 +18,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..generate.plan import Plan, Told, plan, together
+from ..project.library_classes import RememberedClasses
 from ..project.source_texts import SourceTexts
 from ..project.stale import ProjectState
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
 
     from ..generate.readings import Readings
+    from ..model.constructed import FoundClass
 
 FILES_EACH = 64
 """How many targets are worth a process: starting one and taking over what it did takes as long as two or three targets."""
@@ -42,6 +44,8 @@ class Answer(NamedTuple):
     """The digests of what files say, by path."""
     digests: dict[str, str]
     """The digests of the bytes of files, by path."""
+    classes: dict[str, FoundClass]
+    """What was found in libraries, by qualified name."""
 
 
 class _Work(NamedTuple):
@@ -141,7 +145,9 @@ def answer(work: _Work, share: Sequence[str], tell: Told) -> Answer:
     files = {path for target, names in made.lookups.items() for path in state.graph.files(target, names)}
     contents = {path: readings.content(path) for path in sorted(files) if not state.records[path].content}
     digests = readings.sources.digests if isinstance(readings.sources, SourceTexts) else {}
-    return Answer(made if work.explains else replace(made, linked={}), contents, digests)
+    libraries = state.graph.libraries
+    classes = libraries.kept if isinstance(libraries, RememberedClasses) else {}
+    return Answer(made if work.explains else replace(made, linked={}), contents, digests, classes)
 
 
 def _finished(work: _Work, share: Sequence[str], other: _Other) -> Plan:
@@ -157,4 +163,7 @@ def _finished(work: _Work, share: Sequence[str], other: _Other) -> Plan:
     readings.know_contents(found.contents)
     if isinstance(readings.sources, SourceTexts):
         readings.sources.digests.update(found.digests)
+    if work.state.graph.libraries is not None:
+        for name, cls in found.classes.items():
+            work.state.graph.libraries.keep(name, cls)
     return found.plan

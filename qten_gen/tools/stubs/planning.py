@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from ...common.format_number import FORMAT
 from ...common.suggestions import nearest
 from ...project.header import with_header
+from ...project.installed import Installed, ModuleFile
 from . import support
 from .copying import copied
-from .installed import Installed, ModuleFile
 from .module_classes import ModuleClasses
 from .sources import Sources, Unreadable
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from ...common.module_names import absolute
 from ...model import ImportedName, NodePath
 from ...model.diagnostics import Diagnostic
+from ...project.installed import Installed, ModuleFile
 from ...project.paths import read_regular
 from ...read.blocks import BLOCK, inside
 from ...read.encoding import decode
@@ -16,7 +17,6 @@ from ...read.imports import bound_names, dotted, imported_names
 from ...read.names import Scope
 from ...read.source_lines import lines_of
 from ...read.syntax import parse
-from .installed import Installed, ModuleFile
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.metadata import version
 
-from qten_gen.tools.stubs.installed import Installed
+from qten_gen.project.installed import Installed
 from qten_gen.tools.stubs.planning import plan
 
 from .planned import class_text, torch_nn

@@ -1,19 +1,16 @@
 """Finds the files of installed libraries, without importing anything."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from ...project.distributions import listed, search_path
-from ...project.libraries import module_in
-from ...project.paths import read_regular
+from .distributions import listed, search_path
+from .libraries import module_in
+from .paths import read_regular
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleFile:
+class ModuleFile(NamedTuple):
     """The file of a module. Where a library has a stub beside a source, it is the stub, which is what checkers read."""
 
     name: str
@@ -28,14 +25,14 @@ class ModuleFile:
         return "/".join(self.path.replace(os.sep, "/").split("/")[-steps:])
 
 
-@dataclass(slots=True)
 class Installed:
     """The libraries of an environment: that of the running interpreter, or the folder of a virtual one."""
 
-    environment: str | None = None
-    _folders: tuple[str, ...] = ()
-    _found: dict[str, ModuleFile | None] = field(default_factory=dict)
-    _tops: dict[str, str | None] = field(default_factory=dict)
+    def __init__(self, environment: str | None = None) -> None:
+        self.environment = environment
+        self._folders: tuple[str, ...] = ()
+        self._found: dict[str, ModuleFile | None] = {}
+        self._tops: dict[str, str | None] = {}
 
     def find(self, module: str) -> ModuleFile | None:
         """The file of a module; None where it is not installed, or compiled."""
