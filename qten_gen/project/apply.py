@@ -32,12 +32,12 @@ def changes(outputs: Mapping[str, str | None], existing: Mapping[str, bytes]) ->
     found = []
     for path, text in sorted(outputs.items()):
         old, new = existing.get(path), None if text is None else text.encode()
-        if not _equal(old, new):
+        if not is_as_planned(old, new):
             found.append(Change(path, old, new))
     return tuple(found)
 
 
-def _equal(old: bytes | None, new: bytes | None) -> bool:
+def is_as_planned(old: bytes | None, new: bytes | None) -> bool:
     """Whether an output is as planned. A checkout that converted line ends to CRLF is not stale."""
     return old == new or (old is not None and new is not None and old.replace(b"\r\n", b"\n") == new)
 

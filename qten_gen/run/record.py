@@ -9,6 +9,7 @@ from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
 from ..project import manifest
+from ..project.apply import is_as_planned
 from ..project.library_classes import RememberedClasses
 from ..project.manifest import FreshRecord, Manifest, Signature
 from ..project.output_names import outputs_of
@@ -46,23 +47,27 @@ def fresh_now(
     fresh = {}
     for path in done:
         outputs = {
-            os.path.basename(output): _recorded(output, now)
+            os.path.basename(output): _recorded(output, text, now)
             for output in outputs_of(path)
-            if planned.outputs.get(output) is not None
+            if (text := planned.outputs.get(output)) is not None
         }
         lookups = tuple(sorted(planned.lookups[path]))
         fresh[path] = FreshRecord(keys[path], lookups, outputs, tuple(warnings.get(path, ())))
     return fresh
 
 
-def _recorded(output: str, now: int) -> Signature:
-    """The signature of an output whose content is as planned."""
+def _recorded(output: str, text: str, now: int) -> Signature:
+    """The signature of an output with the text that was planned; that of no file if somebody has changed it since."""
     try:
         status = os.stat(output)
     except OSError:
-        # Another run has just removed it; no file will have this signature.
         return manifest.NO_FILE
-    return signature(Stat.of(status), manifest.digest(read_output(output)), now)
+    data = read_output(output)
+    return (
+        signature(Stat.of(status), manifest.digest(data), now)
+        if is_as_planned(data, text.encode())
+        else manifest.NO_FILE
+    )
 
 
 def _recorded_warning(item: Diagnostic) -> Diagnostic:

@@ -1,10 +1,18 @@
 """What a run writes, leaves alone and removes."""
 
 import os
+import shutil
 import stat
+from collections.abc import Set as AbstractSet
 
 import pytest
 
+from qten_gen.generate.plan import Plan
+from qten_gen.generate.readings import Readings
+from qten_gen.project.manifest import FreshRecord
+from qten_gen.project.stale import ProjectState
+from qten_gen.run import run
+from qten_gen.run.record import fresh_now
 from tests.command import BATCH, BROKEN, Command
 
 
@@ -271,3 +279,29 @@ def test_crlf_line_ends_of_a_checkout_are_not_stale(qten_gen: Command) -> None:
     output = qten_gen.folder / "src/model_qten.py"
     output.write_bytes(output.read_bytes().replace(b"\n", b"\r\n"))
     assert qten_gen("--check", "src").summary == "2 files up to date"
+
+
+@pytest.mark.parametrize("is_new", [True, False], ids=["written", "kept"])
+@pytest.mark.parametrize("is_removed", [True, False], ids=["removed", "changed"])
+def test_an_output_that_changes_before_it_is_recorded_is_not_fresh(
+    qten_gen: Command, monkeypatch: pytest.MonkeyPatch, is_new: bool, is_removed: bool
+) -> None:
+    qten_gen.write("model.py", BATCH)
+    qten_gen(".")
+    planned, output = qten_gen.read("model_qten.py"), qten_gen.folder / "model_qten.py"
+    shutil.rmtree(qten_gen.folder / ".qten_cache")
+    if is_new:
+        output.unlink()
+
+    def changed_before(
+        state: ProjectState, plan: Plan, readings: Readings, pending: AbstractSet[str]
+    ) -> dict[str, FreshRecord]:
+        output.unlink() if is_removed else output.write_text(f"{planned}# edited\n", encoding="utf-8")
+        return fresh_now(state, plan, readings, pending)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(run, "fresh_now", changed_before)
+        qten_gen(".")
+    assert qten_gen("--check", ".").status == 1
+    qten_gen(".")
+    assert qten_gen.read("model_qten.py") == planned
