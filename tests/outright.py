@@ -8,10 +8,11 @@ from unittest.mock import patch
 
 from qten_gen.model import fingerprint
 from qten_gen.reflection import is_doubtful, read_module, read_tensorclass
-from qten_gen.runtime.declaring import outright, settling
+from qten_gen.runtime.declaring import outright
+from qten_gen.runtime.declaring.by_declaration import of_declaration
+from qten_gen.runtime.declaring.describing import describe, known_nested
 from qten_gen.runtime.declaring.outright import Outright
-from qten_gen.runtime.declaring.statement import Body, describe
-from qten_gen.runtime.declaring.summary import of_declaration
+from qten_gen.runtime.declaring.statement import Body
 
 
 @contextmanager
@@ -37,7 +38,7 @@ def compared(broken: list[str]) -> Iterator[list[str]]:
 
 
 def _difference(said: Outright, body: Body, nests: bool) -> str:
-    statement = describe(body, settling.known_nested(body))
+    statement = describe(body, known_nested(body))
     declaration = (read_tensorclass if nests else read_module)(statement)
     summary = of_declaration(declaration, statement.classes)
     if fingerprint(declaration) != said.fingerprint:

@@ -171,4 +171,4 @@ def test_the_runtime_makes_few_dataclasses_when_it_is_imported() -> None:
         "        if '__dataclass_fields__' in getattr(value, '__dict__', ()) and value.__module__.startswith('qten_gen.'):\n"
         "            print(value.__qualname__)\n"
     )
-    assert found == {"Device", "Virtual"}
+    assert found == {"Device"}

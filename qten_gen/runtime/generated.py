@@ -3,14 +3,10 @@
 What few classes need is in `generated_features.py`.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .declaring.containers import ModuleDict as ModuleDict
-from .declaring.containers import ModuleList as ModuleList
-from .declaring.containers import Sequential as Sequential
 from .declaring.loading import declared as declared
-from .module.construction import construct as construct
-from .module.construction import from_declaration as from_declaration
 from .module.core.registered_properties import buffer as buffer
 from .module.core.registered_properties import parameter as parameter
 from .module.core.registered_properties import submodule as submodule
@@ -59,6 +55,11 @@ from .tensorclass.fields.tensor import tensor as tensor
 from .tensorclass.fields.tensor import tensor_property as tensor_property
 
 if TYPE_CHECKING:
+    from .declaring.containers import ModuleDict as ModuleDict
+    from .declaring.containers import ModuleList as ModuleList
+    from .declaring.containers import Sequential as Sequential
+    from .module.construction import construct as construct
+    from .module.construction import from_declaration as from_declaration
     from .module.core import module_base
 
     _V = TypeVar("_V")
@@ -80,3 +81,18 @@ if TYPE_CHECKING:
 
 else:
     from .module.core.module_base import ModuleBase as ModuleBase
+
+    _HOMES = {
+        "ModuleDict": "declaring.containers",
+        "ModuleList": "declaring.containers",
+        "Sequential": "declaring.containers",
+        "construct": "module.construction",
+        "from_declaration": "module.construction",
+    }
+    """What only modules with children call, by the file that it is imported from when generated code first names it."""
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = globals()[name] = getattr(import_module(f"{__package__}.{_HOMES[name]}"), name)
+        return value

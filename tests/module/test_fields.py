@@ -10,7 +10,9 @@ import torch
 from torch import Tensor, nn
 
 from qten_gen import buffer, const, field, param, submodule, virtual
-from qten_gen.runtime.declaring.fields import Buffer, Const, Field, Parameter, Submodule
+from qten_gen.runtime.declaring.children import Submodule
+from qten_gen.runtime.declaring.fields import Const, Field
+from qten_gen.runtime.declaring.parameters import Buffer, Parameter
 from qten_gen.runtime.declaring.virtual_fields import Virtual
 
 

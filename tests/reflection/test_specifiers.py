@@ -21,8 +21,8 @@ from qten_gen.model import Dim, DimError, ImportedName, NodePath, SpecifierCall,
 from qten_gen.read.names import Scope
 from qten_gen.read.values import specifier
 from qten_gen.reflection.specifiers import place_of, specifier_call
-from qten_gen.runtime.declaring import arithmetic, fields
-from qten_gen.runtime.declaring.compositions import sequential
+from qten_gen.runtime.declaring import arithmetic, children, fields, parameters
+from qten_gen.runtime.declaring.children import sequential
 from qten_gen.runtime.declaring.virtual_fields import Virtual
 
 CALLS = [
@@ -101,9 +101,9 @@ def test_both_readers_make_the_same_call(text: str) -> None:
 def test_every_specifier_leaves_a_record_that_says_its_name() -> None:
     records = [
         fields.Field(),
-        fields.Parameter(()),
-        fields.Buffer(()),
-        fields.Submodule(nn.Linear, (), {}),
+        parameters.Parameter(()),
+        parameters.Buffer(()),
+        children.Submodule(nn.Linear, (), {}),
         sequential(),
         arithmetic.Derived("dim"),
         Virtual(len),
@@ -126,7 +126,7 @@ def test_every_specifier_takes_the_keywords_that_the_readers_know(name: str) -> 
     assert [p.name for p in parameters if p.kind is p.KEYWORD_ONLY] == list(SPECIFIER_KEYWORDS[name])
 
 
-@pytest.mark.parametrize("value", [Parameter(), MagicMock(), fields.Parameter, 3, None, fields])
+@pytest.mark.parametrize("value", [Parameter(), MagicMock(), parameters.Parameter, 3, None, fields])
 def test_other_objects_are_not_taken_for_records(value: object) -> None:
     assert recorded_call(value) is None
 

@@ -12,7 +12,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.types import Device as DeviceLike
 from torch.utils._pytree import tree_map_only
 
-from ...runtime.declaring.fields import Buffer, Parameter
+from ...runtime.declaring.parameters import Buffer, Parameter
 from ...runtime.module.core.module_base import ModuleBase
 from ..sharding.agreement import agreed_seed, check_agreement
 from .checkpoints import Checkpoint, CheckpointError

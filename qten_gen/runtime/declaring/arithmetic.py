@@ -7,12 +7,10 @@ the namespace of the class, where the metaclass finds it.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, cast
 
 from ...common import language
 from ...common.specifier_records import RecordedCall
-from . import generator
 
 
 class Derived(NamedTuple):
@@ -25,6 +23,8 @@ class Derived(NamedTuple):
 
     def __set_name__(self, owner: type, name: str) -> None:
         # The metaclass of a declaration takes specifiers out of the class body before Python comes here.
+        from . import generator
+
         generator.refuse_specifier(owner, name, language.DERIVED)
 
 
@@ -36,6 +36,8 @@ class Checks:
 
     def __set_name__(self, owner: type, name: str) -> None:
         # The metaclass of a declaration takes them out of the class body before Python comes here.
+        from . import generator
+
         generator.refuse_specifier(owner, name, language.CHECK)
 
 
@@ -93,9 +95,3 @@ def check(condition: str, /) -> None:
 
 _OPTIMIZED = 1
 """The flag of code that is that of a function."""
-
-
-def take_checks(namespace: Mapping[str, object]) -> tuple[RecordedCall, ...]:
-    """The checks of a class body."""
-    found = namespace.get(language.CHECKS)
-    return tuple(found.calls) if isinstance(found, Checks) else ()

@@ -21,9 +21,9 @@ _installed = False
 
 
 def install() -> None:
-    """Tell IPython what to do with declared classes, if the program runs in it. Does nothing the second time."""
+    """Tell IPython, in which the program runs, what to do with declared classes. Does nothing the second time."""
     global _installed
-    if _installed or "IPython.core.interactiveshell" not in sys.modules:
+    if _installed:
         return
     _installed = True
     try:

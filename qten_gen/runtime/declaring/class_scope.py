@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 import builtins
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
-from functools import lru_cache
 from importlib.util import resolve_name
 from linecache import checkcache, getlines
 from types import FrameType
-from typing import NamedTuple
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .file_names import FileNames
 
 
 def statement_frame(metaclass: type, module: object = None) -> FrameType:
@@ -77,7 +78,7 @@ class Scope:
 
     def import_of(self, name: str) -> str | None:
         """The qualified name that an import statement of the file gives to `name`, those under TYPE_CHECKING included."""
-        found = names_in(self._lines()).imports.get(name)
+        found = self._file_names().imports.get(name)
         if found is None or not found.startswith("."):
             return found
         try:
@@ -87,14 +88,14 @@ class Scope:
 
     def defines(self, name: str) -> bool:
         """Whether the file binds a name at its top level, further down perhaps."""
-        return name in names_in(self._lines()).defined
+        return name in self._file_names().defined
 
     def derives(self, name: str, accepts: Callable[[object], bool], below: frozenset[str] = frozenset()) -> bool:
         """Whether a class that the file defines at its top level, further down perhaps, has a base that `accepts` takes.
 
         The bases are looked up here: in a notebook they come from other cells.
         """
-        for base in names_in(self._lines()).bases.get(name, ()):
+        for base in self._file_names().bases.get(name, ()):
             first, *rest = base.split(".")
             try:
                 found = self.resolve(first)
@@ -107,6 +108,11 @@ class Scope:
             if accepts(found):
                 return True
         return False
+
+    def _file_names(self) -> FileNames:
+        from .file_names import names_in
+
+        return names_in(self._lines())
 
     def _lines(self) -> tuple[str, ...]:
         checkcache(self.filename)  # the file may have been edited since, and the module reloaded
@@ -146,54 +152,8 @@ class Scope:
 
 def names_its_metaclass(cls: type) -> bool:
     """Whether the statement of a class says `metaclass=`, which Python does not keep. Without its text, it does not."""
+    from .file_names import names_in
+
     module = sys.modules.get(cls.__module__)
     filename = getattr(module, "__file__", None) or statement_frame(type(cls), cls.__module__).f_code.co_filename
     return cls.__name__ in names_in(tuple(getlines(filename))).with_metaclass
-
-
-class FileNames(NamedTuple):
-    """What the text of a file binds: imports anywhere in it with what they stand for, and other names at its top level."""
-
-    imports: Mapping[str, str]
-    defined: frozenset[str]
-    bases: Mapping[str, tuple[str, ...]]
-    """The bases of the classes at the top level as written, without what is in brackets."""
-    with_metaclass: frozenset[str]
-    """The classes anywhere in it whose statements name a metaclass."""
-
-
-@lru_cache(maxsize=64)
-def names_in(lines: tuple[str, ...]) -> FileNames:
-    """The names that a file binds, from its text; none where it cannot be parsed."""
-    try:
-        tree = ast.parse("".join(lines))
-    except SyntaxError:
-        return FileNames({}, frozenset(), {}, frozenset())
-    imports: dict[str, str] = {}
-    with_metaclass: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef):
-            if any(keyword.arg == "metaclass" for keyword in node.keywords):
-                with_metaclass.add(node.name)
-        elif isinstance(node, ast.ImportFrom):
-            home = "." * node.level + (f"{node.module}." if node.module else "")
-            imports.update({alias.asname or alias.name: home + alias.name for alias in node.names})
-        elif isinstance(node, ast.Import):
-            imports.update({alias.asname: alias.name for alias in node.names if alias.asname})
-    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
-    bases = {node.name: tuple(ast.unparse(base).partition("[")[0] for base in node.bases) for node in classes}
-    return FileNames(imports, frozenset(_defined(tree.body)), bases, frozenset(with_metaclass))
-
-
-def _defined(body: list[ast.stmt]) -> Iterator[str]:
-    """The names that classes and assignments bind, those in top-level if and try statements included."""
-    for node in body:
-        match node:
-            case ast.ClassDef(name=name):
-                yield name
-            case ast.Assign(targets=targets):
-                yield from (target.id for target in targets if isinstance(target, ast.Name))
-            case ast.AnnAssign(target=ast.Name(id=name)):
-                yield name
-            case ast.If() | ast.Try():
-                yield from _defined([*node.body, *node.orelse])

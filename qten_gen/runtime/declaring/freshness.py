@@ -9,16 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ...common.naming import generated_class
 from ...common.written_values import written_as
-from . import generator, loading
+from . import loading
 from .loading import BrokenModule, real_name
 from .values import Values
-
-if TYPE_CHECKING:
-    from .generator import Declaration
 
 
 class GeneratedClass(NamedTuple):
@@ -50,11 +47,17 @@ def find_generated(name: str, qualname: str, module: str, file: str | None) -> G
         return NESTED
     try:
         official = loading.find(real_name(module))
-        beside = loading.find_beside(module, file, name) if official is None and file is not None else None
+        joined = official if official is None or loading.is_free(official, name, module) else None
+        if joined is None:
+            from . import copies
+
+            if official is not None:
+                joined = copies.copy_for(official, name, module)
+            elif file is not None:
+                joined = copies.find_beside(module, file, name)
     except BrokenModule as broken:
         cause = broken.__cause__
         return NoGeneratedClass(f"{broken.args[0]} cannot be imported ({type(cause).__name__}: {cause})")
-    joined = beside if official is None else loading.module_for(official, name, module)
     if joined is None:
         return NoGeneratedClass()
     found = vars(joined).get(generated_class(name))
@@ -71,14 +74,6 @@ def is_fresh(generated: GeneratedClass, fingerprint: str, values: Values) -> boo
         known.get(text, loading.Undeclared) is values.get(key) or written_as(values.get(key), text)
         for key, text in inlined.items()
     )
-
-
-def compare(generated: GeneratedClass, declaration: Declaration, values: Values) -> GeneratedClass | NoGeneratedClass:
-    """The generated class, if it is the one that the declaration gives, and why it cannot be used otherwise."""
-    if is_fresh(generated, generator.fingerprint(declaration), values):
-        return generated
-    reason = f"{declaration.name} changed after {loading.plain_name(generated.modules[0].__name__)} was generated"
-    return NoGeneratedClass(reason, generated.modules)
 
 
 def unchanged(generated: GeneratedClass, previous: type | None) -> GeneratedClass:

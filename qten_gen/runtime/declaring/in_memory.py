@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from weakref import WeakValueDictionary, finalize
 
 from ...common.naming import generated_class
-from . import generator, loading
+from . import copies, generator, loading
 from .class_scope import Scope
 from .declared_class import nests
 from .freshness import GeneratedClass, NoGeneratedClass
@@ -48,13 +48,13 @@ def build(
     _allow(declaration, missing, scope)
     text = generator.render(declaration, statement, loading.real_name(declaration.module), scope)
     compiled = _compiled(f"{declaration.module}.{declaration.name}", text)
-    module = loading.new_module(f"qten_gen.in_memory.{declaration.module}.{declaration.name}")
+    module = copies.new_module(f"qten_gen.in_memory.{declaration.module}.{declaration.name}")
     module.__file__ = compiled.code.co_filename
     vars(module)["_compiled"] = compiled
     exec(compiled.code, vars(module))
     built = vars(module)[generated_class(declaration.name)]
     assert isinstance(built, type)
-    loading.show(module)
+    copies.show(module)
     finalize(built, sys.modules.pop, module.__name__, None).atexit = False
     return GeneratedClass(built, (module, *missing.modules))
 

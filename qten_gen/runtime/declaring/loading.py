@@ -7,27 +7,19 @@ globals which the class statements put there: `publish` when a class is complete
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
 from importlib import import_module
-from importlib.abc import InspectLoader
 from importlib.machinery import ModuleSpec
-from importlib.util import find_spec, module_from_spec, spec_from_file_location
-from itertools import count
+from importlib.util import find_spec
 from pathlib import Path
 from threading import RLock
-from types import CodeType, FunctionType, ModuleType
-from typing import Final
-from weakref import WeakValueDictionary, ref
+from types import ModuleType
+from weakref import WeakValueDictionary
 
 from ...common.naming import own_global
 
-_MADE = "_made"
+MADE = "_made"
 """Global of a generated module: the names of the classes whose statements joined it."""
-_SELF = "_module"
-"""Global of a module rendered in memory: the module itself, so that its functions keep it."""
-
-_lock = RLock()
-_copies = count(1)
+LOCK = RLock()
 _declared: WeakValueDictionary[str, type] = WeakValueDictionary()
 _waiting: dict[str, list[tuple[dict[str, object], str]]] = {}
 
@@ -85,99 +77,10 @@ def find(module: str) -> ModuleType | None:
         raise BrokenModule(name) from error
 
 
-def find_beside(module: str, file: str, cls_name: str) -> ModuleType | None:
-    """What was generated for a file that is not imported under its own name, as a plugin or by `runpy.run_path`.
-
-    Raises:
-        BrokenModule: it exists and executing it failed.
-    """
-    stem = Path(file).stem
-    path = Path(file).with_name("_qten.py" if stem == "__init__" else f"{stem}_qten.py")
-    spec = spec_from_file_location(f"{module}_qten", path) if path.is_file() else None
-    if spec is None:
-        return None
-    try:
-        with _lock:
-            return _copy_apart(spec, cls_name)
-    except Exception as error:
-        raise BrokenModule(str(path)) from error
-
-
-def module_for(generated: ModuleType, cls_name: str, module: str) -> ModuleType:
-    """The generated module that a class statement may join: the one found, or a copy where that class has an owner already."""
-    spec = generated.__spec__
-    assert spec is not None
-    with _lock:
-        if module == "__main__":
-            return _copy_apart(spec, cls_name)
-        owner = vars(generated).get(cls_name) if cls_name in vars(generated).get(_MADE, ()) else None
-        if owner is None or getattr(owner, "__module__", None) != module:
-            return generated
-        return _official_copy(spec)
-
-
-def _official_copy(spec: ModuleSpec) -> ModuleType:
-    """Execute a generated module again after `importlib.reload`. The copy takes the official place.
-
-    So `model_qten.Batch` is the new class, and objects of the old class keep the old module.
-    """
-    copy = module_from_spec(spec)
-    sys.modules[spec.name] = copy
-    exec(_code(spec), vars(copy))
-    if (parent := sys.modules.get(spec.name.rpartition(".")[0])) is not None:
-        setattr(parent, spec.name.rpartition(".")[2], copy)
-    return copy
-
-
-_apart: dict[tuple[str, str | None], ModuleType] = {}
-
-
-def _copy_apart(spec: ModuleSpec, cls_name: str) -> ModuleType:
-    """A copy under a name of its own for all classes of a script or plugin, so that importing it too finds the official one free.
-
-    Where that class has an owner already the file is executed again, and gets another copy.
-    """
-    key = spec.name, spec.origin
-    copy = _apart.get(key)
-    if copy is None or cls_name in vars(copy).get(_MADE, ()):
-        copy = module_from_spec(spec)
-        copy.__name__ = f"{spec.name}#{next(_copies)}"
-        exec(_code(spec), vars(copy))
-        show(copy)
-        _apart[key] = copy
-    return copy
-
-
-def _code(spec: ModuleSpec) -> CodeType:
-    assert isinstance(spec.loader, InspectLoader)
-    code = spec.loader.get_code(spec.name)
-    assert code is not None
-    return code
-
-
-def new_module(name: str) -> ModuleType:
-    """An empty module for code rendered in memory, which stays as long as a function of it."""
-    module = ModuleType(f"{name}#{next(_copies)}")
-    vars(module)[_SELF] = module
-    return module
-
-
-class Window(ModuleType):
-    """What `sys.modules` shows of a generated module that cannot be imported: the globals that dynamo looks up there.
-
-    It keeps no class alive. The generated classes are not among its names, so that cloudpickle, which takes what it finds there
-    for something that other processes can import, sends them whole.
-    """
-
-    def __init__(self, name: str, namespace: Callable[[], Mapping[str, object]]) -> None:
-        super().__init__(name)
-        self._namespace: Final = namespace
-
-    def __getattr__(self, name: str) -> object:
-        found = None if name.startswith("__") else self._namespace().get(name)
-        if found is None or (isinstance(found, type) and found.__module__ == self.__name__):
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        return found
+def is_free(generated: ModuleType, cls_name: str, module: str) -> bool:
+    """Whether a class statement may join a generated module, and needs no copy of its own."""
+    owner = vars(generated).get(cls_name) if cls_name in vars(generated).get(MADE, ()) else None
+    return module != "__main__" and (owner is None or getattr(owner, "__module__", None) != module)
 
 
 def plain_name(module: str) -> str:
@@ -187,28 +90,6 @@ def plain_name(module: str) -> str:
     'shop.model_qten'
     """
     return module.partition("#")[0]
-
-
-def show(module: ModuleType) -> None:
-    """Put the window of an executed module into `sys.modules`."""
-    found = ref(module)
-    window = Window(module.__name__, lambda: {} if (alive := found()) is None else vars(alive))
-    # What stands there before a class joins is found without a call.
-    for name, value in vars(module).items():
-        if name not in (_SELF, "__getattr__") and getattr(value, "__module__", None) != module.__name__:
-            vars(window)[name] = value
-    sys.modules[module.__name__] = window
-
-
-def show_rebuilt(generated: type) -> None:
-    """Put a window into `sys.modules` for a generated class that another process sent, whose functions may still be to come."""
-    found = ref(generated)
-
-    def namespace() -> Mapping[str, object]:
-        functions = (value for value in vars(found() or object).values() if isinstance(value, FunctionType))
-        return next((function.__globals__ for function in functions), {})
-
-    sys.modules.setdefault(generated.__module__, Window(generated.__module__, namespace))
 
 
 def is_importable(cls: type) -> bool:
@@ -234,10 +115,10 @@ def publish(cls: type, *modules: ModuleType) -> bool:
     Returns whether a class of that name was known before, as it is when a module is executed again.
     """
     key = f"{real_name(cls.__module__)}.{cls.__qualname__}"
-    with _lock:
+    with LOCK:
         for module in modules:
             vars(module)[cls.__name__] = vars(module)[own_global(cls.__name__)] = cls
-            vars(module).setdefault(_MADE, set()).add(cls.__name__)
+            vars(module).setdefault(MADE, set()).add(cls.__name__)
         again = key in _declared
         _declared[key] = cls
         for namespace, name in _waiting.pop(key, []):
@@ -251,7 +132,7 @@ def bind(module: ModuleType, name: str, target: type | None, qualified: str, *, 
     With `again` the class that exists may be that of an earlier execution, and the next one that is declared takes its place.
     """
     namespace = vars(module)
-    with _lock:
+    with LOCK:
         qualified = real_qualified(qualified)
         target = target or _declared.get(qualified)
         if target is not None:
@@ -264,7 +145,7 @@ def bind(module: ModuleType, name: str, target: type | None, qualified: str, *, 
 
 def _joined(module: ModuleType, cls: type) -> bool:
     """Whether the class joined this copy of the module, and so belongs to this execution."""
-    return cls.__name__ in vars(module).get(_MADE, ()) and vars(module)[cls.__name__] is cls
+    return cls.__name__ in vars(module).get(MADE, ()) and vars(module)[cls.__name__] is cls
 
 
 class Undeclared:
@@ -294,7 +175,7 @@ def declared(module: str, name: str, *others: str) -> object:
 def _offered(module: str, others: tuple[str, ...]) -> list[str]:
     """What `from model_qten import *` takes, as from the stub: the declared classes, and those of `others` that exist."""
     home = import_module(source_name(module))
-    made = vars(sys.modules[module]).get(_MADE, ())
+    made = vars(sys.modules[module]).get(MADE, ())
     return sorted(
         {
             *(name for name in made if not name.startswith("_")),

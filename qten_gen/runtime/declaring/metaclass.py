@@ -1,24 +1,25 @@
 """How a declaration and its generated class become one class.
 
 When `class Batch(TensorClass)` runs, the metaclass gets the generated class `_Batch_` for it: `freshness` finds it, `settling`
-decides whether it is what the statement says, and `in_memory` builds it where it is missing or stale. The metaclass puts it
+decides whether it is what the statement says, and `by_declaration` builds it where it is missing or stale. The metaclass puts it
 between the declaration and its bases: `Batch, _Batch_, TensorClass`. The class is complete when its statement ends, user
 methods win by the ordinary method resolution order, and `super()` in them reaches the generated ones.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from torch import nn
 
 from ...common import language
-from . import again, autoreload, constructor_types, freshness, generator, loading, made_by_call
+from . import again, constructor_types, freshness, loading
 from .class_scope import Scope, statement_frame
 from .declared_class import DeclaredClass, declared_bases, without_annotations
 from .freshness import GeneratedClass
-from .settling import settle
+from .settling import settle_outright
 from .statement import Body, ClassKeywords
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ class DeclarationMeta(DeclaredClass):
         # A class made by a call has no qualified name yet.
         is_statement = "__qualname__" in namespace
         if not is_statement:
+            from . import made_by_call
+
             if not made_by_call.is_declaring(namespace, given):
                 return _undeclared(mcls, name, bases, namespace)
             namespace = made_by_call.named(mcls, name, namespace)
@@ -59,7 +62,11 @@ class DeclarationMeta(DeclaredClass):
         found = freshness.find_generated(name, qualname, module, scope.file) if is_statement else missing
         keywords = ClassKeywords.of(given, mcls._known_flags, mcls._known_options)
         body = Body.of(name, bases, namespace, keywords, scope, freshness.is_declared_later(found, module, qualname))
-        settled = settle(mcls, body, found)
+        settled = settle_outright(mcls, body, found) if isinstance(found, GeneratedClass) else None
+        if settled is None:
+            from . import by_declaration
+
+            settled = by_declaration.settle(mcls, body, found)
         generated = freshness.unchanged(settled.generated, loading.previous(module, qualname))
 
         # Join the two. Fields leave the namespace: the generated class has properties for them.
@@ -80,11 +87,16 @@ class DeclarationMeta(DeclaredClass):
             constructor_types.annotate(constructor, cls, body, settled.summary)
         mcls._complete_class(cls)  # called on the metaclass: a field may hide the method from the class
         if not loading.is_importable(cls):
+            from . import made_by_call
+
             made_by_call.keep_bases(cls, bases, generated.cls)
         before = loading.before(cls)
         _publish(cls, generated, body)
         again.declare(before, cls, scope.filename)
-        autoreload.install()
+        if "IPython.core.interactiveshell" in sys.modules:
+            from . import autoreload
+
+            autoreload.install()
         return cls
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, object], /, **given: object) -> None:
@@ -98,6 +110,8 @@ class DeclarationMeta(DeclaredClass):
     @staticmethod
     def _is_doubtful(statement: ClassStatement, declaration: Declaration) -> bool:
         """Whether a class with fresh generated code has to be checked again, for what the command may not have seen."""
+        from . import generator
+
         return generator.is_doubtful(declaration, statement)
 
     @staticmethod
@@ -130,6 +144,8 @@ def _undeclared(
     mcls: type[DeclarationMeta], name: str, bases: tuple[type, ...], namespace: dict[str, object]
 ) -> DeclarationMeta:
     """A class made by a call that declares nothing: derived from its bases, copied, or rebuilt by cloudpickle."""
+    from . import copies, made_by_call
+
     if made_by_call.is_complete(namespace):
         cls = DeclaredClass.__new__(mcls, name, bases, made_by_call.rebuilt(namespace))
         mcls._complete_class(cls)
@@ -138,7 +154,7 @@ def _undeclared(
     if generated is not None:
         cls = DeclaredClass.__new__(mcls, name, bases, made_by_call.rebuilt(namespace))
         mcls._register(cls, is_filled=False)
-        loading.show_rebuilt(generated.cls)
+        copies.show_rebuilt(generated.cls)
         return cls
     cls = DeclaredClass.__new__(mcls, name, bases, made_by_call.named(mcls, name, namespace))
     mcls._register(cls)

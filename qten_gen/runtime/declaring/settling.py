@@ -1,24 +1,22 @@
 """Which generated class belongs to a class statement, and what the class keeps of its declaration.
 
-A fresh class is found by `outright.py`, with nothing of the generator. Otherwise the generator's reader makes the declaration;
-what is stale or missing is built in memory.
+A fresh class is found by `outright.py`, with nothing of the generator. Otherwise `by_declaration.py` has the
+generator's reader make the declaration, and builds what is stale or missing in memory.
 """
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from . import freshness, generator, in_memory, loading, outright
-from .declared_class import LaterDeclaration, known_declaration
-from .freshness import GeneratedClass, NoGeneratedClass
-from .statement import Body, describe, mixins_of
-from .summary import Summary, of_declaration
+from . import freshness, outright
+from .declared_class import LaterDeclaration
+from .freshness import GeneratedClass
+from .statement import Body, mixins_of
+from .summary import Summary
 from .values import Values, values_of, with_inherited
 
 if TYPE_CHECKING:
-    from .generator import ClassStatement, Declaration, Meaning
+    from .generator import ClassStatement, Declaration
 
 
 class Hooks(Protocol):
@@ -53,19 +51,8 @@ class Settled(NamedTuple):
     """With those of inherited fields."""
 
 
-def settle(hooks: Hooks, body: Body, found: GeneratedClass | NoGeneratedClass) -> Settled:
-    """The generated class to use for a statement for which `found` was generated.
-
-    Raises:
-        NotGeneratedError: there is none that is fresh, and building in memory is switched off.
-        DeclarationError: the declaration breaks a rule.
-    """
-    fresh = _outright(hooks, body, found) if isinstance(found, GeneratedClass) else None
-    return fresh or _by_declaration(hooks, body, found)
-
-
-def _outright(hooks: Hooks, body: Body, found: GeneratedClass) -> Settled | None:
-    """The generated class where it is certainly fresh."""
+def settle_outright(hooks: Hooks, body: Body, found: GeneratedClass) -> Settled | None:
+    """The generated class where it is certainly fresh; None where its declaration has to be read."""
     read = outright.read(body, nests=hooks._nests)
     if read is None or hooks._may_collide(tuple(f.name for f in read.summary.fields), mixins_of(body.bases)):
         return None
@@ -74,44 +61,10 @@ def _outright(hooks: Hooks, body: Body, found: GeneratedClass) -> Settled | None
     if not freshness.is_fresh(found, read.fingerprint, values):
         return None
     later = body._replace(scope=body.scope.kept(read.meanings))
-    declaration = LaterDeclaration(lambda: hooks._read_declaration(describe(later, known_nested(later))))
-    return Settled(found, read.summary, declaration, own_values, values)
 
+    def declaration() -> Declaration:
+        from .describing import describe, known_nested
 
-def _by_declaration(hooks: Hooks, body: Body, found: GeneratedClass | NoGeneratedClass) -> Settled:
-    """The generated class where it has the fingerprint of the declaration, or one that is built in memory."""
-    statement = describe(body, known_nested(body))
-    declaration = hooks._read_declaration(statement)
+        return hooks._read_declaration(describe(later, known_nested(later)))
 
-    def informed() -> tuple[Declaration, ClassStatement]:
-        """The declaration and its statement with names that do not exist yet, looked up in the text."""
-        explained = dataclasses.replace(statement, elsewhere=in_memory.meaning_in_source(body.module, body.scope))
-        return hooks._read_declaration(explained), explained
-
-    compared = found
-    if isinstance(found, GeneratedClass):
-        if hooks._is_doubtful(statement, declaration):
-            generator.refuse_informed(declaration, statement, informed, loading.real_name(body.module), body.scope)
-        compared = _compared(found, body, declaration, statement)
-    if not isinstance(compared, GeneratedClass):
-        # The text may be what the command saw, too.
-        declaration, statement = informed()
-        compared = _compared(found, body, declaration, statement) if isinstance(found, GeneratedClass) else found
-    if not isinstance(compared, GeneratedClass):
-        compared = in_memory.build(declaration, statement, compared, body.scope)
-    summary = of_declaration(declaration, statement.classes)
-    own_values = values_of(body, summary)
-    values = with_inherited(own_values, summary, body.bases)
-    return Settled(compared, summary, known_declaration(declaration), own_values, values)
-
-
-def _compared(
-    found: GeneratedClass, body: Body, declaration: Declaration, statement: ClassStatement
-) -> GeneratedClass | NoGeneratedClass:
-    summary = of_declaration(declaration, statement.classes)
-    return freshness.compare(found, declaration, with_inherited(values_of(body, summary), summary, body.bases))
-
-
-def known_nested(body: Body) -> Callable[[str], Meaning | None]:
-    """What a name that cannot be looked up yet means: a TensorClass, where the generated class says so."""
-    return lambda name: generator.known_tensorclass(name) if body.is_declared_later(name) else None
+    return Settled(found, read.summary, LaterDeclaration(declaration), own_values, values)

@@ -8,15 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from ...common import language
 from ...common.class_annotations import class_annotations
 from ...common.specifier_records import RecordedCall
-from . import generator
-from .arithmetic import take_checks
 from .class_scope import Scope
 from .dataclass_fields import with_own_fields
-from .declared_children import declared_children
 from .declared_class import DeclaredClass, declared_bases
 
 if TYPE_CHECKING:
-    from .generator import ClassStatement, Meaning
     from .summary import Summary
 
 
@@ -70,7 +66,8 @@ class Body(NamedTuple):
             TypeError: a flag is not a bool.
         """
         kept = with_own_fields({name: value for name, value in namespace.items() if name != language.CHECKS})
-        flags, checks = _flags(namespace, keywords.flags), take_checks(namespace)
+        flags = _flags(namespace, keywords.flags)
+        checks = tuple(getattr(namespace.get(language.CHECKS), "calls", ()))
         annotations = class_annotations(namespace)
         return cls(name, bases, kept, annotations, keywords, flags, checks, scope, is_declared_later)
 
@@ -88,33 +85,6 @@ class Body(NamedTuple):
     def qualified(self) -> str:
         """Module and qualified name of the class."""
         return f"{self.module}.{self.qualname}"
-
-
-def describe(body: Body, elsewhere: Callable[[str], Meaning | None]) -> ClassStatement:
-    """The record of a class statement that the generator's reader takes."""
-    scope = body.scope
-    return generator.statement_class()(
-        name=body.name,
-        module=body.module,
-        qualname=body.qualname,
-        namespace=body.namespace,
-        checks=body.checks,
-        annotations=body.annotations,
-        bases=body.bases,
-        parents=tuple((_qualified(parent), parent._declaration) for parent in _parents(body.bases)),
-        mixins=mixins_of(body.bases),
-        flags=body.flags,
-        options=body.keywords.options,
-        passed=body.keywords.passed,
-        resolve=scope.resolve,
-        is_declaration=is_nestable,
-        classes={},
-        declared=set(),
-        import_of=scope.import_of,
-        defines=scope.defines,
-        elsewhere=elsewhere,
-        children=lambda: declared_children(body.namespace),
-    )
 
 
 def is_nestable(value: object) -> bool:
@@ -156,16 +126,16 @@ _LIBRARIES = ("abc", "builtins", "qten_gen", "torch", "typing", "typing_extensio
 
 def parents_of(bases: tuple[type, ...]) -> tuple[tuple[str, Summary], ...]:
     """The declared ancestors of a class that is not made yet, each with its qualified name, in the order of its MRO."""
-    return tuple((_qualified(parent), parent._declared_as) for parent in _parents(bases))
+    return tuple((qualified(parent), parent._declared_as) for parent in ancestors_of(bases))
 
 
-def _parents(bases: tuple[type, ...]) -> tuple[DeclaredClass, ...]:
+def ancestors_of(bases: tuple[type, ...]) -> tuple[DeclaredClass, ...]:
     declared = declared_bases(bases)
     ancestors = declared[0].__mro__ if len(declared) == 1 else _order(bases)
     return tuple(cast("DeclaredClass", ancestor) for ancestor in ancestors if "_declared_as" in vars(ancestor))
 
 
-def _qualified(cls: type) -> str:
+def qualified(cls: type) -> str:
     return f"{cls.__module__}.{cls.__qualname__}"
 
 

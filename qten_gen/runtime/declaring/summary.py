@@ -1,19 +1,12 @@
 """What a finished class keeps of its declaration: the few attributes of the fields that the runtime asks for.
 
-`outright.py` reads them from a class statement whose generated class is fresh. Where it is not sure, they come from the
-declaration that the generator's reader makes.
+`outright.py` reads them from a class statement whose generated class is fresh. Where it is not sure,
+`by_declaration.py` takes them from the declaration that the generator's reader makes.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
-from . import generator
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from .generator import Declaration, FieldDecl, ModuleField
+from typing import NamedTuple
 
 Row = tuple[object, ...]
 """The attributes of a record that a fingerprint covers, as `model.fingerprints.structure` gives them."""
@@ -70,54 +63,3 @@ class Summary(NamedTuple):
     def frozen(self) -> bool:
         """Whether instances are immutable."""
         return "frozen" in self.flags
-
-
-def of_declaration(declaration: Declaration, classes: Mapping[str, type]) -> Summary:
-    """The summary of a declaration. `classes` has the TensorClasses in the annotations of the statement by qualified name."""
-    structure = generator.structure
-    checks = getattr(declaration, "checks", ())
-    return Summary(
-        tuple(_of_field(field, structure(field), classes) for field in declaration.fields),
-        declaration.own,
-        declaration.custom_init,
-        getattr(declaration, "flags", frozenset()),
-        checks if isinstance(checks, str) else "on",
-        () if isinstance(checks, str) else tuple((check.owner, structure(check)) for check in checks),
-    )
-
-
-def _of_field(field: FieldDecl | ModuleField, row: Row, classes: Mapping[str, type]) -> FieldSummary:
-    """The summary of a field; what its kind of field does not have is empty."""
-
-    def given(name: str) -> object:
-        return getattr(field, name, None)
-
-    kind = given("kind")
-    nested = given("nested")
-    named = next((name for name in field.type.mentioned if name.rpartition(".")[2] == nested), "")
-    is_made = getattr(kind, "value", "") == "collection" and named.partition(".")[0] != "tensordict"
-    return FieldSummary(
-        field.name,
-        field.owner,
-        row,
-        annotation=field.type.text,
-        kind=getattr(kind, "value", ""),
-        optional=bool(given("optional")),
-        nested=_text(nested),
-        cast=_text(given("cast")),
-        dims=_text(given("dims")),
-        dtype=_text(given("dtype")),
-        unbatched=bool(given("unbatched")),
-        container=_text(given("container")),
-        kw_only=bool(given("kw_only")),
-        argument=_text(given("argument")),
-        alias=_text(given("alias")),
-        tie=_text(given("tie")),
-        group=_text(given("group")),
-        wanted=named if is_made else "",
-        met=classes.get(named),
-    )
-
-
-def _text(found: object) -> str | None:
-    return found if isinstance(found, str) else None

@@ -6,15 +6,18 @@ from collections.abc import Mapping
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, NamedTuple
 
-from .arithmetic import Derived
-from .compositions import Choice
+from ...common import language
+from ...common.specifier_records import recorded_call
 from .declared_class import declared_bases
-from .fields import Buffer, Const, Default, Field, Parameter, Submodule
-from .virtual_fields import Virtual
+from .fields import Const, Default, Field
 
 if TYPE_CHECKING:
     from .statement import Body
     from .summary import Summary
+
+
+_KEPT = language.SPECIFIERS - {language.FIELD} | {language.VIRTUAL}
+"""The specifiers whose records a class keeps."""
 
 
 class Values(NamedTuple):
@@ -46,8 +49,6 @@ def values_of(body: Body, summary: Summary) -> Values:
         match body.namespace.get(name, MISSING):
             case value if value is MISSING:
                 pass
-            case Parameter() | Buffer() | Submodule() | Virtual() | Derived() as record:
-                records[name] = record
             case Const(value=value) | Field(default_factory=None, default=Const(value=value)):
                 defaults[name] = Default(value)
             case Field(default_factory=None, default=value) if value is MISSING:
@@ -56,6 +57,8 @@ def values_of(body: Body, summary: Summary) -> Values:
                 defaults[name] = Default(value)
             case Field(default_factory=factory):
                 defaults[name] = Default(factory, is_factory=True)
+            case value if (call := recorded_call(value)) is not None and call.name in _KEPT:
+                records[name] = value
             case value:
                 defaults[name] = Default(value)
     return Values(defaults, records, tuple(bare))
@@ -84,7 +87,7 @@ def _item(holder: object, name: str) -> object:
         return holder.get(name)
     if isinstance(holder, tuple) and name.isdecimal():
         return holder[int(name)]
-    if isinstance(holder, Choice):
+    if (call := recorded_call(holder)) is not None and call.name == language.CHOICE:
         return holder
     found: object = getattr(holder, name, None)
     return found

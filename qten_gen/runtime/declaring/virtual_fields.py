@@ -11,7 +11,6 @@ from torch import Tensor, nn
 
 from ...common import language
 from ...common.specifier_records import RecordedCall
-from . import generator
 
 T_co = TypeVar("T_co", covariant=True)
 V = TypeVar("V", bound=Tensor)
@@ -39,6 +38,8 @@ class Virtual(Generic[T_co]):
 
     def __set_name__(self, owner: type, name: str) -> None:
         # The metaclass of a declaration takes specifiers out of the class body before Python comes here.
+        from . import generator
+
         generator.refuse_specifier(owner, name, language.VIRTUAL)
 
     if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import torch
 from torch import nn
 
-from ..declaring.fields import Const, Submodule
+from ..declaring.children import Submodule
+from ..declaring.fields import Const
 from .core.module_base import ModuleBase
 
 if TYPE_CHECKING:

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 
-from ..declaring.spawning import refuse_for_new_interpreters
 from .core.module_base import VIRTUAL_CACHE, ModuleBase
 from .core.state_dict_versions import migrate, migrates
 from .dispatch import Functional
-from .tied_parameters import keeping_ties, share_assigned
 
 if TYPE_CHECKING:
     from qten_gen_typing import DeclaredCall
@@ -56,6 +54,8 @@ class DeclaredModule(ModuleBase, Functional):
             return None
 
     def __getstate__(self) -> dict[str, object]:
+        from ..declaring.spawning import refuse_for_new_interpreters
+
         refuse_for_new_interpreters(type(self))
         state = vars(self).copy()
         state.pop(VIRTUAL_CACHE, None)
@@ -75,7 +75,11 @@ class DeclaredModule(ModuleBase, Functional):
             return super(DeclaredModule, self)._apply(fn, recurse)  # type: ignore[no-untyped-call] # torch gives none
 
         try:
-            return keeping_ties(self, change) if type(self)._tied else change()
+            if not type(self)._tied:
+                return change()
+            from .tied_parameters import keeping_ties
+
+            return keeping_ties(self, change)
         except NotImplementedError as error:
             if "Cannot copy out of meta tensor" not in str(error):
                 raise
@@ -99,6 +103,8 @@ class DeclaredModule(ModuleBase, Functional):
         if migrates(type(self)):
             migrate(type(self), state_dict, prefix, local_metadata)
         if type(self)._tied and local_metadata.get("assign_to_params_buffers", False):
+            from .tied_parameters import share_assigned
+
             share_assigned(self, state_dict, prefix)
         super()._load_from_state_dict(
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs

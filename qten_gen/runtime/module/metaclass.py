@@ -4,28 +4,33 @@ from __future__ import annotations
 
 from abc import ABCMeta
 from collections.abc import Callable
-from dataclasses import field as dataclass_field
 from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast, dataclass_transform
 
 from torch import nn
 
 from ...common import language
-from ..declaring import generator
-from ..declaring.arithmetic import derived
+from ...common.specifier_records import recorded_call
 from ..declaring.class_scope import names_its_metaclass
-from ..declaring.compositions import sequential
-from ..declaring.constructor_argument import constructor_argument
 from ..declaring.declared_class import DeclaredClass
-from ..declaring.fields import buffer, field, param, submodule
 from ..declaring.metaclass import DeclarationMeta
-from ..declaring.virtual_fields import Virtual, virtual
 from .core.foreign_first import separated
 from .core.module_base import ModuleBase
 from .dispatch import reconnect
 
 if TYPE_CHECKING:
+    from dataclasses import field as dataclass_field
+
+    from ..declaring.arithmetic import derived
+    from ..declaring.children import sequential, submodule
+    from ..declaring.constructor_argument import constructor_argument
+    from ..declaring.fields import field
     from ..declaring.generator import ClassStatement, ModuleDecl
+    from ..declaring.parameters import buffer, param
     from ..declaring.summary import Summary
+    from ..declaring.virtual_fields import virtual
+else:
+    # Checkers alone ask for the functions of declarations, whose files a program loads when it calls them.
+    buffer = constructor_argument = dataclass_field = derived = field = param = sequential = submodule = virtual = None
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -89,6 +94,8 @@ class ModuleMeta(DeclarationMeta):
 
     @staticmethod
     def _read_declaration(statement: ClassStatement) -> ModuleDecl:
+        from ..declaring import generator
+
         return generator.read_module(statement)
 
     @staticmethod
@@ -124,7 +131,8 @@ class ModuleMeta(DeclarationMeta):
         type.__setattr__(cls, "_declared_reset", getattr(cls, "reset_parameters", None))
         generated = next(base for base in cls.__bases__ if "_fingerprint" in vars(base))
         for name, value in list(vars(generated).items()):
-            if isinstance(cls._specifiers.get(name), Virtual):
+            call = recorded_call(cls._specifiers.get(name))
+            if call is not None and call.name == language.VIRTUAL:
                 type.__setattr__(cls, name, value)
                 delattr(generated, name)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
-from ..declaring.constructor_argument import constructor_argument
 from ..module.metaclass import ModuleMeta
 from .assignment import LabelledOwner
 from .module_methods import ModuleMethods
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
     import torch
     from qten_gen_typing import AssignsNoOther, NoOtherAttribute
     from torch.types import Device as DeviceLike
+
+    from ..declaring.constructor_argument import constructor_argument
 
     V = TypeVar("V")
 

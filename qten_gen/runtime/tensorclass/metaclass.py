@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal, cast, dataclass_transform
 
 from ...common import language
 from ...common.naming import PRIVATE_NAMES, storage
-from ..declaring import generator
 from ..declaring.declared_class import without_annotations
 from ..declaring.fields import field
 from ..declaring.metaclass import DeclarationMeta
@@ -94,6 +93,8 @@ class TensorClassMeta(DeclarationMeta):
 
     @staticmethod
     def _read_declaration(statement: ClassStatement) -> Declaration:
+        from ..declaring import generator
+
         return generator.read_tensorclass(statement)
 
     @staticmethod

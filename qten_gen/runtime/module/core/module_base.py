@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from torch import nn
 
-from ...declaring.arithmetic import Derived
-from ...declaring.fields import Default, Specifier
+if TYPE_CHECKING:
+    from ...declaring.arithmetic import Derived
+    from ...declaring.children import Submodule
+    from ...declaring.fields import Default
+    from ...declaring.parameters import Buffer, Parameter
+    from ...declaring.virtual_fields import Virtual
 
 VIRTUAL_CACHE = "_derived"
 """The key in a module's instance dict under which it keeps the values of its cached virtual tensors."""
@@ -34,7 +38,7 @@ class ModuleBase(nn.Module):
     _dtype_device_source: ClassVar[str | None] = None
     """Name of the parameter or buffer whose dtype and device virtual tensors follow; None: the first floating tensor.
     Written by generated code."""
-    _specifiers: ClassVar[dict[str, Specifier | Derived]] = {}
+    _specifiers: ClassVar[dict[str, Parameter | Buffer | Submodule | Virtual[object] | Derived]] = {}
     """The record of each `param`, `buffer`, `submodule`, `derived` and `virtual`, inherited ones included. Written by the
     metaclass."""
     _foreign_init: ClassVar[Callable[[nn.Module], None] | None] = None

@@ -1,8 +1,8 @@
-"""Specifiers that put children together: a sequence of them, and a choice between classes."""
+"""The specifiers of children: `submodule(...)`, a `sequential(...)` of several, and a `choice(...)` between classes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple, TypeVar, cast, overload
 
 from torch import nn
@@ -10,9 +10,122 @@ from torch import nn
 from ...common import language
 from ...common.specifier_records import RecordedCall
 from .containers import ModuleDict, ModuleList, Sequential
-from .fields import Dimension, Names, Submodule
+from .fields import Dimension, Names, given
 
 M = TypeVar("M", bound=nn.Module)
+
+
+class Submodule(NamedTuple):
+    """Arguments of `submodule`: the class and what it is constructed with, and how often."""
+
+    cls: Callable[..., nn.Module] | Submodule
+    """What is called; the record of each of several children if they are lists or dicts themselves."""
+    args: tuple[object, ...]
+    kwargs: Mapping[str, object]
+    when: str | None = None
+    repeat: Dimension | None = None
+    keys: Names | None = None
+    group: str | None = None
+
+    def __specifier_call__(self) -> RecordedCall:
+        own = given(when=self.when, repeat=self.repeat, keys=self.keys, group=self.group)
+        if self.cls is Sequential:
+            return RecordedCall(language.SEQUENTIAL, self.args, {**self.kwargs, **own})
+        return RecordedCall(language.SUBMODULE, (self.cls, *self.args), {**self.kwargs, **own})
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        # The metaclass of a declaration takes specifiers out of the class body before Python comes here.
+        from . import generator
+
+        generator.refuse_specifier(owner, name, language.SUBMODULE)
+
+
+@overload
+def submodule(
+    cls: M, /, *, repeat: Dimension, group: str | None = None, init: Literal[False] = False
+) -> ModuleList[M]: ...
+@overload
+def submodule(cls: M, /, *, keys: Names, group: str | None = None, init: Literal[False] = False) -> ModuleDict[M]: ...
+@overload
+def submodule(  # type: ignore[overload-overlap] # who writes repeat= gets a list
+    cls: Callable[..., M],
+    /,
+    *args: object,
+    repeat: Dimension,
+    group: str | None = None,
+    init: Literal[False] = False,
+    **kwargs: object,
+) -> ModuleList[M]: ...
+@overload
+def submodule(
+    cls: Callable[..., M],
+    /,
+    *args: object,
+    keys: Names,
+    group: str | None = None,
+    init: Literal[False] = False,
+    **kwargs: object,
+) -> ModuleDict[M]: ...
+@overload
+def submodule(  # type: ignore[overload-overlap] # who writes when= may get None
+    cls: Callable[..., M],
+    /,
+    *args: object,
+    when: str,
+    group: str | None = None,
+    init: Literal[False] = False,
+    **kwargs: object,
+) -> M | None: ...
+@overload
+def submodule(
+    cls: Callable[..., M], /, *args: object, group: str | None = None, init: Literal[False] = False, **kwargs: object
+) -> M: ...
+def submodule(
+    cls: Callable[..., M] | M,
+    /,
+    *args: object,
+    group: str | None = None,
+    init: Literal[False] = False,
+    **kwargs: object,
+) -> object:
+    """A child module: `cls` is called with the arguments when the owner is constructed.
+
+    A string is the name of a config field, whose value is passed, or an expression over such fields; `const("...")` is a plain
+    string. Among the arguments of repeated children, `index` is the position of each. A submodule can be an argument of another.
+    `device` and `dtype` come from the owner's constructor.
+
+    >>> class Net(Module):
+    ...     dim: int
+    ...     tasks: tuple[str, ...]
+    ...     rate: float = 0.1
+    ...     proj: nn.Linear = submodule(nn.Linear, "dim", "4*dim", bias=False)
+    ...     conv: nn.Conv1d = submodule(nn.Conv1d, "dim", "dim", 3, padding_mode=const("circular"))
+    ...     drop: nn.Dropout = submodule(nn.Dropout, "rate")
+    ...     blocks: ModuleList[nn.Linear] = submodule(nn.Linear, "dim", "dim", repeat=2)
+    ...     heads: ModuleDict[nn.Linear] = submodule(nn.Linear, "dim", 1, keys="tasks")
+    ...     grid: ModuleList[ModuleList[nn.Linear]] = submodule(submodule(nn.Linear, 2, 2, repeat=3), repeat=2)
+    >>> net = Net(2, ("topic", "tone"))
+    >>> net.proj.weight.shape, net.drop.p, len(net.blocks), list(net.heads)
+    (torch.Size([8, 2]), 0.1, 2, ['topic', 'tone'])
+
+    Args:
+        cls: The class, or a function that makes a module; `choice(...)` of several; or the list or dict of children that each
+            of the children is, as another `submodule(..., repeat=...)`.
+        args: What it is called with. Containers are new for each child; modules and tensors in them are refused.
+        when: The config field that says whether there is a child; if not, the attribute is None.
+        repeat: How many children: a number, or an expression over config fields.
+        keys: One child for each of these names; a string is the config field that holds them.
+        group: What `optimizer_groups` puts the child's parameters in that have no group of their own.
+        init: For type checkers: a child is not a constructor argument.
+        kwargs: What it is called with. A class that takes one of the names above is wrapped in `functools.partial`.
+
+    Raises:
+        DeclarationError: the class statement names a config field that does not exist, or contains a module or a tensor.
+    """
+    when = cast("str | None", kwargs.pop("when", None))
+    repeat = cast("Dimension | None", kwargs.pop("repeat", None))
+    keys = cast("Names | None", kwargs.pop("keys", None))
+    return Submodule(cls, args, kwargs, when, repeat, keys, group)
 
 
 class Choice(NamedTuple):
