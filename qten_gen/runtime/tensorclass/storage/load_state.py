@@ -1,18 +1,71 @@
-"""Loading state dicts: tensors are copied where the dict is just what the object would give; all else is left to `load_plan`."""
+"""Loading state dicts: everything is compared first, and all that does not fit is in one error; then it is written."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
-from torch import Tensor
+import torch
+from torch import Size, Tensor
 
-from ..core.contents import tensor_and_nested
-from ..core.locks import refuse_if_frozen
+from ..core import names as dimension_names
+from ..core.contents import contents
+from ..core.errors import describe, label
+from ..core.locks import refuse_if_frozen, refuse_if_locked
 from ..core.stored import Stored
-from .state_dict import copy_all
+from ..fields.annotated_shapes import refuse_contents
+from ..fields.as_declared import as_declared
+from ..fields.entries import Entries
+from ..fields.per_item import PerItem, per_item
+from ..fields.static import equal
+from .json_values import decode, enum_of
+from .state_dict import Level, dotless
 
 T = TypeVar("T", bound=Stored)
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A state dict taken apart: values by names with dots, metadata by the names of the objects."""
+
+    values: dict[str, object] = field(default_factory=dict)
+    levels: dict[str, Level] = field(default_factory=dict)
+    assign: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What an object gets where more changes than the elements of its tensors."""
+
+    owner: Stored
+    values: dict[str, object]
+    batch_size: Size
+    names: tuple[str | None, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What loading will do, and what is wrong.
+
+    Attributes:
+        copies: Tensors of the object, and what is copied into them.
+        changes: Objects that get other tensors, static values or another batch size.
+        missing: Names that the state dict lacks.
+        wrong: What does not fit, in words.
+        used: Names in the state dict that belong to the object.
+        described: The objects whose metadata was looked at, by their names.
+        unexpected: Names of static values in the state dict that the object does not have.
+    """
+
+    copies: list[tuple[Tensor, Tensor]] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+    used: set[str] = field(default_factory=set)
+    described: set[str] = field(default_factory=set)
+    unexpected: list[str] = field(default_factory=list)
 
 
 def load_state_dict(
@@ -43,34 +96,208 @@ def load_state_dict(
         FrozenInstanceError: the object is frozen.
     """
     refuse_if_frozen(self, "load a state dict into")
-    copies: list[tuple[Tensor, Tensor]] = []
-    if not assign and _fits(self, state_dict, copies):
-        copy_all(copies)
-        return self
-    from .load_plan import load_planned
-
-    load_planned(self, state_dict, strict=strict, assign=assign)
+    incoming = Incoming(assign=assign)
+    _take_apart(state_dict, "", incoming)
+    plan = Plan()
+    _plan(self, "", incoming, plan, Size())
+    unexpected = [name for name in incoming.values if name not in plan.used]
+    _refuse(self, plan, unexpected + plan.unexpected + _objects_of_static_values(incoming, plan), strict)
+    for change in plan.changes:
+        refuse_if_locked(change.owner, "change the fields of")
+        if change.owner._shapes:
+            refuse_contents(change.owner, change.batch_size, {**contents(change.owner), **change.values})
+    with torch.no_grad():
+        for target, source in plan.copies:
+            target.copy_(source)
+    for change in plan.changes:
+        _carry_out(change)
     return self
 
 
-def _fits(self: Stored, state: Mapping[str, Any], copies: list[tuple[Tensor, Tensor]]) -> bool:
-    """Whether a state dict is just what the object would give, numbers aside. `copies` gets what is to be copied then.
+def _take_apart(state: Mapping[str, Any], prefix: str, incoming: Incoming) -> None:
+    """Gather the values and the metadata of a state dict in `incoming`; nested dicts are flattened, names joined by dots."""
+    for name, level in (getattr(state, "_metadata", None) or {}).items():
+        if isinstance(level, dict):
+            incoming.levels.setdefault((prefix + name).removesuffix("."), level)
+    for name, value in state.items():
+        # A dot in the name of a flat dict separates; below, it is a part of the key of a dict of tensors.
+        key = prefix + dotless(name) if prefix else name
+        if isinstance(value, Mapping):
+            _take_apart(value, f"{key}.", incoming)
+        else:
+            incoming.values[key] = value
 
-    That is the usual case, and most of the time that planning takes goes into what it cannot be.
+
+def _objects_of_static_values(incoming: Incoming, plan: Plan) -> list[str]:
+    """Objects in a state dict that this one does not hold, and that no name of a tensor tells of."""
+    return [
+        name
+        for name, level in incoming.levels.items()
+        if "_non_tensor" in level
+        and level.get("_type") != "NonTensorData"
+        and name not in plan.described
+        and not _has_values(incoming, name)
+    ]
+
+
+def _has_values(incoming: Incoming, name: str) -> bool:
+    return any(key.startswith(f"{name}.") for key in incoming.values)
+
+
+def _plan(self: Stored, prefix: str, incoming: Incoming, plan: Plan, outer: Size, told: bool = False) -> None:
+    """Plan what one object gets, and those that it holds. `told`: whether there is metadata of the one that holds it."""
+    name = prefix.removesuffix(".")
+    level = incoming.levels.get(name, {})
+    plan.described.add(name)
+    told = "_non_tensor" in level or (told and not level and not _has_values(incoming, name))
+    size = _batch_size(self, level, plan)
+    if size[: len(outer)] != outer:
+        plan.wrong.append(f"{name}: expected a batch size that starts with {list(outer)}, got {list(size)}")
+    if told:
+        _compare_static_names(self, prefix, level, incoming, plan)
+    changed: dict[str, object] = {}
+    for name, value in contents(self).items():
+        key = prefix + dotless(name)
+        if name in self._static:
+            try:
+                found = _static(self, name, value, level, incoming.levels.get(key, {}), size)
+            except (TypeError, ValueError) as error:
+                plan.wrong.append(str(error))
+                continue
+        elif isinstance(value, Stored):
+            _plan(value, f"{key}.", incoming, plan, size, told)
+            continue
+        else:
+            wanted = None if name in self._unbatched else size
+            found = _value(value, key, label(self, name), incoming, plan, wanted, size != self._batch_size)
+        if found is not value:
+            changed[name] = found
+    names = _names(self, level, size, plan)
+    if changed or size != self._batch_size or names != self._names:
+        plan.changes.append(Change(self, changed, size, names))
+
+
+def _compare_static_names(self: Stored, prefix: str, level: Level, incoming: Incoming, plan: Plan) -> None:
+    """Note the static values that only the object has, or only the state dict, whose metadata names them."""
+    given = {*level.get("_non_tensor", {}), *level.get("_encoded", {})}
+    plan.unexpected.extend(prefix + name for name in sorted(given.difference(self._fields)))
+    for name in self._static:
+        if name not in given and incoming.levels.get(prefix + name, {}).get("_type") != "NonTensorData":
+            plan.missing.append(prefix + name)
+
+
+def _batch_size(self: Stored, level: Level, plan: Plan) -> Size:
+    """The batch size that a state dict says; the object's own where it says none."""
+    try:
+        return Size(level.get("batch_size", self._batch_size))
+    except TypeError:
+        plan.wrong.append(f"{type(self).__name__}: expected a batch size, got {level['batch_size']!r}")
+        return self._batch_size
+
+
+def _names(self: Stored, level: Level, batch_size: Size, plan: Plan) -> tuple[str | None, ...] | None:
+    """The names of dimensions that a state dict says. One without metadata says none, and leaves them."""
+    if "_names" not in level:
+        return self._names if batch_size == self._batch_size else None
+    try:
+        return dimension_names.names(self, level["_names"], batch_size)
+    except (TypeError, ValueError) as error:
+        plan.wrong.append(str(error))
+        return None
+
+
+def _value(
+    value: object, key: str, where: str, incoming: Incoming, plan: Plan, size: Size | None, resized: bool
+) -> object:
+    """What a field has afterwards: its own value, into which something is copied, or another."""
+    if isinstance(value, Tensor):
+        return _tensor(value, key, where, incoming, plan, size, resized)
+    if isinstance(value, dict):
+        items = {
+            k: _value(v, f"{key}.{dotless(str(k))}", where, incoming, plan, size, resized) for k, v in value.items()
+        }
+        return items if any(items[k] is not v for k, v in value.items()) else value
+    if isinstance(value, list):
+        found = [_value(v, f"{key}.{at}", where, incoming, plan, size, resized) for at, v in enumerate(value)]
+        return found if any(new is not v for new, v in zip(found, value, strict=True)) else value
+    return value
+
+
+def _tensor(
+    own: Tensor, key: str, where: str, incoming: Incoming, plan: Plan, size: Size | None, resized: bool
+) -> Tensor:
+    """The tensor that a field has afterwards: its own, into which something is copied, or a new one."""
+    if key not in incoming.values:
+        plan.missing.append(key)
+        if size is not None and own.shape[: len(size)] != size:
+            plan.wrong.append(
+                f"{where}: expected a tensor for {key!r}, because the batch size becomes {list(size)}, got nothing"
+            )
+        return own
+    plan.used.add(key)
+    loaded = incoming.values[key]
+    renews = incoming.assign or (resized and size is not None)
+    if not isinstance(loaded, Tensor):
+        plan.wrong.append(f"{where}: expected a Tensor for {key!r}, got {type(loaded).__name__}")
+    elif not renews and loaded.shape != own.shape:
+        plan.wrong.append(f"{where}: expected shape {list(own.shape)} for {key!r}, got {list(loaded.shape)}")
+    elif size is not None and loaded.shape[: len(size)] != size:
+        plan.wrong.append(
+            f"{where}: expected a shape that starts with {list(size)} for {key!r}, got {list(loaded.shape)}"
+        )
+    elif incoming.assign:
+        return loaded
+    elif renews:
+        return loaded.detach().to(own.device, own.dtype, copy=True)
+    else:
+        plan.copies.append((own, loaded))
+    return own
+
+
+def _static(self: Stored, name: str, value: object, level: Level, own: Level, batch_size: Size) -> object:
+    """The static value of a field; its own where the state dict has none, or an equal one.
+
+    Raises:
+        TypeError, ValueError: it is not one that the constructor would take.
     """
-    values, static = self._field_values()
-    metadata = getattr(state, "_metadata", None) or {}
-    level = metadata.get("", {})
-    if static or len(values) != len(state) or len(metadata) > 1 or level.get("_non_tensor") or level.get("_encoded"):
-        return False
-    if level.get("batch_size") != self._batch_size or level.get("_names") != self._names:
-        return False
-    for name, value in zip(tensor_and_nested(self), values, strict=True):
-        loaded = state.get(name)
-        if isinstance(value, Tensor) and isinstance(loaded, Tensor):
-            if loaded.shape != value.shape:
-                return False
-            copies.append((value, loaded))
-        elif not isinstance(value, Stored) or not isinstance(loaded, Mapping) or not _fits(value, loaded, copies):
-            return False
-    return True
+    encoded, plain = level.get("_encoded", {}), level.get("_non_tensor", {})
+    if name in encoded:
+        found = decode(encoded[name], label(self, name), partial(enum_of, type(self), name))
+    elif name in plain:
+        found = plain[name]
+    elif own.get("_type") == "NonTensorData":
+        found = own["_non_tensor"]["data"]
+    elif name not in self._per_item:
+        return value
+    else:
+        found = value
+    if isinstance(found, (Tensor, Stored)):
+        raise TypeError(f"{label(self, name)}: expected a static value, got {describe(found)}")
+    if isinstance(self, Entries):  # no annotation says what may be there
+        if isinstance(value, PerItem) and not isinstance(found, PerItem):
+            found = per_item(self, name, found, batch_size)
+        return value if type(found) is type(value) and equal(found, value) else found
+    declared = next(one for one in type(self)._declared_as.fields if one.name == name)
+    found = as_declared(self, declared, found, batch_size, None)
+    return value if type(found) is type(value) and equal(found, value) else found
+
+
+def _refuse(self: Stored, plan: Plan, unexpected: list[str], strict: bool) -> None:
+    """Raise one error with all that does not fit."""
+    wrong = list(plan.wrong)
+    if strict and unexpected:
+        wrong.insert(0, f"unexpected names: {', '.join(map(repr, unexpected))}")
+    if strict and plan.missing:
+        wrong.insert(0, f"missing names: {', '.join(map(repr, plan.missing))}")
+    if wrong:
+        raise RuntimeError(f"{type(self).__name__}.load_state_dict:\n" + "\n".join(f"    {line}" for line in wrong))
+
+
+def _carry_out(change: Change) -> None:
+    self: Any = change.owner
+    values = [change.values.get(name, value) for name, value in contents(self).items() if name not in self._static]
+    static = [change.values.get(name, value) for name, value in contents(self).items() if name in self._static]
+    if self._device is not None:
+        values = [value.to(self._device) if isinstance(value, Tensor) else value for value in values]
+    self._assign(values, static, change.batch_size, self._device)
+    self._names = change.names

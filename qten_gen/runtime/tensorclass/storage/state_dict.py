@@ -103,12 +103,13 @@ def _add(
             level["_names"] = self._names
         metadata[prefix.removesuffix(".")] = level
     for name, value in zip(tensor_and_nested(self), values, strict=True):
+        key = prefix + dotless(name) if prefix else name
         if isinstance(value, Tensor):
-            found[prefix + name] = value if keep_vars else value.detach()
+            found[key] = value if keep_vars else value.detach()
         elif value is None:
             plain[name] = None
         else:
-            _add_value(found, metadata, prefix + name, value, keep_vars, flatten)
+            _add_value(found, metadata, key, value, keep_vars, flatten)
 
 
 def _add_value(
@@ -160,10 +161,3 @@ def is_safe(value: object) -> bool:
     return kind is dict and all(
         is_safe(key) and is_safe(item) for key, item in cast("dict[object, object]", value).items()
     )
-
-
-def copy_all(copies: list[tuple[Tensor, Tensor]]) -> None:
-    """Copy the second tensor of each pair into the first."""
-    with torch.no_grad():
-        for target, source in copies:
-            target.copy_(source)
