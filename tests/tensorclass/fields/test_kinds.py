@@ -13,7 +13,7 @@ from torch import Tensor
 
 from qten_gen import DeclarationError, TensorClass
 
-from ..declared import Point, assert_applied, assert_sound, point
+from ..declared import Point, assert_applied, point
 
 T = TypeVar("T", bound=str)
 
@@ -105,22 +105,6 @@ def test_a_frozen_object_gives_new_objects() -> None:
     assert_applied(Fixed.stack([value, value]), value, lambda tensor: torch.stack([tensor, tensor]), (2, 4))
 
 
-def test_a_number_becomes_a_tensor() -> None:
-    value: Any = Default(3, rate=0.5)
-    assert torch.equal(value.number, torch.tensor(3))
-    assert torch.equal(value.rate, torch.tensor(0.5))
-    value.set("number", 4).rate = None
-    assert torch.equal(value.number, torch.tensor(4))
-    assert value.rate is None
-
-
-def test_a_number_is_repeated_over_the_batch() -> None:
-    value: Any = Default(3, batch_size=(2, 2))
-    assert torch.equal(value.number, torch.full((2, 2), 3))
-    assert value[0].number.shape == (2,)
-    assert_sound(value)
-
-
 def test_a_number_field_takes_tensors_and_nothing_else() -> None:
     maker: Any = Default
     assert maker(torch.ones(2), batch_size=2).number.tolist() == [1, 1]
@@ -128,11 +112,6 @@ def test_a_number_field_takes_tensors_and_nothing_else() -> None:
         maker("3")
     with pytest.raises(ValueError, match=r"Default\.number: expected a shape that starts with \[3\]"):
         maker(torch.ones(2), batch_size=3)
-
-
-def test_with_nocast_a_number_stays_a_number() -> None:
-    value = Plain(3, torch.zeros(2), batch_size=2)
-    assert (value.number, value[0].number) == (3, 3)
 
 
 def test_with_autocast_values_become_what_the_annotation_says() -> None:
@@ -257,9 +236,3 @@ def test_two_parents_with_fields_can_be_combined_where_one_is_open() -> None:
     both = Both(left=torch.zeros(2), extra="a", x=torch.ones(2), batch_size=2)
     assert both[0].x == 1
     assert both.replace(extra="b").extra == "b"
-
-
-def test_none_stays_none_in_an_optional_field_that_casts() -> None:
-    value = Cast(torch.ones(()), Point(torch.ones(2)), name="a")
-    value.name = None
-    assert value.name is None

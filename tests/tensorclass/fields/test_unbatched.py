@@ -127,11 +127,6 @@ def test_a_tensor_over_the_batch_does_not_apply_to_it() -> None:
         lookup(4) * weights
 
 
-def test_apply_with_another_batch_size_keeps_it_whatever_shape_it_has() -> None:
-    result = lookup(4).apply(lambda tensor: tensor.sum(0) if tensor.dim() else tensor, batch_size=())
-    assert (result.ids.shape, result.table.shape) == ((3,), (2,))
-
-
 def test_objects_that_are_put_together_share_it() -> None:
     value, other = lookup(4), lookup(4)
     assert_passed_on(Lookup.stack([value, value]), value)
@@ -185,11 +180,6 @@ def test_the_batch_size_can_be_set_without_regard_to_it() -> None:
     value.batch_size = 2
     assert_passed_on(value, value)
     assert value.batch_size == (2,)
-
-
-def test_a_device_moves_it() -> None:
-    value = Lookup(torch.ones(4), TABLE, batch_size=4, device="meta")
-    assert value.table.is_meta
 
 
 def test_copies_and_pickles_keep_it() -> None:

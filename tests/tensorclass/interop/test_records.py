@@ -68,10 +68,6 @@ def test_the_inferred_batch_size_leaves_out_what_the_batch_does_not_carry() -> N
     assert made.batch_size == (4, 3)
 
 
-def test_a_device_moves_every_tensor() -> None:
-    assert Batch.from_dataclass(plain(), device="meta").point.weight.is_meta
-
-
 def test_a_named_tuple_gives_its_values() -> None:
     pair = Pair(torch.zeros(4, 3), torch.ones(4))
     made = Flat.from_namedtuple(pair, auto_batch_size=True)

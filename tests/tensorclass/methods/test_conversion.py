@@ -29,20 +29,6 @@ def test_to_dict_makes_dicts_of_nested_objects_and_copies_nothing() -> None:
     assert value.to_dict()["tokens"] is value.tokens
 
 
-def test_from_dict_is_the_way_back() -> None:
-    value = batch(4)
-    back = Batch.from_dict(value.to_dict(), batch_size=4)
-    assert_applied(back, value, lambda tensor: tensor)
-    assert (back.source, back.tags) == ("test", ["a"])
-
-
-def test_from_dict_takes_defaults_objects_and_a_device() -> None:
-    value = batch(4)
-    made = Batch.from_dict({"tokens": value.tokens, "point": value.point}, batch_size=4, device="meta")
-    assert (made.mask, made.source, made.tags) == (None, "train", [])
-    assert made.point.device == torch.device("meta")
-
-
 def test_from_dict_infers_nothing() -> None:
     assert Flat.from_dict({"x": torch.zeros(4), "y": torch.zeros(4)}).batch_size == ()
 
@@ -86,12 +72,6 @@ def test_a_pickle_restores_the_object(protocol: int, full: bool) -> None:
     back = pickle.loads(pickle.dumps(value, protocol))
     assert_applied(back, value, lambda tensor: tensor)
     assert (back.source, back.tags, back.device) == ("test", ["a"], torch.device("cpu"))
-
-
-def test_a_pickle_names_the_declared_class_only() -> None:
-    text = pickle.dumps(flat(4), 0).decode("latin1")
-    assert Flat.__module__ in text
-    assert "_qten" not in text
 
 
 def test_a_field_added_since_gets_its_default() -> None:

@@ -90,36 +90,6 @@ def test_an_index_of_many_positions_is_compiled_without_a_break() -> None:
     assert_applied(compiled(value, index), value, lambda tensor: tensor[index], index.shape)
 
 
-@pytest.mark.parametrize(("batch", "shape"), [((6,), (2, 3)), ((2, 3), (6,)), ((0, 3), (3, 0)), ((4, 1), (2, 2))])
-@pytest.mark.parametrize("name", ["reshape", "view"])
-def test_fields_with_any_dimensions_of_their_own_are_reshaped(
-    name: str, batch: tuple[int, ...], shape: tuple[int, ...]
-) -> None:
-    value = rows(*batch)
-    n = len(batch)
-    assert_applied(getattr(value, name)(shape), value, lambda tensor: tensor.reshape(*shape, *tensor.shape[n:]), shape)
-
-
-def test_fields_with_any_dimensions_of_their_own_are_permuted() -> None:
-    value = rows(2, 3, 4)
-    assert_applied(value.permute(2, 0, -2), value, lambda tensor: tensor.movedim((2, 0, 1), (0, 1, 2)), (4, 2, 3))
-
-
-def test_a_field_whose_own_dimension_is_empty_is_reshaped() -> None:
-    value = Labelled(torch.ones(6, 0), batch_size=6)
-    assert value.reshape(2, 3).line.shape == (2, 3, 0)
-
-
-@pytest.mark.parametrize(("length", "size"), [(6, 2), (7, 3), (2, 5), (0, 2)])
-def test_pieces_of_one_size_and_a_rest(length: int, size: int) -> None:
-    value = rows(length)
-    found = value.split(size)
-    assert [piece.batch_size for piece in found] == [piece.shape[:1] for piece in torch.split(value.number, size)]
-    for name in ("number", "line", "plane"):
-        expected = torch.split(getattr(value, name), size)
-        assert all(torch.equal(getattr(piece, name), part) for piece, part in zip(found, expected, strict=True))
-
-
 @pytest.mark.parametrize("wrap", [lambda item: item, lambda item: Outer(item.line, item, batch_size=3)])
 @pytest.mark.parametrize(
     ("other", "error", "message"),

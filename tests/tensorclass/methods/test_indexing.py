@@ -14,7 +14,7 @@ from torch import Tensor
 
 from qten_gen import TensorClass
 
-from ..declared import Batch, Point, assert_applied, assert_sound, batch, flat, point, tensors
+from ..declared import assert_applied, assert_sound, batch, flat, point, tensors
 
 Item = bool | int | slice | EllipsisType | Tensor | list[int] | list[bool] | range | None
 
@@ -179,22 +179,6 @@ def test_a_bool_makes_a_dimension_without_name() -> None:
     assert value[0, True].names == (None, "row")
 
 
-def test_an_empty_list_selects_nothing() -> None:
-    assert batch(4)[[]].batch_size == (0,)
-
-
-def test_a_mask_covers_as_many_dimensions_as_it_has() -> None:
-    value, mask = batch(2, 3), torch.tensor([[True, False, True], [False, True, True]])
-    assert_applied(value[mask], value, lambda tensor: tensor[mask], (4,))
-    assert_applied(value[:, mask[0]], value, lambda tensor: tensor[:, mask[0]], (2, 2))
-
-
-def test_an_ellipsis_covers_batch_dimensions_only() -> None:
-    value = batch(2, 3)
-    assert_applied(value[..., 1], value, lambda tensor: tensor[:, 1], (2,))
-    assert_applied(value[..., None], value, lambda tensor: tensor[:, :, None], (2, 3, 1))
-
-
 def test_an_index_shares_memory_where_torch_does() -> None:
     value = flat(4)
     value[1].x.fill_(7)
@@ -268,13 +252,6 @@ def test_without_batch_dimensions_there_is_no_len_and_no_iteration() -> None:
         iter(batch())
 
 
-def test_a_number_is_assigned_to_every_tensor() -> None:
-    value = flat(4)
-    value[1:3] = 0
-    assert value.x[1:3].eq(0).all()
-    assert value.y.eq(0).tolist() == [False, True, True, False]
-
-
 def test_a_tensor_is_assigned_over_the_batch_dimensions() -> None:
     value = flat(2, 3)
     value[0] = torch.tensor([1.0, 2.0, 3.0])
@@ -301,13 +278,6 @@ def test_assignment_asks_for_the_same_class() -> None:
     for wrong in (point(4), "text", None):
         with pytest.raises(TypeError, match=r"Batch\[:\]: expected Batch, a Tensor or a number, got"):
             value[:] = wrong
-
-
-def test_indices_and_masks_convert_a_tensor_as_slices_do() -> None:
-    value = flat(3)
-    for index in (slice(0, 1), torch.tensor([1]), torch.tensor([False, False, True])):
-        value[index] = torch.tensor([7])
-    assert (value.x == 7).all() and (value.y == 7).all()
 
 
 def test_an_object_of_another_dtype_is_refused_by_field_where_torch_refuses_it() -> None:
@@ -352,14 +322,6 @@ def test_a_class_without_tensors_is_indexed_too() -> None:
     with pytest.raises(IndexError):
         note[2]
     assert_sound(note)
-
-
-def test_optional_fields_stay_none() -> None:
-    value = batch(4, full=False)
-    item = value[0]
-    assert item.mask is None
-    assert item.other is None
-    assert isinstance(item, Batch) and isinstance(item.point, Point)
 
 
 @pytest.mark.parametrize("index", [[2, 0], range(1, 3), [True, False, True], np.array([2, 0]), ([2, 0], [1, 1])])

@@ -36,22 +36,6 @@ def test_stack_adds_a_batch_dimension(dim: int, full: bool) -> None:
     assert (result.source, result.tags) == ("test", ["a"])
 
 
-def test_a_negative_dimension_counts_from_behind_the_batch_dimensions() -> None:
-    items = [batch(2, 3) for _ in range(2)]
-    joined(Batch.stack(items, -1), items, torch.stack, 2)
-    joined(Batch.cat(items, -1), items, torch.cat, 1)
-
-
-@pytest.mark.parametrize("dim", [0, 1])
-def test_cat_lengthens_a_batch_dimension(dim: int) -> None:
-    items = [batch(2, 3), batch(2, 3)]
-    if dim == 1:
-        items[1] = batch(2, 5)
-    result = Batch.cat(items, dim)
-    joined(result, items, torch.cat, dim)
-    assert result.batch_size == ((4, 3) if dim == 0 else (2, 8))
-
-
 def test_joining_asks_for_one_class() -> None:
     class Child(Flat):
         pass
@@ -129,26 +113,6 @@ def test_joining_asks_for_one_class_in_nested_fields() -> None:
     assert type(Batch.stack([batch(2).replace(point=special)]).point) is Special
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 5, [2, 3], [0, 5]])
-@pytest.mark.parametrize("dim", [0, -1])
-def test_split_cuts_every_tensor(size: Any, dim: int) -> None:
-    value = batch(5, 5)
-    pieces = value.split(size, dim)
-    whole = split(torch.empty(5, 5), size, dim)
-    assert len(pieces) == len(whole)
-    for at, (piece, like) in enumerate(zip(pieces, whole, strict=True)):
-        assert_applied(piece, value, lambda tensor, at=at: split(tensor, size, dim % 2)[at], tuple(like.shape))  # type: ignore[misc]
-
-
-@pytest.mark.parametrize("chunks", [1, 2, 3, 4, 7])
-def test_chunk_cuts_as_torch_does(chunks: int) -> None:
-    value = batch(5)
-    pieces = value.chunk(chunks)
-    for at, like in enumerate(torch.empty(5).chunk(chunks)):
-        assert_applied(pieces[at], value, lambda tensor, at=at: tensor.chunk(chunks)[at], tuple(like.shape))  # type: ignore[misc]
-    assert len(pieces) == len(torch.empty(5).chunk(chunks))
-
-
 def test_an_empty_batch_is_cut_as_torch_does() -> None:
     assert [piece.batch_size for piece in batch(0).chunk(3)] == [piece.shape for piece in torch.empty(0).chunk(3)]
     assert [piece.batch_size for piece in batch(0).split(2)] == [piece.shape for piece in split(torch.empty(0), 2)]
@@ -163,12 +127,6 @@ def test_unbind_takes_a_dimension_away(dim: int, full: bool) -> None:
         assert_applied(item, value, lambda tensor, at=at: tensor.unbind(dim % 2)[at], (3,) if dim == 0 else (2,))  # type: ignore[misc]
 
 
-def test_pieces_put_together_are_the_whole() -> None:
-    value = batch(5, 2)
-    assert_applied(Batch.cat(value.split(2)), value, lambda tensor: tensor)
-    assert_applied(Batch.stack(value.unbind(1), 1), value, lambda tensor: tensor)
-
-
 def test_sizes_that_do_not_add_up_are_refused() -> None:
     with pytest.raises(ValueError, match=r"split: expected sizes that add up to 5, got \[2, 2\]"):
         batch(5).split([2, 2])
@@ -178,8 +136,3 @@ def test_sizes_that_do_not_add_up_are_refused() -> None:
         batch(5).chunk(0)
     with pytest.raises(IndexError, match="dimension 1 is out of range"):
         batch(5).split(2, 1)
-
-
-def test_a_point_of_any_depth_is_joined() -> None:
-    items = [point(2, 3), point(2, 3)]
-    assert Point.cat(items, 1).batch_size == (2, 6)

@@ -16,13 +16,6 @@ def dtypes(value: Batch) -> dict[str, torch.dtype]:
     return {path: tensor.dtype for path, tensor in tensors(value).items()}
 
 
-def test_to_a_device_moves_every_tensor_and_keeps_the_rest() -> None:
-    moved = batch(4).to("meta")
-    assert {tensor.device.type for tensor in tensors(moved).values()} == {"meta"}
-    assert moved.device == moved.point.device == torch.device("meta")
-    assert (moved.source, moved.batch_size) == ("test", (4,))
-
-
 def test_to_the_device_that_it_has_is_the_object_itself() -> None:
     value = batch(4).to("cpu")
     assert value.to("cpu") is value
@@ -61,14 +54,6 @@ def test_to_a_dtype_that_it_has_is_the_object_itself() -> None:
     value = batch(4)
     assert value.to(torch.float32) is value
     assert value.float() is value
-
-
-@pytest.mark.parametrize(
-    ("name", "dtype"),
-    [("half", torch.float16), ("bfloat16", torch.bfloat16), ("double", torch.float64), ("float", torch.float32)],
-)
-def test_dtypes_have_short_names(name: str, dtype: torch.dtype) -> None:
-    assert getattr(flat(4).to(torch.float64), name)().x.dtype == dtype
 
 
 def test_complex_tensors_are_cast_to_complex_dtypes_only() -> None:
@@ -119,19 +104,6 @@ def test_gradients_flow_through_operations() -> None:
     value = flat(4).requires_grad_()
     (gradient,) = torch.autograd.grad((value[1:] * 2).reshape(3, 1).y.sum(), [value.y])
     assert gradient.tolist() == [0, 2, 2, 2]
-
-
-def test_contiguous_makes_every_tensor_contiguous() -> None:
-    value = batch(2, 3).transpose(0, 1)
-    assert not value.tokens.is_contiguous()
-    assert_applied(value.contiguous(), value, lambda tensor: tensor)
-    assert value.contiguous().tokens.is_contiguous()
-
-
-def test_apply_calls_a_function_on_every_tensor() -> None:
-    value = batch(4)
-    assert_applied(value.apply(lambda tensor: tensor * 2), value, lambda tensor: tensor * 2)
-    assert value.apply(torch.clone).source == "test"
 
 
 def test_apply_takes_the_tensors_of_other_objects_too() -> None:

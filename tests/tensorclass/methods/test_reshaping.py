@@ -8,57 +8,14 @@ from typing import Any, cast
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
 
-from ..declared import Batch, Flat, assert_applied, batch
-
-Change = Callable[[Batch], Batch]
-Oracle = Callable[[Tensor], Tensor]
-
-
-@pytest.mark.parametrize(
-    ("change", "oracle", "batch_size"),
-    [
-        (lambda b: b.reshape(3, 2, 2), lambda t: t.reshape(3, 2, 2, *t.shape[2:]), (3, 2, 2)),
-        (lambda b: b.reshape([12]), lambda t: t.reshape(12, *t.shape[2:]), (12,)),
-        (lambda b: b.reshape(-1, 6), lambda t: t.reshape(2, 6, *t.shape[2:]), (2, 6)),
-        (lambda b: b.view(2, 6), lambda t: t.view(2, 6, *t.shape[2:]), (2, 6)),
-        (lambda b: b.view(torch.Size([12, 1])), lambda t: t.view(12, 1, *t.shape[2:]), (12, 1)),
-        (lambda b: b.flatten(), lambda t: t.flatten(0, 1), (12,)),
-        (lambda b: b.unflatten(1, [2, -1]), lambda t: t.unflatten(1, [2, 2]), (3, 2, 2)),
-        (lambda b: b.unflatten(-1, (2, 2)), lambda t: t.unflatten(1, [2, 2]), (3, 2, 2)),
-        (lambda b: b.permute(1, 0), lambda t: t.transpose(0, 1), (4, 3)),
-        (lambda b: b.permute([-1, 0]), lambda t: t.transpose(0, 1), (4, 3)),
-        (lambda b: b.transpose(0, -1), lambda t: t.transpose(0, 1), (4, 3)),
-        (lambda b: b.unsqueeze(0), lambda t: t.unsqueeze(0), (1, 3, 4)),
-        (lambda b: b.unsqueeze(-1), lambda t: t.unsqueeze(2), (3, 4, 1)),
-        (lambda b: b.unsqueeze(1).squeeze(1), lambda t: t, (3, 4)),
-        (lambda b: b.unsqueeze(0).unsqueeze(-1).squeeze(), lambda t: t, (3, 4)),
-        (lambda b: b.squeeze(0), lambda t: t, (3, 4)),
-        (lambda b: b[:1].expand(5, -1), lambda t: t[:1].expand(5, *t.shape[1:]), (5, 4)),
-        (lambda b: b.expand(2, 3, 4), lambda t: t.expand(2, *t.shape), (2, 3, 4)),
-    ],
-)
-def test_every_tensor_is_changed_in_its_leading_dimensions(
-    change: Change, oracle: Oracle, batch_size: tuple[int, ...]
-) -> None:
-    value = batch(3, 4)
-    assert_applied(change(value), value, oracle, batch_size)
+from ..declared import Batch, Flat, batch
 
 
 def test_views_share_memory() -> None:
     value = batch(3, 4)
     value.view(12)[0].tokens.fill_(-1)
     assert value.tokens[0, 0].tolist() == [-1, -1, -1]
-
-
-def test_dimensions_of_size_one_in_a_field_are_not_squeezed() -> None:
-    value = batch(1).replace(tokens=torch.zeros(1, 1, 3))
-    assert value.squeeze().tokens.shape == (1, 3)
-
-
-def test_flatten_without_batch_dimensions_adds_one() -> None:
-    assert batch().flatten().batch_size == (1,)
 
 
 def test_an_empty_batch_can_be_reshaped() -> None:

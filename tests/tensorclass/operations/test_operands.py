@@ -13,15 +13,7 @@ from torch import Tensor
 from qten_gen import PerItem, TensorClass, Unbatched
 from qten_gen.runtime.tensorclass.methods.operands import one
 
-from .declared import Batch, Inner, example, tensors
-
-
-@pytest.mark.parametrize("shape", [(2, 3), (3,), (1, 3), (2, 1), ()])
-def test_a_tensor_broadcasts_over_the_batch_whatever_a_field_has_beyond(shape: tuple[int, ...]) -> None:
-    value, operand = example(), torch.rand(shape)
-    for path, tensor in tensors(value.mul(operand)).items():
-        before = tensors(value)[path]
-        torch.testing.assert_close(tensor, before * operand.expand(2, 3).reshape(2, 3, *(1,) * (before.dim() - 2)))
+from .declared import Batch, Inner, example
 
 
 def test_a_tensor_may_be_the_left_operand() -> None:

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from qten_gen import TensorClass
 
-from ..declared import Flat, assert_applied, batch, flat, point, tensors
+from ..declared import Flat, assert_applied, batch, flat, point
 
 ARITHMETIC = [operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow]
 COMPARISON = [operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge]
@@ -26,31 +26,6 @@ Binary = Callable[[Any, Any], Any]
 def whole(*batch_size: int) -> Flat:
     """Positive integers below eight."""
     return flat(*batch_size).apply(lambda tensor: (tensor * 7).long() + 1)
-
-
-@pytest.mark.parametrize("function", [*ARITHMETIC, *COMPARISON])
-def test_two_objects_are_combined_field_by_field(function: Binary) -> None:
-    left, right = flat(4), flat(4)
-    result = function(left, right)
-    assert torch.equal(result.x, function(left.x, right.x))
-    assert torch.equal(result.y, function(left.y, right.y))
-    assert result.batch_size == (4,)
-
-
-@pytest.mark.parametrize("function", [*LOGIC, *SHIFTS])
-def test_integers_are_combined_bit_by_bit(function: Binary) -> None:
-    left, right = whole(4), whole(4)
-    assert torch.equal(function(left, right).x, function(left.x, right.x))
-    assert_applied(function(left, 3), left, lambda tensor: function(tensor, 3))
-    assert_applied(function(3, left), left, lambda tensor: function(3, tensor))
-
-
-@pytest.mark.parametrize("function", [*ARITHMETIC, *COMPARISON])
-@pytest.mark.parametrize("number", [2, 0.5, torch.tensor(2.0)], ids=str)
-def test_a_number_is_combined_with_every_tensor(function: Binary, number: Any) -> None:
-    value = flat(4)
-    assert_applied(function(value, number), value, lambda tensor: function(tensor, number))
-    assert_applied(function(number, value), value, lambda tensor: function(number, tensor))
 
 
 @pytest.mark.parametrize("function", [*ARITHMETIC, *COMPARISON])
@@ -75,43 +50,12 @@ def test_an_array_is_refused_and_never_compared_as_another_kind_of_object(functi
             function(left, right)
 
 
-@pytest.mark.parametrize("function", [*ARITHMETIC, *COMPARISON])
-def test_a_tensor_is_combined_over_the_batch_dimensions(function: Binary) -> None:
-    value, factors = flat(2, 3), torch.rand(3)
-    left, right = function(value, factors), function(factors, value)
-    assert torch.equal(left.x, function(value.x, factors[:, None]))
-    assert torch.equal(left.y, function(value.y, factors))
-    assert torch.equal(right.x, function(factors[:, None], value.x))
-    assert torch.equal(right.y, function(factors, value.y))
-    assert (type(right), right.batch_size) == (Flat, (2, 3))
-
-
 def test_a_tensor_that_does_not_fit_the_batch_size_is_refused() -> None:
     for shape in [(2,), (1, 2, 3), (4,)]:
         with pytest.raises(ValueError, match=r"a Tensor broadcasts over the batch size \[2, 3\] only"):
             flat(2, 3) + torch.zeros(shape)
         with pytest.raises(ValueError, match=r"a Tensor broadcasts over the batch size \[2, 3\] only"):
             torch.zeros(shape) + flat(2, 3)
-
-
-@pytest.mark.parametrize("function", [operator.neg, operator.pos, abs])
-def test_an_operator_of_one_operand_is_applied_to_every_tensor(function: Callable[[Any], Any]) -> None:
-    value = flat(4) - 0.5
-    assert_applied(function(value), value, function)
-
-
-def test_invert_is_applied_to_masks() -> None:
-    value = flat(4) > 0.5
-    assert_applied(~value, value, torch.logical_not)
-
-
-def test_nested_objects_are_combined_and_static_values_are_those_of_the_left() -> None:
-    left, right = batch(4), batch(4).replace(source="right")
-    right.mask, left.mask = None, None
-    result = left + right
-    assert torch.equal(result.point.position, left.point.position + right.point.position)
-    assert (result.source, result.mask) == ("test", None)
-    assert tensors(result).keys() == tensors(left).keys()
 
 
 def test_a_field_that_is_none_in_one_object_only_is_refused() -> None:

@@ -9,21 +9,8 @@ import torch
 from torch import Tensor
 
 from qten_gen import TensorClass
-from qten_gen.runtime.tensorclass.operations.reduction_table import ValuesAndIndices
 
-from .declared import Batch, example, integers, tensors
-
-
-def test_without_dim_every_tensor_is_one_number_and_no_batch_size_is_left() -> None:
-    value = example()
-    got = value.sum()
-    assert (got.batch_size, got.inner.batch_size) == ((), ())
-    torch.testing.assert_close(tensors(got), {path: tensor.sum() for path, tensor in tensors(value).items()})
-
-
-def test_a_reduction_of_a_nested_object_keeps_its_further_batch_dimensions() -> None:
-    got = example().mean(0)
-    assert (got.batch_size, got.inner.batch_size) == ((3,), (3, 5))
+from .declared import example, integers
 
 
 def test_feature_reduces_what_fields_have_beyond_the_batch() -> None:
@@ -51,16 +38,6 @@ def test_reduce_gives_one_tensor_of_what_is_left_of_the_batch(keepdim: bool) -> 
     wanted = over_first[None] if keepdim else over_first
     torch.testing.assert_close(value.std(0, reduce=True, keepdim=keepdim), wanted)
     torch.testing.assert_close(value.max(reduce=True), rows.max())
-
-
-def test_min_and_max_along_a_dimension_say_where() -> None:
-    value = example()
-    got = value.max(1)
-    assert isinstance(got, ValuesAndIndices)
-    values, indices = got
-    assert torch.equal(indices.x, value.x.max(1).indices)
-    assert torch.equal(value.x.gather(1, indices.x.unsqueeze(1)).squeeze(1), values.x)
-    assert (type(indices), indices.name) == (Batch, "test")
 
 
 def test_all_and_any_are_a_bool_unless_they_are_asked_for_more() -> None:

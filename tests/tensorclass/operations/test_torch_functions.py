@@ -11,30 +11,6 @@ from torch.utils.data import DataLoader
 from ..declared import Batch, Flat, assert_applied, batch, flat
 
 
-@pytest.mark.parametrize(
-    ("function", "arguments", "method"),
-    [
-        (torch.reshape, ((3, 2),), lambda value: value.reshape(3, 2)),
-        (torch.flatten, (), lambda value: value.flatten()),
-        (torch.unflatten, (1, (3, 1)), lambda value: value.unflatten(1, (3, 1))),
-        (torch.permute, ((1, 0),), lambda value: value.permute(1, 0)),
-        (torch.transpose, (0, 1), lambda value: value.transpose(0, 1)),
-        (torch.unsqueeze, (0,), lambda value: value.unsqueeze(0)),
-        (torch.squeeze, (), lambda value: value.squeeze()),
-        (torch.broadcast_to, ((4, 2, 3),), lambda value: value.expand(4, 2, 3)),
-        (torch.detach, (), lambda value: value.detach()),
-        (torch.clone, (), lambda value: value.clone()),
-        (torch.add, (1,), lambda value: value + 1),
-        (torch.neg, (), lambda value: -value),
-        (torch.eq, (1,), lambda value: value == 1),
-    ],
-)
-def test_a_torch_function_is_the_method(function: Any, arguments: tuple[Any, ...], method: Any) -> None:
-    value = batch(2, 3, full=False)
-    expected = method(value)
-    assert_applied(function(value, *arguments), expected, lambda tensor: tensor)
-
-
 def test_torch_joins_and_cuts_objects() -> None:
     value = batch(4)
     functions: Any = torch

@@ -65,12 +65,6 @@ def test_what_is_saved_is_loaded_under_any_key(tmp_path: Path) -> None:
     assert_same(saved.memmap_refresh_(), heads(1))
 
 
-def test_an_empty_dict_comes_back(tmp_path: Path) -> None:
-    Heads({}, [], batch_size=4).memmap(tmp_path)
-    loaded = Heads.load_memmap(tmp_path)
-    assert (loaded.logits, loaded.layers, loaded.tables) == ({}, [], {})
-
-
 def test_safetensors_keep_every_key(tmp_path: Path) -> None:
     pytest.importorskip("safetensors", reason="the file is of that package")
     heads().save_safetensors(tmp_path / "a")

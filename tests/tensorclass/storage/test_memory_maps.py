@@ -296,12 +296,6 @@ def test_a_frozen_object_is_saved_and_loaded_and_not_changed_in_place(tmp_path: 
         value.load_memmap_(tmp_path)
 
 
-def test_names_of_dimensions_are_kept(tmp_path: Path) -> None:
-    value = Flat(torch.rand(2, 3), torch.rand(2, 3), batch_size=(2, 3), names=("time", None))
-    assert value.memmap(tmp_path).names == ("time", None)
-    assert Flat.load_memmap(tmp_path).names == ("time", None)
-
-
 def test_memmap_like_makes_files_of_zeros_that_take_no_room(tmp_path: Path) -> None:
     value = Flat(torch.ones(3, 64, 64, dtype=torch.uint8), torch.ones(1)).unsqueeze(0).expand(100_000)
     store = value.memmap_like(tmp_path)
