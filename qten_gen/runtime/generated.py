@@ -19,10 +19,10 @@ from .module.initialisation import check_filled as check_filled
 from .module.initialisation import fill as fill
 from .module.initialisation import mark_unfilled as mark_unfilled
 from .tensorclass.core.arguments import Device as Device
+from .tensorclass.core.arguments import DeviceLike as DeviceLike
 from .tensorclass.core.arguments import batch_arguments as batch_arguments
 from .tensorclass.core.construction import DEFAULT as DEFAULT
 from .tensorclass.core.construction import default as default
-from .tensorclass.core.devices import DeviceLike as DeviceLike
 from .tensorclass.core.locks import frozen_property as frozen_property
 from .tensorclass.core.locks import frozen_view as frozen_view
 from .tensorclass.core.locks import lock as lock

@@ -5,7 +5,7 @@ import torch
 from tensordict import TensorDict
 from torch import Tensor
 
-from qten_gen.runtime.tensorclass.core.devices import Device
+from qten_gen.runtime.tensorclass.core.arguments import DeviceSpec
 from qten_gen.runtime.tensorclass.core.lookup import Key
 from qten_gen.runtime.tensorclass.core.names import NamesLike
 from qten_gen.runtime.tensorclass.core.stored import Stored
@@ -23,7 +23,7 @@ class Conversion(Stored):
     @overload
     def to(
         self: T,
-        device: Device | None = None,
+        device: DeviceSpec | None = None,
         dtype: torch.dtype | None = None,
         non_blocking: bool = False,
         *,
@@ -84,7 +84,7 @@ class Conversion(Stored):
         >>> Batch(torch.zeros(2), batch_size=2).cpu().device
         device(type='cpu')
         """
-    def cuda(self: T, device: Device | None = None, non_blocking: bool = False) -> T:
+    def cuda(self: T, device: DeviceSpec | None = None, non_blocking: bool = False) -> T:
         """The object on a GPU, the current one by default; shapes and dtypes stay.
 
         Raises:
@@ -113,7 +113,7 @@ class Conversion(Stored):
         fn: Callable[[Tensor], Tensor],
         *,
         batch_size: int | Sequence[int] | None = None,
-        device: Device | None = None,
+        device: DeviceSpec | None = None,
         names: NamesLike = None,
         inplace: bool = False,
         propagate_lock: bool = False,
@@ -126,7 +126,7 @@ class Conversion(Stored):
         /,
         *,
         batch_size: int | Sequence[int] | None = None,
-        device: Device | None = None,
+        device: DeviceSpec | None = None,
         names: NamesLike = None,
         inplace: bool = False,
         propagate_lock: bool = False,
@@ -140,7 +140,7 @@ class Conversion(Stored):
         /,
         *others: T,
         batch_size: int | Sequence[int] | None = None,
-        device: Device | None = None,
+        device: DeviceSpec | None = None,
         names: NamesLike = None,
         inplace: bool = False,
         propagate_lock: bool = False,
@@ -158,7 +158,7 @@ class Conversion(Stored):
                 the batch size. Dtype and device are free.
             others: Objects of the class, whose tensors `fn` gets beside those of this one.
             batch_size: Batch size of the result, where `fn` changes it.
-            device: Device of the result, where `fn` changes it.
+            device: DeviceSpec of the result, where `fn` changes it.
             names: Names of the result's batch dimensions; those of the object where it is None and the batch size stays.
             inplace: Write the results into the tensors of this object, as `copy_` does, and return it. A locked one allows that.
             propagate_lock: Lock the result where this object is locked.
@@ -174,7 +174,7 @@ class Conversion(Stored):
         *,
         nested_keys: bool = False,
         batch_size: int | Sequence[int] | None = None,
-        device: Device | None = None,
+        device: DeviceSpec | None = None,
         names: NamesLike = None,
         inplace: bool = False,
         propagate_lock: bool = False,
@@ -188,7 +188,7 @@ class Conversion(Stored):
         *,
         nested_keys: bool = False,
         batch_size: int | Sequence[int] | None = None,
-        device: Device | None = None,
+        device: DeviceSpec | None = None,
         names: NamesLike = None,
         inplace: bool = False,
         propagate_lock: bool = False,
@@ -203,7 +203,7 @@ class Conversion(Stored):
         *others: T,
         nested_keys: bool = False,
         batch_size: int | Sequence[int] | None = None,
-        device: Device | None = None,
+        device: DeviceSpec | None = None,
         names: NamesLike = None,
         inplace: bool = False,
         propagate_lock: bool = False,
@@ -219,7 +219,7 @@ class Conversion(Stored):
             others: Objects of the class, whose tensors `fn` gets behind those of this one.
             nested_keys: Pass the whole key of a field in a nested object, `("point", "weight")`, instead of its last name.
             batch_size: Batch size of the result, where `fn` changes it.
-            device: Device of the result, where `fn` changes it.
+            device: DeviceSpec of the result, where `fn` changes it.
             names: Names of the result's batch dimensions; those of the object where it is None and the batch size stays.
             inplace: Write the results into the tensors of this object, as `copy_` does, and return it. A locked one allows that.
             propagate_lock: Lock the result where this object is locked.

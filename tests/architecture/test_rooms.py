@@ -258,7 +258,7 @@ TENSORCLASS = (
     {"torch_tools"},
     {"operations"},
     {"interop", "processes", "storage"},
-    {"guarded_attributes", "lazy_stack", "protocols"},
+    {"lazy_stack", "protocols", "saving"},
     {"metaclass"},
     {"tensorclass"},
     {"dataclass_types", "from_tensordict"},

@@ -12,7 +12,7 @@ import torch
 from torch import Size, Tensor
 from torch.utils import _pytree
 
-from .core.devices import Device
+from .core.arguments import DeviceSpec
 from .core.errors import describe
 from .core.indices import Index, IndexItem
 from .core.lookup import Key, get, owner_of
@@ -239,7 +239,7 @@ class LazyStack(Generic[B]):
 
     def to(
         self,
-        target: Device | torch.dtype | Tensor | Stored,
+        target: DeviceSpec | torch.dtype | Tensor | Stored,
         dtype: torch.dtype | None = None,
         non_blocking: bool = False,
     ) -> LazyStack[B]:

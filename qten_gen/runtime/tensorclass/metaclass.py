@@ -14,7 +14,7 @@ from ...common.naming import PRIVATE_NAMES, storage
 from ..declaring.declared_class import without_annotations
 from ..declaring.fields import field
 from ..declaring.metaclass import DeclarationMeta
-from . import guarded_attributes, protocols
+from . import protocols
 from .core import attributes
 from .core.stored import Stored
 from .operations import absent_attributes
@@ -142,7 +142,7 @@ class TensorClassMeta(DeclarationMeta):
         _let_fields_be_deleted(cls)
         _implement_abstract(cls, summary)
         private = {*_SLOTS, *Stored.__slots__, *(storage(f.name) for f in summary.fields)}
-        guarded_attributes.install(cls, private)
+        attributes.guard(cls, private)
         cls.__rooms__ = attributes.rooms(cls, private)
         _gather_slots(cls, summary)
         _gather_defaults(cls)

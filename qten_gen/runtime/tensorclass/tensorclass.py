@@ -11,12 +11,11 @@ from .core.keywords import reports_missing, unexpected
 from .core.late import Late
 from .core.stored import Stored
 from .metaclass import Flagged, TensorClassMeta
-from .methods import batch_size as properties
-from .methods import indexing, moving, text
+from .methods import indexing, metadata, moving
 from .methods.gradients import Gradients
 from .methods.metadata import Metadata
 from .operations import absent_attributes, binding
-from .storage.saving import Saving
+from .saving import Saving
 from .torch_tools import datasets
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from qten_gen_typing import BatchSizeField, DeviceField, LockField, NamesField, Operations
     from tensordict import TensorDictBase
 
-    from .core.devices import DeviceLike
+    from .core.arguments import DeviceLike
     from .core.names import NamesLike
     from .core.sizes import BatchSize
     from .interop.arrays import Array
@@ -71,8 +70,8 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
         # For the `super().__init__(...)` of a class with its own constructor; others get one made of their fields.
         def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     else:
-        batch_size = properties.batch_size
-        device = properties.device
+        batch_size = metadata.batch_size
+        device = metadata.device
         names = property(
             dimension_names.get_names,
             dimension_names.set_names,
@@ -141,7 +140,7 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
 
         # Dicts, text, copies, pickles
         to_dict = Late("methods.conversion")
-        __repr__ = text.show
+        __repr__ = Late("methods.text", "show")
         _repr_html_ = Late("methods.text", "show_in_notebook")
         __reduce__ = Late("storage.pickling", "reduce")
         __reduce_ex__ = Late("storage.pickling", "reduce_ex")

@@ -9,6 +9,8 @@ import torch
 from torch import Tensor
 
 from qten_gen import TensorClass
+from qten_gen.runtime.tensorclass.operations import absent_attributes
+from qten_gen.runtime.tensorclass.operations.tensordict_alternatives import ADVICE
 
 from .declared import Batch, example
 
@@ -102,3 +104,8 @@ def test_a_class_may_find_attributes_of_its_own() -> None:
             return name
 
     assert Open(torch.ones(2)).popitem == "popitem"
+
+
+def test_every_absent_name_has_advice() -> None:
+    absent = [*absent_attributes.OF_TENSORDICT, *absent_attributes.OF_TENSORS, *absent_attributes.WRITTEN]
+    assert sorted(absent) == sorted(ADVICE)

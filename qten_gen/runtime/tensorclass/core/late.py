@@ -1,13 +1,22 @@
-"""Methods whose modules are imported when they are first used, so that a program loads what it uses."""
+"""Methods whose modules are imported when they are first used, so that a program loads what it uses.
+
+The functions are attributes of this module: `of_rename` is the function `rename` of `methods/naming.py`. When one is read first,
+its module is imported, and all late methods of that take their places in the class. Dynamo reads attributes of modules for real
+while it traces; it could trace neither the import nor the change of the class.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from importlib import import_module
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
-from . import late_functions
-from .late_functions import Home
+_PACKAGE = __name__.removesuffix("core.late")
+
+_functions: Any = sys.modules[__name__]
+"""This module, whose attributes the functions are."""
 
 
 class Late:
@@ -34,11 +43,47 @@ class Late:
         elif name.startswith("__"):
             stand_in = _calling(name)
         setattr(owner, name, stand_in)
-        late_functions.HOMES[f"of_{name}"] = Home(owner, name, self._module, self._function or name, stand_in)
+        _HOMES[f"of_{name}"] = _Home(owner, name, self._module, self._function or name, stand_in)
 
     def __get__(self, instance: object, owner: type) -> Any:
-        function: Callable[..., Any] = getattr(late_functions, f"of_{self.__name__}")
+        function: Callable[..., Any] = getattr(_functions, f"of_{self.__name__}")
         return function if instance is None else function.__get__(instance)
+
+
+class _Home(NamedTuple):
+    """Where a method belongs, and where its function is: a module below `tensorclass`, and the name in it."""
+
+    owner: type
+    method: str
+    module: str
+    function: str
+    stand_in: object
+    """What the class has in its place; a program may exchange that, to test something."""
+
+
+_HOMES: dict[str, _Home] = {}
+
+
+def __getattr__(name: str) -> Callable[..., Any]:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(_PACKAGE + home.module)
+    for key, each in _HOMES.items():
+        if each.module == home.module:
+            function = globals()[key] = getattr(module, each.function)
+            if vars(each.owner)[each.method] is each.stand_in:
+                on_class = isinstance(each.stand_in, classmethod)
+                setattr(each.owner, each.method, classmethod(function) if on_class else function)
+    found: Callable[..., Any] = globals()[name]
+    return found
+
+
+def import_all(owner: type) -> None:
+    """Put all late methods of a class in their places, for tools that show a class with its signatures and documentation."""
+    for key, home in [*_HOMES.items()]:
+        if home.owner is owner:
+            getattr(_functions, key)
 
 
 def _calling(name: str) -> FunctionType:
@@ -54,4 +99,4 @@ def _calling(name: str) -> FunctionType:
 
 
 def _call(self: object, *args: Any, **options: Any) -> Any:
-    return late_functions.of_method(self, *args, **options)
+    return _functions.of_method(self, *args, **options)

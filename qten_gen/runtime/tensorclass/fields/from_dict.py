@@ -8,9 +8,9 @@ from typing import Any, TypeVar, cast
 
 from torch import Size, Tensor
 
+from ..core.arguments import DeviceLike
 from ..core.construction import construct
 from ..core.contents import nested_class, tensors_of
-from ..core.devices import DeviceLike
 from ..core.errors import suggestion
 from ..core.names import NamesLike
 from ..core.sizes import BatchSize

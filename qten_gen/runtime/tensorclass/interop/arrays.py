@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Never, TypeAlias, TypeVar, cast
 import torch
 from torch import Tensor
 
+from ..core.arguments import DeviceLike
 from ..core.contents import contents, nested_class
-from ..core.devices import DeviceLike
 from ..core.errors import label
 from ..core.keywords import unexpected
 from ..core.sizes import BatchSize

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from ..core.arguments import DeviceLike
 from ..core.contents import contents
-from ..core.devices import DeviceLike
 from ..core.errors import describe
 from ..core.sizes import BatchSize
 from ..core.stored import Stored

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Never, TypeVar, overload
 import torch
 from torch import Tensor
 
+from ..core.arguments import DeviceSpec, as_device
 from ..core.contents import allocate_like, tensor_and_nested
-from ..core.devices import Device
-from ..core.devices import device as as_device
 from ..core.errors import describe
 from ..core.keywords import unexpected
 from ..core.locks import lock, nested_objects, refuse_if_frozen
@@ -39,7 +38,7 @@ def apply(
     fn: Callable[[Tensor], Tensor],
     *,
     batch_size: int | Sequence[int] | None = None,
-    device: Device | None = None,
+    device: DeviceSpec | None = None,
     names: NamesLike = None,
     inplace: bool = False,
     propagate_lock: bool = False,
@@ -52,7 +51,7 @@ def apply(
     /,
     *,
     batch_size: int | Sequence[int] | None = None,
-    device: Device | None = None,
+    device: DeviceSpec | None = None,
     names: NamesLike = None,
     inplace: bool = False,
     propagate_lock: bool = False,
@@ -66,7 +65,7 @@ def apply(
     /,
     *others: T,
     batch_size: int | Sequence[int] | None = None,
-    device: Device | None = None,
+    device: DeviceSpec | None = None,
     names: NamesLike = None,
     inplace: bool = False,
     propagate_lock: bool = False,
@@ -76,7 +75,7 @@ def apply(
     fn: Callable[..., Tensor],
     *others: T,
     batch_size: int | Sequence[int] | None = None,
-    device: Device | None = None,
+    device: DeviceSpec | None = None,
     names: NamesLike = None,
     inplace: bool = False,
     propagate_lock: bool = False,
@@ -95,7 +94,7 @@ def apply(
             the batch size. Dtype and device are free.
         others: Objects of the class, whose tensors `fn` gets beside those of this one.
         batch_size: Batch size of the result, where `fn` changes it.
-        device: Device of the result, where `fn` changes it.
+        device: DeviceSpec of the result, where `fn` changes it.
         names: Names of the result's batch dimensions; those of the object where it is None and the batch size stays.
         inplace: Write the results into the tensors of this object, as `copy_` does, and return it. A locked one allows that.
         propagate_lock: Lock the result where this object is locked.
@@ -113,7 +112,7 @@ def apply(
     return _with_options(self, out, names, inplace, propagate_lock)
 
 
-def _finished(self: T, out: T, batch_size: int | Sequence[int] | None, device: Device | None) -> T:
+def _finished(self: T, out: T, batch_size: int | Sequence[int] | None, device: DeviceSpec | None) -> T:
     """What `apply` made, with the batch size and the device of the result."""
     size = self._batch_size if batch_size is None else as_batch_size(batch_size)
     wanted = self._device if device is None else as_device(device)
@@ -130,7 +129,7 @@ def named_apply(
     *,
     nested_keys: bool = False,
     batch_size: int | Sequence[int] | None = None,
-    device: Device | None = None,
+    device: DeviceSpec | None = None,
     names: NamesLike = None,
     inplace: bool = False,
     propagate_lock: bool = False,
@@ -144,7 +143,7 @@ def named_apply(
     *,
     nested_keys: bool = False,
     batch_size: int | Sequence[int] | None = None,
-    device: Device | None = None,
+    device: DeviceSpec | None = None,
     names: NamesLike = None,
     inplace: bool = False,
     propagate_lock: bool = False,
@@ -159,7 +158,7 @@ def named_apply(
     *others: T,
     nested_keys: bool = False,
     batch_size: int | Sequence[int] | None = None,
-    device: Device | None = None,
+    device: DeviceSpec | None = None,
     names: NamesLike = None,
     inplace: bool = False,
     propagate_lock: bool = False,
@@ -170,7 +169,7 @@ def named_apply(
     *others: T,
     nested_keys: bool = False,
     batch_size: int | Sequence[int] | None = None,
-    device: Device | None = None,
+    device: DeviceSpec | None = None,
     names: NamesLike = None,
     inplace: bool = False,
     propagate_lock: bool = False,
@@ -187,7 +186,7 @@ def named_apply(
         others: Objects of the class, whose tensors `fn` gets behind those of this one.
         nested_keys: Pass the whole key of a field in a nested object, `("point", "weight")`, instead of its last name.
         batch_size: Batch size of the result, where `fn` changes it.
-        device: Device of the result, where `fn` changes it.
+        device: DeviceSpec of the result, where `fn` changes it.
         names: Names of the result's batch dimensions; those of the object where it is None and the batch size stays.
         inplace: Write the results into the tensors of this object, as `copy_` does, and return it. A locked one allows that.
         propagate_lock: Lock the result where this object is locked.

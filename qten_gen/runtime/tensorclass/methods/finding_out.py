@@ -1,4 +1,4 @@
-"""The batch size and the device of an object, found out from its tensors."""
+"""Another batch size for an object; and its batch size and device found out from its tensors."""
 
 from __future__ import annotations
 
@@ -9,9 +9,25 @@ from torch import Size
 
 from ..core.contents import tensor_and_nested, tensors_of
 from ..core.locks import nested_objects, refuse_if_locked
+from ..core.sizes import BatchSize
+from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
 from ..core.tensor_shapes import common_leading
-from .batch_size import set_batch_size
+from ..fields.batch_sizes import with_batch_size
+
+
+def set_batch_size(self: Stored, value: BatchSize) -> None:
+    """Set the property `batch_size`: all tensors have to start with it. Nested objects are raised to it in shallow copies.
+
+    Raises:
+        ValueError: a tensor or a nested batch size does not fit; nothing is changed then.
+        RuntimeError: the object is locked.
+        FrozenInstanceError: it is frozen.
+    """
+    refuse_if_locked(self, "change the batch size of")
+    changed = with_batch_size(self, as_batch_size(value))
+    self._assign(*changed._field_values(), changed._batch_size, self._device)
+    self._names = changed._names
 
 
 def find_batch_size(self: Stored, batch_dims: int | None, enough: int | None) -> None:

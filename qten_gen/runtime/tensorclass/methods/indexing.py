@@ -12,7 +12,7 @@ from functools import partial
 from operator import getitem as item_of
 from operator import index as integer
 from types import EllipsisType
-from typing import SupportsIndex, TypeVar, cast
+from typing import TYPE_CHECKING, SupportsIndex, TypeVar, cast
 
 import torch
 from torch import Size, Tensor
@@ -20,9 +20,11 @@ from torch.compiler import is_compiling
 
 from ..core.contents import batched_leaves
 from ..core.errors import describe
-from ..core.indices import Index, IndexItem, PlainIndex, PlainIndexItem
 from ..core.sizes import plain_int, with_length
 from ..core.stored import Stored
+
+if TYPE_CHECKING:
+    from ..core.indices import Index, IndexItem, PlainIndex, PlainIndexItem
 
 T = TypeVar("T", bound=Stored)
 
@@ -191,7 +193,7 @@ def _plain(self: Stored, index: Index) -> PlainIndex:
             plain += _mask_indices(self, item, position)
             position += item.dim()
         else:
-            plain.append(cast(PlainIndexItem, item))  # type: ignore[redundant-cast] # pyright does not see that `...` is gone
+            plain.append(cast("PlainIndexItem", item))  # type: ignore[redundant-cast] # pyright does not see that `...` is gone
             position += _dimensions(item)
     return plain[0] if len(plain) == 1 else tuple(plain)
 

@@ -12,6 +12,7 @@ from ..core.locks import is_locked, nested_objects
 from ..core.stored import Stored
 
 if TYPE_CHECKING:
+    from ..core.sizes import BatchSize
     from ..core.tensor_shapes import Dim
 
 
@@ -201,3 +202,28 @@ def _all_on(self: Stored, kind: str) -> bool:
     if not leaves:
         return self._device is not None and self._device.type == kind
     return all(leaf.device.type == kind for leaf in leaves)
+
+
+# The properties that TensorClass has under these names
+
+
+def _batch_size(self: Stored) -> Size:
+    return self._batch_size
+
+
+def _set_batch_size(self: Stored, value: BatchSize) -> None:
+    from .finding_out import set_batch_size
+
+    set_batch_size(self, value)
+
+
+def _device(self: Stored) -> torch.device | None:
+    return self._device
+
+
+def _refuse_device(self: Stored, value: object) -> None:
+    raise AttributeError(f"the device of a {type(self).__name__} cannot be set; use .to({str(value)!r})")
+
+
+batch_size = property(_batch_size, _set_batch_size, doc="The leading dimensions that all tensors share; can be set.")
+device = property(_device, _refuse_device, doc="Where all tensors are, or None where they may differ.")

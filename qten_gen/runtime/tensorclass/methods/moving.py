@@ -8,9 +8,8 @@ import torch
 from torch import Tensor
 from torch import dtype as Dtype
 
+from ..core.arguments import DeviceSpec, as_device
 from ..core.contents import shallow_copy
-from ..core.devices import Device
-from ..core.devices import device as as_device
 from ..core.locks import refuse_if_locked
 from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
@@ -28,7 +27,7 @@ T = TypeVar("T", bound=Stored)
 @overload
 def to(
     self: T,
-    device: Device | None = None,
+    device: DeviceSpec | None = None,
     dtype: torch.dtype | None = None,
     non_blocking: bool = False,
     *,
@@ -124,9 +123,9 @@ def _exchanged(self: T, out: T) -> T:
 
 def _target(
     args: Sequence[Target | bool | None], options: Mapping[str, Target | bool | None]
-) -> tuple[Device | None, torch.dtype | None, bool]:
+) -> tuple[DeviceSpec | None, torch.dtype | None, bool]:
     """Device, dtype and `non_blocking` from the arguments of `to`, whose meaning depends on their types."""
-    device: Device | None = None
+    device: DeviceSpec | None = None
     dtype: torch.dtype | None = None
     non_blocking = False
     if options:
@@ -148,7 +147,7 @@ def _target(
     return device, dtype, non_blocking
 
 
-def _moved(self: T, device: Device, non_blocking: bool) -> T:
+def _moved(self: T, device: DeviceSpec, non_blocking: bool) -> T:
     """The object on a device; itself where it is known to be there."""
     found = as_device(device)
     if found == self._device:
@@ -192,7 +191,7 @@ def cpu(self: T, *, non_blocking: bool = False) -> T:
     return _moved(self, "cpu", non_blocking)
 
 
-def cuda(self: T, device: Device | None = None, non_blocking: bool = False) -> T:
+def cuda(self: T, device: DeviceSpec | None = None, non_blocking: bool = False) -> T:
     """The object on a GPU, the current one by default; shapes and dtypes stay.
 
     Raises:

@@ -117,3 +117,14 @@ INSTEAD: dict[str, str] = {
     "clear_refs_for_compile_": "locks hold no references that torch.compile minds",
 }
 """Advice that ends the sentence `Batch has no attribute 'pack'; ...`."""
+
+ADVICE = {
+    **INSTEAD,
+    "grad_fn": "ask the tensors: batch.x.grad_fn",
+    "is_leaf": "ask the tensors: batch.x.is_leaf",
+    "register_hook": "call it of the tensors: batch.x.register_hook(...)",
+    "retain_grad": "call it of the tensors: batch.x.retain_grad()",
+    "_is_param": "a parameter is a tensor: nn.Parameter(batch.x)",
+    "persistent": "a buffer is a tensor: nn.Buffer(batch.x)",
+}
+"""The same for all names of `absent_attributes.py`."""

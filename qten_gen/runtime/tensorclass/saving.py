@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Never
 
-from ..core.keywords import unexpected
-from ..core.late import Late
-from ..core.stored import Stored
+from .core.keywords import unexpected
+from .core.late import Late
+from .core.stored import Stored
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from ..core.devices import DeviceLike
-    from . import load_state, memory_map
-    from . import state_dict as states
-    from .memory_map import PathLike
+    from .core.arguments import DeviceLike
+    from .storage import load_state, memory_map
+    from .storage import state_dict as states
+    from .storage.memory_map import PathLike
 
 
 class Saving(Stored):
@@ -72,7 +72,7 @@ class Saving(Stored):
         """
         if refused:
             raise unexpected(cls, "load_memmap", refused)
-        from . import memory_map
+        from .storage import memory_map
 
         return memory_map.load_memmap(cls, prefix, device, non_blocking, out=out, allow_pickle=allow_pickle)
 
@@ -95,14 +95,14 @@ class Saving(Stored):
         """
         if refused:
             raise unexpected(cls, "load", refused)
-        from . import memory_map
+        from .storage import memory_map
 
         return memory_map.load_memmap(cls, prefix, device, non_blocking, out=out, allow_pickle=allow_pickle)
 
     @property
     def saved_path(self) -> str | None:
         """The folder of a memory map. None for other objects, temporary files, and tensors of several folders."""
-        from . import memory_map
+        from .storage import memory_map
 
         return memory_map.saved_path(self)
 
@@ -123,7 +123,7 @@ class Saving(Stored):
             TypeError: a static value has no form in JSON, and `allow_pickle` is false.
             ImportError: safetensors is not installed.
         """
-        from .safetensors_files import save_safetensors
+        from .storage.safetensors_files import save_safetensors
 
         save_safetensors(self, path, allow_pickle=allow_pickle)
 
@@ -139,6 +139,6 @@ class Saving(Stored):
             FileNotFoundError: there is no file.
             StorageError: it is damaged or does not fit the class.
         """
-        from .safetensors_files import load_safetensors
+        from .storage.safetensors_files import load_safetensors
 
         return load_safetensors(cls, path, device, allow_pickle=allow_pickle)
