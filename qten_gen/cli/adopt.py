@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, TextIO
 
 from ..project.apply import Change, diff, write
 from ..project.config import Settings, load
-from ..project.paths import read_regular
+from ..project.paths import read_all, read_regular
 from ..report.concise import headline
 from ..run.run import parts
 from ..tools.adopt.adoption import Level, Options
@@ -88,7 +88,7 @@ def _adopt(options: AdoptOptions, out: TextIO, err: TextIO) -> int:
     failures: list[str] = []
     for part in parts(paths, settings):
         origins = {path: source.origin for path, source in part.files.sources.items()}
-        texts, unreadable = _read(origins)
+        texts, unreadable = read_all(origins)
         failures += [f"{path}: cannot read it: {why}" for path, why in unreadable if part.files.sources[path].target]
         failures += [f"{path}: cannot read it: {why}" for path, why in part.files.unlistable.items()]
         targets = [path for path in texts if part.files.sources[path].target]
@@ -96,7 +96,7 @@ def _adopt(options: AdoptOptions, out: TextIO, err: TextIO) -> int:
         gc.disable()
         try:
             outcome = adopt_sources(
-                Sources.of(texts, origins, targets, _read(part.files.outputs)[0], list(filter(_is_locked, targets))),
+                Sources.of(texts, origins, targets, read_all(part.files.outputs)[0], list(filter(_is_locked, targets))),
                 Options(Level(options.level), options.dataclasses),
             )
         finally:
@@ -111,18 +111,6 @@ def _adopt(options: AdoptOptions, out: TextIO, err: TextIO) -> int:
     if failures:
         return MISUSE
     return FOUND if outcome.problems or _exceeds(outcome, options, err) else DONE
-
-
-def _read(paths: Iterable[str]) -> tuple[dict[str, bytes], list[tuple[str, str]]]:
-    """The bytes of the files, and those that cannot be read with the reason."""
-    texts: dict[str, bytes] = {}
-    unreadable: list[tuple[str, str]] = []
-    for path in paths:
-        try:
-            texts[path] = read_regular(path)
-        except OSError as error:
-            unreadable.append((path, error.strerror or str(error)))
-    return texts, unreadable
 
 
 def _is_locked(path: str) -> bool:

@@ -109,6 +109,10 @@ def _carry_out(options: CommandOptions, out: TextIO, err: TextIO) -> int:
             from .init import init
 
             return init(options, out)
+        case of.CheckOptions():
+            from .check import check
+
+            return check(options, out, err)
         case of.DoctorOptions():
             from .doctor import doctor
 

@@ -10,6 +10,7 @@ paths: model_qten.py and model_qten.pyi beside model.py.
 
 commands; for the options of one, qten-gen COMMAND --help:
   init                 set up a project: settings, hooks, tool configuration
+  check [PATH ...]     find mistakes in plain nn.Modules, without any change
   doctor               check the environment and the settings of the project
   explain [CODE]       explain a diagnostic such as QG101, or list them all
   show TARGET          show a declaration and the code generated for it
@@ -27,6 +28,14 @@ Set up the project in this folder: write the section [tool.qten-gen], exclude
 generated files from coverage, ruff and diffs on GitHub, and add a pre-commit
 hook in a git repository. Existing settings are kept, so a second call changes
 nothing.
+""",
+    "check": """\
+Find mistakes in the nn.Modules below the given paths: tensors and modules that
+are not registered, constructors that do not call their base's, attributes that
+nothing defines. The sources are read as text; nothing is imported or changed.
+
+  PATH                 files or folders; by default, those that `src` lists in
+                       [tool.qten-gen] of pyproject.toml, or the whole project
 """,
     "doctor": """\
 Check the environment and the settings of the project: interpreter, torch, type
@@ -79,6 +88,10 @@ docs/editors.md.
 }
 
 EPILOGS = {
+    "check": """\
+exit status: 0 nothing found, 1 something found, 2 wrong usage, 101 a bug in
+qten-gen, 130 interrupted
+""",
     "generate": """\
 exit status: 0 success, 1 errors found or files out of date, 2 wrong usage,
 101 a bug in qten-gen, 130 interrupted

@@ -11,7 +11,7 @@ from ..project.config import Config, source_paths
 from ..project.settings_table import DOCUMENTS
 from .color import wants_color
 
-COMMANDS = ("init", "doctor", "explain", "show", "inspect", "adopt", "stubs", "lsp")
+COMMANDS = ("init", "check", "doctor", "explain", "show", "inspect", "adopt", "stubs", "lsp")
 """What a command line can begin with. Anything else is for the generator."""
 
 
@@ -52,6 +52,15 @@ class InitOptions:
 
     check: bool
     diff: bool
+
+
+class CheckOptions:
+    """The options of `qten-gen check`."""
+
+    paths: list[str]
+    output_format: str | None
+    color: Color
+    quiet: bool
 
 
 class DoctorOptions:
@@ -162,7 +171,7 @@ def given_paths(paths: Sequence[str], config: Config) -> list[str]:
     return list(paths) or source_paths(config) or [config.root or "."]
 
 
-def output_format(options: Options, config: Config) -> str:
+def output_format(options: Options | CheckOptions, config: Config) -> str:
     """The format of diagnostics: that of the option, of the settings, or of the surroundings."""
     default = "github" if os.environ.get("GITHUB_ACTIONS") == "true" else "full"
     return options.output_format or config.output_format or default

@@ -14,6 +14,7 @@ from .misuse import UsageError, near_option
 from .options import (
     COMMANDS,
     AdoptOptions,
+    CheckOptions,
     Color,
     DoctorOptions,
     ExplainOptions,
@@ -27,6 +28,7 @@ from .options import (
 
 CommandOptions = (
     InitOptions
+    | CheckOptions
     | DoctorOptions
     | ExplainOptions
     | ShowOptions
@@ -162,6 +164,11 @@ def _add_color(parser: _Parser) -> None:
     parser.add_argument("--color", type=_color, default="auto", metavar="WHEN", help="auto, always or never (auto)")
 
 
+def _add_format(parser: _Parser) -> None:
+    formats = ", ".join(OUTPUT_FORMATS)
+    parser.add_argument("--output-format", choices=OUTPUT_FORMATS, metavar="FORMAT", help=f"{formats} (full)")
+
+
 def _add_json(parser: _Parser) -> None:
     parser.add_argument("--json", action="store_true", help="print a JSON document")
 
@@ -202,7 +209,7 @@ def _generate(parser: _Parser) -> None:
     modes.add_argument("--diff", action="store_true", help="write nothing; print the changes as a unified diff")
     modes.add_argument("--fix", action="store_true", help="also fix sources where only one fix is possible")
     modes.add_argument("--watch", action="store_true", help="run again whenever a source or the settings change")
-    add("--output-format", choices=OUTPUT_FORMATS, metavar="FORMAT", help=f"{', '.join(OUTPUT_FORMATS)} (full)")
+    _add_format(parser)
     add("--stdin-filename", metavar="FILE", help="read FILE from standard input, with the path -")
     _add_color(parser)
     _add_volume(parser, "print errors only", "also list the files written and removed, and why")
@@ -214,6 +221,13 @@ def _init(parser: _Parser) -> None:
     modes = parser.add_mutually_exclusive_group()
     modes.add_argument("--check", action="store_true", help="write nothing; list what is missing, and exit with 1")
     modes.add_argument("--diff", action="store_true", help="the same as a unified diff")
+
+
+def _check(parser: _Parser) -> None:
+    parser.add_argument("paths", nargs="*", type=_path, help=argparse.SUPPRESS)
+    _add_format(parser)
+    _add_color(parser)
+    parser.add_argument("-q", "--quiet", action="store_true", help="print the summary only")
 
 
 def _explain(parser: _Parser) -> None:
@@ -290,6 +304,7 @@ def _lsp(parser: _Parser) -> None:
 _ARGUMENTS = {
     "generate": _generate,
     "init": _init,
+    "check": _check,
     "doctor": _doctor,
     "explain": _explain,
     "show": _show,
@@ -300,6 +315,7 @@ _ARGUMENTS = {
 }
 _OPTIONS: dict[str, type[CommandOptions]] = {
     "init": InitOptions,
+    "check": CheckOptions,
     "doctor": DoctorOptions,
     "explain": ExplainOptions,
     "show": ShowOptions,
@@ -312,6 +328,7 @@ assert tuple(_OPTIONS) == COMMANDS
 _USAGES = {
     "generate": "[options] [path ...]\n       qten-gen COMMAND ...",
     "init": "[--check | --diff]",
+    "check": "[options] [PATH ...]",
     "doctor": "[--json]",
     "explain": "[CODE]",
     "show": "[--json] [--color WHEN] TARGET",

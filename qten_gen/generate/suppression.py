@@ -10,11 +10,14 @@ from ..model.diagnostics import INVALID_SUPPRESSION, UNUSED_SUPPRESSION, Diagnos
 from ..read.encoding import decode
 from ..read.positions import locate
 from ..read.suppressions import MARK, Suppression, suppressions
-from ..rules import RAISED_ELSEWHERE, RULES
+from ..rules import PLAIN_RULES, RAISED_ELSEWHERE, RULES
 
 _KINDS: dict[str, Kind] = {key: rule.KIND for rule in RULES for key in (rule.KIND.code, rule.KIND.name)}
 _OF_FILES = frozenset(rule.KIND.code for rule in RAISED_ELSEWHERE)
 """Diagnostics of a whole file, and those of comments."""
+
+_OF_PLAIN_CLASSES = frozenset(rule.KIND.code for rule in PLAIN_RULES)
+"""Diagnostics of `qten-gen check`, which alone can tell whether a comment suppresses one."""
 
 _EXAMPLE = "write # qten-gen: ignore[QG210] reason, with the codes of the diagnostics"
 
@@ -141,7 +144,7 @@ def _problem(name: str, is_used: bool) -> tuple[Kind, str, str] | None:
             return INVALID_SUPPRESSION, f"{kind.code} does not belong to a line, so a comment cannot suppress it", help
         help = "fix what it reports, and remove the comment"
         return INVALID_SUPPRESSION, f"{kind.code} cannot be suppressed, because the class cannot be generated", help
-    if not is_used:
+    if not is_used and kind.code not in _OF_PLAIN_CLASSES:
         help = "remove the comment, or move it to the line of the diagnostic"
         return UNUSED_SUPPRESSION, f"{kind.code} [{kind.name}] is not reported here", help
     return None

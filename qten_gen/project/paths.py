@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 
 def display_path(path: str) -> str:
@@ -72,3 +72,15 @@ def read_regular(path: str) -> bytes:
         if not stat.S_ISREG(os.fstat(number).st_mode):
             raise OSError(0, "it is not a regular file", path)
         return file.read()
+
+
+def read_all(paths: Iterable[str]) -> tuple[dict[str, bytes], list[tuple[str, str]]]:
+    """The bytes of the files, and those that cannot be read with the reason."""
+    texts: dict[str, bytes] = {}
+    unreadable: list[tuple[str, str]] = []
+    for path in paths:
+        try:
+            texts[path] = read_regular(path)
+        except OSError as error:
+            unreadable.append((path, error.strerror or str(error)))
+    return texts, unreadable

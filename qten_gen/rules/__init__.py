@@ -14,6 +14,7 @@ from typing import Protocol
 from ..model import Declaration, FileDecl
 from ..model.diagnostics import Diagnostic, Kind
 from . import (
+    cached_method,
     cached_tensor,
     circular_value,
     colliding_name,
@@ -38,6 +39,7 @@ from . import (
     incompatible_decorator,
     incompatible_flags,
     incompatible_handler_override,
+    incompatible_override,
     incomplete_sources,
     inconsistent_bases,
     invalid_alias,
@@ -63,6 +65,7 @@ from . import (
     missing_initializer,
     missing_param_group,
     missing_slots,
+    missing_super_init,
     missing_version,
     misspelled_method,
     mutable_default,
@@ -79,6 +82,7 @@ from . import (
     unannotated_attribute,
     undeclared_attribute,
     undecodable_file,
+    undefined_attribute,
     unimported_handler,
     uninitialized_submodule,
     unknown_attribute,
@@ -99,6 +103,7 @@ from . import (
 from .context import Project as Project
 from .context import RuleContext
 from .context import RunningStatement as RunningStatement
+from .plain import Finding, PlainClass
 
 
 class Rule(Protocol):
@@ -124,6 +129,12 @@ class FileRule(Rule, Protocol):
     """A rule about a whole file, such as its handlers."""
 
     def check_file(self, file: FileDecl, project: Project) -> Iterator[Diagnostic]: ...
+
+
+class PlainRule(Rule, Protocol):
+    """A rule about a class that derives from torch.nn.Module and declares nothing."""
+
+    def check_plain(self, cls: PlainClass) -> Iterator[Finding]: ...
 
 
 DECLARATION_RULES: tuple[DeclarationRule, ...] = (
@@ -203,6 +214,14 @@ FILE_RULES: tuple[FileRule, ...] = (
     misplaced_handler,
     dynamic_declaration,
 )
+PLAIN_RULES: tuple[PlainRule, ...] = (
+    missing_super_init,
+    undefined_attribute,
+    cached_method,
+    incompatible_override,
+)
+"""What `qten-gen check` finds beside what two rules about declarations say."""
+
 RAISED_ELSEWHERE: tuple[Rule, ...] = (
     syntax_error,
     undecodable_file,
@@ -218,7 +237,7 @@ RAISED_ELSEWHERE: tuple[Rule, ...] = (
 """Kinds that `read`, `link`, `generate` and `project.config` report. Their files only document them."""
 
 RULES: tuple[Rule, ...] = tuple(
-    sorted({*DECLARATION_RULES, *FILE_RULES, *RAISED_ELSEWHERE}, key=lambda rule: rule.KIND.code)
+    sorted({*DECLARATION_RULES, *FILE_RULES, *PLAIN_RULES, *RAISED_ELSEWHERE}, key=lambda rule: rule.KIND.code)
 )
 """All rules, sorted by code."""
 

@@ -38,6 +38,7 @@ ROOMS = {
     "tools/inspect": {"common", "model", "read", "reflection", "project", "runtime", "large_models"},
     "tools/verify": {"tools/inspect", "runtime"},
     "tools/adopt": {"common", "model", "read", "link", "rules", "generate", "project"},
+    "tools/check": {"model", "link", "read", "rules", "generate", "tools/adopt"},
     "tools/lsp": {"common", "model", "read", "rules", "project", "generate"},
     "cli": {
         "common",
@@ -51,6 +52,7 @@ ROOMS = {
         "tools/inspect",
         "tools/verify",
         "tools/adopt",
+        "tools/check",
         "tools/lsp",
     },
     "building": {"cli"},

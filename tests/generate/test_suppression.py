@@ -19,7 +19,11 @@ HEAD = """\
 from torch import Tensor
 from qten_gen import Module, TensorClass, field, submodule
 """
-SUPPRESSIBLE = [rule for rule in rules.RULES if rule.KIND.is_suppressible and rule not in rules.RAISED_ELSEWHERE]
+SUPPRESSIBLE = [
+    rule
+    for rule in rules.RULES
+    if rule.KIND.is_suppressible and rule not in (*rules.RAISED_ELSEWHERE, *rules.PLAIN_RULES)
+]
 
 
 def found(body: str) -> list[str]:
@@ -196,3 +200,7 @@ def test_a_class_statement_refuses_the_second_mistake_that_the_command_reports(f
     assert len(plan({"twice.py": (folder / "twice.py").read_bytes()}, {}).diagnostics) == 1
     with pytest.raises(DeclarationError, match="QG112"):
         importlib.import_module("twice")
+
+
+def test_a_comment_for_the_check_of_plain_classes_is_not_reported() -> None:
+    assert found("class Plain:\n    x = 1  # qten-gen: ignore[QG501] made by load()\n") == []

@@ -11,10 +11,13 @@ from qten_gen.generate.plan import plan
 from qten_gen.generate.suppression import unsuppressed
 from qten_gen.link import link
 from qten_gen.model.diagnostics import Diagnostic, ordered
+from qten_gen.project.scan import Origin
 from qten_gen.read.module import read
 from qten_gen.read.positions import locate
 from qten_gen.rules.cases import case
 from qten_gen.rules.documentation import codes, documentation
+from qten_gen.tools.adopt.opening import Sources
+from qten_gen.tools.check.checking import check
 
 # What these rules report is no Python file: the place of an output, the settings, the name of a file, a folder.
 OTHER_INPUT = {"QG003", "QG004", "QG005", "QG006", "QG007"}
@@ -27,11 +30,19 @@ def found_in(text: str) -> tuple[Diagnostic, ...]:
     if files_of_text:
         return plan(files_of_text, {}).diagnostics
     data = text.encode()
+    if "nn.Module)" in text and "qten_gen" not in text:
+        return check_plain_classes(text)
     source, said = read(data, "shop/model.py", "shop.model")
     files, more = link([source])
     found = [*said, *more, *(item for file in files for item in rules.check(file))]
     found = [*unsuppressed(found, "shop/model.py", data)]
     return ordered(locate(found, {"shop/model.py": data}))
+
+
+def check_plain_classes(text: str) -> tuple[Diagnostic, ...]:
+    """What `qten-gen check` says about a file `shop/model.py`."""
+    origins = {"shop/model.py": Origin("", "shop.model")}
+    return check(Sources.of({"shop/model.py": text.encode()}, origins, origins)).findings
 
 
 def several(text: str) -> dict[str, bytes]:
@@ -79,6 +90,7 @@ def test_every_rule_file_is_registered() -> None:
         "expression_types",
         "expressions",
         "mixins",
+        "plain",
         "reserved",
         "known_types",
         "ties",

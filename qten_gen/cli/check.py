@@ -1,0 +1,60 @@
+"""The command `qten-gen check`, which finds mistakes in plain modules. It reads their text, and changes nothing."""
+
+from __future__ import annotations
+
+import gc
+from time import perf_counter
+from typing import TextIO
+
+from .. import __version__
+from ..model.diagnostics import Diagnostic
+from ..project.config import Settings
+from ..project.judging import judged
+from ..project.paths import read_all
+from ..project.settings_table import DOCUMENTS
+from ..report import report
+from ..run.run import parts
+from ..tools.adopt.opening import Sources
+from ..tools.check.checking import check as check_sources
+from . import DONE, FOUND, MISUSE
+from .checkout import from_top
+from .options import CheckOptions, given_paths, output_format
+from .summary import count
+
+
+def check(options: CheckOptions, out: TextIO, err: TextIO) -> int:
+    """Print what is found, and return 1 if anything is.
+
+    Raises:
+        PathError: A path cannot be used.
+        ConfigError: The settings of a project cannot be used.
+    """
+    started = perf_counter()
+    settings = Settings()
+    config = settings.of(options.paths[0] if options.paths else ".")
+    found: list[Diagnostic] = []
+    failures: list[str] = []
+    classes = files = 0
+    for part in parts(given_paths(options.paths, config), settings):
+        origins = {path: source.origin for path, source in part.files.sources.items()}
+        texts, unreadable = read_all(origins)
+        failures += [f"{path}: cannot read it: {why}" for path, why in unreadable]
+        failures += [f"{path}: cannot read it: {why}" for path, why in part.files.unlistable.items()]
+        targets = [path for path in texts if part.files.sources[path].target]
+        gc.disable()  # the parser creates many objects that live to the end
+        try:
+            checked = check_sources(Sources.of(texts, origins, targets))
+        finally:
+            gc.enable()
+        found += judged(checked.findings, part.config)
+        classes, files = classes + checked.classes, files + checked.files
+    form = output_format(options, config)
+    if (found and not options.quiet) or form in DOCUMENTS:
+        shown, _ = from_top(form, found, ())
+        out.write(report(form, shown, color=options.color.enabled(out), version=__version__))
+        out.write("\n" if form == "full" else "")
+    err.writelines(f"error: {failure}\n" for failure in failures)
+    messages = err if form in DOCUMENTS else out
+    told = f"{count(len(found), 'finding')} in {count(classes, 'module')} of {count(files, 'file')}"
+    messages.write(f"{told} in {perf_counter() - started:.2f}s\n")
+    return MISUSE if failures else FOUND if found else DONE

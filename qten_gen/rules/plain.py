@@ -1,0 +1,115 @@
+"""The input of the rules about plain classes: a class that derives from torch.nn.Module, and its hierarchy."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import field
+from typing import NamedTuple
+
+from ..common.records import dataclass
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Finding(NamedTuple):
+    """What a rule found, at a node of the syntax tree."""
+
+    node: ast.expr | ast.stmt | ast.arg
+    message: str
+    help: str
+
+
+@dataclass(frozen=True)
+class PlainClass:
+    """A class statement, and the classes that decide which attributes its objects have."""
+
+    node: ast.ClassDef
+    meaning: Callable[[ast.expr], str]
+    """The qualified name that a name or a chain of attributes in its file leads to; empty where none does."""
+    ancestors: Sequence[PlainClass] = ()
+    """Those in the project, in method resolution order."""
+    descendants: Sequence[PlainClass] = ()
+    is_whole: bool = False
+    """Whether the ancestors that are not in the project are torch.nn.Module and others without attributes of their own."""
+    is_module: Callable[[str], bool] = field(default=bool)
+    """Whether a qualified name is a class that derives from torch.nn.Module."""
+    is_mentioned: Callable[[str], bool] = field(default=bool)
+    """Whether the project assigns an attribute of this name to some object, or has the name in a string."""
+
+    @property
+    def methods(self) -> Iterator[Function]:
+        """The functions in its body, those in blocks included."""
+        waiting: list[ast.stmt] = list(self.node.body)
+        while waiting:
+            statement = waiting.pop(0)
+            if isinstance(statement, Function):
+                yield statement
+            elif not isinstance(statement, ast.ClassDef):
+                waiting[:0] = [child for child in ast.walk(statement) if isinstance(child, Function)]
+
+
+def owner_of(method: Function) -> str:
+    """The name of the parameter that the object is; empty where there is none."""
+    parameters = (*method.args.posonlyargs, *method.args.args)
+    decorators = {each.id for each in method.decorator_list if isinstance(each, ast.Name)}
+    return "" if not parameters or decorators & {"staticmethod", "classmethod"} else parameters[0].arg
+
+
+def own_nodes(method: Function, owner: str) -> Iterator[ast.AST]:
+    """The nodes of a method in which the name of its object means the object."""
+    waiting: list[ast.AST] = list(method.body)
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if isinstance(node, ast.Lambda | Function) and owner in {
+            each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)
+        }:
+            continue
+        if not isinstance(node, ast.ClassDef):
+            waiting += ast.iter_child_nodes(node)
+
+
+def attribute_of(node: ast.AST, owner: str) -> str | None:
+    """`x` of `self.x`."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == owner:
+        return node.attr
+    return None
+
+
+def stays_where_it_is(name: str, family: Sequence[PlainClass]) -> bool:
+    """Whether a tensor of the constructor is used later as it was made there: neither replaced, nor moved where it is read.
+
+    An index, and what a condition asks, may be on the CPU, whatever is computed. An author who writes parts of a tensor keeps it
+    where he wants it.
+    """
+    is_used = False
+    for cls in family:
+        for method in cls.methods:
+            owner = owner_of(method)
+            nodes = list(own_nodes(method, owner)) if owner and method.name not in _CONSTRUCTORS else []
+            if any(_is_written(node, name, owner) for node in nodes):
+                return False
+            harmless = {id(inner) for node in nodes for part in _anywhere(node) for inner in ast.walk(part)}
+            is_used |= any(attribute_of(node, owner) == name and id(node) not in harmless for node in nodes)
+    return is_used
+
+
+def _is_written(node: ast.AST, name: str, owner: str) -> bool:
+    """Whether a node replaces an attribute or a part of it."""
+    target = node.value if isinstance(node, ast.Subscript) else node
+    return not isinstance(getattr(node, "ctx", None), ast.Load | None) and attribute_of(target, owner) == name
+
+
+_CONSTRUCTORS = ("__init__", "__post_init__")
+_MOVES = frozenset({"to", "cuda", "cpu", "type_as", "tolist", "item", "numel", "size", "shape", "dtype", "device"})
+"""What can be asked of a tensor on any device, or moves it."""
+
+
+def _anywhere(node: ast.AST) -> Iterator[ast.AST]:
+    """The parts of a node in which a tensor may be on any device."""
+    match node:
+        case ast.Subscript(slice=part) | ast.If(test=part) | ast.IfExp(test=part) | ast.While(test=part):
+            yield part
+        case ast.Attribute(value=part, attr=name) if name in _MOVES:
+            yield part

@@ -1,0 +1,176 @@
+"""Mistakes in plain modules as people write them, and what looks like one and is none."""
+
+import re
+from pathlib import Path
+
+import pytest
+from torch import nn
+
+from qten_gen.cli.command import main
+from qten_gen.model.diagnostics import Diagnostic
+from qten_gen.project.scan import Origin
+from qten_gen.rules.reserved import MODULE
+from qten_gen.rules.undefined_attribute import _PRIVATE
+from qten_gen.tools.adopt.opening import Sources
+from qten_gen.tools.check.checking import check
+
+HEAD = "import functools\nimport torch\nfrom torch import Tensor, nn\n"
+
+
+def findings(**files: str) -> tuple[Diagnostic, ...]:
+    """What is found in the files of a project, each of which begins with the usual imports."""
+    texts = {f"{name}.py": (HEAD + text).encode() for name, text in files.items()}
+    origins = {path: Origin("", path.removesuffix(".py")) for path in texts}
+    return check(Sources.of(texts, origins, origins)).findings
+
+
+def codes(body: str, **files: str) -> list[tuple[str, int]]:
+    """The codes and lines in a module `Net` with this body; the first line of the body is 1."""
+    lines = "\n".join(f"    {line}" for line in body.strip("\n").splitlines())
+    text = f"class Net(nn.Module):\n{lines}\n"
+    return [(item.code, item.span.line - 4) for item in findings(net=text, **files)]
+
+
+def test_a_call_of_a_method_that_nothing_defines() -> None:
+    assert codes("def forward(self, x):\n    return self.norm(x)") == [("QG502", 2)]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "def __init__(self):\n    super().__init__()\n    self.norm = nn.Identity()",
+        "norm = torch.relu",
+        "norm: nn.Module",
+        "def __init__(self):\n    super().__init__()\n    self.register_module('norm', nn.Identity())",
+        "def __init__(self, **layers):\n    super().__init__()\n    for name in layers:\n        setattr(self, name, 1)",
+        "def __getattr__(self, name):\n    return 1",
+        "def attach(self):\n    if hasattr(self, 'norm'):\n        pass",
+        "def attach(self, other):\n    other.norm = 1",
+    ],
+)
+def test_an_attribute_that_something_may_define(other: str) -> None:
+    found = codes(f"{other}\ndef forward(self, x):\n    return self.norm(x)")
+    assert [code for code, _ in found if code == "QG502"] == []
+
+
+def test_an_attribute_of_a_base_or_of_a_subclass_in_another_file() -> None:
+    base = "class Base(nn.Module):\n    def forward(self, x): return self.up(self.down(x))\n    def down(self, x): return x\n"
+    below = "from base import Base\nclass Net(Base):\n    def up(self, x):\n        return self.down(x)\n"
+    assert findings(base=base, below=below) == ()
+
+
+def test_a_base_of_another_library_may_define_anything() -> None:
+    assert (
+        findings(net="import timm\nclass Net(timm.Block):\n    def forward(self, x):\n        return self.norm(x)\n")
+        == ()
+    )
+
+
+def test_a_constructor_without_that_of_its_base() -> None:
+    assert codes("def __init__(self, dim):\n    self.dim = dim") == [("QG501", 1)]
+
+
+def test_a_layer_before_the_constructor_of_the_base() -> None:
+    body = "def __init__(self):\n    self.dim = 3\n    self.up = nn.Linear(3, 3)\n    super().__init__()"
+    assert codes(body) == [("QG501", 3)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["super().__init__()", "super(Net, self).__init__()", "nn.Module.__init__(self)", "raise NotImplementedError"],
+)
+def test_a_constructor_that_calls_that_of_its_base(line: str) -> None:
+    assert codes(f"def __init__(self):\n    {line}") == []
+
+
+def test_a_cached_method() -> None:
+    assert codes("@functools.lru_cache\ndef mask(self, n):\n    return n") == [("QG503", 1)]
+    assert codes("@staticmethod\n@functools.lru_cache\ndef mask(n):\n    return n") == []
+
+
+@pytest.mark.parametrize("head", ["train(self)", "train(self, epoch, loader)", "state_dict(self)", "_apply(self)"])
+def test_a_method_that_does_not_take_what_torch_passes(head: str) -> None:
+    assert codes(f"def {head}:\n    pass") == [("QG504", 1)]
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "train(self, mode=True)",
+        "train(self, *args)",
+        "state_dict(self, *args, **kwargs)",
+        "_apply(self, fn, recurse=True)",
+    ],
+)
+def test_a_method_that_takes_what_torch_passes(head: str) -> None:
+    assert codes(f"def {head}:\n    pass") == []
+
+
+INIT = "def __init__(self):\n    super().__init__()\n    self.mask = {}\ndef forward(self, x):\n    {}"
+
+
+@pytest.mark.parametrize(
+    ("made", "used", "expected"),
+    [
+        ("torch.ones(3)", "return x * self.mask", [("QG323", 3)]),
+        ("torch.ones(3)", "return x", []),
+        ("torch.ones(3)", "return x * self.mask.to(x.device)", []),
+        ("torch.ones(3)", "self.mask = x", []),
+        ("torch.ones(3)", "self.mask[0] = 1", []),
+        ("torch.tensor(1.0)", "return x * self.mask", []),
+        ("torch.arange(3)", "return x[:, self.mask]", []),
+        ("[nn.Linear(3, 3)]", "return self.mask[0](x)", [("QG323", 3)]),
+    ],
+)
+def test_a_tensor_that_is_not_registered_and_used_as_it_is(
+    made: str, used: str, expected: list[tuple[str, int]]
+) -> None:
+    assert codes(INIT.format(made, used)) == expected
+
+
+def test_an_attribute_in_the_place_of_a_method() -> None:
+    assert codes("def __init__(self):\n    super().__init__()\n    self.buffers = []") == [("QG325", 3)]
+
+
+def test_classes_inside_functions_are_looked_at_too() -> None:
+    text = (
+        "def make():\n    class Net(nn.Module):\n        def __init__(self):\n            self.x = 1\n    return Net\n"
+    )
+    assert [(item.code, item.span.line) for item in findings(net=text)] == [("QG501", 6)]
+
+
+def test_a_comment_suppresses_a_finding_and_need_not_be_about_one() -> None:
+    body = (
+        "def __init__(self):  # qten-gen: ignore[QG501] made by load()\n    self.x = 1  # qten-gen: ignore[QG210] later"
+    )
+    assert codes(body) == []
+
+
+def test_declared_classes_are_left_to_the_generator() -> None:
+    text = "from qten_gen import Module\nclass Net(Module):\n    def forward(self, x):\n        return self.norm(x)\n"
+    assert findings(net=text) == ()
+
+
+def test_every_attribute_of_a_module_of_torch_is_known() -> None:
+    assert {name for name in dir(nn.Module()) if not re.fullmatch("__.*__", name)} <= MODULE | _PRIVATE
+
+
+def test_the_command_reports_and_exits_with_1(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("net.py").write_text(HEAD + "class Net(nn.Module):\n    def __init__(self):\n        self.x = 1\n")
+    assert main(["check", "net.py", "--output-format", "concise"]) == 1
+    said = capsys.readouterr().out
+    assert said.startswith("net.py:5:9: warning QG501 [missing-super-init]: __init__ of Net does not call")
+    assert "1 finding in 1 module of 1 file in " in said
+    assert list(tmp_path.iterdir()) == [tmp_path / "net.py"]
+
+
+def test_nothing_is_found_in_a_project_without_modules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("plain.py").write_text("x = 1\n")
+    assert main(["check"]) == 0
+    assert "0 findings in 0 modules of 0 files" in capsys.readouterr().out
