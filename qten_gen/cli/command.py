@@ -129,6 +129,10 @@ def _carry_out(options: CommandOptions, out: TextIO, err: TextIO) -> int:
             from .inspect import inspect
 
             return inspect(options, out, err)
+        case of.LockOptions():
+            from .lock import lock
+
+            return lock(options, out, err)
         case of.AdoptOptions():
             from .adopt import adopt
 

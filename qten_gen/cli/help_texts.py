@@ -16,6 +16,7 @@ commands; for the options of one, qten-gen COMMAND --help:
   show TARGET          show a declaration and the code generated for it
   inspect TARGET       show the parameters, memory and shapes of a model without
                        allocating it
+  lock [TARGET ...]    write down what checkpoints of a model hold, and compare
   adopt [PATH ...]     convert existing classes to Modules and TensorClasses
   stubs [MODULE ...]   write typed stubs for installed libraries such as
                        torch.nn
@@ -63,6 +64,16 @@ than the memory of this machine. Your code is imported.
   TARGET               pkg.model:Decoder, or src/pkg/model.py:Decoder: a class,
                        a function that constructs a module, or a module
 """,
+    "lock": """\
+Write down what the checkpoints of a model hold, a line for each tensor, as
+locks/shop.model.Decoder.lock. With a lock that is there, say what has changed
+and what an old checkpoint does; a change that old checkpoints notice is refused
+until the version of a class is raised. Your code is imported.
+
+  TARGET               shop.model:Decoder, "shop.model:Decoder(width=64)" or a
+                       TensorClass; by default, those that `locks` lists in
+                       [tool.qten-gen] of pyproject.toml
+""",
     "adopt": """\
 Convert the nn.Modules and tensorclasses below the given paths to classes of
 qten_gen. Without --write, nothing is changed: the report says how each class
@@ -106,6 +117,10 @@ examples:
 
 exit status: 0 success, 1 the model raised or an annotation is wrong,
 2 wrong usage, 101 a bug in qten-gen, 130 interrupted
+""",
+    "lock": """\
+exit status: 0 success, 1 a change without a higher version or, with --check, a
+lock that is out of date, 2 wrong usage, 101 a bug in qten-gen, 130 interrupted
 """,
     "adopt": """\
 levels: base changes the bases of classes; annotate also annotates in the class

@@ -11,7 +11,7 @@ from ..project.config import Config, source_paths
 from ..project.settings_table import DOCUMENTS
 from .color import wants_color
 
-COMMANDS = ("init", "check", "doctor", "explain", "show", "inspect", "adopt", "stubs", "lsp")
+COMMANDS = ("init", "check", "doctor", "explain", "show", "inspect", "lock", "adopt", "stubs", "lsp")
 """What a command line can begin with. Anything else is for the generator."""
 
 
@@ -97,6 +97,15 @@ class InspectOptions:
     unfold: bool
     json: bool
     color: Color
+
+
+class LockOptions:
+    """The options of `qten-gen lock`."""
+
+    targets: list[str]
+    check: bool
+    accept: bool
+    quiet: bool
 
 
 class AdoptOptions:

@@ -20,6 +20,7 @@ from .options import (
     ExplainOptions,
     InitOptions,
     InspectOptions,
+    LockOptions,
     LspOptions,
     Options,
     ShowOptions,
@@ -33,6 +34,7 @@ CommandOptions = (
     | ExplainOptions
     | ShowOptions
     | InspectOptions
+    | LockOptions
     | AdoptOptions
     | StubsOptions
     | LspOptions
@@ -262,6 +264,15 @@ def _inspect(parser: _Parser) -> None:
     _add_color(parser)
 
 
+def _lock(parser: _Parser) -> None:
+    """Those of `lock`."""
+    add = parser.add_argument
+    add("targets", nargs="*", help=argparse.SUPPRESS)
+    add("--check", action="store_true", help="write nothing; list what has changed, and exit with 1 if anything has")
+    add("--accept", action="store_true", help="write changes although no class has a higher version")
+    add("-q", "--quiet", action="store_true", help="print nothing about locks that are up to date")
+
+
 def _adopt(parser: _Parser) -> None:
     """Those of `adopt`."""
     add = parser.add_argument
@@ -309,6 +320,7 @@ _ARGUMENTS = {
     "explain": _explain,
     "show": _show,
     "inspect": _inspect,
+    "lock": _lock,
     "adopt": _adopt,
     "stubs": _stubs,
     "lsp": _lsp,
@@ -320,6 +332,7 @@ _OPTIONS: dict[str, type[CommandOptions]] = {
     "explain": ExplainOptions,
     "show": ShowOptions,
     "inspect": InspectOptions,
+    "lock": LockOptions,
     "adopt": AdoptOptions,
     "stubs": StubsOptions,
     "lsp": LspOptions,
@@ -333,6 +346,7 @@ _USAGES = {
     "explain": "[CODE]",
     "show": "[--json] [--color WHEN] TARGET",
     "inspect": "[options] TARGET",
+    "lock": "[options] [TARGET ...]",
     "adopt": "[options] [PATH ...]",
     "stubs": "[options] [MODULE ...]",
     "lsp": "",

@@ -42,6 +42,8 @@ class Config(NamedTuple):
     """Patterns, each with the codes of the warnings that are off in files that match."""
     stubs: tuple[str, ...] = ()
     """The modules of libraries that `qten-gen stubs` writes stubs for."""
+    locks: tuple[str, ...] = ()
+    """The models that `qten-gen lock` keeps locks of: `shop.model:Decoder(width=64)`."""
 
     @property
     def import_roots(self) -> tuple[str, ...]:
@@ -194,6 +196,7 @@ def parse(data: bytes, root: str, path: str) -> Config | None:
         severity=_severities(section, "severity", file) if "severity" in section else (),
         per_file_ignores=_ignores(section, "per-file-ignores", file) if "per-file-ignores" in section else (),
         stubs=_strings(section, "stubs", file),
+        locks=_strings(section, "locks", file),
     )
 
 

@@ -22,6 +22,7 @@ class Setting(NamedTuple):
 SETTINGS = (
     Setting("environment", "folder", "where libraries are installed, if not in the environment that qten-gen runs in"),
     Setting("exclude", "strings", "globs over paths, or over file names if they contain no slash"),
+    Setting("locks", "strings", "the models and TensorClasses that `qten-gen lock` keeps locks of"),
     Setting("output-format", "format", "the format of diagnostics"),
     Setting("per-file-ignores", "codes", "warnings that are off in files, by globs like those of exclude"),
     Setting("severity", "severities", "warnings that fail a run (error), or are off"),

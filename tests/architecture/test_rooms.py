@@ -36,6 +36,7 @@ ROOMS = {
     "run": {"common", "model", "project", "generate"},
     "tools/stubs": {"common", "model", "read", "project"},
     "tools/inspect": {"common", "model", "read", "reflection", "project", "runtime", "large_models"},
+    "tools/lock": {"model", "project", "runtime", "tools/inspect"},
     "tools/verify": {"tools/inspect", "runtime"},
     "tools/adopt": {"common", "model", "read", "link", "rules", "generate", "project"},
     "tools/check": {"model", "link", "read", "rules", "generate", "tools/adopt"},
@@ -50,6 +51,7 @@ ROOMS = {
         "run",
         "tools/stubs",
         "tools/inspect",
+        "tools/lock",
         "tools/verify",
         "tools/adopt",
         "tools/check",
@@ -86,7 +88,7 @@ LEXICAL = "basename|dirname|join|split"
 GENERATOR = r"qten_gen(?!\.(?:runtime|common|large_models))"
 """The generator: everything but what programs run on, and the vocabulary that both share."""
 
-IMPORTS_TORCH = r"runtime/|large_models/|tools/(?:inspect|verify)/"
+IMPORTS_TORCH = r"runtime/|large_models/|tools/(?:inspect|verify)/|tools/lock/(?:recording|declared)$"
 """The rooms that import torch and the user's code."""
 
 HAND_OVER = {"runtime/module/metaclass", "runtime/qten_style/module_methods"}

@@ -25,6 +25,15 @@ def load(target: str, import_roots: Sequence[str] = ()) -> Factory | nn.Module:
     Raises:
         InspectionError: it names nothing, or importing it fails.
     """
+    return _usable(target, named(target, import_roots))
+
+
+def named(target: str, import_roots: Sequence[str] = ()) -> object:
+    """What a target names, whatever that is.
+
+    Raises:
+        InspectionError: it names nothing, or importing it fails.
+    """
     module, name = _parts(target)
     roots = [os.path.abspath(root) for root in import_roots]
     if module.endswith(".py"):
@@ -33,7 +42,7 @@ def load(target: str, import_roots: Sequence[str] = ()) -> Factory | nn.Module:
     for root in reversed([os.getcwd(), *roots]):
         if root not in sys.path:
             sys.path.insert(0, root)
-    return _usable(target, found_in(_imported(module), name))
+    return found_in(_imported(module), name)
 
 
 def _parts(target: str) -> tuple[str, str]:

@@ -48,7 +48,7 @@ def inspect(request: Request) -> Inspection:
     if request.ranks is not None and request.ranks < 1:
         raise InspectionError([f"--ranks {request.ranks}: expected at least 1"])
     with aside():
-        model = on_fakes(_model(request), device, dtype)
+        model = on_fakes(model_of(request), device, dtype)
         tree = contents_of(model)
         found = None if request.inputs is None else run(model, request.inputs, device)
         if found is not None and not all(entry.is_initialised for entry in tree.all_tensors()):
@@ -59,8 +59,12 @@ def inspect(request: Request) -> Inspection:
     return Inspection(request.target, tree, totals, sharding, memory, found)
 
 
-def _model(request: Request) -> nn.Module:
-    """The model of a request: the module that the target names, or one that it constructs with the arguments."""
+def model_of(request: Request) -> nn.Module:
+    """The model of a request: the module that the target names, or one that it constructs with the arguments.
+
+    Raises:
+        InspectionError: the request is wrong, or the model cannot be built.
+    """
     tree, problems = read_arguments(request.config, request.config_json)
     found = load(request.target, request.import_roots)
     if isinstance(found, nn.Module):

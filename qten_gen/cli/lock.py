@@ -1,0 +1,81 @@
+"""The command `qten-gen lock`. Models are built in `tools/lock`, which is imported for locks that may have changed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TextIO
+
+from ..project.config import Config, load
+from ..project.paths import display_path
+from . import DONE, FOUND, MISUSE
+from .misuse import UsageError
+from .options import LockOptions
+
+FOLDER = "locks"
+"""Where the locks are, beside pyproject.toml."""
+
+
+def lock(options: LockOptions, out: TextIO, err: TextIO) -> int:
+    """Write the locks, or with `--check` compare them, and return the exit status.
+
+    Raises:
+        ConfigError: The settings of the project cannot be used.
+        UsageError: No model is named, or one twice.
+    """
+    config = load(".")
+    targets = _targets(options.targets, config.locks)
+    root = config.root or "."
+    from ..tools.lock.unchanged import Seen, remember, unchanged
+
+    seen = unchanged(root)
+    stale = [target for target in targets if target not in seen.targets]
+    status = DONE
+    if stale:
+        from ..tools.lock.keeping import Keeper
+
+        keeper = Keeper(_roots(config), check=options.check, accept=options.accept)
+        for target in stale:
+            kept = keeper.keep(target, lock_path(root, target))
+            if kept.files is None or not options.quiet:
+                out.writelines(f"{line}\n" for line in kept.lines)
+            out.flush()  # so that a log has both streams in order
+            err.writelines(f"{line}\n" for line in kept.errors)
+            status = max(status, MISUSE if kept.is_misuse else FOUND if kept.errors or kept.is_stale else DONE)
+            if kept.files is not None:
+                seen = Seen(seen.targets | {target}, {**seen.files, **kept.files})
+        remember(root, seen)
+    fresh = len(targets) - len(stale)
+    if fresh and not options.quiet:
+        out.write(f"{fresh} {'lock' if fresh == 1 else 'locks'} unchanged\n")
+    return status
+
+
+def lock_path(root: str, target: str) -> str:
+    """The file of a lock: `locks/shop.model.Decoder.lock`."""
+    name = _name(target).removesuffix(".py").replace(".py:", ".").replace(":", ".").replace("/", ".").strip(".")
+    return display_path(os.path.join(root, FOLDER, f"{name}.lock"))
+
+
+def _name(target: str) -> str:
+    """A target without its arguments."""
+    return target.partition("(")[0].strip()
+
+
+def _targets(given: Sequence[str], locks: Sequence[str]) -> list[str]:
+    """The targets of a command line, with the arguments that the settings give them; without any, those of the settings."""
+    if not (given or locks):
+        raise UsageError("name a model such as shop.model:Decoder, or list models as `locks` in [tool.qten-gen]")
+    settings = {_name(target): target for target in locks}
+    targets = [settings.get(target, target) for target in given] or list(locks)
+    names = [_name(target) for target in targets]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise UsageError(
+            f"{twice} is named twice, and has one lock; for another configuration, lock a function that makes it"
+        )
+    return targets
+
+
+def _roots(config: Config) -> tuple[str, ...]:
+    return tuple(root for root in config.import_roots if os.path.isdir(root))

@@ -1,0 +1,106 @@
+"""From a target to its lock: builds a model on fake tensors, as `qten-gen inspect` does, or reads the fields of a TensorClass."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import torch
+from torch import nn
+
+from ...model import TensorClassDecl
+from ...runtime.declaring.declared_class import DeclaredClass
+from ...runtime.module.core.module_base import ModuleBase
+from ...runtime.module.outline.entries import TensorEntry
+from ...runtime.module.outline.walking import contents_of
+from ..inspect.construction import on_fakes
+from ..inspect.importing import named
+from ..inspect.inspection import model_of
+from ..inspect.request import InspectionError, Request
+from ..inspect.silence import aside
+from .declared import spelled
+from .folding import folded
+from .lines import TIE, UNSAVED, Line, Lock
+
+
+class Recorded(NamedTuple):
+    """A lock as the code is now."""
+
+    lock: Lock
+    classes: Mapping[str, str]
+    """The class of each module by its path, with those whose version counts."""
+
+
+_TARGET = re.compile(r"([^()]+?)\s*(?:\((.*)\))?\s*", re.DOTALL)
+
+
+def record(target: str, import_roots: tuple[str, ...] = ()) -> Recorded:
+    """The lock of a target such as `shop.model:Decoder(width=64, depth=2)`, whose arguments are those of `inspect --config`.
+
+    Raises:
+        InspectionError: It names nothing, or cannot be built.
+    """
+    matched = _TARGET.fullmatch(target)
+    if matched is None:
+        raise InspectionError([f"the target {target!r} is not of the form module:name(argument=value, ...)"])
+    name, arguments = matched[1], tuple(_split(matched[2] or ""))
+    with aside():
+        found = named(name, import_roots)
+        declaration = getattr(found, "_declaration", None) if isinstance(found, DeclaredClass) else None
+        if isinstance(declaration, TensorClassDecl):
+            return Recorded(Lock(target, {}, tuple(_fields(declaration))), {})
+        model = model_of(Request(name, config=arguments, import_roots=import_roots))
+        declared = spelled(model)
+        model = on_fakes(model, torch.device("cpu"), None)
+        lines = [_line(entry, declared) for entry in contents_of(model).all_tensors() if entry.kind != "attribute"]
+        counted = _classes(model)
+    versions = {kind.__name__: kind._version for kind in counted.values() if _names_version(kind)}
+    return Recorded(Lock(target, versions, folded(lines)), {path: kind.__name__ for path, kind in counted.items()})
+
+
+def _split(arguments: str) -> Iterator[str]:
+    """Arguments between commas that stand in no brackets and no quotes."""
+    pieces = re.findall(r"""(?:\[[^]]*\]|\{[^}]*\}|\([^)]*\)|"[^"]*"|'[^']*'|[^,])+""", arguments)
+    for piece in pieces:
+        name, _, value = piece.strip().partition("=")
+        text = value.strip()
+        is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
+        yield f"{name.strip()}={text[1:-1] if is_quoted else text}"
+
+
+def _line(entry: TensorEntry, declared: Mapping[str, str]) -> Line:
+    if entry.tied_to is not None:
+        return Line(entry.path, kind=TIE, tie=entry.tied_to)
+    kind = "param" if entry.kind == "parameter" else "buffer" if entry.persistent else UNSAVED
+    shape = str(list(entry.shape)) if entry.is_initialised else "?"
+    return Line(entry.path, entry.dtype, kind, shape, declared.get(entry.path, ""))
+
+
+def _classes(model: nn.Module) -> dict[str, type[nn.Module]]:
+    """The class of each module by its path, without those of torch, whose versions are not the user's."""
+    return {
+        path: type(module)
+        for path, module in model.named_modules(remove_duplicate=False)
+        if type(module).__module__.partition(".")[0] not in ("torch", "qten_gen")
+    }
+
+
+def _names_version(kind: type[nn.Module]) -> bool:
+    """Whether a class says its version: each declared one does, and a plain one that sets `_version`."""
+    return issubclass(kind, ModuleBase) or kind._version != nn.Module._version
+
+
+def _fields(declaration: TensorClassDecl) -> Iterator[Line]:
+    """The fields of a TensorClass, inherited ones included."""
+    for field in declaration.fields:
+        kind = "unbatched" if field.unbatched else field.kind.value.replace(" ", "-")
+        is_tensor = not field.kind.is_static and field.nested is None
+        dtype = (field.dtype or "Tensor") if is_tensor else _one_word(field.type.text)
+        shape = "?" if field.dims is None else f"[{field.dims}]"
+        yield Line(field.name, dtype, f"{kind}?" if field.optional else kind, shape, field.type.text)
+
+
+def _one_word(text: str) -> str:
+    """A type without a space, as a column has it."""
+    return re.sub(r"\s+", "", text)

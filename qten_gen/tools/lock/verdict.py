@@ -1,0 +1,53 @@
+"""What a difference means for who edits: which class has to have another version, and what is printed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from .differences import OLD_CHECKPOINTS, OLD_OBJECTS, Difference, differences, shown
+from .lines import Lock
+
+UNNAMED = 1
+"""The version of a plain nn.Module that names none; its lock does not name it either."""
+
+
+def unversioned(old: Lock, new: Lock, classes: Mapping[str, str]) -> list[Difference]:
+    """The differences that old checkpoints notice, and that no class around them has raised its version for."""
+    raised = {name for name, version in new.versions.items() if version > old.versions.get(name, UNNAMED)}
+    return [
+        item for item in differences(old, new) if item.needs_version and raised.isdisjoint(_around(item.name, classes))
+    ]
+
+
+def _around(name: str, classes: Mapping[str, str]) -> Iterator[str]:
+    """The classes of the modules around a tensor, the innermost first."""
+    while name:
+        name = name.rpartition(".")[0]
+        if name in classes:
+            yield classes[name]
+
+
+def told(old: Lock, new: Lock) -> list[str]:
+    """Each difference with what an old checkpoint does, those of equal layers as one."""
+    meanings = OLD_CHECKPOINTS if new.versions or old.versions else OLD_OBJECTS
+    lines: list[str] = []
+    for item in shown(differences(old, new)):
+        lines.append(f"  {item}")
+        if item.needs_version or item.change == "respelled":
+            lines.append(f"    an old checkpoint: {meanings[item.change]}")
+    for name in dict.fromkeys([*old.versions, *new.versions]):
+        before, after = old.versions.get(name, UNNAMED), new.versions.get(name, UNNAMED)
+        lines += [f"  version     {name}: {before} -> {after}"] if before != after else []
+    return lines
+
+
+def refusal(found: Iterable[Difference], new: Lock, classes: Mapping[str, str]) -> str:
+    """Why a lock is not written, and what to do."""
+    names = list(dict.fromkeys(name for item in found for name in list(_around(item.name, classes))[:1]))
+    if not names:
+        return "old checkpoints notice this: write it with --accept if that is meant"
+    wanted = " and ".join(f"version = {new.versions.get(name, UNNAMED) + 1} in {name}" for name in names)
+    return (
+        f"old checkpoints notice this, and no version was raised: set {wanted} (_version for a plain nn.Module), with a "
+        "migrate that brings old checkpoints up to date, or write it with --accept"
+    )

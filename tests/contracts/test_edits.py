@@ -1,0 +1,65 @@
+"""What the lock says of edits to a decoder, beside what a strict load of an old checkpoint says."""
+
+from __future__ import annotations
+
+import pytest
+from torch import nn
+
+from qten_gen.tools.lock.differences import differences, shown
+from qten_gen.tools.lock.recording import record
+from qten_gen.tools.lock.text import as_text, read
+from qten_gen.tools.lock.verdict import unversioned
+from tests.conftest import Project
+from tests.contracts.edits import DECODER, EDITS
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_an_edit_is_classed(name: str, project: Project) -> None:
+    edit = EDITS[name]
+    project.write(before=DECODER, after=DECODER.replace(edit.old, edit.new))
+    old, recorded = record("before:Decoder").lock, record("after:Decoder")
+    assert [str(item) for item in shown(differences(old, recorded.lock))] == edit.found
+    assert bool(unversioned(old, recorded.lock, recorded.classes)) == edit.needs_version
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_a_strict_load_reports_half_of_them(name: str, project: Project) -> None:
+    edit = EDITS[name]
+    project.write(before=DECODER, after=DECODER.replace(edit.old, edit.new))
+    old, new = project.load("before").Decoder(), project.load("after").Decoder()
+    assert isinstance(new, nn.Module)
+    try:
+        new.load_state_dict(old.state_dict(), strict=True)
+        is_reported = False
+    except RuntimeError:
+        is_reported = True
+    assert is_reported == edit.is_reported
+
+
+def test_a_lock_is_read_as_it_was_written(project: Project) -> None:
+    project.write(before=DECODER)
+    lock = record("before:Decoder(depth=3)").lock
+    assert read(as_text(lock._replace(earlier=(lock,)))) == lock._replace(earlier=(lock,))
+
+
+def test_a_raised_version_of_a_class_around_the_change_is_enough(project: Project) -> None:
+    edit = EDITS["a child is renamed"]
+    renamed = DECODER.replace(edit.old, edit.new)
+    project.write(
+        before=DECODER,
+        inner=renamed.replace("class Block(Module):", "class Block(Module):\n    version = 2"),
+        outer=renamed.replace("class Decoder(Module):", "class Decoder(Module):\n    version = 2"),
+    )
+    old = record("before:Decoder").lock
+    for module in ("inner", "outer"):
+        recorded = record(f"{module}:Decoder")
+        assert unversioned(old, recorded.lock, recorded.classes) == []
+
+
+def test_a_raised_version_beside_the_change_is_not_enough(project: Project) -> None:
+    edit = EDITS["a parameter is removed"]
+    edited = DECODER.replace(edit.old, edit.new)
+    project.write(before=DECODER, after=edited.replace("class Block(Module):", "class Block(Module):\n    version = 2"))
+    recorded = record("after:Decoder")
+    found = unversioned(record("before:Decoder").lock, recorded.lock, recorded.classes)
+    assert [item.name for item in found] == ["position"]

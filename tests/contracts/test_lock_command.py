@@ -1,0 +1,156 @@
+"""`qten-gen lock` as a user runs it: what it writes, what it refuses, and its exit status."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from tests.command import Command
+from tests.contracts.edits import DECODER
+
+LOCK = "locks/goods.model.Decoder.lock"
+
+
+@pytest.fixture
+def shop(qten_gen: Command) -> Iterator[Command]:
+    """A project with a decoder, whose modules are imported anew by each command."""
+    qten_gen.write(
+        "pyproject.toml", '[tool.qten-gen]\nsource-roots = ["."]\nlocks = ["goods.model:Decoder(depth=2)"]\n'
+    )
+    qten_gen.write("goods/__init__.py", "")
+    qten_gen.write("goods/model.py", DECODER)
+    path = list(sys.path)
+    yield qten_gen
+    sys.path[:] = path
+    forget()
+
+
+def forget() -> None:
+    """Forget the modules of the project, as a new process would."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "goods"]:
+        del sys.modules[name]
+
+
+def edit(shop: Command, old: str, new: str) -> None:
+    """Edit the decoder."""
+    shop.write("goods/model.py", shop.read("goods/model.py").replace(old, new))
+    forget()
+
+
+def test_a_lock_is_written_once(shop: Command) -> None:
+    assert shop("lock").out == f"written: {LOCK}\n"
+    text = shop.read(LOCK)
+    forget()
+    done = shop("lock")
+    assert (done.status, done.out, shop.read(LOCK)) == (0, f"up to date: {LOCK}\n", text)
+
+
+def test_an_unchanged_lock_is_known_without_a_look_at_the_code(shop: Command) -> None:
+    shop("lock")
+    shop("lock", "--check")
+    forget()
+    assert shop("lock", "--check").out == "1 lock unchanged\n"
+    assert "goods.model" not in sys.modules
+
+
+def test_an_edited_lock_is_stale(shop: Command) -> None:
+    shop("lock")
+    shop("lock", "--check")
+    shop.write(LOCK, shop.read(LOCK).replace("[10, 8]       [10, width]", "[10, 9]       [10, width]"))
+    done = shop("lock", "--check")
+    assert done.status == 1
+    assert "  reshaped    embedding: [10, 9] -> [10, 8]\n" in done.out
+
+
+def test_a_check_of_a_lock_that_is_missing_fails_and_writes_nothing(shop: Command) -> None:
+    done = shop("lock", "--check")
+    assert (done.status, done.out) == (1, f"missing: {LOCK}\n")
+    assert done.err == "help: run qten-gen lock, and commit what it writes\n"
+    assert not shop.exists(LOCK)
+
+
+def test_a_change_without_a_higher_version_is_not_written(shop: Command) -> None:
+    shop("lock")
+    before = shop.read(LOCK)
+    edit(shop, "qkv: nn.Linear", "in_proj: nn.Linear")
+    done = shop("lock")
+    assert (done.status, shop.read(LOCK)) == (1, before)
+    assert "set version = 2 in Block" in done.err
+
+
+def test_the_lock_of_a_lower_version_is_kept(shop: Command) -> None:
+    shop("lock")
+    edit(shop, "qkv: nn.Linear", "in_proj: nn.Linear")
+    edit(shop, "class Block(Module):", "class Block(Module):\n    version = 2")
+    assert shop("lock").status == 0
+    lines = shop.read(LOCK).splitlines()
+    assert [line.split()[1:] for line in lines if line.startswith("versions")] == [
+        ["Decoder", "1,", "Block", "2"],
+        ["Decoder", "1,", "Block", "1"],
+    ]
+    forget()
+    assert shop("lock", "--check").status == 0
+
+
+def test_accept_writes_a_change_without_a_higher_version(shop: Command) -> None:
+    shop("lock")
+    edit(shop, "param(10,", "param(12,")
+    assert shop("lock", "--accept", "goods.model:Decoder").status == 0
+    assert "[12, 8]" in shop.read(LOCK)
+
+
+def test_a_change_that_no_checkpoint_notices_is_written(shop: Command) -> None:
+    shop("lock")
+    edit(shop, 'param(10, "width"', 'param("width + 2", "width"')
+    done = shop("lock")
+    assert done.status == 0
+    assert "respelled   embedding: [10, width] -> [width+2, width]" in done.out
+
+
+def test_a_field_of_a_tensorclass_is_locked(shop: Command) -> None:
+    shop.write(
+        "goods/batch.py",
+        """
+        from torch import Tensor
+        from qten_gen import TensorClass
+
+        class Batch(TensorClass):
+            tokens: Tensor
+            source: str = ""
+        """,
+    )
+    assert shop("lock", "goods.batch:Batch").status == 0
+    shop.write("goods/batch.py", shop.read("goods/batch.py").replace("tokens: Tensor", "tokens: Tensor | None"))
+    forget()
+    done = shop("lock", "--check", "goods.batch:Batch")
+    assert (
+        "  kind        tokens: tensor -> tensor?\n    an old checkpoint: old values are stored in another way\n"
+        in done.out
+    )
+    assert done.err.endswith("write it with --accept if that is meant\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["goods.model:Dekoder"], "goods.model has no Dekoder; did you mean Decoder?"),
+        (["goods.model:Decoder(dept=3)"], "dept: there is no such argument; did you mean depth?"),
+        (["goods.model:Decoder(depth=3)", "goods.model:Decoder"], "goods.model:Decoder is named twice"),
+    ],
+)
+def test_a_mistake_is_one_message(shop: Command, arguments: list[str], said: str) -> None:
+    done = shop("lock", *arguments)
+    assert done.status == 2
+    assert said in done.err
+    assert not shop.exists("locks")
+
+
+def test_a_damaged_lock_is_left(shop: Command) -> None:
+    shop.write(LOCK, "<<<<<<< HEAD\n")
+    done = shop("lock")
+    assert (done.status, shop.read(LOCK)) == (2, "<<<<<<< HEAD\n")
+    assert done.err == (
+        f"error: {LOCK}: line 1: expected '# lock 1: ' and a target, got '<<<<<<< HEAD'; delete it and run qten-gen lock\n"
+    )
