@@ -29,7 +29,7 @@ class ExactClasses:
         return found
 
     def _reached(self, qualified: str) -> Iterator[Declaration]:
-        """The declaration of a name, and those that it derives from and holds, over any number of steps."""
+        """The declaration of a name, its bases and the classes of its fields, over any number of steps."""
         seen, ahead = {qualified}, [qualified]
         while ahead:
             declaration = self._related.get(ahead.pop())

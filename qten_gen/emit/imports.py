@@ -79,7 +79,7 @@ def _group(alias: str) -> int:
 
 
 def _sorted(aliases: Iterable[str]) -> tuple[str, ...]:
-    """The statements for some names: first those that bind modules."""
+    """The statements for some names, imports of modules first."""
     ordered = sorted(
         aliases,
         key=lambda alias: (IMPORTS[alias].name is not None, IMPORTS[alias].module, IMPORTS[alias].name or alias),

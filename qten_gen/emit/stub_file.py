@@ -1,4 +1,4 @@
-"""Generated stubs: the classes of the source, and class statements for those that say more than a declaration."""
+"""Generated stubs: the classes of the source, and class statements where there is more to say than a declaration does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Links and checks files, and finds those that cannot be generated because a file that they depend on has errors."""
+"""Links and checks files, and finds the files that cannot be generated because of errors in others."""
 
 from __future__ import annotations
 

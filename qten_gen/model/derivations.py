@@ -32,7 +32,7 @@ def computed(declaration: ModuleDecl) -> Iterator[DerivedDecl | CheckDecl]:
 
 
 def in_order(derived: Mapping[str, DerivedDecl]) -> list[DerivedDecl]:
-    """Derived values, each after those that it is computed from; otherwise in the order in which they are declared."""
+    """Derived values, each after the values that it is computed from; otherwise in the order in which they are declared."""
     found: dict[str, DerivedDecl] = {}
 
     def visit(field: DerivedDecl, above: frozenset[str]) -> None:

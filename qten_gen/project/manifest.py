@@ -132,7 +132,7 @@ def _handler_record(entry: "Any", names: list[str]) -> HandlerRecord:
 
 
 def _named(lookups: list[int], names: list[str]) -> tuple[str, ...]:
-    """Look-ups, which the manifest has as positions in the list of all of them."""
+    """The names of look-ups, from their indexes."""
     return tuple([names[position] for position in lookups])
 
 

@@ -75,7 +75,7 @@ def read_regular(path: str) -> bytes:
 
 
 def read_all(paths: Iterable[str]) -> tuple[dict[str, bytes], list[tuple[str, str]]]:
-    """The bytes of the files, and those that cannot be read with the reason."""
+    """The bytes of the files, and the unreadable files with the reason."""
     texts: dict[str, bytes] = {}
     unreadable: list[tuple[str, str]] = []
     for path in paths:

@@ -233,7 +233,7 @@ def _scanned(
 def _source_records(
     sources: Mapping[str, Source], previous: Manifest, names: Mapping[str, str], now: int
 ) -> tuple[dict[str, SourceRecord], list[Failure]]:
-    """The records of all sources as they are now, and the failures for those that cannot be read."""
+    """The records of all sources as they are now, and a failure for each that cannot be read."""
     records: dict[str, SourceRecord] = {}
     failures = []
     for path, source in sources.items():

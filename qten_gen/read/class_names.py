@@ -84,7 +84,7 @@ def _constants(node: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _bound(node: ast.ClassDef) -> Iterator[str]:
-    """The names that the body binds, each as often as it does. What functions and classes in it bind is their own."""
+    """Every binding in the class body, without those of nested functions and classes."""
     waiting: list[ast.AST] = [*node.body]
     while waiting:
         inner = waiting.pop()

@@ -86,7 +86,7 @@ class _Parameters:
     positional: tuple[str, ...]
     """The parameters that can be given by position, in order."""
     unnamed: frozenset[str]
-    """Those that cannot be given by keyword."""
+    """The arguments that cannot be given by keyword."""
     keyword_only: tuple[str, ...]
     required: frozenset[str]
     many: bool

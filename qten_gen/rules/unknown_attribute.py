@@ -3,7 +3,7 @@
 The constructor evaluates expressions such as `"config.hidden_size // config.heads"`, and would raise AttributeError when the
 first instance is made.
 
-The rule knows the attributes of classes of the run: those that a class annotates, assigns or defines, and those that its methods
+The rule knows the attributes of classes of the run: the names that a class annotates, assigns or defines, or that its methods
 assign to `self`. A class that derives from a class outside the run, sets attributes by `setattr`, or has a `__getattr__`, may
 have any attribute; the known bases are those of dataclasses, `NamedTuple`, pydantic and transformers. At run time, classes of all
 packages are known.

@@ -3,7 +3,7 @@
 A misspelt flag would have no effect: with `frozn=True`, the class would stay mutable, and neither the type checker nor the
 program would notice.
 
-All other keywords are for the `__init_subclass__` of a base. The rule reports those that no base takes. A base that the run
+All other keywords are for the `__init_subclass__` of a base. The rule reports keywords that no base takes. A base that the run
 does not contain may take any keyword; the class statement finds out.
 
 A TensorClass takes flags as keywords (`class Batch(TensorClass, frozen=True)`) or in brackets (`TensorClass["frozen"]`). Each

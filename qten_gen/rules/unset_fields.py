@@ -30,7 +30,7 @@ def unset_fields(declaration: ModuleDecl, classes: Mapping[str, ClassSource]) ->
 
 
 def _bound(source: ClassSource, *, is_base: bool) -> set[str]:
-    """The attributes that a class body binds, or a base annotates, and those that its methods set."""
+    """The attributes that a class body binds, a base annotates, or a method sets."""
     parts = (source, source.conditional, source.for_checkers)
     found = {field.name for part in parts for field in part.fields if is_base or not is_plain_annotation(field)}
     found.update(source.attributes, (each.name for each in source.registers))

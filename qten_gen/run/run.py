@@ -36,7 +36,7 @@ _ATTEMPTS = 3
 
 
 class Outcome(NamedTuple):
-    """What a run found and did. With `writes` off, `changes` are those that it would make."""
+    """What a run found and did. With `writes` off, `changes` are what it would write."""
 
     sources: int
     up_to_date: int
@@ -272,7 +272,7 @@ def _check_bytes(state: ProjectState, reader: Reader | None) -> None:
 
 
 def _write(found: Sequence[Change]) -> list[Failure]:
-    """Make the changes, and return those that failed."""
+    """Make the changes, and return the failures."""
     failures = []
     for change in found:
         try:

@@ -89,7 +89,7 @@ class Fields(Stored):
             RuntimeError: the object is locked.
         """
     def select(self, *keys: Key) -> dict[str, Any]:
-        """Some fields as a dict, in the order asked for; of a nested object that a tuple leads into, a dict of the fields asked for.
+        """Some fields as a dict, in the order asked for. A tuple key gives a dict of that part of the nested object.
 
         >>> Batch(torch.arange(2), batch_size=2).select("tokens")
         {'tokens': tensor([0, 1])}

@@ -188,7 +188,7 @@ class Writing(Stored):
                 would take the items for them.
         """
     def lock_(self: T) -> T:
-        """Lock the object and those that it holds: their fields, batch sizes and names cannot be set any more.
+        """Lock the object and its nested objects: their fields, batch sizes and names cannot be set any more.
 
         What is in the tensors may still change, by index and by the methods that work in place. In a `with` statement the lock
         ends with the block.
@@ -202,7 +202,7 @@ class Writing(Stored):
         (tensor([5, 1]), False)
         """
     def unlock_(self: T) -> T:
-        """Unlock the object and those that it holds. In a `with` statement an object that was locked is locked again afterwards.
+        """Unlock the object and its nested objects. In a `with` statement an object that was locked is locked again afterwards.
 
         >>> batch = Batch(torch.arange(2), batch_size=2, lock=True)
         >>> with batch.unlock_():
@@ -211,7 +211,7 @@ class Writing(Stored):
         True
 
         Raises:
-            RuntimeError: another locked object holds it, or one of those that it holds; unlock that one.
+            RuntimeError: another locked object holds it, or one of its nested objects; unlock that one.
             FrozenInstanceError: it is frozen.
         """
     def __enter__(self: T) -> T:

@@ -47,7 +47,7 @@ class _Origin:
 
 @dataclass(slots=True, weakref_slot=True)
 class End:
-    """Where a recording left a generator, in place of where its draws will lead.
+    """The generator's state after the recording.
 
     `before` is the end of the recording that this one went on from. `states` is let go when the draws were carried out.
     """

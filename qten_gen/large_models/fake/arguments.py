@@ -1,4 +1,4 @@
-"""The tensors among the arguments of an operation, and those that it writes to."""
+"""The tensors among the arguments of an operation, and the tensors that it writes to."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def initialise(root: nn.Module, stand_ins: StandIns, origins: Mapping[int, Home]
 
 
 def _follow(held: Iterable[HeldTensor], stand_ins: StandIns, origins: Mapping[int, Home]) -> None:
-    """Let what an initialisation assigned in the place of a registered tensor be that tensor, under all its names."""
+    """If initialisation replaced a tensor, use the new one under every name."""
     for each in held:
         home = origins[id(each.tensor)]
         if home.registry is not Registry.ATTRIBUTE:

@@ -31,7 +31,7 @@ class Plan:
     """How the tensors of a module get their values."""
 
     held: Sequence[HeldTensor]
-    """All of them, those that are real already included."""
+    """All of them, real ones included."""
     names: Mapping[int, str]
     """The qualified names that their values depend on, by the id of the tensor: of a tie, the name that it was made under."""
     origins: Mapping[int, Home]

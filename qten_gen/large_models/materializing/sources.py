@@ -35,7 +35,7 @@ class Sources:
 
     mesh: DeviceMesh | None
     placed: Mapping[int, tuple[Placement, ...] | None]
-    """The placements of tensors that become DTensors; None for those that stay plain. DTensors are left out."""
+    """The placements of tensors that become DTensors; None for tensors that stay plain. DTensors are left out."""
     matches: Mapping[int, Match]
     """What the checkpoint has."""
     meshes: Sequence[DeviceMesh]

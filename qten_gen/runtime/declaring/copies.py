@@ -66,7 +66,7 @@ _apart: dict[tuple[str, str | None], ModuleType] = {}
 
 
 def _copy_apart(spec: ModuleSpec, cls_name: str) -> ModuleType:
-    """A copy under a name of its own for all classes of a script or plugin, so that importing it too finds the official one free.
+    """A copy under a name of its own for all classes of a script or plugin, so that a later import can still use the original.
 
     Where that class has an owner already the file is executed again, and gets another copy.
     """

@@ -105,7 +105,7 @@ class Device:
 
 
 def _current(backend: str) -> int:
-    """The index of the current gpu. Of those that fake mode emulates, it is the first."""
+    """The index of the current gpu. In fake mode, it is the first one."""
     if backend == "cuda" and has_emulated_cuda():
         return 0
     current: int = getattr(torch, backend).current_device()

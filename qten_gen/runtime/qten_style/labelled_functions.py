@@ -1,4 +1,4 @@
-"""The functions of torch that keep the labels of a LabelledTensor: those that leave each dimension where it is.
+"""The functions of torch that keep the labels of a LabelledTensor, because they leave each dimension where it is.
 
 Also what to write instead of the methods of tensors that a LabelledTensor does not have.
 """

@@ -126,7 +126,7 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
         Args:
             device: Where the tensors are to be.
             seed: What random values depend on; drawn from torch's default generator when None, so `torch.manual_seed` counts.
-            dtype: What floating point tensors are cast to, once they have their values; not those that declare a dtype.
+            dtype: What floating point tensors are cast to, once they have their values; not tensors that declare a dtype.
             mesh: Makes each tensor a DTensor on this mesh, of which the process makes only its part. Tensors that are DTensors
                 already keep their mesh.
             placements: How each tensor is placed on the mesh, by qualified name or pattern; replicated where none is given.

@@ -1,4 +1,4 @@
-"""Applies the rules to the plain modules of a project: those that know no declaration, and those that read what a class does."""
+"""Applies the rules to the plain modules of a project: the rules about plain classes, and two about what methods do."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class Request:
     dtype: str | None = None
     device: str = "cpu"
     import_roots: tuple[str, ...] = ()
-    """Folders to import from, beside those that Python has."""
+    """Folders to import from, beside `sys.path`."""
 
 
 class InspectionError(Exception):

@@ -126,7 +126,7 @@ def _names(body: Iterable[ast.stmt]) -> set[str]:
 
 
 def _annotated(node: ast.ClassDef) -> frozenset[str]:
-    """The attributes that the body of a class annotates or defines, and those that are annotated in methods."""
+    """The attributes that the body of a class annotates or defines, or a method annotates."""
     inner = {
         found.target.attr
         for method in statements(node.body)

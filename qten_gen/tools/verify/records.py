@@ -48,7 +48,7 @@ class Record:
     parameters: dict[str, str]
     """The parameters in their order, as optimizers see them; whether each has a gradient, and which one it is tied to."""
     buffers: dict[str, Tensor]
-    """Those that the state dict leaves out."""
+    """The names that the state dict leaves out."""
     attributes: dict[str, Leaf]
     """Public attributes of all modules that are neither tensors of the state nor modules, by their paths."""
     random_state: Tensor

@@ -23,7 +23,7 @@ class VerifyRequest:
     """The folder with the old code, laid out as the current one; instead of a revision."""
     seed: int = 0
     import_roots: tuple[str, ...] = ()
-    """Folders to import from, beside those that Python has, relative to the current folder."""
+    """Folders to import from, beside `sys.path`, relative to the current folder."""
 
 
 class VerifyError(Exception):

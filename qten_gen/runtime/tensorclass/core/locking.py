@@ -14,7 +14,7 @@ T = TypeVar("T", bound=Stored)
 
 
 def lock_(self: T) -> T:
-    """Lock the object and those that it holds: their fields, batch sizes and names cannot be set any more.
+    """Lock the object and its nested objects: their fields, batch sizes and names cannot be set any more.
 
     What is in the tensors may still change, by index and by the methods that work in place. In a `with` statement the lock
     ends with the block.
@@ -34,7 +34,7 @@ def lock_(self: T) -> T:
 
 
 def unlock_(self: T) -> T:
-    """Unlock the object and those that it holds. In a `with` statement an object that was locked is locked again afterwards.
+    """Unlock the object and its nested objects. In a `with` statement an object that was locked is locked again afterwards.
 
     >>> batch = Batch(torch.arange(2), batch_size=2, lock=True)
     >>> with batch.unlock_():
@@ -43,7 +43,7 @@ def unlock_(self: T) -> T:
     True
 
     Raises:
-        RuntimeError: another locked object holds it, or one of those that it holds; unlock that one.
+        RuntimeError: another locked object holds it, or one of its nested objects; unlock that one.
         FrozenInstanceError: it is frozen.
     """
     if self._lock is FROZEN:
@@ -92,7 +92,7 @@ def end_block(self: Stored) -> End | None:
 
 
 def _release(self: Stored) -> None:
-    """Take the lock of an object off it and those that it holds. Another locked object that holds them too keeps them locked."""
+    """Take the lock of an object off it and its nested objects. Another locked object that holds them too keeps them locked."""
     for found in _tree(self):
         if found._lock is not None and found._lock is not FROZEN:
             others = tuple([ref(owner) for owner in _owners(found) if owner is not self])

@@ -130,7 +130,7 @@ def is_locked(self: Stored) -> bool:
 
 
 def lock(self: Stored) -> None:
-    """Lock an object and those that it holds, as `lock_` does; for the keyword `lock` of constructors."""
+    """Lock an object and its nested objects, as `lock_` does; for the keyword `lock` of constructors."""
     if self._lock is None:
         with changes():
             _add_root(self, ref(self))

@@ -114,7 +114,7 @@ def chosen(
 
 
 def _among(found: list[tuple[Key, object]], keys: list[tuple[str, ...]]) -> Iterator[tuple[Key, object]]:
-    """Those that a key is for, or leads into; of what a key leads into, the part that it is for."""
+    """What the keys select; a tuple selects a part of a nested object."""
     for key, value in found:
         path = path_of(key)
         if any(path[: len(wanted)] == wanted for wanted in keys):

@@ -1,4 +1,4 @@
-"""What is of tensordict, and the library itself where something has to be made with it. Nothing here imports it before."""
+"""Recognises objects of tensordict, and imports it only when an object of its own has to be made."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def set_batch_size(self: Stored, value: BatchSize) -> None:
 
 
 def find_batch_size(self: Stored, batch_dims: int | None, enough: int | None) -> None:
-    """Find the batch size of an object and those that it holds, apart from those with `enough` dimensions."""
+    """Find the batch size of an object and its nested objects, apart from those with `enough` dimensions."""
     refuse_if_locked(self, "change the batch size of")
     for inner in nested_objects(self):
         if inner._lock is None and (enough is None or len(inner._batch_size) < enough):

@@ -273,7 +273,7 @@ def _may_be_none(self: Stored, name: str) -> bool:
 
 
 def select(self: Stored, *keys: Key, **refused: Never) -> dict[str, Any]:
-    """Some fields as a dict, in the order asked for; of a nested object that a tuple leads into, a dict of the fields asked for.
+    """Some fields as a dict, in the order asked for. A tuple key gives a dict of that part of the nested object.
 
     >>> Batch(torch.arange(2), batch_size=2).select("tokens")
     {'tokens': tensor([0, 1])}

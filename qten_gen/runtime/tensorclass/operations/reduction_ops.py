@@ -93,7 +93,7 @@ def reduce_tensor(tensor: Tensor, argument: Reduction) -> Tensor:
 
 
 def together(self: Stored, name: str, function: Function, dim: Dims, keepdim: bool, options: Options) -> Tensor:
-    """One tensor for all fields: their numbers side by side, reduced. Of the shape, the batch dimensions that are left remain.
+    """Reduces all fields into one tensor, whose shape is the remaining batch size.
 
     Raises:
         IndexError: there is no such batch dimension.

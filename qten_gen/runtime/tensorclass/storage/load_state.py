@@ -145,7 +145,7 @@ def _has_values(incoming: Incoming, name: str) -> bool:
 
 
 def _plan(self: Stored, prefix: str, incoming: Incoming, plan: Plan, outer: Size, told: bool = False) -> None:
-    """Plan what one object gets, and those that it holds. `told`: whether there is metadata of the one that holds it."""
+    """Plan what an object and its nested objects get. `told`: whether there is metadata of the one that holds it."""
     name = prefix.removesuffix(".")
     level = incoming.levels.get(name, {})
     plan.described.add(name)

@@ -141,7 +141,7 @@ def memmap_(
     durable: bool = False,
     **refused: Never,
 ) -> T | Future[T]:
-    """`memmap` in place: this object and those that it holds get the mapped tensors, and are locked.
+    """`memmap` in place: this object and its nested objects get the mapped tensors, and are locked.
 
     >>> batch = Batch(torch.arange(4), batch_size=4)
     >>> batch.memmap_("data/train").is_memmap(), batch.is_locked
@@ -394,7 +394,7 @@ def _refuse_unless_mapped(self: Stored, action: str) -> None:
 
 
 def _become(self: T, other: T) -> T:
-    """Make an object, and those that it holds, equal to another in place. Locks stay as they are."""
+    """Make an object and its nested objects equal to another in place. Locks stay as they are."""
     values = []
     for before, after in zip(self._field_values()[0], other._field_values()[0], strict=True):
         is_object = isinstance(after, Stored)

@@ -31,9 +31,9 @@ class _Plan:
     """Tensordict's class among its bases, to be replaced; None for a decorated class."""
     decorator: ast.expr | None
     flags: tuple[str, ...]
-    """Those that are on, besides those in brackets that stay."""
+    """The flags that are on, without flags in brackets that stay."""
     needs_base: bool
-    """Whether a base has to be added: none of those that are there becomes a TensorClass."""
+    """Whether a base has to be added, because no base becomes a TensorClass."""
 
 
 def propose_tensorclasses(file: OpenFile, project: Project) -> Iterator[Proposal]:

@@ -38,7 +38,7 @@ def tensors_by_path(self: Stored, *, unbatched: bool = True) -> dict[str, Tensor
     """Every tensor under the names that lead to it: `point.weight`. In the same order in every process.
 
     Args:
-        unbatched: Whether those that the batch does not carry are among them.
+        unbatched: Whether `Unbatched` values are among them.
     """
     return dict(_paths(self, "", unbatched))
 
