@@ -18,10 +18,10 @@ from .module.fast_paths.registration import set_attributes as set_attributes
 from .module.initialisation import check_filled as check_filled
 from .module.initialisation import fill as fill
 from .module.initialisation import mark_unfilled as mark_unfilled
-from .tensorclass.core.arguments import Device as Device
-from .tensorclass.core.arguments import DeviceLike as DeviceLike
-from .tensorclass.core.arguments import batch_arguments as batch_arguments
 from .tensorclass.core.construction import DEFAULT as DEFAULT
+from .tensorclass.core.construction import Device as Device
+from .tensorclass.core.construction import DeviceLike as DeviceLike
+from .tensorclass.core.construction import batch_arguments as batch_arguments
 from .tensorclass.core.construction import default as default
 from .tensorclass.core.locks import frozen_property as frozen_property
 from .tensorclass.core.locks import frozen_view as frozen_view
@@ -35,21 +35,6 @@ from .tensorclass.core.stored import Changing as Changing
 from .tensorclass.core.stored import Joining as Joining
 from .tensorclass.core.stored import Splitting as Splitting
 from .tensorclass.core.stored import Stored as Stored
-from .tensorclass.fields.nested import join_nested as join_nested
-from .tensorclass.fields.nested import match_nested as match_nested
-from .tensorclass.fields.nested import nested as nested
-from .tensorclass.fields.nested import part_nested as part_nested
-from .tensorclass.fields.nested import put_nested as put_nested
-from .tensorclass.fields.nested import zip_nested as zip_nested
-from .tensorclass.fields.optional import join_optional as join_optional
-from .tensorclass.fields.optional import match_optional as match_optional
-from .tensorclass.fields.optional import part_optional as part_optional
-from .tensorclass.fields.optional import put_optional as put_optional
-from .tensorclass.fields.optional import zip_optional as zip_optional
-from .tensorclass.fields.static import PLAIN as PLAIN
-from .tensorclass.fields.static import cast_static as cast_static
-from .tensorclass.fields.static import same as same
-from .tensorclass.fields.static import static as static
 from .tensorclass.fields.tensor import number as number
 from .tensorclass.fields.tensor import tensor as tensor
 from .tensorclass.fields.tensor import tensor_property as tensor_property
@@ -61,6 +46,21 @@ if TYPE_CHECKING:
     from .module.construction import construct as construct
     from .module.construction import from_declaration as from_declaration
     from .module.core import module_base
+    from .tensorclass.fields.nested import join_nested as join_nested
+    from .tensorclass.fields.nested import match_nested as match_nested
+    from .tensorclass.fields.nested import nested as nested
+    from .tensorclass.fields.nested import part_nested as part_nested
+    from .tensorclass.fields.nested import put_nested as put_nested
+    from .tensorclass.fields.nested import zip_nested as zip_nested
+    from .tensorclass.fields.optional import join_optional as join_optional
+    from .tensorclass.fields.optional import match_optional as match_optional
+    from .tensorclass.fields.optional import part_optional as part_optional
+    from .tensorclass.fields.optional import put_optional as put_optional
+    from .tensorclass.fields.optional import zip_optional as zip_optional
+    from .tensorclass.fields.static import PLAIN as PLAIN
+    from .tensorclass.fields.static import cast_static as cast_static
+    from .tensorclass.fields.static import same as same
+    from .tensorclass.fields.static import static as static
 
     _V = TypeVar("_V")
 
@@ -88,8 +88,23 @@ else:
         "Sequential": "declaring.containers",
         "construct": "module.construction",
         "from_declaration": "module.construction",
+        "join_nested": "tensorclass.fields.nested",
+        "match_nested": "tensorclass.fields.nested",
+        "nested": "tensorclass.fields.nested",
+        "part_nested": "tensorclass.fields.nested",
+        "put_nested": "tensorclass.fields.nested",
+        "zip_nested": "tensorclass.fields.nested",
+        "join_optional": "tensorclass.fields.optional",
+        "match_optional": "tensorclass.fields.optional",
+        "part_optional": "tensorclass.fields.optional",
+        "put_optional": "tensorclass.fields.optional",
+        "zip_optional": "tensorclass.fields.optional",
+        "PLAIN": "tensorclass.fields.static",
+        "cast_static": "tensorclass.fields.static",
+        "same": "tensorclass.fields.static",
+        "static": "tensorclass.fields.static",
     }
-    """What only modules with children call, by the file that it is imported from when generated code first names it."""
+    """What some kinds of fields call, by the file that it is imported from when generated code first names it."""
 
     def __getattr__(name: str) -> object:
         if name not in _HOMES:

@@ -4,7 +4,7 @@ from typing import Self, overload
 import torch
 from torch import Tensor
 
-from qten_gen.runtime.tensorclass.core.arguments import DeviceLike
+from qten_gen.runtime.tensorclass.core.construction import DeviceLike
 from qten_gen.runtime.tensorclass.core.tensor_shapes import Dim
 from qten_gen.runtime.tensorclass.tensorclass import TensorClass
 

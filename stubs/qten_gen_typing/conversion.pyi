@@ -5,7 +5,7 @@ import torch
 from tensordict import TensorDict
 from torch import Tensor
 
-from qten_gen.runtime.tensorclass.core.arguments import DeviceSpec
+from qten_gen.runtime.tensorclass.core.construction import DeviceSpec
 from qten_gen.runtime.tensorclass.core.lookup import Key
 from qten_gen.runtime.tensorclass.core.names import NamesLike
 from qten_gen.runtime.tensorclass.core.stored import Stored

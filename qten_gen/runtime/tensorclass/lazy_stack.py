@@ -12,7 +12,7 @@ import torch
 from torch import Size, Tensor
 from torch.utils import _pytree
 
-from .core.arguments import DeviceSpec
+from .core.construction import DeviceSpec
 from .core.errors import describe
 from .core.indices import Index, IndexItem
 from .core.lookup import Key, get, owner_of

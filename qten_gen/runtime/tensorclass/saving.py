@@ -11,7 +11,7 @@ from .core.stored import Stored
 if TYPE_CHECKING:
     from typing import Self
 
-    from .core.arguments import DeviceLike
+    from .core.construction import DeviceLike
     from .storage import load_state, memory_map
     from .storage import state_dict as states
     from .storage.memory_map import PathLike

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Never, TypeVar, cast
 
+from torch.utils.data._utils.collate import default_collate_fn_map
+
 from ..declaring.fields import field
 from .core import names as dimension_names
 from .core.keywords import reports_missing, unexpected
@@ -16,7 +18,6 @@ from .methods.gradients import Gradients
 from .methods.metadata import Metadata
 from .operations import absent_attributes, binding
 from .saving import Saving
-from .torch_tools import datasets
 
 if TYPE_CHECKING:
     from typing import Self
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from qten_gen_typing import BatchSizeField, DeviceField, LockField, NamesField, Operations
     from tensordict import TensorDictBase
 
-    from .core.arguments import DeviceLike
+    from .core.construction import DeviceLike
     from .core.names import NamesLike
     from .core.sizes import BatchSize
     from .interop.arrays import Array
@@ -373,4 +374,13 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
 
 
 binding.bind(TensorClass)
-datasets.register(TensorClass)
+
+
+def _collate(items: Any, *, collate_fn_map: object = None) -> Any:
+    """What the default collate function of a DataLoader calls for objects of every class."""
+    from .torch_tools.datasets import collate
+
+    return collate(items)
+
+
+default_collate_fn_map[TensorClass] = _collate

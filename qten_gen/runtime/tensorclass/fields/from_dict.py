@@ -8,8 +8,7 @@ from typing import Any, TypeVar, cast
 
 from torch import Size, Tensor
 
-from ..core.arguments import DeviceLike
-from ..core.construction import construct
+from ..core.construction import DeviceLike, construct
 from ..core.contents import nested_class, tensors_of
 from ..core.errors import suggestion
 from ..core.names import NamesLike

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Never, TypeAlias, TypeVar, cast
 import torch
 from torch import Tensor
 
-from ..core.arguments import DeviceLike
+from ..core.construction import DeviceLike
 from ..core.contents import contents, nested_class
 from ..core.errors import label
 from ..core.keywords import unexpected

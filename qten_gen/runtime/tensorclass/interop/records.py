@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from ..core.arguments import DeviceLike
+from ..core.construction import DeviceLike
 from ..core.contents import contents
 from ..core.errors import describe
 from ..core.sizes import BatchSize

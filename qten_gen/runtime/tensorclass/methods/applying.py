@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Never, TypeVar, overload
 import torch
 from torch import Tensor
 
-from ..core.arguments import DeviceSpec, as_device
+from ..core.construction import DeviceSpec, as_device
 from ..core.contents import allocate_like, tensor_and_nested
 from ..core.errors import describe
 from ..core.keywords import unexpected

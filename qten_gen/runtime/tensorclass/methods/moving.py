@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch import dtype as Dtype
 
-from ..core.arguments import DeviceSpec, as_device
+from ..core.construction import DeviceSpec, as_device
 from ..core.contents import shallow_copy
 from ..core.locks import refuse_if_locked
 from ..core.sizes import batch_size as as_batch_size

@@ -8,7 +8,7 @@ from typing import Any, Never, TypeVar
 import torch
 from torch import Size, Tensor
 
-from ..core.arguments import DeviceLike, as_device
+from ..core.construction import DeviceLike, as_device
 from ..core.errors import of_another_class
 from ..core.keywords import unexpected
 from ..core.stored import Stored

@@ -39,7 +39,7 @@ from typing import ClassVar, Literal, Never, Self, overload
 import torch
 from torch import Tensor
 
-from qten_gen.runtime.tensorclass.core.arguments import DeviceLike
+from qten_gen.runtime.tensorclass.core.construction import DeviceLike
 from qten_gen.runtime.tensorclass.core.tensor_shapes import Dim
 from qten_gen.runtime.tensorclass.methods.cast_filters import CastFilter
 from qten_gen.runtime.tensorclass.operations.dimensions import Dims

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, Never, TypeVar, overload
 import torch
 from torch import Tensor
 
-from ..core.arguments import as_device
+from ..core.construction import as_device
 from ..core.errors import describe
 from ..core.keywords import unexpected
 from ..core.locks import lock, nested_objects, refuse_if_frozen, refuse_if_locked
@@ -24,7 +24,7 @@ from .files import absolute, file_of, forget_path, mapped_file
 from .options import Options
 
 if TYPE_CHECKING:
-    from ..core.arguments import DeviceLike
+    from ..core.construction import DeviceLike
 
 T = TypeVar("T", bound=Stored)
 

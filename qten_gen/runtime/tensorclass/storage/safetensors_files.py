@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 import torch
 from torch import Tensor
 
-from ..core.arguments import as_device
+from ..core.construction import as_device
 from ..core.stored import Stored
 from . import files, schema
 from .describing import describe_object
@@ -24,7 +24,7 @@ from .schema import Level, Metadata, TensorEntry
 from .state_dict import dotless
 
 if TYPE_CHECKING:
-    from ..core.arguments import DeviceLike
+    from ..core.construction import DeviceLike
     from .memory_map import PathLike
 
 T = TypeVar("T", bound=Stored)

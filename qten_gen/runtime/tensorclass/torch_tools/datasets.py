@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import torch
 from torch.utils.data import get_worker_info
-from torch.utils.data._utils.collate import collate_tensor_fn, default_collate_fn_map
+from torch.utils.data._utils.collate import collate_tensor_fn
 
 from ..core.stored import Stored
+from ..methods.joining import stack
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -33,17 +34,10 @@ def items_at(self: _Items[T_co], indices: Sequence[int]) -> T_co:
     return self[torch.tensor(indices, dtype=torch.long, device="cpu")]
 
 
-def register(cls: type[Stored]) -> None:
-    """Make objects of a class and of its subclasses known to the default collate function of a DataLoader."""
-    default_collate_fn_map[cls] = _collate
-
-
-def _collate(items: list[T] | T, *, collate_fn_map: Mapping[object, object] | None = None) -> T:
-    """One batch of the items of a dataset; what is collated already stays as it is."""
+def collate(items: list[T] | T) -> T:
+    """One batch of the items of a dataset; what is collated already stays as it is. The default collate function calls it."""
     if not isinstance(items, (list, tuple)):
         return items
-    from ..methods.joining import stack
-
     return stack(items) if get_worker_info() is None else stack(items, fn=_stack_shared)
 
 
