@@ -14,8 +14,7 @@ from ..project.paths import read_all
 from ..project.settings_table import DOCUMENTS
 from ..report import report
 from ..run.run import parts
-from ..tools.adopt.opening import Sources
-from ..tools.check.checking import check as check_sources
+from ..tools.check.remembered import check_again
 from . import DONE, FOUND, MISUSE
 from .checkout import from_top
 from .options import CheckOptions, given_paths, output_format
@@ -43,7 +42,7 @@ def check(options: CheckOptions, out: TextIO, err: TextIO) -> int:
         targets = [path for path in texts if part.files.sources[path].target]
         gc.disable()  # the parser creates many objects that live to the end
         try:
-            checked = check_sources(Sources.of(texts, origins, targets))
+            checked = check_again(texts, origins, frozenset(targets), part.cache if part.config.root else None)
         finally:
             gc.enable()
         found += judged(checked.findings, part.config)

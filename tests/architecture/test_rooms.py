@@ -39,7 +39,7 @@ ROOMS = {
     "tools/lock": {"model", "project", "runtime", "tools/inspect"},
     "tools/verify": {"tools/inspect", "runtime"},
     "tools/adopt": {"common", "model", "read", "link", "rules", "generate", "project"},
-    "tools/check": {"model", "link", "read", "rules", "generate", "tools/adopt"},
+    "tools/check": {"model", "link", "read", "rules", "project", "generate", "tools/adopt"},
     "tools/lsp": {"common", "model", "read", "rules", "project", "generate"},
     "cli": {
         "common",

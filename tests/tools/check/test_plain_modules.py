@@ -174,3 +174,31 @@ def test_nothing_is_found_in_a_project_without_modules(
     Path("plain.py").write_text("x = 1\n")
     assert main(["check"]) == 0
     assert "0 findings in 0 modules of 0 files" in capsys.readouterr().out
+
+
+def test_a_second_check_of_the_same_texts_parses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("pyproject.toml").write_text("[tool.qten-gen]\n")
+    Path("net.py").write_text(HEAD + "class Net(nn.Module):\n    def __init__(self):\n        self.x = 1\n")
+    assert main(["check"]) == 1
+    first = capsys.readouterr().out
+    with monkeypatch.context() as patch:
+        patch.setattr("qten_gen.tools.check.remembered.check", None)
+        assert main(["check"]) == 1
+    assert capsys.readouterr().out.rpartition(" in ")[0] == first.rpartition(" in ")[0]
+    Path("net.py").write_text("")
+    assert main(["check"]) == 0
+
+
+def test_a_damaged_memory_is_written_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("pyproject.toml").write_text("[tool.qten-gen]\n")
+    Path("net.py").write_text(HEAD + "class Net(nn.Module):\n    def __init__(self):\n        self.x = 1\n")
+    assert main(["check", "--quiet"]) == 1
+    memory = tmp_path / ".qten_cache" / "check.json"
+    for damaged in ("", "[]", '["key", 1, 1, [[1]]]'):
+        memory.write_text(damaged)
+        assert main(["check", "--quiet"]) == 1
+        assert len(memory.read_text()) > 100
