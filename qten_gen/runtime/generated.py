@@ -35,7 +35,6 @@ from .tensorclass.core.stored import Changing as Changing
 from .tensorclass.core.stored import Joining as Joining
 from .tensorclass.core.stored import Splitting as Splitting
 from .tensorclass.core.stored import Stored as Stored
-from .tensorclass.fields.tensor import number as number
 from .tensorclass.fields.tensor import tensor as tensor
 from .tensorclass.fields.tensor import tensor_property as tensor_property
 
@@ -52,6 +51,7 @@ if TYPE_CHECKING:
     from .tensorclass.fields.nested import part_nested as part_nested
     from .tensorclass.fields.nested import put_nested as put_nested
     from .tensorclass.fields.nested import zip_nested as zip_nested
+    from .tensorclass.fields.number import number as number
     from .tensorclass.fields.optional import join_optional as join_optional
     from .tensorclass.fields.optional import match_optional as match_optional
     from .tensorclass.fields.optional import part_optional as part_optional
@@ -103,6 +103,7 @@ else:
         "cast_static": "tensorclass.fields.static",
         "same": "tensorclass.fields.static",
         "static": "tensorclass.fields.static",
+        "number": "tensorclass.fields.number",
     }
     """What some kinds of fields call, by the file that it is imported from when generated code first names it."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Never, TypeVar, cast
 from torch.utils.data._utils.collate import default_collate_fn_map
 
 from ..declaring.fields import field
+from .core import late
 from .core import names as dimension_names
 from .core.keywords import reports_missing, unexpected
 from .core.late import Late
@@ -237,9 +238,7 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
         """
         if refused or values is None:
             raise unexpected(cls, "from_dict", refused, values=values)
-        from .fields.from_dict import from_dict as from_mapping
-
-        return from_mapping(
+        made: Self = late.fields__from_dict.from_dict(
             cls,
             values,
             batch_size=batch_size,
@@ -248,6 +247,7 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
             auto_batch_size=auto_batch_size,
             batch_dims=batch_dims,
         )
+        return made
 
     @classmethod
     def from_tensordict(

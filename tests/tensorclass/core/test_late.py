@@ -32,6 +32,14 @@ assert not any(map(loaded, ("methods.keys", "methods.naming", "methods.joining",
         ("assert Batch.keys(batch) == ('x',)", "methods.keys"),
         ("assert [item.x.tolist() for item in batch][1] == [2, 3]", "methods.joining"),
         ("assert copy.copy(batch).x is batch.x", "methods.conversion"),
+        (
+            "try: torch.nn.utils.clip_grad_norm_(batch, 1.0)\n"
+            "except TypeError as error: assert str(error).startswith('clip_grad_norm_ takes tensors')\n"
+            "else: raise AssertionError",
+            "methods.joining",
+        ),
+        ("assert Batch(batch.x, batch_size=[3], names=['time'])[:2].names == ('time',)", "core.name_changes"),
+        ("assert batch[[0, 2]].x.tolist() == [[0, 1], [4, 5]]", "methods.unusual_indices"),
         ("batch[0] = 7; assert batch.x[0].tolist() == [7, 7]", "methods.assignment"),
         ("with batch.lock_(): assert batch.is_locked", "methods.with_statements"),
         ("assert (Batch.rename.__doc__ or '').startswith('The object')", "methods.naming"),
@@ -75,6 +83,7 @@ compiled(lambda batch: batch.replace(x=batch.x + 1).x)
 compiled(lambda batch: Batch.stack([batch, batch]).x)
 compiled(lambda batch: (batch + 1).x)
 compiled(lambda batch: batch.sum(0).x)
+compiled(lambda batch: batch[..., None].x + 1)
 """
     done = fresh_process.run("-c", PROGRAM + program)
     assert done.returncode == 0, done.stderr

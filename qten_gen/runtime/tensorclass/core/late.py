@@ -3,6 +3,9 @@
 The functions are attributes of this module: `of_rename` is the function `rename` of `methods/naming.py`. When one is read first,
 its module is imported, and all late methods of that take their places in the class. Dynamo reads attributes of modules for real
 while it traces; it could trace neither the import nor the change of the class.
+
+Other functions of rare use are reached through their module, which is an attribute too: `late.methods__finding_out`. An import
+statement in a function would take a microsecond each time, as long as it takes to index an object.
 """
 
 from __future__ import annotations
@@ -64,10 +67,13 @@ class _Home(NamedTuple):
 _HOMES: dict[str, _Home] = {}
 
 
-def __getattr__(name: str) -> Callable[..., Any]:
+def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
-    if home is None:
+    if home is None and ("__" not in name or name.startswith("__")):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if home is None:
+        found = globals()[name] = import_module(_PACKAGE + name.replace("__", "."))
+        return found
     module = import_module(_PACKAGE + home.module)
     for key, each in _HOMES.items():
         if each.module == home.module:
@@ -75,8 +81,7 @@ def __getattr__(name: str) -> Callable[..., Any]:
             if vars(each.owner)[each.method] is each.stand_in:
                 on_class = isinstance(each.stand_in, classmethod)
                 setattr(each.owner, each.method, classmethod(function) if on_class else function)
-    found: Callable[..., Any] = globals()[name]
-    return found
+    return globals()[name]
 
 
 def import_all(owner: type) -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from operator import index
-from typing import SupportsIndex, cast
+from typing import TYPE_CHECKING, SupportsIndex, cast
 
 import torch
-from torch import Size
+from torch import Size, Tensor
+
+if TYPE_CHECKING:
+    from .stored import Stored
 
 BatchSize = int | Sequence[int] | None
 """What a constructor takes as `batch_size`: a number is one dimension, None is no dimension."""
@@ -62,3 +65,35 @@ def without(size: Size, at: int) -> Size:
     if len(size) == 1:
         return Size()
     return size[1:] if at == 0 else Size((*size[:at], *size[at + 1 :]))
+
+
+def slice_length(index: slice, size: int) -> int:
+    """How many positions of a dimension a slice takes. Unlike `slice.indices` it leaves a symbolic size symbolic."""
+    start, stop, step = index.start or 0, index.stop, index.step
+    if type(start) is not int:
+        start = plain_int(start)
+    if stop is not None and type(stop) is not int:
+        stop = plain_int(stop)
+    if step is not None and type(step) is not int:
+        step = plain_int(step)
+    if start < 0:
+        start = max(start + size, 0)
+    if stop is None or stop > size:
+        stop = size
+    elif stop < 0:
+        stop += size
+    if step is not None and step <= 0:
+        raise ValueError(f"the step of a slice has to be positive, got {step}")
+    length: int = stop - start if stop > start else 0
+    return length if step is None else -(-length // step)
+
+
+def mask_indices(self: Stored, mask: Tensor, first: int) -> tuple[Tensor, ...]:
+    """The positions where a mask over the batch dimensions from `first` on is true: found once, not for every field."""
+    covered = self._batch_size[first : first + mask.dim()]
+    if mask.shape != covered:
+        raise IndexError(
+            f"a mask of shape {list(mask.shape)} does not fit the batch size {list(self._batch_size)} "
+            f"of {type(self).__name__}"
+        )
+    return mask.nonzero(as_tuple=True)

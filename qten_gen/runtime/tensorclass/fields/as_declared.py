@@ -13,9 +13,10 @@ from .annotated_shapes import shaped
 from .collections import held
 from .containers import tensor_dict, tensor_list
 from .nested import nested
+from .number import NumberKind, number
 from .per_item import per_item
 from .static import cast_static
-from .tensor import NumberKind, number, tensor
+from .tensor import tensor
 from .unbatched import unbatched
 
 if TYPE_CHECKING:

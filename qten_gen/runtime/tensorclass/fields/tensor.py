@@ -6,7 +6,7 @@ Generated constructors and setters test the common case themselves. Operations o
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, Literal, cast
+from typing import Any, Final
 
 import torch
 from torch import Size, Tensor
@@ -15,9 +15,6 @@ from ....common.naming import storage
 from ..core.errors import describe, label
 from ..core.locks import refuse_other
 from ..core.stored import Stored
-
-NumberKind = Literal["bool", "int", "float", "complex"]
-"""The types that say how a number is stored."""
 
 _CONVERTING: Final = ("autocast", "tensor_only")
 """The flags with which numbers, arrays and lists become tensors."""
@@ -62,49 +59,6 @@ def tensor_property(name: str, read: Callable[[Any], Tensor], doc: str) -> prope
         setattr(self, slot, value)
 
     return property(read, write, doc=doc)
-
-
-def number(
-    self: Stored, name: str, value: object, batch_size: Size, device: torch.device | None, kind: NumberKind
-) -> Tensor:
-    """The tensor to store in a field annotated with a number: a number is repeated over the batch.
-
-    Args:
-        value: A tensor as for `tensor`, a number, or a number of NumPy.
-        kind: The type that the annotation says, which decides the dtype of a number: a 0 in a `float` field is a float.
-
-    Raises:
-        TypeError: a number is of a wider type than the annotation: 0.5 in an `int` field, 2 in a `bool` field.
-        ValueError: a number is too large for the dtype.
-    """
-    if isinstance(value, Tensor):
-        return tensor(self, name, value, batch_size, device)
-    if getattr(value, "shape", None) == () and hasattr(value, "item"):
-        value = cast(Any, value).item()
-    if not isinstance(value, (int, float, complex)):
-        return tensor(self, name, value, batch_size, device)
-    try:
-        return torch.full(batch_size, _as_kind(self, name, value, kind), device=device)
-    except (OverflowError, RuntimeError) as error:
-        if "overflow" not in str(error) and not isinstance(error, OverflowError):
-            raise  # the device is out of memory, for one
-        raise ValueError(f"{label(self, name)}: {describe(value)} does not fit into a tensor: {error}") from error
-
-
-def _as_kind(self: Stored, name: str, value: complex, kind: NumberKind) -> complex:
-    """A number as the type that an annotation says."""
-    if kind == "complex":
-        return complex(value)
-    if kind == "float" and isinstance(value, (int, float)):
-        return float(value)
-    if kind == "int" and isinstance(value, int):
-        return int(value)
-    if kind == "bool" and isinstance(value, int) and value in (0, 1):
-        return bool(value)
-    raise TypeError(
-        f"{label(self, name)}: expected {'an' if kind == 'int' else 'a'} {kind}, got {describe(value)}; "
-        "pass a Tensor, or change the annotation"
-    )
 
 
 def as_tensor(self: Stored, name: str, value: object, device: torch.device | None) -> Tensor:

@@ -17,7 +17,8 @@ from ..core.number_values import is_number, written
 from ..core.stored import Stored
 from ..core.tensor_shapes import over_batch, with_event
 from ..fields.nested import object_for
-from .indexing import getitem, resolved, shown
+from .indexing import getitem, resolved
+from .unusual_indices import shown
 
 T = TypeVar("T", bound=Stored)
 

@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.compiler import is_compiling
 
 from ..core.contents import leaf_pairs
+from ..core.errors import refuse_as_parameters
 from ..core.stored import Stored
 
 
@@ -45,8 +46,6 @@ class Gradients(Stored):
             TypeError: `clip_grad_norm_([batch], 1)` or its like reads it, which would clip nothing.
         """
         if not is_compiling():
-            from ..core.parameter_functions import refuse_as_parameters
-
             refuse_as_parameters(self)
         if all(leaf.grad is None for leaf in self._leaves()):
             if not is_compiling() and any(_has_gradient(leaf._base) for leaf in self._leaves()):

@@ -1,30 +1,25 @@
 """Indexing along the batch dimensions, and assignment to items.
 
 An index is brought into one of two forms, for which the batch size of the result is known without a look at a tensor, and is then
-applied to every tensor as it is.
+applied to every tensor as it is. Those here are the usual ones.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
-from functools import partial
 from operator import getitem as item_of
-from operator import index as integer
-from types import EllipsisType
-from typing import TYPE_CHECKING, SupportsIndex, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import torch
 from torch import Size, Tensor
 from torch.compiler import is_compiling
 
+from ..core import late
 from ..core.contents import batched_leaves
-from ..core.errors import describe
-from ..core.sizes import plain_int, with_length
+from ..core.sizes import mask_indices, slice_length, with_length
 from ..core.stored import Stored
 
 if TYPE_CHECKING:
-    from ..core.indices import Index, IndexItem, PlainIndex, PlainIndexItem
+    from ..core.indices import Index, PlainIndex, PlainIndexItem
 
 T = TypeVar("T", bound=Stored)
 
@@ -57,9 +52,7 @@ def getitem(self: T, index: Index) -> T:
     plain, size = found
     selected = self._rearrange(item_of, plain, size)
     if self._names is not None:
-        from ..core.name_changes import indexed  # few programs name dimensions
-
-        selected._names = indexed(self._names, plain, len(size))
+        selected._names = late.core__name_changes.indexed(self._names, plain, len(size))
     return selected
 
 
@@ -94,7 +87,7 @@ def _rows_of(self: Stored, index: Index) -> Tensor | None:
     if type(index) is not Tensor or index.dim() != 1 or not self._batch_size:
         return None
     if index.dtype is torch.bool:
-        return _mask_indices(self, index, 0)[0]
+        return mask_indices(self, index, 0)[0]
     if index.dtype is torch.long and index.numel() >= _MANY and _are_positions(self, index):
         return index
     return None
@@ -116,17 +109,6 @@ def _select_rows(tensor: Tensor, rows: Tensor) -> Tensor:
     return torch.index_select(tensor, 0, rows) if tensor.get_device() == rows.get_device() else tensor[rows]
 
 
-def _mask_indices(self: Stored, mask: Tensor, first: int) -> tuple[Tensor, ...]:
-    """The positions where a mask over the batch dimensions from `first` on is true: found once, not for every field."""
-    covered = self._batch_size[first : first + mask.dim()]
-    if mask.shape != covered:
-        raise IndexError(
-            f"a mask of shape {list(mask.shape)} does not fit the batch size {list(self._batch_size)} "
-            f"of {type(self).__name__}"
-        )
-    return mask.nonzero(as_tuple=True)
-
-
 def resolved(self: Stored, index: Index) -> tuple[PlainIndex, Size]:
     """The index in plain form, and the batch size of the items that it selects."""
     return _basic(self._batch_size, index) or _with_tensors(self, index)
@@ -140,7 +122,7 @@ def _basic(batch_size: Size, index: Index) -> tuple[PlainIndex, Size] | None:
     if not batch_size:
         return None
     if type(index) is slice:
-        length = _slice_length(index, batch_size[0])
+        length = slice_length(index, batch_size[0])
         return index, Size((length,)) if len(batch_size) == 1 else with_length(batch_size, 0, length)
     if type(index) is int:
         if not -batch_size[0] <= index < batch_size[0]:
@@ -153,7 +135,7 @@ def _basic(batch_size: Size, index: Index) -> tuple[PlainIndex, Size] | None:
     for item in index:
         size = next(rest)
         if type(item) is slice:
-            sizes.append(_slice_length(item, size))
+            sizes.append(slice_length(item, size))
         elif type(item) is not int or not -size <= item < size:
             return None
     sizes += rest
@@ -166,178 +148,5 @@ def _with_tensors(self: Stored, index: Index) -> tuple[PlainIndex, Size]:
     if type(index) is Tensor and index.dtype is torch.long and index.dim() > 0 and batch_size:
         shape = index.shape
         return index, shape if len(batch_size) == 1 else Size((*shape, *batch_size[1:]))
-    plain = _plain(self, index)
-    return plain, _indexed_size(batch_size, plain)
-
-
-def _plain(self: Stored, index: Index) -> PlainIndex:
-    """The same index made of integers, slices, None, bools and integer tensors; an ellipsis is for batch dimensions only."""
-    items = index if isinstance(index, tuple) else (index,)
-    tensors = list(map(partial(_item, self), items))
-    used = sum(_dimensions(item) for item in tensors)
-    batch_ndim = len(self._batch_size)
-    if used > batch_ndim:
-        raise IndexError(
-            f"{type(self).__name__} has {batch_ndim} batch dimension{'' if batch_ndim == 1 else 's'}, "
-            f"[{shown(index)}] indexes {used}; a field's own dimensions are indexed on the field"
-        )
-    if sum(item is Ellipsis for item in tensors) > 1:
-        raise IndexError("an index can only have a single ellipsis ('...')")
-    plain: list[PlainIndexItem] = []
-    position = 0
-    for item in tensors:
-        if item is Ellipsis:
-            plain += [slice(None)] * (batch_ndim - used)
-            position += batch_ndim - used
-        elif isinstance(item, Tensor) and item.dtype is torch.bool:
-            plain += _mask_indices(self, item, position)
-            position += item.dim()
-        else:
-            plain.append(cast("PlainIndexItem", item))  # type: ignore[redundant-cast] # pyright does not see that `...` is gone
-            position += _dimensions(item)
-    return plain[0] if len(plain) == 1 else tuple(plain)
-
-
-def _item(self: Stored, item: IndexItem) -> PlainIndexItem | EllipsisType:
-    """One part of an index, with a sequence or an array made a tensor."""
-    if item is None or isinstance(item, (slice, EllipsisType, bool)):
-        return item
-    is_array = getattr(item, "ndim", 0) > 0 and not isinstance(item, Tensor) and not isinstance(item, Stored)
-    if is_array or isinstance(item, (list, range, tuple)):
-        item = _index_tensor(self, item)
-        if item.dtype in _INTEGERS_OF_ARRAYS:
-            item = item.long()
-    if isinstance(item, Tensor):
-        if item.dtype is torch.uint8:
-            item = _mask_of_bytes(item)
-        if item.dtype is torch.bool and item.dim() == 0:
-            return bool(item)
-        if item.dtype in _INDEX_DTYPES:
-            return item
-        raise TypeError(f"{type(self).__name__} is indexed with long, int or bool tensors, got {describe(item)}")
-    if isinstance(item, str):
-        raise TypeError(
-            f"{type(self).__name__} is indexed along its batch dimensions; "
-            f"read a field as an attribute or with .get({item!r})"
-        )
-    if str(getattr(item, "dtype", "")) == "bool":  # a scalar of NumPy
-        return bool(item)
-    if not isinstance(item, SupportsIndex):
-        raise TypeError(
-            f"{type(self).__name__} is indexed with int, slice, None, ..., a Tensor, a list or range of int or bool, "
-            f"or a tuple of those, got {describe(item)}"
-        )
-    return integer(item)
-
-
-_INDEX_DTYPES = (torch.long, torch.int, torch.bool)
-
-_INTEGERS_OF_ARRAYS = (torch.int8, torch.int16, torch.uint16, torch.uint32, torch.uint64)
-"""Torch takes arrays of these integers as positions, but not tensors of them."""
-
-
-def _mask_of_bytes(item: Tensor) -> Tensor:
-    """A mask of dtype uint8 as torch reads it, with torch's warning: NumPy would take the bytes for positions."""
-    if not is_compiling():
-        said = "indexing with dtype torch.uint8 is deprecated, please use a dtype torch.bool instead"
-        warnings.warn(said, UserWarning, stacklevel=6)
-    return item.bool()
-
-
-def _index_tensor(self: Stored, item: object) -> Tensor:
-    """The tensor of a list, a range or an array of indexes."""
-    values = list(item) if isinstance(item, range) else item
-    try:
-        made = torch.as_tensor(values, device="cpu")
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise TypeError(f"{type(self).__name__} is indexed with lists of int or bool, got {item!r}") from error
-    return made if made.numel() else made.long()
-
-
-def _dimensions(item: PlainIndexItem | EllipsisType) -> int:
-    """How many batch dimensions a part of an index takes."""
-    if item is None or item is Ellipsis or isinstance(item, bool):
-        return 0
-    return item.dim() if isinstance(item, Tensor) and item.dtype is torch.bool else 1
-
-
-def _indexed_size(batch_size: Size, index: PlainIndex) -> Size:
-    """The batch size that an index leaves, by the rules of torch.
-
-    Tensors among the parts broadcast to one shape, and so does a bool, which counts as one position or as none. It takes the
-    place of the first of them, or stands in front where slices or None lie between them.
-    """
-    items = index if isinstance(index, tuple) else (index,)
-    sizes: list[int] = []
-    shapes: list[Size] = []
-    places: list[int] = []
-    rest = iter(batch_size)
-    for item in items:
-        if item is None:
-            sizes.append(1)
-            continue
-        if isinstance(item, bool):
-            shapes.append(Size((int(item),)))
-            places.append(len(sizes))
-            continue
-        size = next(rest)
-        if isinstance(item, slice):
-            sizes.append(_slice_length(item, size))
-        elif isinstance(item, Tensor) and item.dim() > 0:
-            shapes.append(item.shape)
-            places.append(len(sizes))
-        elif isinstance(item, int) and not -size <= item < size:
-            raise IndexError(f"index {item} is out of range for a batch dimension of size {size}")
-    sizes += rest
-    if shapes:
-        adjacent = places[0] == places[-1]
-        at = places[0] if adjacent else 0
-        sizes[at:at] = _broadcast(shapes)
-    return Size(sizes)
-
-
-def _slice_length(index: slice, size: int) -> int:
-    """How many positions of a dimension a slice takes. Unlike `slice.indices` it leaves a symbolic size symbolic."""
-    start, stop, step = index.start or 0, index.stop, index.step
-    if type(start) is not int:
-        start = plain_int(start)
-    if stop is not None and type(stop) is not int:
-        stop = plain_int(stop)
-    if step is not None and type(step) is not int:
-        step = plain_int(step)
-    if start < 0:
-        start = max(start + size, 0)
-    if stop is None or stop > size:
-        stop = size
-    elif stop < 0:
-        stop += size
-    if step is not None and step <= 0:
-        raise ValueError(f"the step of a slice has to be positive, got {step}")
-    length: int = stop - start if stop > start else 0
-    return length if step is None else -(-length // step)
-
-
-def _broadcast(shapes: Sequence[Size]) -> Size:
-    """The shape that index tensors broadcast to.
-
-    Raises:
-        IndexError: there is none.
-    """
-    try:
-        shape: Size = torch.broadcast_shapes(*shapes)  # type: ignore[no-untyped-call] # torch leaves it untyped
-    except RuntimeError as error:
-        listed = ", ".join(str(list(shape)) for shape in shapes)
-        raise IndexError(f"the tensors of an index have to broadcast to one shape, got {listed}") from error
-    return shape
-
-
-def shown(index: Index) -> str:
-    """An index as it is written, tensors by their shape."""
-    if isinstance(index, tuple):
-        return ", ".join(shown(item) for item in index)
-    if isinstance(index, Tensor):
-        return f"Tensor{list(index.shape)}"
-    if isinstance(index, slice):
-        parts = [index.start, index.stop, *([] if index.step is None else [index.step])]
-        return ":".join("" if part is None else str(part) for part in parts)
-    return "..." if index is Ellipsis else repr(index)
+    plain = late.methods__unusual_indices.plain_form(self, index)
+    return plain, late.methods__unusual_indices.indexed_size(batch_size, plain)

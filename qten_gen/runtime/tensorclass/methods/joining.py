@@ -14,9 +14,8 @@ from torch.compiler import is_compiling
 
 from ..core import name_changes
 from ..core.error_context import explain
-from ..core.errors import class_names, of_another_class
+from ..core.errors import class_names, of_another_class, refuse_as_parameters
 from ..core.keywords import reports_missing, unexpected
-from ..core.parameter_functions import refuse_as_parameters
 from ..core.sizes import with_inserted, with_length, without
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension, integers, is_single, whole_number

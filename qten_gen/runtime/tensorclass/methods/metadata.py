@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self, cast, overload
 import torch
 from torch import Size
 
+from ..core import late
 from ..core.locks import is_locked, nested_objects
 from ..core.stored import Stored
 
@@ -53,9 +54,10 @@ class Metadata(Stored):
         """
         if dim is None:
             return self._batch_size
-        from ..core.tensor_shapes import dimension
-
-        return self._batch_size[dimension(self, dim)]
+        if type(dim) is int and 0 <= dim < len(self._batch_size):
+            return self._batch_size[dim]
+        at: int = late.core__tensor_shapes.dimension(self, dim)
+        return self._batch_size[at]
 
     @property
     def ndim(self) -> int:
@@ -156,9 +158,7 @@ class Metadata(Stored):
             RuntimeError: the object is locked.
             FrozenInstanceError: it is frozen.
         """
-        from .finding_out import find_batch_size
-
-        find_batch_size(self, batch_dims, batch_dims if keep_compliant_size else None)
+        late.methods__finding_out.find_batch_size(self, batch_dims, batch_dims if keep_compliant_size else None)
         return self
 
     def auto_device_(self) -> Self:
@@ -171,9 +171,7 @@ class Metadata(Stored):
             RuntimeError: the object is locked.
             FrozenInstanceError: it is frozen.
         """
-        from .finding_out import common_device, set_device
-
-        set_device(self, common_device)
+        late.methods__finding_out.set_device(self, late.methods__finding_out.common_device)
         return self
 
     def clear_device_(self) -> Self:
@@ -186,9 +184,7 @@ class Metadata(Stored):
             RuntimeError: the object is locked.
             FrozenInstanceError: it is frozen.
         """
-        from .finding_out import set_device
-
-        set_device(self, lambda found: None)
+        late.methods__finding_out.set_device(self, lambda found: None)
         return self
 
 
@@ -212,9 +208,7 @@ def _batch_size(self: Stored) -> Size:
 
 
 def _set_batch_size(self: Stored, value: BatchSize) -> None:
-    from .finding_out import set_batch_size
-
-    set_batch_size(self, value)
+    late.methods__finding_out.set_batch_size(self, value)
 
 
 def _device(self: Stored) -> torch.device | None:

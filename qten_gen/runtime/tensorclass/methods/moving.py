@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch import dtype as Dtype
 
+from ..core import late
 from ..core.construction import DeviceSpec, as_device
 from ..core.contents import shallow_copy
 from ..core.locks import refuse_if_locked
@@ -95,22 +96,14 @@ def to(self: T, *args: Target | bool | None, **options: Any) -> T:
     device, dtype, non_blocking = _target(args, options)
     out = self if device is None else _moved(self, device, non_blocking)
     if dtype is not None:
-        out = _cast(out, dtype) if cast_filter is None else _cast_some(out, dtype, cast_filter)
+        out = (
+            _cast(out, dtype) if cast_filter is None else late.methods__cast_filters.cast_some(out, dtype, cast_filter)
+        )
     if batch_size is not None:
-        out = _resized(out, batch_size)
+        out = late.fields__batch_sizes.with_batch_size(
+            shallow_copy(out) if out is self else out, as_batch_size(batch_size)
+        )
     return _exchanged(self, out) if inplace else out
-
-
-def _cast_some(self: T, dtype: torch.dtype, cast_filter: CastFilter) -> T:
-    from .cast_filters import cast_some
-
-    return cast_some(self, dtype, cast_filter)
-
-
-def _resized(self: T, batch_size: int | Sequence[int]) -> T:
-    from ..fields.batch_sizes import with_batch_size
-
-    return with_batch_size(shallow_copy(self), as_batch_size(batch_size))
 
 
 def _exchanged(self: T, out: T) -> T:

@@ -16,8 +16,8 @@ from torch import Size, Tensor
 from torch.compiler import is_dynamo_compiling
 
 from ..core import name_changes
+from ..core.errors import refuse_as_parameters
 from ..core.keywords import reports_missing, unexpected
-from ..core.parameter_functions import refuse_as_parameters
 from ..core.sizes import with_inserted, without
 from ..core.stored import Stored
 from ..core.tensor_shapes import (

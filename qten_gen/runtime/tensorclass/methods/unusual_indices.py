@@ -1,0 +1,171 @@
+"""Indexes of every kind in plain form: lists, arrays, an ellipsis, None, several tensors."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from functools import partial
+from operator import index as integer
+from types import EllipsisType
+from typing import SupportsIndex, cast
+
+import torch
+from torch import Size, Tensor
+from torch.compiler import is_compiling
+
+from ..core.errors import describe
+from ..core.indices import Index, IndexItem, PlainIndex, PlainIndexItem
+from ..core.sizes import mask_indices, slice_length
+from ..core.stored import Stored
+
+
+def plain_form(self: Stored, index: Index) -> PlainIndex:
+    """The same index made of integers, slices, None, bools and integer tensors; an ellipsis is for batch dimensions only."""
+    items = index if isinstance(index, tuple) else (index,)
+    tensors = list(map(partial(_item, self), items))
+    used = sum(_dimensions(item) for item in tensors)
+    batch_ndim = len(self._batch_size)
+    if used > batch_ndim:
+        raise IndexError(
+            f"{type(self).__name__} has {batch_ndim} batch dimension{'' if batch_ndim == 1 else 's'}, "
+            f"[{shown(index)}] indexes {used}; a field's own dimensions are indexed on the field"
+        )
+    if sum(item is Ellipsis for item in tensors) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    plain: list[PlainIndexItem] = []
+    position = 0
+    for item in tensors:
+        if item is Ellipsis:
+            plain += [slice(None)] * (batch_ndim - used)
+            position += batch_ndim - used
+        elif isinstance(item, Tensor) and item.dtype is torch.bool:
+            plain += mask_indices(self, item, position)
+            position += item.dim()
+        else:
+            plain.append(cast("PlainIndexItem", item))  # type: ignore[redundant-cast] # pyright does not see that `...` is gone
+            position += _dimensions(item)
+    return plain[0] if len(plain) == 1 else tuple(plain)
+
+
+def _item(self: Stored, item: IndexItem) -> PlainIndexItem | EllipsisType:
+    """One part of an index, with a sequence or an array made a tensor."""
+    if item is None or isinstance(item, (slice, EllipsisType, bool)):
+        return item
+    is_array = getattr(item, "ndim", 0) > 0 and not isinstance(item, Tensor) and not isinstance(item, Stored)
+    if is_array or isinstance(item, (list, range, tuple)):
+        item = _index_tensor(self, item)
+        if item.dtype in _INTEGERS_OF_ARRAYS:
+            item = item.long()
+    if isinstance(item, Tensor):
+        if item.dtype is torch.uint8:
+            item = _mask_of_bytes(item)
+        if item.dtype is torch.bool and item.dim() == 0:
+            return bool(item)
+        if item.dtype in _INDEX_DTYPES:
+            return item
+        raise TypeError(f"{type(self).__name__} is indexed with long, int or bool tensors, got {describe(item)}")
+    if isinstance(item, str):
+        raise TypeError(
+            f"{type(self).__name__} is indexed along its batch dimensions; "
+            f"read a field as an attribute or with .get({item!r})"
+        )
+    if str(getattr(item, "dtype", "")) == "bool":  # a scalar of NumPy
+        return bool(item)
+    if not isinstance(item, SupportsIndex):
+        raise TypeError(
+            f"{type(self).__name__} is indexed with int, slice, None, ..., a Tensor, a list or range of int or bool, "
+            f"or a tuple of those, got {describe(item)}"
+        )
+    return integer(item)
+
+
+_INDEX_DTYPES = (torch.long, torch.int, torch.bool)
+
+_INTEGERS_OF_ARRAYS = (torch.int8, torch.int16, torch.uint16, torch.uint32, torch.uint64)
+"""Torch takes arrays of these integers as positions, but not tensors of them."""
+
+
+def _mask_of_bytes(item: Tensor) -> Tensor:
+    """A mask of dtype uint8 as torch reads it, with torch's warning: NumPy would take the bytes for positions."""
+    if not is_compiling():
+        said = "indexing with dtype torch.uint8 is deprecated, please use a dtype torch.bool instead"
+        warnings.warn(said, UserWarning, stacklevel=6)
+    return item.bool()
+
+
+def _index_tensor(self: Stored, item: object) -> Tensor:
+    """The tensor of a list, a range or an array of indexes."""
+    values = list(item) if isinstance(item, range) else item
+    try:
+        made = torch.as_tensor(values, device="cpu")
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise TypeError(f"{type(self).__name__} is indexed with lists of int or bool, got {item!r}") from error
+    return made if made.numel() else made.long()
+
+
+def _dimensions(item: PlainIndexItem | EllipsisType) -> int:
+    """How many batch dimensions a part of an index takes."""
+    if item is None or item is Ellipsis or isinstance(item, bool):
+        return 0
+    return item.dim() if isinstance(item, Tensor) and item.dtype is torch.bool else 1
+
+
+def indexed_size(batch_size: Size, index: PlainIndex) -> Size:
+    """The batch size that an index leaves, by the rules of torch.
+
+    Tensors among the parts broadcast to one shape, and so does a bool, which counts as one position or as none. It takes the
+    place of the first of them, or stands in front where slices or None lie between them.
+    """
+    items = index if isinstance(index, tuple) else (index,)
+    sizes: list[int] = []
+    shapes: list[Size] = []
+    places: list[int] = []
+    rest = iter(batch_size)
+    for item in items:
+        if item is None:
+            sizes.append(1)
+            continue
+        if isinstance(item, bool):
+            shapes.append(Size((int(item),)))
+            places.append(len(sizes))
+            continue
+        size = next(rest)
+        if isinstance(item, slice):
+            sizes.append(slice_length(item, size))
+        elif isinstance(item, Tensor) and item.dim() > 0:
+            shapes.append(item.shape)
+            places.append(len(sizes))
+        elif isinstance(item, int) and not -size <= item < size:
+            raise IndexError(f"index {item} is out of range for a batch dimension of size {size}")
+    sizes += rest
+    if shapes:
+        adjacent = places[0] == places[-1]
+        at = places[0] if adjacent else 0
+        sizes[at:at] = _broadcast(shapes)
+    return Size(sizes)
+
+
+def _broadcast(shapes: Sequence[Size]) -> Size:
+    """The shape that index tensors broadcast to.
+
+    Raises:
+        IndexError: there is none.
+    """
+    try:
+        shape: Size = torch.broadcast_shapes(*shapes)  # type: ignore[no-untyped-call] # torch leaves it untyped
+    except RuntimeError as error:
+        listed = ", ".join(str(list(shape)) for shape in shapes)
+        raise IndexError(f"the tensors of an index have to broadcast to one shape, got {listed}") from error
+    return shape
+
+
+def shown(index: Index) -> str:
+    """An index as it is written, tensors by their shape."""
+    if isinstance(index, tuple):
+        return ", ".join(shown(item) for item in index)
+    if isinstance(index, Tensor):
+        return f"Tensor{list(index.shape)}"
+    if isinstance(index, slice):
+        parts = [index.start, index.stop, *([] if index.step is None else [index.step])]
+        return ":".join("" if part is None else str(part) for part in parts)
+    return "..." if index is Ellipsis else repr(index)
