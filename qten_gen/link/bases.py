@@ -206,6 +206,8 @@ class Ancestry:
             if file.has_star_import and not any(field.specifier for field in cls.fields):
                 return None
             help = did_you_mean(resolved, sorted(file.names), "import it by name, or define it in this file")
+            if f"qten_gen.{resolved}" in ROOTS:
+                help = f"write: from qten_gen import {resolved}"
             return Diagnostic(UNRESOLVED_BASE, f"the base {resolved} is not defined in this file", base.place, help)
         located = self._names.locate(resolved)
         if located is None:

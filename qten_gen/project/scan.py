@@ -4,7 +4,7 @@ The scan uses regular expressions, so it may mistake the content of a string for
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from ..common.module_names import absolute
@@ -28,6 +28,7 @@ _DEEPEST = 100
 """How many parts of a dotted name count."""
 _NAME = r"[.\w]++"
 _HEAD = r"[^\W\d]\w*+"
+_ROOT = r"(?m)^class[ \t]++\w++[ \t]*+\([^)]*?(?<![\w.])(TensorClass|Module)(?![\w.])"
 
 
 class Scan(NamedTuple):
@@ -74,7 +75,7 @@ def scan(data: bytes, origin: Origin) -> Scan:
     lists = re.findall(_CLASS, code)
     heads = {name for bases in lists for name in re.findall(_HEAD, bases)}
     return Scan(
-        mentions="qten_gen" in code or b"qten_gen" in data,
+        mentions="qten_gen" in code or b"qten_gen" in data or _lacks_import(code, {item.bound for item in found}),
         derives=bool(lists),
         registers=re.search(_REGISTER, code) is not None,
         aliases=re.search(_ALIAS, code) is not None or re.search(_TENSORDICT, code) is not None,
@@ -83,6 +84,14 @@ def scan(data: bytes, origin: Origin) -> Scan:
         binds=tuple(sorted({item.bound for item in found})),
         relative=any(module.lstrip().startswith(".") and "import" in module for module, _ in re.findall(_FROM, code)),
     )
+
+
+def _lacks_import(code: str, bound: Collection[str]) -> bool:
+    """Whether a class derives from a root of the language that the file neither imports nor defines: a forgotten import."""
+    if "*" in bound:
+        return False
+    missing = {*re.findall(_ROOT, code)}.difference(bound)
+    return any(re.search(rf"\bclass {name}\b|^{name}\s*[:=]", code, re.MULTILINE) is None for name in missing)
 
 
 def _encoding(data: bytes) -> str:

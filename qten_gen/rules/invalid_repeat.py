@@ -44,6 +44,7 @@ class Net(Module):
                                                                        ^^^^^^^^^^^^^^^^^^
 """
 
+_SEQUENTIALS = ("torch.nn.Sequential", "torch.nn.modules.container.Sequential", "qten_gen.Sequential")
 _NO_NAMES = frozenset(f"builtins.{name}" for name in ("bool", "int", "float", "complex", "str", "bytes"))
 
 
@@ -71,6 +72,14 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
                 else "keep one of them: repeat creates a ModuleList, keys a ModuleDict"
             )
             yield Diagnostic(KIND, message, context.argument_place(field.name, given[1]), help)
+        if isinstance(field, SubmoduleDecl) and field.repeat is not None and field.type.name in _SEQUENTIALS:
+            message = (
+                f"{field.name} is annotated {field.type.text}, but repeat= makes a ModuleList, which cannot be called"
+            )
+            help = (
+                f"annotate it ModuleList[{field.type.text}], or write sequential(submodule(...), ...) without repeat="
+            )
+            yield Diagnostic(KIND, message, context.argument_place(field.name, "repeat"), help)
         problem = _problem(field.keys, config)
         if problem is not None:
             message, help = problem

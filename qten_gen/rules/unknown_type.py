@@ -49,7 +49,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     for field in context.source.fields:
         if field.annotation is None:
             continue
-        for name, type in _unknown(field.annotation):
+        for name, type in (*_unknown(field.annotation), *_unknown_heads(field.annotation, context.file)):
             if context.file.has_star_import:
                 help = "import it by name; qten-gen does not know what the star import binds"
             elif name in context.file.names:
@@ -83,3 +83,13 @@ def _unknown(type: TypeExpr) -> Iterator[tuple[str, TypeExpr]]:
     for argument in type.args:
         if isinstance(argument, TypeExpr):
             yield from _unknown(argument)
+
+
+def _unknown_heads(type: TypeExpr, file: SourceFile) -> Iterator[tuple[str, TypeExpr]]:
+    """The `nn` of `nn.Parameter`, where nothing binds it: then the name means what is written."""
+    head, dot, _ = type.name.partition(".")
+    if dot and head.isidentifier() and type.text.startswith(f"{head}.") and head not in file.names:
+        yield head, type
+    for argument in type.args:
+        if isinstance(argument, TypeExpr):
+            yield from _unknown_heads(argument, file)

@@ -95,3 +95,20 @@ def test_an_alias_is_found(line: str) -> None:
 @pytest.mark.parametrize("line", ["x = 1", "x = f()", "    x = tensor", "type(x)", "x == y", "x += y", "print(x)"])
 def test_other_assignments_are_not_taken_for_aliases(line: str) -> None:
     assert not scan(line.encode(), ORIGIN).aliases
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("class B(TensorClass):\n    x: Tensor\n", True),
+        ("class B(Base, Module):\n    pass\n", True),
+        ("from torch.nn import Module\nclass B(Module):\n    pass\n", False),
+        ("from torch.nn import *\nclass B(Module):\n    pass\n", False),
+        ("class Module:\n    pass\nclass B(Module):\n    pass\n", False),
+        ("Module = make()\nclass B(Module):\n    pass\n", False),
+        ("import torch.nn as nn\nclass B(nn.Module):\n    pass\n", False),
+        ("def make(Module):\n    class B(Module):\n        pass\n", False),
+    ],
+)
+def test_a_root_of_the_language_that_nothing_imports_is_a_forgotten_import(text: str, expected: bool) -> None:
+    assert scan(text.encode(), Origin("", "shop.model")).mentions is expected

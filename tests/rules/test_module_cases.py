@@ -204,3 +204,18 @@ def test_a_tie_is_followed_into_other_files() -> None:
 
     (said,) = found(text, base=INNER)
     assert said.startswith("QG309 Inner has no wieght")
+
+
+def test_a_repeated_sequence_is_no_sequential() -> None:
+    before = "from qten_gen import sequential"
+    field = 'body: nn.Sequential = sequential(submodule(nn.Linear, "dim", "dim"), repeat=3)'
+    assert module(field, before) == [
+        "QG310 body is annotated nn.Sequential, but repeat= makes a ModuleList, which cannot be called; "
+        "annotate it ModuleList[nn.Sequential], or write sequential(submodule(...), ...) without repeat="
+    ]
+    assert module(field.replace("nn.Sequential", "ModuleList[nn.Sequential]"), before) == []
+
+
+def test_a_name_of_a_module_that_nothing_binds_is_unknown_in_the_annotation_of_a_parameter() -> None:
+    text = "class Net(Module):\n    weight: optim.Parameter = param(3, initializer=nn.init.ones_)\n"
+    assert "QG207 optim is not defined in this file; import it, or define it in this file" in found(text)
