@@ -58,7 +58,7 @@ class Arranging:
     def broadcast_to(self, size: Sequence[int]) -> Self:
         """`expand` under the name of `torch.broadcast_to`."""
     def atleast_1d(self) -> Self:
-        """The object with a batch dimension of size 1 where it has none, else itself."""
+        """The object with a batch dimension of size 1 where it has none, as a view."""
     def atleast_2d(self) -> Self:
         """The object with at least two batch dimensions: new ones in front."""
     def atleast_3d(self) -> Self:

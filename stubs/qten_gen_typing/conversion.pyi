@@ -30,6 +30,7 @@ class Conversion(Stored):
         batch_size: int | Sequence[int] | None = None,
         cast_filter: CastFilter | None = None,
         inplace: bool = False,
+        copy: bool = False,
     ) -> T: ...
     @overload
     def to(
@@ -40,6 +41,7 @@ class Conversion(Stored):
         batch_size: int | Sequence[int] | None = None,
         cast_filter: CastFilter | None = None,
         inplace: bool = False,
+        copy: bool = False,
     ) -> T: ...
     @overload
     def to(
@@ -50,8 +52,9 @@ class Conversion(Stored):
         batch_size: int | Sequence[int] | None = None,
         cast_filter: CastFilter | None = None,
         inplace: bool = False,
+        copy: bool = False,
     ) -> T:
-        """The object on a device, or with another dtype, or with both of another tensor; itself where there is nothing to do.
+        """A new object on a device, or with another dtype, or with both of another tensor. Tensors that fit already are shared.
 
         A dtype is that of the floating point tensors, as in `nn.Module.to`; other tensors keep theirs. Of another TensorClass the
         device is taken.
@@ -71,6 +74,7 @@ class Conversion(Stored):
             batch_size: The batch size of the result, which all tensors have to start with.
             cast_filter: Tells which tensors are cast; then any dtype will do. A function of two arguments also gets the key.
             inplace: Change this object, and return it. Tensors and nested objects are exchanged for others.
+            copy: Copy tensors that fit already too, so that the result shares none with this object.
 
         Raises:
             TypeError: the dtype is neither floating point nor complex, and there is no `cast_filter`.

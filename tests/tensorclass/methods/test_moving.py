@@ -16,11 +16,42 @@ def dtypes(value: Batch) -> dict[str, torch.dtype]:
     return {path: tensor.dtype for path, tensor in tensors(value).items()}
 
 
-def test_to_the_device_that_it_has_is_the_object_itself() -> None:
-    value = batch(4).to("cpu")
-    assert value.to("cpu") is value
-    assert value.to(torch.device("cpu"), non_blocking=True) is value
-    assert value.cpu() is value
+FITTING: dict[str, Callable[[Batch], Batch]] = {
+    "to(device)": lambda value: value.to("cpu"),
+    "to(device, non_blocking)": lambda value: value.to(torch.device("cpu"), non_blocking=True),
+    "to(dtype)": lambda value: value.to(torch.float32),
+    "to(other)": lambda value: value.to(flat(2)),
+    "to()": lambda value: value.to(),
+    "cpu()": lambda value: value.cpu(),
+    "float()": lambda value: value.float(),
+    "atleast_1d()": lambda value: value.atleast_1d(),
+    "atleast_2d()": lambda value: value.atleast_2d(),
+    "atleast_3d()": lambda value: value.atleast_3d(),
+}
+"""Operations on an object of three batch dimensions, which need change nothing."""
+
+
+@pytest.mark.parametrize("operation", FITTING.values(), ids=FITTING.keys())
+def test_an_operation_that_changes_nothing_gives_a_new_object_that_is_not_locked(
+    operation: Callable[[Batch], Batch],
+) -> None:
+    value = batch(4, 2, 3).to("cpu").lock_()
+    names = value.names
+    tokens = value.tokens
+    out = operation(value)
+    out.tokens = tokens + 1
+    assert torch.equal(value.tokens, tokens) and value.is_locked
+    assert out.names == names and out.batch_size == value.batch_size and out.point is not value.point
+
+
+def test_a_fitting_tensor_is_shared_unless_it_is_to_be_copied() -> None:
+    value = batch(4)
+    assert value.to(torch.float32).tokens is value.tokens
+    copied = value.to(torch.float32, copy=True)
+    assert_applied(copied, value, torch.clone)
+    assert not {tensor.data_ptr() for tensor in tensors(copied).values()} & {
+        tensor.data_ptr() for tensor in tensors(value).values()
+    }
 
 
 def test_to_a_device_from_none_is_a_new_object_with_the_same_tensors() -> None:
@@ -50,12 +81,6 @@ def test_a_dtype_is_that_of_the_floating_point_tensors(args: tuple[Any, ...], na
     assert torch.bool in expected.values() and torch.int64 in expected.values()
 
 
-def test_to_a_dtype_that_it_has_is_the_object_itself() -> None:
-    value = batch(4)
-    assert value.to(torch.float32) is value
-    assert value.float() is value
-
-
 def test_complex_tensors_are_cast_to_complex_dtypes_only() -> None:
     value = flat(4).replace(x=torch.zeros(4, dtype=torch.complex64))
     assert value.to(torch.float64).x.dtype == torch.complex64
@@ -72,8 +97,6 @@ def test_an_integer_dtype_is_refused() -> None:
 
 def test_to_another_object_takes_its_device() -> None:
     assert batch(4).to(flat(2).to("meta")).device == torch.device("meta")
-    value = batch(4)
-    assert value.to(flat(2)) is value
 
 
 def test_to_refuses_unknown_arguments() -> None:

@@ -35,6 +35,7 @@ def to(
     batch_size: int | Sequence[int] | None = None,
     cast_filter: CastFilter | None = None,
     inplace: bool = False,
+    copy: bool = False,
 ) -> T: ...
 @overload
 def to(
@@ -45,6 +46,7 @@ def to(
     batch_size: int | Sequence[int] | None = None,
     cast_filter: CastFilter | None = None,
     inplace: bool = False,
+    copy: bool = False,
 ) -> T: ...
 @overload
 def to(
@@ -55,9 +57,10 @@ def to(
     batch_size: int | Sequence[int] | None = None,
     cast_filter: CastFilter | None = None,
     inplace: bool = False,
+    copy: bool = False,
 ) -> T: ...
 def to(self: T, *args: Target | bool | None, **options: Any) -> T:
-    """The object on a device, or with another dtype, or with both of another tensor; itself where there is nothing to do.
+    """A new object on a device, or with another dtype, or with both of another tensor. Tensors that fit already are shared.
 
     A dtype is that of the floating point tensors, as in `nn.Module.to`; other tensors keep theirs. Of another TensorClass the
     device is taken.
@@ -77,6 +80,7 @@ def to(self: T, *args: Target | bool | None, **options: Any) -> T:
         batch_size: The batch size of the result, which all tensors have to start with.
         cast_filter: Tells which tensors are cast; then any dtype will do. A function of two arguments also gets the key.
         inplace: Change this object, and return it. Tensors and nested objects are exchanged for others.
+        copy: Copy tensors that fit already too, so that the result shares none with this object.
 
     Raises:
         TypeError: the dtype is neither floating point nor complex, and there is no `cast_filter`.
@@ -90,28 +94,33 @@ def to(self: T, *args: Target | bool | None, **options: Any) -> T:
             return _cast(self, target)
         if isinstance(target, (str, torch.device)):
             return _moved(self, target, False)
-    batch_size, cast_filter, inplace = (options.pop(name, None) for name in ("batch_size", "cast_filter", "inplace"))
+    batch_size, cast_filter, inplace, copy = (
+        options.pop(name, None) for name in ("batch_size", "cast_filter", "inplace", "copy")
+    )
     if inplace:
         refuse_if_locked(self, "move or cast")
     device, dtype, non_blocking = _target(args, options)
-    out = self if device is None else _moved(self, device, non_blocking)
+    out = shallow_copy(self) if device is None else _moved(self, device, non_blocking)
     if dtype is not None:
         out = (
             _cast(out, dtype) if cast_filter is None else late.methods__cast_filters.cast_some(out, dtype, cast_filter)
         )
+    if copy:
+        out = out._zip(_unshared, self)
     if batch_size is not None:
-        out = late.fields__batch_sizes.with_batch_size(
-            shallow_copy(out) if out is self else out, as_batch_size(batch_size)
-        )
+        out = late.fields__batch_sizes.with_batch_size(out, as_batch_size(batch_size))
     return _exchanged(self, out) if inplace else out
 
 
 def _exchanged(self: T, out: T) -> T:
     """The object itself, with the contents of another."""
-    if out is not self:
-        self._assign(*out._field_values(), out._batch_size, out._device)
-        self._names = out._names
+    self._assign(*out._field_values(), out._batch_size, out._device)
+    self._names = out._names
     return self
+
+
+def _unshared(tensor: Tensor, before: Tensor) -> Tensor:
+    return tensor.clone() if tensor is before else tensor
 
 
 def _target(
@@ -141,10 +150,10 @@ def _target(
 
 
 def _moved(self: T, device: DeviceSpec, non_blocking: bool) -> T:
-    """The object on a device; itself where it is known to be there."""
+    """A new object on a device, with the same tensors where it is known to be there."""
     found = as_device(device)
     if found == self._device:
-        return self
+        return shallow_copy(self)
     return self._map_with(_move_without_waiting if non_blocking else Tensor.to, found, found)
 
 
@@ -153,7 +162,7 @@ def _move_without_waiting(tensor: Tensor, device: torch.device) -> Tensor:
 
 
 def _cast(self: T, dtype: torch.dtype) -> T:
-    """Floating point tensors (and complex ones, where `dtype` is complex) in another dtype; itself where they have it."""
+    """Floating point tensors (and complex ones, where `dtype` is complex) in another dtype, in a new object."""
     if not (dtype.is_floating_point or dtype.is_complex):
         raise TypeError(
             f"{type(self).__name__}.to: expected a floating point or complex dtype, got {dtype}; "
@@ -167,7 +176,9 @@ def _cast(self: T, dtype: torch.dtype) -> T:
         else:
             all_cast = False
     # `Tensor.type` is `Tensor.to` with nothing but a dtype, which torch need not tell from a device first.
-    return self._map_with(Tensor.type if all_cast else _with_dtype, dtype, self._device) if changes else self
+    return (
+        self._map_with(Tensor.type if all_cast else _with_dtype, dtype, self._device) if changes else shallow_copy(self)
+    )
 
 
 def _with_dtype(tensor: Tensor, dtype: torch.dtype) -> Tensor:

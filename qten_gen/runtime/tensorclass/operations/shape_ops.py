@@ -244,17 +244,18 @@ def broadcast_to(self: T, size: Sequence[int], **refused: Never) -> T:
 
 
 def atleast_1d(self: T) -> T:
-    """The object with a batch dimension of size 1 where it has none, else itself."""
-    return self if self._batch_size else reshape(self, 1)
+    """The object with a batch dimension of size 1 where it has none, as a view."""
+    return reshape(self, self._batch_size or 1)
 
 
 def atleast_2d(self: T) -> T:
     """The object with at least two batch dimensions: new ones in front."""
     batch_ndim = len(self._batch_size)
-    return self if batch_ndim >= 2 else reshape(self, (1,) * (2 - batch_ndim) + tuple(self._batch_size))
+    return reshape(self, (1,) * (2 - batch_ndim) + tuple(self._batch_size))
 
 
 def atleast_3d(self: T) -> T:
     """The object with at least three batch dimensions: one new one behind the others, more in front."""
     batch_ndim = len(self._batch_size)
-    return self if batch_ndim >= 3 else reshape(self, (*(1,) * (2 - batch_ndim), *self._batch_size, 1))
+    size = (*(1,) * (2 - batch_ndim), *self._batch_size, *(1,) * (batch_ndim < 3))
+    return reshape(self, size)
