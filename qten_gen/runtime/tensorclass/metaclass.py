@@ -132,8 +132,11 @@ class TensorClassMeta(DeclarationMeta):
             pytree.register_entries()
         cls._shapes = _shapes_of(summary)
         annotations = {f.name: f.annotation for f in summary.fields}
+        keyword_only = {f.name for f in summary.fields if f.kw_only}
         # Not declared on the metaclass: checkers make both for the classes themselves.
-        type.__setattr__(cls, "__dataclass_fields__", protocols.dataclass_fields(annotations, cls._defaults))
+        type.__setattr__(
+            cls, "__dataclass_fields__", protocols.dataclass_fields(annotations, cls._defaults, keyword_only)
+        )
         positional = tuple(f.name for f in summary.fields if not f.kw_only)
         type.__setattr__(cls, "__match_args__", positional)
         # Looked up once, and where dynamo can follow: `construct` calls it past an `__init__` of the class's own.

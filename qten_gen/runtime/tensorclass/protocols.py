@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -11,16 +11,16 @@ if TYPE_CHECKING:
 
 
 def dataclass_fields(
-    annotations: Mapping[str, object], defaults: Mapping[str, Default]
+    annotations: Mapping[str, object], defaults: Mapping[str, Default], keyword_only: Collection[str]
 ) -> dict[str, dataclasses.Field[object]]:
     """A `__dataclass_fields__` for `dataclasses.fields`, `asdict` and `replace`.
 
     `batch_size`, `device` and `names` are in it as pseudo-fields of the kind `InitVar`: `replace` passes them on to the
     constructor, and the other functions leave them out.
     """
-    made = {name: _field(name, type_, defaults.get(name)) for name, type_ in annotations.items()}
+    made = {name: _field(name, type_, defaults.get(name), name in keyword_only) for name, type_ in annotations.items()}
     for name in ("batch_size", "device", "names"):
-        made[name] = _field(name, dataclasses.InitVar[object], None)
+        made[name] = _field(name, dataclasses.InitVar[object], None, True)
         made[name].default = None
         _set_kind(made[name], "_FIELD_INITVAR")
     return made
@@ -41,7 +41,7 @@ class DataclassParams(NamedTuple):
     weakref_slot: bool = False
 
 
-def _field(name: str, type_: object, default: Default | None) -> dataclasses.Field[object]:
+def _field(name: str, type_: object, default: Default | None, is_keyword_only: bool) -> dataclasses.Field[object]:
     """The `dataclasses.Field` for one field; `dataclasses.field` itself leaves out name, type and kind."""
     made: dataclasses.Field[object]
     if default is None:
@@ -53,6 +53,7 @@ def _field(name: str, type_: object, default: Default | None) -> dataclasses.Fie
         made.default = default.value
     made.name = name
     made.type = type_
+    made.kw_only = is_keyword_only
     _set_kind(made, "_FIELD")
     return made
 

@@ -43,6 +43,9 @@ class TestDataclasses:
         assert (found["mask"].default, found["source"].default) == (None, "train")
         assert found["tags"].default_factory is list
 
+    def test_fields_say_which_are_keyword_only(self) -> None:
+        assert {each.name: each.kw_only for each in dataclasses.fields(Counted)} == {"x": False, "note": True}
+
     def test_asdict_copies_tensors_and_makes_dicts_of_nested_objects(self) -> None:
         value = batch(4, full=False)
         made = dataclasses.asdict(value)

@@ -284,6 +284,13 @@ def test_a_locked_object_is_not_loaded_into(tmp_path: Path) -> None:
         outer(4).lock_().load_memmap_(tmp_path)
 
 
+def test_the_tensors_of_a_locked_object_are_not_exchanged_for_files(tmp_path: Path) -> None:
+    value = outer(4).lock_()
+    with pytest.raises(RuntimeError, match=r"cannot map the tensors of a Outer: it is locked"):
+        value.memmap_(tmp_path)
+    assert not [*tmp_path.iterdir()]
+
+
 def test_a_frozen_object_is_saved_and_loaded_and_not_changed_in_place(tmp_path: Path) -> None:
     value = Frozen(torch.rand(4), outer(4).inner, batch_size=4)
     saved = value.memmap(tmp_path)

@@ -148,11 +148,13 @@ def memmap_(
     (True, True)
 
     Raises:
+        RuntimeError: the object is locked, and not because it is a memory map; use `memmap`.
         FrozenInstanceError: the object is frozen; use `memmap`.
     """
     if refused:
         raise unexpected(self, "memmap_", refused)
     refuse_if_frozen(self, "map the tensors of")
+    _refuse_unless_mapped(self, "map the tensors of")
     options = Options(copy_existing, allow_pickle=allow_pickle, durable=durable, existsok=existsok, threads=num_threads)
 
     folder = _absolute(prefix)
