@@ -47,6 +47,13 @@ def test_register_gives_the_handler_back() -> None:
     assert functional().register(Shape)(handler) is handler
 
 
+def test_what_cannot_be_called_is_not_registered() -> None:
+    name = functional()
+    with pytest.raises(TypeError, match=r"\.register: expected a function, got 3$"):
+        name.register(list)(3)  # type: ignore[arg-type] # what the test is about
+    assert not name().allows([])
+
+
 def test_a_handler_may_be_registered_for_several_types() -> None:
     name, handler = functional(), says("either")
     name.register(int)(handler)

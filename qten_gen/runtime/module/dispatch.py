@@ -100,12 +100,15 @@ class Functional(HandlerTables):
             replace: Whether the handler may take the place of one that was registered elsewhere.
 
         Raises:
-            TypeError: `obj_type` is not a class, or not one that the class of an object can be compared with.
+            TypeError: `obj_type` is not a class, or not one that the class of an object can be compared with; or the handler
+                cannot be called.
             ValueError: this class has a handler for `obj_type` from another place; the error names both places.
         """
         types = registrable(cls.__name__, obj_type)
 
         def decorate(handler: H) -> H:
+            if not callable(handler):
+                raise TypeError(f"{cls.__name__}.register: expected a function, got {handler!r:.80}")
             made = registration(handler, sys._getframe(1))
             with _registration:
                 for each in types:

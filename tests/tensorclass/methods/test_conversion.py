@@ -33,6 +33,11 @@ def test_from_dict_infers_nothing() -> None:
     assert Flat.from_dict({"x": torch.zeros(4), "y": torch.zeros(4)}).batch_size == ()
 
 
+def test_from_dict_says_what_it_takes() -> None:
+    with pytest.raises(TypeError, match=r"^Flat\.from_dict: expected a mapping of fields to values, got int 1$"):
+        Flat.from_dict(1)  # type: ignore[arg-type] # what the test is about
+
+
 def test_from_dict_refuses_unknown_and_missing_keys() -> None:
     with pytest.raises(TypeError, match=r"Batch\.from_dict: no field 'tokns'; did you mean 'tokens'\?"):
         Batch.from_dict({"tokns": 1})

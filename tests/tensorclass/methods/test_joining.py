@@ -53,7 +53,9 @@ def test_joining_asks_for_objects() -> None:
 
 
 def test_joining_asks_for_batch_sizes_that_fit() -> None:
-    with pytest.raises(ValueError, match=r"stack: expected Flat of one batch size, got \[2\] and \[3\]"):
+    with pytest.raises(
+        ValueError, match=r"stack: expected Flat of one batch size, got \[2\] and \[3\]; Flat.lazy_stack takes"
+    ):
         Flat.stack([flat(2), flat(3)])
     with pytest.raises(ValueError, match=r"cat: .* differ in dimension 0 only, got \[2, 3\] and \[2, 4\]"):
         Flat.cat([flat(2, 3), flat(2, 4)])
@@ -77,6 +79,15 @@ def test_joining_names_the_field_whose_shapes_do_not_fit() -> None:
     far = batch(2).replace(point=point(2).to("meta"))
     with pytest.raises(ValueError, match=r"stack: Point\.position: expected one device .*, got cpu and meta"):
         Batch.stack([batch(2), far])
+
+
+def test_a_message_about_long_static_values_is_short() -> None:
+    one, other = (batch(2).replace(tags=["a"] * 100_000 + [last]) for last in "ab")
+    with pytest.raises(
+        ValueError, match=r"differs between the objects: two values that both begin like \['a', "
+    ) as raised:
+        Batch.stack([one, other])
+    assert len(str(raised.value)) < 300
 
 
 def test_joining_asks_for_equal_static_values() -> None:

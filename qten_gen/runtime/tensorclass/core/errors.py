@@ -8,10 +8,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from difflib import get_close_matches
+from reprlib import Repr
 
 from torch import Tensor
 
 from .stored import Stored
+
+_SHORT = Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
 
 
 def label(self: Stored, name: str) -> str:
@@ -33,6 +37,16 @@ def describe(value: object) -> str:
     if isinstance(value, (int, float, complex, str)) and len(repr(value)) < 30:
         return f"{kind} {value!r}"
     return f"a {kind}"
+
+
+def difference(first: object, other: object) -> str:
+    """What a message about two values that differ shows of them, however long they are.
+
+    >>> difference("train", "test")
+    "'train' and 'test'"
+    """
+    one, two = _SHORT.repr(first), _SHORT.repr(other)
+    return f"{one} and {two}" if one != two else f"two values that both begin like {one}"
 
 
 def of_another_class(cls: type, value: object) -> TypeError:

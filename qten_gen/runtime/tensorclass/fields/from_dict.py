@@ -10,7 +10,7 @@ from torch import Size, Tensor
 
 from ..core.construction import DeviceLike, construct
 from ..core.contents import nested_class, tensors_of
-from ..core.errors import suggestion
+from ..core.errors import describe, suggestion
 from ..core.names import NamesLike
 from ..core.sizes import BatchSize
 from ..core.sizes import batch_size as as_batch_size
@@ -48,6 +48,8 @@ def from_dict(
         TypeError: a key is not a field, or a field without default is missing.
         ValueError: a shape does not start with the batch size, or it is both given and to be found.
     """
+    if not isinstance(values, Mapping):
+        raise TypeError(f"{cls.__name__}.from_dict: expected a mapping of fields to values, got {describe(values)}")
     for name in values:
         if name not in cls._fields:
             raise TypeError(f"{cls.__name__}.from_dict: no field {name!r}{suggestion(name, cls._fields)}")

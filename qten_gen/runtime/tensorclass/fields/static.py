@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol, TypeVar, cast, runtime_checkable
 import torch
 from torch import Tensor
 
-from ..core.errors import describe, label
+from ..core.errors import describe, difference, label
 from ..core.stored import Stored
 
 S = TypeVar("S")
@@ -111,7 +111,7 @@ def shared_value(where: str, values: object) -> object:
         if not equal(found[0], value):
             raise ValueError(
                 f"{where} is the same for a whole batch, but differs between the items of the TensorDict: "
-                f"{found[0]!r} and {value!r}"
+                f"{difference(found[0], value)}"
             )
     return found[0]
 
@@ -186,6 +186,6 @@ def same(self: Stored, name: str, values: Sequence[S]) -> S:
         if value is not first and not equal(first, value):
             raise ValueError(
                 f"{label(self, name)} is the same for a whole batch, but differs between the objects: "
-                f"{first!r} and {value!r}; a PerItem field has a value for each item"
+                f"{difference(first, value)}; a PerItem field has a value for each item"
             )
     return first

@@ -52,7 +52,8 @@ def stack(items: Iterable[T], dim: int = 0, fn: Callable[..., Tensor] = stack_te
             raise _of_two_classes("stack", first, item)
         if item._batch_size != size:
             raise ValueError(
-                f"stack: expected {cls.__name__} of one batch size, got {list(size)} and {list(item._batch_size)}"
+                f"stack: expected {cls.__name__} of one batch size, got {list(size)} and {list(item._batch_size)}; "
+                f"{cls.__name__}.lazy_stack takes objects of different lengths"
             )
     batch_ndim = len(size)
     if not -batch_ndim - 1 <= dim <= batch_ndim:
