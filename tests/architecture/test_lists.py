@@ -13,7 +13,7 @@ from qten_gen.runtime.declaring.declared_class import DeclaredClass
 from qten_gen.runtime.declaring.metaclass import DeclarationMeta
 from qten_gen.runtime.module.metaclass import ModuleMeta
 from qten_gen.runtime.tensorclass.metaclass import TensorClassMeta
-from qten_gen.runtime.tensorclass.operations.absent_attributes import Absent
+from qten_gen.runtime.tensorclass.operations.binding import Absent
 
 from .imports import PACKAGE, REPOSITORY, imports, sources
 

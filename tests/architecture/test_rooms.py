@@ -262,7 +262,7 @@ TENSORCLASS = (
     {"torch_tools"},
     {"operations"},
     {"interop", "processes", "storage"},
-    {"lazy_stack", "protocols", "saving"},
+    {"lazy_stack", "saving"},
     {"metaclass"},
     {"tensorclass"},
     {"dataclass_types", "from_tensordict"},

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+import dataclasses
 from abc import update_abstractmethods
-from dataclasses import field as dataclass_field
+from collections.abc import Collection, Mapping
 from functools import partial
 from multiprocessing.reduction import ForkingPickler
 from types import MemberDescriptorType
-from typing import TYPE_CHECKING, Any, Literal, cast, dataclass_transform
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, dataclass_transform
 
 from ...common import language
 from ...common.naming import PRIVATE_NAMES, storage
 from ..declaring.declared_class import without_annotations
 from ..declaring.fields import field
 from ..declaring.metaclass import DeclarationMeta
-from . import protocols
 from .core import attributes
 from .core.stored import Stored
-from .operations import absent_attributes
+from .operations import binding
 from .torch_tools import pytree
 
 if TYPE_CHECKING:
+    from ..declaring.fields import Default
     from ..declaring.generator import ClassStatement, Declaration
     from ..declaring.summary import Summary
 
@@ -52,7 +53,7 @@ def _reduce_for_processes(instance: Any) -> Any:
     return reduce_for_processes(instance)
 
 
-@dataclass_transform(field_specifiers=(field, dataclass_field), eq_default=False)
+@dataclass_transform(field_specifiers=(field, dataclasses.field), eq_default=False)
 @without_annotations
 class TensorClassMeta(DeclarationMeta):
     """Metaclass of TensorClass."""
@@ -89,7 +90,7 @@ class TensorClassMeta(DeclarationMeta):
         ) -> TensorClassMeta: ...
 
     def __dir__(cls) -> list[str]:
-        return absent_attributes.present(cls, super().__dir__())
+        return binding.present(cls, super().__dir__())
 
     @staticmethod
     def _read_declaration(statement: ClassStatement) -> Declaration:
@@ -111,7 +112,7 @@ class TensorClassMeta(DeclarationMeta):
 
     @staticmethod
     def _prepare_namespace(namespace: dict[str, object], summary: Summary) -> None:
-        namespace["__dataclass_params__"] = protocols.DataclassParams(summary.frozen)
+        namespace["__dataclass_params__"] = _DataclassParams(summary.frozen)
         if "open" in summary.flags:
             return
         given = namespace.get("__slots__", ())
@@ -134,9 +135,7 @@ class TensorClassMeta(DeclarationMeta):
         annotations = {f.name: f.annotation for f in summary.fields}
         keyword_only = {f.name for f in summary.fields if f.kw_only}
         # Not declared on the metaclass: checkers make both for the classes themselves.
-        type.__setattr__(
-            cls, "__dataclass_fields__", protocols.dataclass_fields(annotations, cls._defaults, keyword_only)
-        )
+        type.__setattr__(cls, "__dataclass_fields__", _dataclass_fields(annotations, cls._defaults, keyword_only))
         positional = tuple(f.name for f in summary.fields if not f.kw_only)
         type.__setattr__(cls, "__match_args__", positional)
         # Looked up once, and where dynamo can follow: `construct` calls it past an `__init__` of the class's own.
@@ -209,3 +208,56 @@ def _gather_defaults(cls: type) -> None:
     """Put inherited primitives under the class's own name as well, for the same reason."""
     for name in _DEFAULTS:
         type.__setattr__(cls, name, getattr(cls, name))
+
+
+def _dataclass_fields(
+    annotations: Mapping[str, object], defaults: Mapping[str, Default], keyword_only: Collection[str]
+) -> dict[str, dataclasses.Field[object]]:
+    """A `__dataclass_fields__` for `dataclasses.fields`, `asdict` and `replace`.
+
+    `batch_size`, `device` and `names` are in it as pseudo-fields of the kind `InitVar`: `replace` passes them on to the
+    constructor, and the other functions leave them out.
+    """
+    made = {name: _field(name, type_, defaults.get(name), name in keyword_only) for name, type_ in annotations.items()}
+    for name in ("batch_size", "device", "names"):
+        made[name] = _field(name, dataclasses.InitVar[object], None, True)
+        made[name].default = None
+        _set_kind(made[name], "_FIELD_INITVAR")
+    return made
+
+
+class _DataclassParams(NamedTuple):
+    """A `__dataclass_params__`, which `pprint` and others read: no method of a TensorClass was written by `dataclass`."""
+
+    frozen: bool
+    init: bool = False
+    repr: bool = False
+    eq: bool = False
+    order: bool = False
+    unsafe_hash: bool = False
+    match_args: bool = False
+    kw_only: bool = False
+    slots: bool = False
+    weakref_slot: bool = False
+
+
+def _field(name: str, type_: object, default: Default | None, is_keyword_only: bool) -> dataclasses.Field[object]:
+    """The `dataclasses.Field` for one field; `dataclasses.field` itself leaves out name, type and kind."""
+    made: dataclasses.Field[object]
+    if default is None:
+        made = dataclasses.field()
+    elif default.is_factory:
+        made = dataclasses.field(default_factory=default.value)  # type: ignore[call-overload] # a factory is callable
+    else:
+        made = dataclasses.field()
+        made.default = default.value
+    made.name = name
+    made.type = type_
+    made.kw_only = is_keyword_only
+    _set_kind(made, "_FIELD")
+    return made
+
+
+def _set_kind(made: dataclasses.Field[object], kind: str) -> None:
+    """`dataclasses` tells real fields from pseudo-fields by a private attribute, which only its decorator sets."""
+    setattr(made, "_field_type", getattr(dataclasses, kind))  # noqa: B010 # the attribute is not in the typeshed

@@ -17,7 +17,7 @@ from .metaclass import Flagged, TensorClassMeta
 from .methods import indexing, metadata, moving
 from .methods.gradients import Gradients
 from .methods.metadata import Metadata
-from .operations import absent_attributes, binding
+from .operations import binding
 from .saving import Saving
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from .interop.arrays import Array
     from .lazy_stack import LazyStack
 else:
-    Operations = absent_attributes.WithAdvice
+    Operations = binding.WithAdvice
 
 T = TypeVar("T", bound="TensorClass")
 

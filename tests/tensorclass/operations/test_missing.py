@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from qten_gen import TensorClass
-from qten_gen.runtime.tensorclass.operations import absent_attributes
+from qten_gen.runtime.tensorclass.operations import binding
 from qten_gen.runtime.tensorclass.operations.tensordict_alternatives import ADVICE
 
 from .declared import Batch, example
@@ -107,5 +107,5 @@ def test_a_class_may_find_attributes_of_its_own() -> None:
 
 
 def test_every_absent_name_has_advice() -> None:
-    absent = [*absent_attributes.OF_TENSORDICT, *absent_attributes.OF_TENSORS, *absent_attributes.WRITTEN]
+    absent = [*binding.OF_TENSORDICT, *binding.OF_TENSORS, *binding.WRITTEN]
     assert sorted(absent) == sorted(ADVICE)

@@ -1,11 +1,18 @@
-"""TensorClass has the operations from the start, and loads their table when one is first used.
+"""The names that TensorClass has from the start: the operations, whose table is loaded when one is first used, and absent ones.
 
 The table and what it stands on are a fifth of what a program with a TensorClass would load, and most programs use few of them.
+
+A name of tensordict or Tensor that is not here says what to use instead. It is a descriptor that raises AttributeError, on a base
+behind TensorClass. A `__getattr__` would be shorter, but Python then looks every attribute up in the slow way, also those that
+exist: twice the time for a field.
 """
 
 from __future__ import annotations
 
-from ..core.late import Late
+from collections.abc import Iterable
+from typing import Never
+
+from ..core.late import Late, import_all
 
 OPERATORS = """
     add iadd radd sub isub rsub mul imul rmul truediv itruediv rtruediv floordiv ifloordiv rfloordiv mod imod rmod pow ipow
@@ -38,3 +45,75 @@ def bind(cls: type) -> None:
     for name in CLASS_METHODS:
         Late("operations.bound", on_class=True).put(cls, name)
     cls.__hash__ = None  # type: ignore[assignment] # as a class statement with `__eq__` has it
+
+
+OF_TENSORDICT = """
+    apply_ arecv as_tensor asend attrs bytes cat_from_tensordict cat_tensors clear clear_refs_for_compile_ complex32
+    consolidate create_nested data_ptr del_ densify empty entry_class extend fields filter_empty_
+    filter_non_tensor_data flatten_keys from_any from_consolidated from_csv from_dict_instance from_h5 from_json
+    from_list from_module from_modules from_pandas from_parquet from_pytree from_remote_init from_schema
+    from_struct_array from_tuple from_zarr fromkeys get_item_shape get_non_tensor init_remote is_consolidated
+    is_non_tensor make_memmap make_memmap_from_storage make_memmap_from_tensor ndimension new_tensor
+    non_tensor_items pack pin_memory_ popitem qint32 qint8 quint4x2 quint8 rename_key_ rename_keys separates
+    set_non_tensor split_keys stack_from_tensordict stack_tensors to_csv to_h5 to_json to_lazystack to_mds to_module
+    to_namedtuple to_padded_tensor to_pandas to_parquet to_pytree to_store to_struct_array to_zarr type uint16
+    uint32 uint64 unflatten_keys
+""".split()
+"""Members of tensordict's TensorClass that are not here; `tensordict_alternatives.py` has the advice."""
+
+OF_TENSORS = "grad_fn is_leaf register_hook retain_grad".split()
+"""Attributes of a Tensor that tensordict does not have either, and that functions of torch read."""
+
+WRITTEN = "_is_param persistent".split()
+"""What `nn.Parameter(batch)` and `nn.Buffer(batch)` assign to what they are given."""
+
+
+class Absent:
+    """An attribute of another library's that is not here. A field, or a member of a class of the user's, may be called so."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: object, owner: type) -> Never:
+        raise self.error(owner)
+
+    def error(self, owner: type) -> AttributeError:
+        """The error of the attribute, to be raised."""
+        from .tensordict_alternatives import ADVICE
+
+        return AttributeError(f"{owner.__name__} has no attribute {self.name!r}; {ADVICE[self.name]}")
+
+
+class AbsentWhenWritten(Absent):
+    """One that is assigned to."""
+
+    __slots__ = ()
+
+    def __set__(self, instance: object, value: object) -> Never:
+        raise self.error(type(instance))
+
+
+def present(cls: type, names: Iterable[str]) -> list[str]:
+    """The names that do not stand for something absent, for `dir`, after which tools ask for signatures and documentation."""
+    for base in cls.__mro__:
+        import_all(base)
+    return [name for name in names if not isinstance(_found(cls, name), Absent)]
+
+
+def _found(cls: type, name: str) -> object:
+    return next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
+
+
+class WithAdvice:
+    """The base that has the names."""
+
+    __slots__ = ()
+
+    def __dir__(self) -> list[str]:
+        return present(type(self), super().__dir__())
+
+
+for _name in (*OF_TENSORDICT, *OF_TENSORS, *WRITTEN):
+    setattr(WithAdvice, _name, (AbsentWhenWritten if _name in WRITTEN else Absent)(_name))

@@ -127,4 +127,4 @@ ADVICE = {
     "_is_param": "a parameter is a tensor: nn.Parameter(batch.x)",
     "persistent": "a buffer is a tensor: nn.Buffer(batch.x)",
 }
-"""The same for all names of `absent_attributes.py`."""
+"""The same for all names of `binding.py`."""
