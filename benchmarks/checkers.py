@@ -69,7 +69,7 @@ def use() -> str:
             lines.append("    return batch.replace(mask=batch.tokens)")
         for name in layers:
             lines.append(f"def f{name}(layer: {name}, x: torch.Tensor) -> torch.Tensor:")
-            lines.append('    print(layer.state_dict()["weight"], layer.config()["heads"])')
+            lines.append('    print(layer.state_dict()["weight"], layer.get_config()["heads"])')
             lines.append("    return layer(x)")
     return "\n".join(lines) + "\n"
 
@@ -127,7 +127,7 @@ def plain_use() -> str:
             lines.append("    return replace(batch, mask=batch.tokens)")
         for name in layers:
             lines.append(f"def f{name}(layer: {name}, x: torch.Tensor) -> torch.Tensor:")
-            lines.append('    print(layer.state_dict()["weight"], layer.config()["heads"])')
+            lines.append('    print(layer.state_dict()["weight"], layer.get_config()["heads"])')
             lines += ["    result: torch.Tensor = layer(x)", "    return result"]
     return "\n".join(lines) + "\n"
 

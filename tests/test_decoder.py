@@ -20,7 +20,7 @@ def declared() -> Decoder:
 @pytest.fixture
 def by_hand(declared: Decoder) -> plain.Decoder:
     """The plain model with the same weights."""
-    module = plain.Decoder(**declared.config())
+    module = plain.Decoder(**declared.get_config())
     module.load_state_dict(declared.state_dict())
     return module
 
@@ -46,7 +46,7 @@ def test_a_batch_gives_the_loss_that_the_gradients_are_of(declared: Decoder, pas
 
 def test_checkpoints_are_interchangeable(declared: Decoder, by_hand: plain.Decoder) -> None:
     assert list(declared.state_dict()) == list(by_hand.state_dict())
-    by_hand.load_state_dict(checkpoint(Decoder.from_config(declared.config())), strict=True)
+    by_hand.load_state_dict(checkpoint(Decoder.from_config(declared.get_config())), strict=True)
     declared.load_state_dict(checkpoint(by_hand), strict=True)
     assert_equal(declared.state_dict(), by_hand.state_dict())
 
@@ -67,13 +67,13 @@ def test_the_comparison_sees_a_single_bit(declared: Decoder, by_hand: plain.Deco
 
 
 def test_the_head_stays_the_embedding(declared: Decoder) -> None:
-    on_meta = Decoder.from_config(declared.config(), device="meta")
+    on_meta = Decoder.from_config(declared.get_config(), device="meta")
     on_meta.load_state_dict(declared.state_dict(), assign=True)
     assert on_meta.head is on_meta.embedding
 
 
 def test_rotary_positions_are_right_after_to_empty(declared: Decoder, passages: Passages) -> None:
-    made_empty = Decoder.from_config(declared.config(), device="meta").to_empty(device="cpu")
+    made_empty = Decoder.from_config(declared.get_config(), device="meta").to_empty(device="cpu")
     made_empty.load_state_dict(declared.state_dict())
     assert_equal(made_empty(passages.tokens), declared(passages.tokens))
 

@@ -90,7 +90,7 @@ def main(steps: int = 400) -> None:
         print(f"\nheld-out loss {decoder(held_out):.3f}; it writes\n")
     print(textwrap.indent(textwrap.fill(write(decoder, "On Monday ", length=350)), "  "))
 
-    compare(decoder, plain.Decoder(**decoder.config()), held_out)
+    compare(decoder, plain.Decoder(**decoder.get_config()), held_out)
     print("\nlogits, gradients and checkpoints equal to the plain model")
 
 

@@ -57,7 +57,7 @@ class Declared(_Steps, LightningModule, Module):  # type: ignore[misc] # Any to 
     seen: Tensor = buffer(initializer=nn.init.zeros_)
 
     def __post_init__(self) -> None:
-        self.save_hyperparameters(self.config())
+        self.save_hyperparameters(self.get_config())
 
 
 def trained(cls: Any, folder: Path) -> Any:

@@ -132,7 +132,7 @@ def test_autoreload_takes_over_what_has_changed(notebook: Notebook) -> None:
         "edit('weight * 2', 'weight * 3')",
         "print(net.twice.tolist(), Net(1).twice.tolist())",
         "edit('width: int', 'width: int = 5')",
-        "print(Net().config(), Batch is model.Batch)",
+        "print(Net().get_config(), Batch is model.Batch)",
     )
     assert found == ["2 2 2 2 True True", "two two two", "[3.0, 3.0] [3.0]", "{'width': 5} True"]
 

@@ -189,13 +189,13 @@ def _module_round_trip(cls: Any) -> None:
     declaration = cast("DeclaredClass", cls)._declaration
     for field in declaration.fields:
         getattr(one, field.name)
-    cls.from_config(one.config())
+    cls.from_config(one.get_config())
     needed = {field.argument for field in declaration.fields if isinstance(field, ConfigDecl) and field.default is None}
-    cls.from_config({name: value for name, value in one.config().items() if name in needed})
+    cls.from_config({name: value for name, value in one.get_config().items() if name in needed})
     repr(one)
     one.reset_parameters()
     one.to(torch.float64)
-    cls(**one.config(), device="meta")
+    cls(**one.get_config(), device="meta")
 
 
 def _same_texts(generated: Sequence[ModuleType], live: Sequence[ModuleType]) -> None:

@@ -66,8 +66,8 @@ def test_the_signature_has_the_aliases_with_the_types_of_the_fields() -> None:
 def test_config_has_the_names_of_the_arguments() -> None:
     block = Block(2, hidden=6)
 
-    assert block.config() == {"dim": 2, "norm": nn.LayerNorm, "hidden": 6}
-    assert Block.from_config(block.config()).config() == block.config()
+    assert block.get_config() == {"dim": 2, "norm": nn.LayerNorm, "hidden": 6}
+    assert Block.from_config(block.get_config()).get_config() == block.get_config()
 
 
 def test_repr_shows_the_names_of_the_arguments() -> None:
@@ -76,14 +76,14 @@ def test_repr_shows_the_names_of_the_arguments() -> None:
 
 @pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda block: pickle.loads(pickle.dumps(block))])
 def test_copies_and_pickles_keep_the_arguments(again: Callable[[Block], Block]) -> None:
-    assert again(Block(2, nn.RMSNorm)).config() == Block(2, nn.RMSNorm).config()
+    assert again(Block(2, nn.RMSNorm)).get_config() == Block(2, nn.RMSNorm).get_config()
 
 
 def test_a_subclass_inherits_the_alias() -> None:
     class Wide(Block):
         extra: int = 1
 
-    assert Wide(2, norm=nn.RMSNorm, extra=3).config() == {"dim": 2, "norm": nn.RMSNorm, "hidden": None, "extra": 3}
+    assert Wide(2, norm=nn.RMSNorm, extra=3).get_config() == {"dim": 2, "norm": nn.RMSNorm, "hidden": None, "extra": 3}
     assert inspect.signature(Wide).parameters["hidden"].annotation == int | None
 
 
@@ -91,7 +91,7 @@ def test_a_field_declared_again_without_an_alias_has_none() -> None:
     class Plain(Block):
         norm_class: type[nn.Module] = nn.RMSNorm
 
-    assert Plain(2).config() == {"dim": 2, "norm_class": nn.RMSNorm, "hidden": None}
+    assert Plain(2).get_config() == {"dim": 2, "norm_class": nn.RMSNorm, "hidden": None}
     assert Plain(2).extra_repr().startswith("dim=2, norm_class=")
 
 
@@ -100,7 +100,7 @@ def test_a_parent_passes_arguments_on_by_their_aliases() -> None:
         dim: int
         block: Block = submodule(Block, "dim", norm=nn.RMSNorm, hidden="2*dim")
 
-    assert Outer(2).block.config() == {"dim": 2, "norm": nn.RMSNorm, "hidden": 4}
+    assert Outer(2).block.get_config() == {"dim": 2, "norm": nn.RMSNorm, "hidden": 4}
 
 
 def test_a_tie_follows_an_argument_that_is_passed_by_its_alias() -> None:

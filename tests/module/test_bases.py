@@ -84,7 +84,7 @@ def test_such_a_module_trains_copies_and_loads(cls: Any) -> None:
     torch.optim.SGD(net.parameters(), lr=1.0).step()
 
     assert net.loss.weight.tolist() == [0, 0, 0]
-    for twin in (copy.deepcopy(net), pickle.loads(pickle.dumps(net)), cls.from_config(net.config())):
+    for twin in (copy.deepcopy(net), pickle.loads(pickle.dumps(net)), cls.from_config(net.get_config())):
         twin.load_state_dict(net.state_dict())
         assert twin.device == torch.device("cpu") and twin.loss.weight.tolist() == [0, 0, 0]
 

@@ -105,7 +105,7 @@ def test_it_has_the_keys_values_and_tree_of_a_plain_module(
     x = torch.randn(3, dim)
     assert torch.equal(declared.mlp(x), plain.mlp(x))
     plain.load_state_dict(found)
-    twin = Composed.from_config(declared.config())
+    twin = Composed.from_config(declared.get_config())
     twin.load_state_dict(expected)
 
 
@@ -197,8 +197,8 @@ def test_a_child_is_passed_in_and_registered() -> None:
     wrapper = Wrapper(encoder, 2, nn.Parameter(torch.ones(2)))
     assert set(wrapper.state_dict()) == {"scale", "encoder.weight", "encoder.bias", "head.weight", "head.bias"}
     assert wrapper.encoder is encoder
-    assert wrapper.config()["encoder"] is encoder
-    assert Wrapper.from_config(wrapper.config()).encoder is encoder
+    assert wrapper.get_config()["encoder"] is encoder
+    assert Wrapper.from_config(wrapper.get_config()).encoder is encoder
 
 
 def test_a_choice_that_does_not_cover_its_field_is_refused() -> None:

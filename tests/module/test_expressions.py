@@ -124,12 +124,12 @@ def test_derived_values_come_after_those_that_they_mention() -> None:
 
 def test_a_field_called_config_takes_the_place_of_the_method() -> None:
     attention = model.Attention(DecoderConfig())
-    arguments: dict[str, Any] = Module.config(attention)
+    arguments: dict[str, Any] = Module.get_config(attention)
 
     assert arguments == {"config": DecoderConfig()}
     twin = model.Attention.from_config({"config": DecoderConfig()})
     assert list(twin.state_dict()) == list(attention.state_dict())
-    assert model.Norm(3).config() == {"dim": 3, "eps": 1e-6}
+    assert model.Norm(3).get_config() == {"dim": 3, "eps": 1e-6}
 
 
 @pytest.mark.parametrize("again", [copy.deepcopy, lambda module: pickle.loads(pickle.dumps(module))])

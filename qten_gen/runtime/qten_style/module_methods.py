@@ -66,31 +66,24 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
         """Where the module's first tensor is; without tensors, where the module was last moved to, else the default device."""
         return module_devices.device(self)
 
-    if TYPE_CHECKING:
-        # So that a field or an attribute of the user's may have the name, and any type.
-        config: Any
-        """The constructor arguments by name."""
+    def get_config(self) -> dict[str, Any]:
+        """The constructor arguments by name: the values themselves, not copies.
 
-    else:
+        >>> Linear(2, 3).get_config()
+        {'rows': 2, 'cols': 3}
 
-        def config(self) -> dict[str, Any]:
-            """The constructor arguments by name: the values themselves, not copies.
-
-            >>> Linear(2, 3).config()
-            {'rows': 2, 'cols': 3}
-
-            In a class with a field of this name, `Module.config(module)` returns them.
-            """
-            aliases = type(self)._aliases
-            return {aliases.get(name, name): getattr(self, name) for name in type(self)._config}
+        In a class with a field of this name, `Module.get_config(module)` returns them.
+        """
+        aliases = type(self)._aliases
+        return {aliases.get(name, name): getattr(self, name) for name in type(self)._config}
 
     @classmethod
     def from_config(
         cls, config: Mapping[str, Any], *, device: DeviceLike = None, dtype: torch.dtype | None = None
     ) -> Self:
-        """A new module with the constructor arguments that `config` gave.
+        """A new module with the constructor arguments that `get_config` gave.
 
-        >>> twin = Linear.from_config(Linear(2, 3).config(), device="meta")
+        >>> twin = Linear.from_config(Linear(2, 3).get_config(), device="meta")
         >>> twin.weight.shape, twin.weight.device
         (torch.Size([2, 3]), device(type='meta'))
 

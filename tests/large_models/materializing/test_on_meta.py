@@ -21,7 +21,7 @@ def test_every_tensor_is_on_meta_and_has_the_shape_and_dtype_of_the_real_one() -
     assert {n: (t.shape, t.dtype) for n, t in tensors(module).items()} == {
         n: (t.shape, t.dtype) for n, t in real.items()
     }
-    assert module.config() == {"vocab": 7, "dim": 4, "depth": 3}
+    assert module.get_config() == {"vocab": 7, "dim": 4, "depth": 3}
 
 
 def test_dtype_is_an_argument_as_in_the_constructor() -> None:

@@ -43,7 +43,7 @@ for name, head in tower.heads.items():
     assert_type(head, nn.Linear)
 assert_type(tower.head, nn.Parameter)
 assert_type(tower.other, nn.Parameter | None)
-assert_type(Tower.from_config(tower.config()), Tower)
+assert_type(Tower.from_config(tower.get_config()), Tower)
 nn.Sequential(*tower.layers)
 
 tower.layers.append(nn.Linear(1, 1))  # E

@@ -16,8 +16,8 @@ sizes = Sizes(2)
 as_dict: dict[str, Tensor] = sizes.state_dict()
 sizes.load_state_dict(sizes.state_dict())
 assert_type(sizes.get_parameter("weight"), nn.Parameter)
-assert_type(sizes.config(), Any)
-assert_type(Sizes.from_config(sizes.config()), Sizes)
+assert_type(sizes.get_config(), dict[str, Any])
+assert_type(Sizes.from_config(sizes.get_config()), Sizes)
 Sizes.from_config({"rows": 2, "cols": 3}, device="cpu")
 Sizes.from_config(2)  # E
 

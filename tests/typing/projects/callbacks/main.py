@@ -56,7 +56,7 @@ def main() -> None:
         print(frozen.hidden, any(p.requires_grad for p in frozen.parameters()))
     layer = build(Layer, 4, activation="tanh")
     print(layer(torch.zeros(2, 4)).shape, layer.activation)
-    again = Mlp.from_config(trained.config())
+    again = Mlp.from_config(trained.get_config())
     config: MlpSettings = {"inputs": 3, "outputs": 1}
     other: MlpSettings = {**config, "activation": "tanh"}
     models = [Mlp(**config), Mlp(**other), build(Wide, **config)]

@@ -120,7 +120,7 @@ def main() -> None:
             print(corners.shape)
         case _:
             print("none")
-    config = model.config()
+    config = model.get_config()
     again = Detector.from_config(cast(Any, {**config, "channels": 8}))
     print(again.channels, again.get_submodule("heads.corners"), model.grid.shape)
 

@@ -102,7 +102,7 @@ def experiment(width: int) -> dict[str, Any]:
 
     tiny = Tiny(width)
     out = tiny(Sample(torch.ones(2, width), torch.ones(2), batch_size=[2]))
-    return {"shape": out.x.shape, "weight": out.weight.shape, "config": tiny.config()}
+    return {"shape": out.x.shape, "weight": out.weight.shape, "config": tiny.get_config()}
 
 
 print(experiment(3), experiment(4)["shape"])
