@@ -61,10 +61,6 @@ def find_generated(name: str, qualname: str, module: str, file: str | None) -> G
     if joined is None:
         return NoGeneratedClass()
     found = vars(joined).get(generated_class(name))
-    if isinstance(found, type) and "_fill" in vars(found) and "__init__" not in vars(found):
-        return NoGeneratedClass(
-            f"{loading.plain_name(joined.__name__)} was edited by hand: {name} has lost __init__", (joined,)
-        )
     if isinstance(found, type):
         return GeneratedClass(found, (joined,))
     return NoGeneratedClass(f"{name} was declared after {loading.plain_name(joined.__name__)} was generated", (joined,))

@@ -139,7 +139,12 @@ class TensorClassMeta(DeclarationMeta):
         positional = tuple(f.name for f in summary.fields if not f.kw_only)
         type.__setattr__(cls, "__match_args__", positional)
         # Looked up once, and where dynamo can follow: `construct` calls it past an `__init__` of the class's own.
-        init = next(vars(base)["__init__"] for base in cls.__mro__ if "_fingerprint" in vars(base))
+        generated = next(base for base in cls.__mro__ if "_fingerprint" in vars(base))
+        init = vars(generated).get("__init__")
+        if init is None:
+            raise ImportError(
+                f"{generated.__module__} was edited by hand: {cls.__name__} has lost __init__; run: qten-gen"
+            )
         type.__setattr__(cls, "__generated_init__", staticmethod(init))
         _let_fields_be_deleted(cls)
         _implement_abstract(cls, summary)
