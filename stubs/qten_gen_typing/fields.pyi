@@ -197,8 +197,9 @@ class Fields(Stored):
 
         Raises:
             KeyError: there is no such field; nothing is written then.
-            TypeError: a value is of another type than its field.
-            ValueError: a shape does not fit.
+            TypeError: a value is of another type than its field. Without `inplace`, no field is set then, but for those that a
+                TensorDict holds.
+            ValueError: a shape does not fit; no field is set then, as for a type.
             RuntimeError: the object is locked.
             FrozenInstanceError: it is frozen.
         """

@@ -162,6 +162,18 @@ def test_update_takes_tuples_and_objects_of_the_class() -> None:
     assert value.source == "test"
 
 
+@pytest.mark.parametrize(
+    ("wrong", "error"), [({"mask": torch.zeros(3)}, ValueError), ({"point": {"weight": "a"}}, TypeError)]
+)
+def test_update_sets_no_field_if_a_value_does_not_fit(wrong: dict[str, Any], error: type[Exception]) -> None:
+    value = batch(4)
+    before, position = value.tokens, value.point.position
+    with pytest.raises(error):
+        value.update({"tokens": torch.zeros(4), "point": {"position": torch.zeros(4, 3)}, **wrong})
+    assert value.tokens is before
+    assert value.point.position is position
+
+
 def test_update_can_write_into_the_tensors_that_are_there() -> None:
     value = batch(4)
     tokens, weight = value.tokens, value.point.weight

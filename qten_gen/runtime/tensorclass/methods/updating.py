@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar, cast, overload
 
+from ....common.naming import storage
 from ..core.construction import construct
 from ..core.contents import contents, copied, nested_value, shallow_copy
 from ..core.errors import describe, suggestion
@@ -13,6 +14,7 @@ from ..core.lookup import Key, Values, chosen, is_any_below, pairs
 from ..core.stored import Stored
 from ..core.tensordict_library import is_tensordict
 from ..fields import annotated_shapes
+from ..fields.entries import Entries
 from . import keys
 
 T = TypeVar("T", bound=Stored)
@@ -66,8 +68,9 @@ def update(
 
     Raises:
         KeyError: there is no such field; nothing is written then.
-        TypeError: a value is of another type than its field.
-        ValueError: a shape does not fit.
+        TypeError: a value is of another type than its field. Without `inplace`, no field is set then, but for those that a
+            TensorDict holds.
+        ValueError: a shape does not fit; no field is set then, as for a type.
         RuntimeError: the object is locked.
         FrozenInstanceError: it is frozen.
     """
@@ -86,8 +89,23 @@ def update(
             known.append({})
             together.append((owner, known[0]))
         known[0][name] = copied(value) if clone else value
-    for owner, changes in together:
-        _update_fields(owner, changes, inplace, non_blocking)
+    if inplace or len(given) < 2:
+        for owner, changes in together:
+            _update_fields(owner, changes, inplace, non_blocking)
+        return self
+    before = [
+        (owner, storage(name), getattr(owner, storage(name)))
+        for owner, changes in together
+        for name in changes
+        if name in owner._fields and not isinstance(owner, Entries) and hasattr(owner, storage(name))
+    ]
+    try:
+        for owner, changes in together:
+            _update_fields(owner, changes, inplace, non_blocking)
+    except (TypeError, ValueError, RuntimeError):
+        for owner, attribute, value in before:
+            setattr(owner, attribute, value)
+        raise
     return self
 
 
