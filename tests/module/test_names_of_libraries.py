@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import typing
+
 from torch import nn
 
 from qten_gen import Module, param
@@ -30,3 +32,12 @@ def test_module_adds_no_name_that_libraries_look_for() -> None:
 def test_a_declared_module_has_no_configuration_for_a_library_that_asks_for_one() -> None:
     assert getattr(Scaled(2), "config", {"model_type": "custom"}) == {"model_type": "custom"}
     assert Scaled(2).get_config() == {"dim": 2}
+
+
+def test_the_annotations_of_a_class_can_be_evaluated() -> None:
+    """transformers does so in `__init_subclass__` of its models."""
+
+    class Sized(Module):
+        dim: int
+
+    assert typing.get_type_hints(Sized)["dim"] is int

@@ -38,9 +38,6 @@ class ModuleBase(nn.Module):
     _dtype_device_source: ClassVar[str | None] = None
     """Name of the parameter or buffer whose dtype and device virtual tensors follow; None: the first floating tensor.
     Written by generated code."""
-    _specifiers: ClassVar[dict[str, Parameter | Buffer | Submodule | Virtual[object] | Derived]] = {}
-    """The record of each `param`, `buffer`, `submodule`, `derived` and `virtual`, inherited ones included. Written by the
-    metaclass."""
     _foreign_init: ClassVar[Callable[[nn.Module], None] | None] = None
     """The `__init__` of a base from another library, such as LightningModule, which a generated `__init__` calls in place of
     nn.Module's. Written when a class is made."""
@@ -53,7 +50,11 @@ class ModuleBase(nn.Module):
     _writes_init: ClassVar[bool] = False
     """Whether the class or a base of it has an `__init__` that was written by hand. Written when a class is made."""
 
+    # `typing.get_type_hints` evaluates what stands outside of this block, and finds no name that is imported for checkers.
     if TYPE_CHECKING:
+        _specifiers: ClassVar[dict[str, Parameter | Buffer | Submodule | Virtual[object] | Derived]]
+        """The record of each `param`, `buffer`, `submodule`, `derived` and `virtual`, inherited ones included. Written by the
+        metaclass."""
         _defaults: ClassVar[dict[str, Default]]
         _version: int
         # Any in the types, because torch's containers say dict[str, Module] and nn.Module dict[str, Module | None].
@@ -64,6 +65,8 @@ class ModuleBase(nn.Module):
         # Generated code says the type of an inherited field.
 
         def __getattr__(self, name: str) -> Any: ...
+    else:
+        _specifiers = {}
 
     def __init_subclass__(cls, **keywords: object) -> None:
         super().__init_subclass__(**keywords)
