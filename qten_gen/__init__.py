@@ -12,7 +12,7 @@ _HOMES = {
     "Device": "runtime.qten_style.devices",
     "DeviceBounded": "runtime.qten_style.devices",
     "FrozenDict": "runtime.qten_style.frozen_dict",
-    "Functional": "runtime.module.dispatch",
+    "Functional": "runtime.module.functional",
     "LabelledTensor": "runtime.qten_style.labelled",
     "LazyStack": "runtime.tensorclass.lazy_stack",
     "MaterializeReport": "large_models.materializing.report",

@@ -26,7 +26,7 @@ from .runtime.declaring.parameters import buffer as buffer
 from .runtime.declaring.parameters import param as param
 from .runtime.declaring.unbatched import Unbatched as Unbatched
 from .runtime.declaring.virtual_fields import virtual as virtual
-from .runtime.module.dispatch import Functional as Functional
+from .runtime.module.functional import Functional as Functional
 from .runtime.qten_style.devices import Device as Device
 from .runtime.qten_style.devices import DeviceBounded as DeviceBounded
 from .runtime.qten_style.frozen_dict import FrozenDict as FrozenDict

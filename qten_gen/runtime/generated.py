@@ -15,9 +15,6 @@ from .module.fast_paths.registration import init_module as init_module
 from .module.fast_paths.registration import new_buffer as new_buffer
 from .module.fast_paths.registration import new_parameter as new_parameter
 from .module.fast_paths.registration import set_attributes as set_attributes
-from .module.initialisation import check_filled as check_filled
-from .module.initialisation import fill as fill
-from .module.initialisation import mark_unfilled as mark_unfilled
 from .tensorclass.core.construction import DEFAULT as DEFAULT
 from .tensorclass.core.construction import Device as Device
 from .tensorclass.core.construction import DeviceLike as DeviceLike
@@ -45,6 +42,9 @@ if TYPE_CHECKING:
     from .module.construction import construct as construct
     from .module.construction import from_declaration as from_declaration
     from .module.core import module_base
+    from .module.initialisation import check_filled as check_filled
+    from .module.initialisation import fill as fill
+    from .module.initialisation import mark_unfilled as mark_unfilled
     from .tensorclass.fields.nested import join_nested as join_nested
     from .tensorclass.fields.nested import match_nested as match_nested
     from .tensorclass.fields.nested import nested as nested
@@ -86,7 +86,9 @@ else:
         "ModuleDict": "declaring.containers",
         "ModuleList": "declaring.containers",
         "Sequential": "declaring.containers",
+        "check_filled": "module.initialisation",
         "construct": "module.construction",
+        "fill": "module.initialisation",
         "from_declaration": "module.construction",
         "join_nested": "tensorclass.fields.nested",
         "match_nested": "tensorclass.fields.nested",
@@ -104,8 +106,9 @@ else:
         "same": "tensorclass.fields.static",
         "static": "tensorclass.fields.static",
         "number": "tensorclass.fields.number",
+        "mark_unfilled": "module.initialisation",
     }
-    """What some kinds of fields call, by the file that it is imported from when generated code first names it."""
+    """What some kinds of fields and of modules call, by the file that is imported when generated code first names it."""
 
     def __getattr__(name: str) -> object:
         if name not in _HOMES:

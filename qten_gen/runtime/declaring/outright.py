@@ -254,7 +254,11 @@ def _module(body: Body) -> Outright:
 def _module_field(name: str, given: object, body: Body) -> FieldSummary:
     """A field of a Module: what its specifier declares, or a constructor argument."""
     call = recorded_call(given)
-    if call is not None and call.name in (language.PARAM, language.BUFFER, language.SUBMODULE, language.SEQUENTIAL):
+    if call is not None and call.name in (language.SUBMODULE, language.SEQUENTIAL):
+        from .child_rows import child_row
+
+        return FieldSummary(name, body.qualified, child_row(name, call), group=_text(call.kwargs.get("group")))
+    if call is not None and call.name in (language.PARAM, language.BUFFER):
         tie, group = call.kwargs.get("tie"), call.kwargs.get("group")
         made = specifier_row(name, call, body.namespace)
         return FieldSummary(name, body.qualified, made, tie=_text(tie), group=_text(group))

@@ -5,7 +5,7 @@ It gives up on values that a rule may refuse once they are objects, and the gene
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from inspect import unwrap
 from types import BuiltinFunctionType, FunctionType
@@ -73,7 +73,7 @@ def expression(given: object) -> str:
 
 
 def specifier_row(name: str, call: RecordedCall, body: Mapping[str, object]) -> Row:
-    """The row of a field with a specifier.
+    """The row of a field with a specifier, children left out.
 
     Raises:
         NotCertain: an argument is one that a rule may refuse.
@@ -83,8 +83,6 @@ def specifier_row(name: str, call: RecordedCall, body: Mapping[str, object]) -> 
             return _parameter(name, call, body)
         case language.BUFFER:
             return _buffer(name, call, body)
-        case language.SUBMODULE | language.SEQUENTIAL:
-            return _submodule(name, as_submodule(call))
         case language.DERIVED:
             return ("DerivedDecl", ("name", name), ("value", expression(call.args[0])))
     raise NotCertain
@@ -116,12 +114,12 @@ def _parameter(name: str, call: RecordedCall, body: Mapping[str, object]) -> Row
             ("initializer", _function(given.get("initializer"), body), None),
             ("dtype", _dtype(given.get("dtype")), None),
             ("requires_grad", _switch(given["requires_grad"]), True),
-            ("when", _condition(given), None),
-            ("tie", _string(given.get("tie")), None),
+            ("when", condition(given), None),
+            ("tie", string(given.get("tie")), None),
             ("value", _function(given.get("value"), {}), None),
-            ("repeat", _count(given), None),
-            ("keys", _keys(given.get("keys")), None),
-            ("group", _string(given.get("group")), None),
+            ("repeat", count(given), None),
+            ("keys", keys(given.get("keys")), None),
+            ("group", string(given.get("group")), None),
         ],
     )
 
@@ -136,110 +134,10 @@ def _buffer(name: str, call: RecordedCall, body: Mapping[str, object]) -> Row:
             ("persistent", _switch(given["persistent"]), True),
             ("initializer", _function(given.get("initializer"), body), None),
             ("dtype", _dtype(given.get("dtype")), None),
-            ("when", _condition(given), None),
+            ("when", condition(given), None),
             ("value", _function(given.get("value"), {}), None),
         ],
     )
-
-
-def _submodule(name: str, call: RecordedCall) -> Row:
-    """The row of a child, with the attributes of `SubmoduleDecl`."""
-    given = call.kwargs
-    cls = call.args[0]
-    each = recorded_call(cls)
-    inner = None
-    if each is not None and each.name in _OF_CHILDREN:
-        each = as_submodule(each)
-        if "repeat" not in each.kwargs and "keys" not in each.kwargs:
-            raise NotCertain
-        inner = _submodule(name, each)
-    elif cls is not _SEQUENCE:
-        _refuse_uncertain_class(cls)
-    arguments = _arguments(call, first=1) if inner is None else dict(_pairs(inner)).get("arguments", ())
-    return row(
-        "SubmoduleDecl",
-        [("name", name), ("cls", VALUE)],
-        [
-            ("arguments", arguments, ()),
-            ("when", _condition(given), None),
-            ("repeat", _count(given), None),
-            ("keys", _keys(given.get("keys")), None),
-            ("inner", inner, None),
-            ("group", _string(given.get("group")), None),
-        ],
-    )
-
-
-_OF_CHILDREN = (language.SUBMODULE, language.SEQUENTIAL)
-_SEQUENCE = object()
-"""Stands for the class of a sequence."""
-
-
-def _pairs(given: Row) -> Iterator[tuple[str, object]]:
-    for item in given[1:]:
-        if isinstance(item, tuple):
-            yield item
-
-
-def as_submodule(call: RecordedCall) -> RecordedCall:
-    """`sequential(...)` as the submodule that it stands for."""
-    if call.name == language.SUBMODULE:
-        return call
-    return RecordedCall(language.SUBMODULE, (_SEQUENCE, *call.args), call.kwargs)
-
-
-def _call_row(call: RecordedCall) -> Row:
-    """The row of a submodule among the arguments of another, where no field is built of it."""
-    call = as_submodule(call)
-    if call.args[0] is not _SEQUENCE:
-        _refuse_uncertain_class(call.args[0])
-    if any(keyword in _OWN for keyword in call.kwargs):
-        raise NotCertain
-    return ("SpecifierCall", ("name", language.SUBMODULE), ("arguments", _arguments(call, first=0)))
-
-
-_OWN = language.SPECIFIER_KEYWORDS[language.SUBMODULE]
-
-
-def _arguments(call: RecordedCall, *, first: int) -> tuple[Row, ...]:
-    """The rows of the arguments that a child is constructed with."""
-    positional = [("Argument", ("keyword", None), ("value", _argument(given, None))) for given in call.args[first:]]
-    named = [
-        ("Argument", ("keyword", keyword), ("value", _argument(given, keyword)))
-        for keyword, given in call.kwargs.items()
-        if keyword not in _OWN
-    ]
-    return (*positional, *named)
-
-
-def _argument(given: object, keyword: str | None) -> object:
-    """The row of an argument that a child is constructed with."""
-    if given is _SEQUENCE:
-        return VALUE
-    call = recorded_call(given)
-    if call is not None and call.name in _OF_CHILDREN:
-        return _call_row(call)
-    if call is not None and call.name == language.CONST:
-        given = call.args[0]
-    elif call is not None:
-        raise NotCertain
-    elif type(given) is str and language.takes_dimension(language.SUBMODULE, 1, keyword):
-        return expression(given)
-    if not is_harmless(given):
-        raise NotCertain
-    return VALUE
-
-
-def _refuse_uncertain_class(cls: object) -> None:
-    """Refuse what constructs a child, unless it is a class or a plain function.
-
-    Raises:
-        NotCertain: a rule has to look at it.
-    """
-    if isinstance(cls, type):
-        return
-    if not isinstance(cls, FunctionType) or cls.__defaults__ or cls.__kwdefaults__:
-        raise NotCertain
 
 
 def _function(given: object, body: Mapping[str, object]) -> Row | None:
@@ -273,7 +171,7 @@ def _switch(given: object) -> bool:
     return given
 
 
-def _condition(given: Mapping[str, object]) -> str | None:
+def condition(given: Mapping[str, object]) -> str | None:
     found = given.get(language.WHEN)
     if found is None:
         return None
@@ -282,18 +180,18 @@ def _condition(given: Mapping[str, object]) -> str | None:
     return expression(found)
 
 
-def _count(given: Mapping[str, object]) -> str | None:
+def count(given: Mapping[str, object]) -> str | None:
     found = given.get(language.REPEAT)
     return None if found is None else expression(found)
 
 
-def _keys(given: object) -> object:
+def keys(given: object) -> object:
     if given is None or type(given) is str or _are_strings(given):
         return given
     raise NotCertain
 
 
-def _string(given: object) -> str | None:
+def string(given: object) -> str | None:
     if given is None or type(given) is str:
         return given
     raise NotCertain

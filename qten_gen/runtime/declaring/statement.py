@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import Field as DataclassField
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from ...common import language
 from ...common.class_annotations import class_annotations
 from ...common.specifier_records import RecordedCall
 from .class_scope import Scope
-from .dataclass_fields import with_own_fields
 from .declared_class import DeclaredClass, declared_bases
 
 if TYPE_CHECKING:
@@ -65,7 +65,11 @@ class Body(NamedTuple):
         Raises:
             TypeError: a flag is not a bool.
         """
-        kept = with_own_fields({name: value for name, value in namespace.items() if name != language.CHECKS})
+        kept = {name: value for name, value in namespace.items() if name != language.CHECKS}
+        if any(type(value) is DataclassField for value in kept.values()):
+            from .dataclass_fields import with_own_fields
+
+            kept = with_own_fields(kept)
         flags = _flags(namespace, keywords.flags)
         checks = tuple(getattr(namespace.get(language.CHECKS), "calls", ()))
         annotations = class_annotations(namespace)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor, nn
 
 from .core.module_base import VIRTUAL_CACHE, ModuleBase
-from .core.state_dict_versions import migrate, migrates
-from .dispatch import Functional
+from .functional import Functional
 
 if TYPE_CHECKING:
     from qten_gen_typing import DeclaredCall
@@ -100,6 +99,8 @@ class DeclaredModule(ModuleBase, Functional):
     ) -> None:
         """Load the module's own tensors, as nn.Module does, after `migrate` and with ties kept where tensors are assigned."""
         vars(self).pop(VIRTUAL_CACHE, None)
+        from .core.state_dict_versions import migrate, migrates
+
         if migrates(type(self)):
             migrate(type(self), state_dict, prefix, local_metadata)
         if type(self)._tied and local_metadata.get("assign_to_params_buffers", False):

@@ -13,9 +13,7 @@ from ...common.specifier_records import recorded_call
 from ..declaring.class_scope import names_its_metaclass
 from ..declaring.declared_class import DeclaredClass
 from ..declaring.metaclass import DeclarationMeta
-from .core.foreign_first import separated
 from .core.module_base import ModuleBase
-from .dispatch import reconnect
 
 if TYPE_CHECKING:
     from dataclasses import field as dataclass_field
@@ -67,11 +65,15 @@ class ModuleMeta(DeclarationMeta):
         def __setattr__(cls, name: str, value: object) -> None:
             super().__setattr__(name, value)
             if name == "forward":
+                from .dispatch import reconnect
+
                 reconnect(cls)
 
         def __delattr__(cls, name: str) -> None:
             super().__delattr__(name)
             if name == "forward":
+                from .dispatch import reconnect
+
                 reconnect(cls)
 
     def on_meta(cls: Callable[P, R], *args: P.args, **config: P.kwargs) -> R:
@@ -108,6 +110,10 @@ class ModuleMeta(DeclarationMeta):
 
     @staticmethod
     def _separated(bases: tuple[type, ...]) -> tuple[type, ...]:
+        if issubclass(bases[0], ModuleBase):
+            return bases
+        from .core.foreign_first import separated
+
         return separated(bases)
 
     def _complete_class(cls) -> None:

@@ -13,8 +13,17 @@ from typing import Any, cast
 from torch import nn
 
 from .devices import DeviceBounded
-from .instance_properties import ChecksAssignment, make_way
 from .module_devices import brought_to, device
+
+
+class ChecksAssignment:
+    """Base of values that refuse to be assigned to attributes which they were not made for."""
+
+    __slots__ = ()
+
+    def check_assignment(self, module: nn.Module, name: str) -> None:
+        """Raise TypeError unless this was made for the attribute `name` of `module`."""
+        raise NotImplementedError
 
 
 class LabelledAssignment(DeviceBounded):
@@ -50,6 +59,8 @@ class LabelledOwner(nn.Module):
             if any(name in vars(self).get(registry, ()) for registry in ("_parameters", "_buffers", "_modules")):
                 delattr(self, name)
         elif isinstance(value, nn.Module | nn.Parameter):
+            from .instance_properties import make_way
+
             make_way(self, name, value)
             if isinstance(value, DeviceBounded) and isinstance(self, DeviceBounded):
                 value = brought_to(device(self), value)

@@ -17,16 +17,6 @@ ABSENT = object()
 """Stands for an attribute that is not there."""
 
 
-class ChecksAssignment:
-    """Base of values that refuse to be assigned to attributes which they were not made for."""
-
-    __slots__ = ()
-
-    def check_assignment(self, module: nn.Module, name: str) -> None:
-        """Raise TypeError unless this was made for the attribute `name` of `module`."""
-        raise NotImplementedError
-
-
 class Kind(NamedTuple):
     """What a kind of attribute does, given the module and the name.
 

@@ -18,7 +18,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
-from .instance_properties import ABSENT, ChecksAssignment, InstanceProperty, Kind, class_attribute, give
+from .assignment import ChecksAssignment
+from .instance_properties import ABSENT, InstanceProperty, Kind, class_attribute, give
 
 M = TypeVar("M", bound=nn.Module)
 

@@ -13,8 +13,8 @@ from torch.autograd.graph import saved_tensors_hooks
 from torch.nn.parameter import is_lazy
 from torch.utils.flop_counter import FlopCounterMode
 
-from ...runtime.module.core.handlers import HandlerTables, find_handler
-from ...runtime.module.dispatch import Dispatch
+from ...runtime.module.core.handler_tables import Dispatch, HandlerTables
+from ...runtime.module.core.handlers import find_handler
 from ...runtime.showing.tensor_memory import bytes_of, storage_key, storage_of
 from .checking import CallCheck
 from .matching import Mismatch, Tally

@@ -7,34 +7,17 @@ decides: of the handlers for that type, the nearest one along its bases counts.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from torch.compiler import is_dynamo_compiling
 
 from ...declaring.again import is_replaced
 from . import seen_types
-from .registered_types import FindType, find_by_bases, find_by_subclass, finder, is_open
+from .handler_tables import HandlerTables
+from .registered_types import find_by_bases, find_by_subclass, finder, is_open
 from .registrations import Handler, Registration, is_repeated
-from .seen_types import Resolved
 
 
 class NotGiven:
     """The class of what stands for an argument that was not given. No handler applies to it, not even one for `object`."""
-
-
-class HandlerTables:
-    """The tables of a functional class. A registration replaces them, so that readers need no lock."""
-
-    _handlers: ClassVar[dict[type, Registration]] = {}
-    """What was registered on this very class."""
-    _table: ClassVar[dict[type, Handler]] = {}
-    """The handler for each type that is registered on this class or a base: that of the nearest base."""
-    _find_open: ClassVar[FindType | None] = None
-    """Finds the registered type for an object class where abstract classes are registered; None where bases say it all."""
-    _resolved: ClassVar[Resolved] = {}
-    """The handler for an object class, or None, as far as one was looked for. It contains the registered types from the start,
-    and no others where abstract classes are registered: a virtual subclass can be declared at any time. It is the one dict of
-    the class for good: whoever has kept a `__call__` sees later registrations too."""
 
 
 def collect(cls: type[HandlerTables]) -> None:
