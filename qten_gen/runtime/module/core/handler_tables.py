@@ -27,15 +27,22 @@ class Dispatch(NamedTuple):
 class HandlerTables:
     """The tables of a functional class. A registration replaces them, so that readers need no lock."""
 
-    _handlers: ClassVar[dict[type, Registration]] = {}
-    """What was registered on this very class."""
-    _table: ClassVar[dict[type, Handler]] = {}
-    """The handler for each type that is registered on this class or a base: that of the nearest base."""
-    _find_open: ClassVar[FindType | None] = None
-    """Finds the registered type for an object class where abstract classes are registered; None where bases say it all."""
-    _resolved: ClassVar[Resolved] = {}
-    """The handler for an object class, or None, as far as one was looked for. It contains the registered types from the start,
-    and no others where abstract classes are registered: a virtual subclass can be declared at any time. It is the one dict of
-    the class for good: whoever has kept a `__call__` sees later registrations too."""
+    # `typing.get_type_hints` evaluates what stands outside of this block, and finds no name that is imported for checkers.
+    if TYPE_CHECKING:
+        _handlers: ClassVar[dict[type, Registration]]
+        """What was registered on this very class."""
+        _table: ClassVar[dict[type, Handler]]
+        """The handler for each type that is registered on this class or a base: that of the nearest base."""
+        _find_open: ClassVar[FindType | None]
+        """Finds the registered type for an object class where abstract classes are registered; None where bases say it all."""
+        _resolved: ClassVar[Resolved]
+        """The handler for an object class, or None, as far as one was looked for. It contains the registered types from the
+        start, and no others where abstract classes are registered: a virtual subclass can be declared at any time. It is the one
+        dict of the class for good: whoever has kept a `__call__` sees later registrations too."""
+    else:
+        _handlers = {}
+        _table = {}
+        _find_open = None
+        _resolved = {}
     _dispatch: ClassVar[Dispatch] = Dispatch()
     """The functions that were put into this very class."""
