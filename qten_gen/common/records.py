@@ -10,13 +10,15 @@ from __future__ import annotations
 import dataclasses
 from operator import attrgetter
 
+__all__ = ["record"]
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from dataclasses import dataclass as dataclass
+    from dataclasses import dataclass as record
 else:
 
-    def dataclass(*, frozen: bool, slots: bool = False) -> Callable[[type], type]:
+    def record(*, frozen: bool, slots: bool = False) -> Callable[[type], type]:
         """A decorator like `dataclasses.dataclass`, for frozen classes alone."""
         assert frozen
 

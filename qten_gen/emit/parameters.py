@@ -8,7 +8,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from ..common.records import dataclass
+from ..common.records import record
 
 if TYPE_CHECKING:
     from .stub_names import StubNames
@@ -24,7 +24,7 @@ class Passed(Enum):
     ALL_KEYWORDS = "all keywords"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Parameter:
     """A parameter of a function: `scale: float = 1.0`."""
 

@@ -6,13 +6,13 @@ import traceback
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-from ..common.records import dataclass
+from ..common.records import record
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Crash:
     """An unexpected exception: the file, the stage, and the traceback."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .. import rules
-from ..common.records import dataclass
+from ..common.records import record
 from ..link.lookups import Remembered
 from ..model import ClassSource, FileDecl, SourceFile
 from ..model.diagnostics import Diagnostic
@@ -14,7 +14,7 @@ from .readings import Readings
 from .suppression import unsuppressed
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Examined:
     """A file with its declarations and what the rules say."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 
-from ..common.records import dataclass
+from ..common.records import record
 from ..model import FileDecl
 from ..model.diagnostics import Diagnostic, ordered
 from ..project.header import is_ours
@@ -28,7 +28,7 @@ Told = Callable[[int, int], None]
 """What is told how many files of how many are done."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Plan:
     """The texts of the outputs (None to remove an output) and the diagnostics.
 
@@ -57,7 +57,7 @@ def together(plans: Sequence[Plan]) -> Plan:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _FilePlan:
     """The plan of one target. The diagnostics have no spans."""
 

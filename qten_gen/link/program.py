@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TypeVar
 
-from ..common.records import dataclass
+from ..common.records import record
 from ..model import (
     ClassSource,
     Declaration,
@@ -36,7 +36,7 @@ from .names import Names
 _V = TypeVar("_V")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Reading:
     """A file as it is read for the first time, without knowing other files."""
 
@@ -47,7 +47,7 @@ class Reading:
     """Reads the file a second time, in a context; None for a file that needs none."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Library:
     """The files that a program may consist of."""
 

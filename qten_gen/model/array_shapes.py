@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from enum import Enum
 
-from ..common.records import dataclass
+from ..common.records import record
 
 BATCH = "*batch"
 """The word for the batch dimensions."""
@@ -65,7 +65,7 @@ class AxisKind(Enum):
     """One dimension of a size that is computed: `width//heads`."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Axis:
     """A word of a shape: `seq`, `*batch` or `3`."""
 

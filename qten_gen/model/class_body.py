@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from ..common.records import dataclass
+from ..common.records import record
 from .dimensions import Dim, DimError
 from .expressions import NO_PATH, NodePath, TypeExpr, Value
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Argument:
     """One argument of a specifier: `"3*dim"` or `initializer=nn.init.ones_`."""
 
@@ -28,7 +28,7 @@ class Argument:
     """The content of the string literal of a dimension, `3*dim`: offsets of a `DimError` count in it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SpecifierCall:
     """A call of a field specifier: `param("3*dim", "dim", initializer=nn.init.ones_)`, or `virtual(cached=True)`."""
 
@@ -75,7 +75,7 @@ def expression_of(argument: Argument) -> Dim | DimError | Value | SpecifierCall 
     return value if not isinstance(value, Value) or value.choice is None else value.choice.selector
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class FieldSource:
     """`name: annotation = value` in a class body."""
 
@@ -93,7 +93,7 @@ class FieldSource:
     """Whether it is annotated `ClassVar`, which a specifier cannot be."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Signature:
     """Parameters and result of a function, for the stub."""
 
@@ -112,7 +112,7 @@ class Signature:
     place: NodePath = NO_PATH
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class DataWrite:
     """A write through `.data` to an attribute of the method's own object: `self.weight.data.mul_(2)`."""
 
@@ -121,7 +121,7 @@ class DataWrite:
     place: NodePath
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Change:
     """What a statement of a method does to an attribute of the method's own object."""
 
@@ -138,7 +138,7 @@ class Change:
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class MethodSource:
     """A function in a class body."""
 
@@ -164,7 +164,7 @@ class MethodSource:
     """The decorators as written, with their arguments: `property`, `retry(times=3)`. Only stubs use them."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class BaseFunction:
     """A function of a base that the class statement or the generated constructor calls: `__init_subclass__`, `__init__`."""
 
@@ -178,7 +178,7 @@ class BaseFunction:
     """Whether it cannot be called without arguments."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Mixin:
     """A base without a declaration, or an ancestor of one: a class written by hand, with methods, properties and attributes."""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
-from ..common.records import dataclass
+from ..common.records import record
 from .expressions import TypeExpr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ConfigurationClass:
     """A class all of whose attributes are known."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from dataclasses import field
 
-from ..common.records import dataclass
+from ..common.records import record
 from .class_body import MethodSource, Signature
 from .expressions import NO_PATH, NodePath, TypeExpr
 from .fields import CheckDecl, FieldDecl, ModuleField
@@ -18,7 +18,7 @@ from .registered import Registered
 from .source import ClassSource, SourceFile
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class BaseDecl:
     """A base of a declaration: `Base` of `class Batch(Base)`."""
 
@@ -30,7 +30,7 @@ class BaseDecl:
     """Whether it is itself a declaration; False for `TensorClass`, `Module` and mixins."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TensorClassDecl:
     """A TensorClass: `class Batch(TensorClass, frozen=True): ...`."""
 
@@ -72,7 +72,7 @@ class TensorClassDecl:
         return "frozen" in self.flags
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class RegistrationDecl:
     """A handler that a Module dispatches to: `@Attention.register(Batch)` above a function. The stub has an overload for each."""
 
@@ -93,7 +93,7 @@ class RegistrationDecl:
     """Qualified name of the result type if the annotation is a plain or dotted name: `torch.Tensor`."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ModuleDecl:
     """A Module: `class Attention(Module): ...`."""
 
@@ -145,7 +145,7 @@ class ModuleDecl:
 Declaration = TensorClassDecl | ModuleDecl
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class FunctionalDecl:
     """A class with handlers that is not a Module: `class Area(Functional): ...`. Only its stub is generated."""
 
@@ -172,7 +172,7 @@ def home(field: FieldDecl | ModuleField) -> str:
     return field.owner.rpartition(".")[0]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class FileDecl:
     """The declarations of one source file, with what rules and emitters need of other files. `link` creates it."""
 

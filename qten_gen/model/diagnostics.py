@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import field
 from typing import Literal, NamedTuple
 
-from ..common.records import dataclass
+from ..common.records import record
 from . import NO_PATH, NodePath
 
 Severity = Literal["error", "warning"]
@@ -66,7 +66,7 @@ class Span(NamedTuple):
 UNLOCATED = Span()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Fix:
     """The one way to mend a mistake: `text` in place of a node, of a part of a string literal, or behind a node.
 
@@ -83,7 +83,7 @@ class Fix:
     """Where it is, once the place is located."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Diagnostic:
     """A mistake, and how to fix it.
 

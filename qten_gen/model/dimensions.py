@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from ..common.literals import double_quoted
-from ..common.records import dataclass
+from ..common.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Dim:
     """An expression over constructor arguments. As a dimension, it is an integer."""
 
@@ -38,7 +38,7 @@ class Dim:
         return self.text if isinstance(self.node, ast.Name) else None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class DimError:
     """An expression that cannot be read: `"3*"`. It stays in the source layer, and the rule `invalid-dimension` reports it."""
 

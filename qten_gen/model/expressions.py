@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import field
 
 from ..common import language
-from ..common.records import dataclass
+from ..common.records import record
 from ..common.written_values import partial_text
 from .dimensions import Dim, DimError
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class NodePath:
     """The path of a node in the syntax tree of its file. Records store it as `place`; `path` always means the path of a file.
 
@@ -44,7 +44,7 @@ HIDDEN = "!"
 """The name of what stands in place of a type where the class body has bound its name to a value."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TypeExpr:
     """An annotation with its names resolved: `Int[Tensor, "b s"] | None` is `|(jaxtyping.Int(torch.Tensor, 'b s'), None)`."""
 
@@ -66,7 +66,7 @@ class TypeExpr:
         return (self.name, *(name for arg in self.args if isinstance(arg, TypeExpr) for name in arg.mentioned))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Meaning:
     """What a name means as a type, with aliases expanded."""
 
@@ -85,7 +85,7 @@ def union(members: tuple[TypeExpr, ...]) -> TypeExpr:
     return next(iter(flat)) if len(flat) == 1 else TypeExpr("|", tuple(flat))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Partial:
     """`functools.partial` of a function of torch, with literal keywords: `partial(nn.init.normal_, std=0.02)`."""
 
@@ -100,7 +100,7 @@ class Partial:
         return partial_text(self.function, self.keywords)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Choice:
     """One of several values, by what an expression gives: `choice("act", {"relu": nn.ReLU, "gelu": nn.GELU})`."""
 
@@ -116,7 +116,7 @@ class Choice:
     """That of the selector."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Value:
     """A value in a declaration: a default, an initialiser, a dtype, a class to construct.
 
@@ -167,7 +167,7 @@ class Value:
         return self.literal if self.literal is not None else self.torch_name
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Default:
     """The default of a field: `x: str = "train"`, `x: str = field(default="train")` or `field(default_factory=list)`."""
 

@@ -17,7 +17,7 @@ from enum import Enum
 from typing import Literal
 
 from ..common import language
-from ..common.records import dataclass
+from ..common.records import record
 from .class_body import Argument, SpecifierCall
 from .dimensions import Dim, dim_names
 from .expressions import NO_PATH, Default, NodePath, TypeExpr, Value
@@ -49,7 +49,7 @@ class FieldKind(Enum):
                 return False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class FieldDecl:
     """A field of a TensorClass: `tokens: Int[Tensor, "*batch seq"]`."""
 
@@ -84,7 +84,7 @@ class FieldDecl:
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ConfigDecl:
     """A constructor argument of a Module, kept as an ordinary attribute: `dim: int`, `heads: int = 8`."""
 
@@ -106,7 +106,7 @@ class ConfigDecl:
         return self.alias or self.name
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ParameterDecl:
     """A parameter of a Module: `qkv: nn.Parameter = param("3*dim", "dim", initializer=nn.init.xavier_uniform_)`."""
 
@@ -141,7 +141,7 @@ class ParameterDecl:
         return self.repeat is not None or self.keys is not None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class BufferDecl:
     """A buffer of a Module: `scale: Tensor = buffer("heads", persistent=False, initializer=nn.init.ones_)`."""
 
@@ -164,7 +164,7 @@ class BufferDecl:
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SubmoduleDecl:
     """A child of a Module: `blocks: ModuleList[Block] = submodule(Block, "dim", repeat="depth")`."""
 
@@ -234,7 +234,7 @@ class SubmoduleDecl:
         return self.when is not None and not self.is_filtered
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class VirtualDecl:
     """A tensor that a method derives from other attributes: `@virtual(cached=True)` above `def causal(self, dtype, device)`."""
 
@@ -251,7 +251,7 @@ class VirtualDecl:
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class DerivedDecl:
     """An attribute computed from constructor arguments: `head_dim: int = derived("dim // heads")`."""
 
@@ -264,7 +264,7 @@ class DerivedDecl:
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CheckDecl:
     """What the constructor arguments of a Module must satisfy: `check("dim % heads == 0")`."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from ..common.records import dataclass
+from ..common.records import record
 from .expressions import TypeExpr
 
 
@@ -20,7 +20,7 @@ class RegisteredKind(Enum):
     """A value that the text does not tell: `setattr(self, "scale", scale)`."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Registered:
     """One statement that registers a name: `self.register_buffer("mask", mask)`, `self.norm = nn.LayerNorm(dim)`."""
 

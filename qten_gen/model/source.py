@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Protocol
 
-from ..common.records import dataclass
+from ..common.records import record
 from .class_body import FieldSource, MethodSource, Signature, SpecifierCall
 from .expressions import NO_PATH, NodePath, TypeExpr, Value
 from .registered import Registered
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ConditionalSource:
     """Names that a class body binds inside `if`, `try`, `with`, `match` and loops. They are not part of the declaration."""
 
@@ -25,7 +25,7 @@ class ConditionalSource:
     checks: tuple[SpecifierCall, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ClassSource:
     """A class statement at the top level or inside another class. Its bases decide later whether it is a declaration."""
 
@@ -69,7 +69,7 @@ class ClassSource:
         return f"{self.outer}.{self.name}" if self.outer else self.name
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class RegistrationSource:
     """A handler at the top level of a file: `@Attention.register(Batch)` above `def _(attention, batch): ...`."""
 
@@ -86,7 +86,7 @@ class RegistrationSource:
     place: NodePath = NO_PATH
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ImportedName:
     """The import that binds a top-level name.
 
@@ -109,7 +109,7 @@ class Reexports(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ImportContext:
     """What a reader must know about other files to resolve the names of this one."""
 
@@ -121,7 +121,7 @@ class ImportContext:
     """Whether `star_names` contains all names that they bind."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TypeVariable:
     """A type variable that the file defines: `T = TypeVar("T", bound=Tensor)`, or `[T: Tensor]` of a class."""
 
@@ -129,7 +129,7 @@ class TypeVariable:
     """Its bound, or the union of its constraints; None without either."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SourceFile:
     """The content of one file."""
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import NamedTuple
 
-from ..common.records import dataclass
+from ..common.records import record
 from ..model import NO_PATH, ImportedName, NodePath
 from .blocks import bound_inside, suites
 from .imports import bound_names, dotted, imported_names
@@ -47,7 +47,7 @@ class Binding(NamedTuple):
     for_checkers: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Bindings:
     """The bindings of a file that count when it runs, by name."""
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import field, replace
 
-from ..common.records import dataclass
+from ..common.records import record
 from ..model import DYNAMIC, NodePath, TypeExpr
 from .aliases import alias
 from .annotations import type_expr
@@ -20,7 +20,7 @@ from .type_variables import type_parameter_names
 from .values import constant_text, specifier
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ClassNames:
     """Names of one class, each with the name of the class before it: `Batch.Own`."""
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from ..common.module_names import absolute
-from ..common.records import dataclass
+from ..common.records import record
 from ..model import ImportedName, NodePath
 from ..model.constructed import DECIDING, ConstructedClass
 from .blocks import BLOCK, bound_inside, inside
@@ -17,7 +17,7 @@ from .names import Scope
 from .syntax import parse
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ClassModule:
     """The classes of a module, and the names that it takes from others. A name that is bound twice is in neither."""
 

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import field
 
 from ..common.module_names import absolute
-from ..common.records import dataclass
+from ..common.records import record
 from ..model import ImportedName, Reexports, language
 
 _BUILTINS = frozenset(dir(builtins))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Scope:
     """The top-level names of a file. `inner` maps type parameters and nested classes of a class to names such as `Class.T`."""
 

@@ -8,7 +8,7 @@ import re
 import tokenize
 from collections.abc import Iterator, Sequence
 
-from ..common.records import dataclass
+from ..common.records import record
 
 MARK = "qten-gen:"
 """What is in every file with such a comment."""
@@ -17,7 +17,7 @@ _COMMENT = re.compile(r"#\s*qten-gen:\s*(?P<word>[\w-]*)\s*(?:\[(?P<codes>[^\]]*
 _WORD = re.compile(r"[^\s,]+")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Suppression:
     """A comment. Lines and columns count from 1; `end` is exclusive."""
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import field
 
-from ..common.records import dataclass
+from ..common.records import record
 from ..common.specifier_records import RecordedCall
 from ..model import Declaration, Meaning
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ClassStatement:
     """What is known about a class before it is created: `class Batch(Base, frozen=True): ...`."""
 

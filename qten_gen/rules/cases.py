@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from ..common.records import dataclass
+from ..common.records import record
 
 _MARK = re.compile(r" *(\^+) *$")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Case:
     """An example without its line of carets. Lines and columns count from 1; all are 0 if nothing is marked."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Container, Iterator, Mapping
 from dataclasses import field
 
-from ..common.records import dataclass
+from ..common.records import record
 from ..model import (
     NO_PATH,
     BaseFunction,
@@ -31,7 +31,7 @@ from .mixins import mixins_of
 from .unset_fields import unset_fields
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Project:
     """What a rule knows beside the declaration that it checks."""
 
@@ -74,7 +74,7 @@ class Project:
         return tuple(found.values())
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class RunningStatement:
     """What a class statement at run time says beside its declaration; the text of a file says it in `ClassSource`."""
 
@@ -101,7 +101,7 @@ class RunningStatement:
     """Its new fields that nothing sets, if it keeps the constructor of a base."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class RuleContext:
     """A declaration to check. `source` and `file` are None if it was read from a class statement at run time."""
 

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 
-from ..common.records import dataclass
+from ..common.records import record
 from ..common.suggestions import did_you_mean
 from ..model import (
     ConfigDecl,
@@ -49,7 +49,7 @@ _NO_NUMBERS = (
 _PLAIN = {f"builtins.{cls.__name__}": cls for cls in (bool, int, float, complex, str, bytes)} | {"None": type(None)}
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Problem:
     """What Python would refuse when it evaluates an expression."""
 
@@ -63,7 +63,7 @@ class Problem:
     """Whether an object has no attribute of a name."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Names:
     """What the names in an expression mean."""
 
@@ -116,7 +116,7 @@ def in_words_of(types: Types) -> str:
     return " | ".join(shown)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Inference:
     """Finds the type of an expression from those of its parts, and collects problems on the way."""
 

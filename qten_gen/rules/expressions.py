@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import NamedTuple
 
-from ..common.records import dataclass
+from ..common.records import record
 from ..common.suggestions import did_you_mean
 from ..model import (
     Argument,
@@ -43,7 +43,7 @@ class Use(Enum):
     CHECK = "what the arguments must satisfy"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Expression:
     """An expression of a class."""
 
@@ -145,7 +145,7 @@ def configurations(context: RuleContext) -> _Configurations:
     return _Configurations(context)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Configurations:
     """Finds the attributes of a class by its qualified name; None for a class of which not all are known."""
 

@@ -15,7 +15,7 @@ import ast
 from ast import literal_eval
 from collections.abc import Collection, Iterator, Mapping
 
-from ..common.records import dataclass
+from ..common.records import record
 from ..common.suggestions import did_you_mean
 from ..model import (
     Argument,
@@ -70,7 +70,7 @@ class Net(Module):
 _FROM_THE_OWNER = frozenset({"device", "dtype"})
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Type:
     """The type of a parameter."""
 
@@ -79,7 +79,7 @@ class _Type:
     """The qualified names of its members; of a parameter with the default None, also `None`."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Parameters:
     """What a constructor takes."""
 

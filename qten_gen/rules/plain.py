@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
 from typing import NamedTuple
 
-from ..common.records import dataclass
+from ..common.records import record
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -20,7 +20,7 @@ class Finding(NamedTuple):
     help: str
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class PlainClass:
     """A class statement, and the classes that decide which attributes its objects have."""
 
