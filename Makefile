@@ -183,7 +183,6 @@ generate: $(INSTALLED)
 	done
 	$(BIN)/python -m qten_gen.runtime.tensorclass.operations.documentation > docs/operations.md
 	$(BIN)/python -m qten_gen.runtime.tensorclass.from_tensordict > docs/from-tensordict.md
-	$(BIN)/python -m tests.typing.operation_rows > tests/typing/programs/operations.py
 
 peers: $(INSTALLED)
 	$(BIN)/python -m tests.peers.run '$(CHECKOUT)'

@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from tests.generated_sources import generated_sources
+from tests.typing.marked_programs import PROGRAMS, programs
 
-PROGRAMS = Path(__file__).parent / "programs"
 SAMPLES = Path(__file__).parents[1] / "samples"
 MADE = (
     {"v": "C(x, Point(x, x, batch_size=2), batch_size=2)"},
@@ -196,7 +196,7 @@ def main() -> None:
     """Run all programs. `--write` notes what cannot run."""
     sys.path[:0] = [str(PROGRAMS), str(generated_sources()), str(SAMPLES)]
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        results = [run(path) for path in sorted(PROGRAMS.glob("*.py"))]
+        results = [run(path) for path in programs()]
     raising = [line(one) for _, _, found in results for one in found]
     if "--write" in sys.argv:
         NOT_RUN.write_text("\n".join(dict.fromkeys(raising)) + "\n", encoding="utf-8")

@@ -12,17 +12,33 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.typing.operation_rows import program
+
 HERE = Path(__file__).parent
 PROGRAMS = HERE / "programs"
 REPOSITORY = HERE.parents[1]
 
+OPERATIONS = REPOSITORY / "build" / "programs" / "operations.py"
+"""The program that `operation_rows` makes of the table of operations."""
+
 Line = tuple[str, int]
+
+
+def programs() -> list[Path]:
+    """All programs, the one of the table of operations as it is now."""
+    text = program()
+    if not OPERATIONS.exists() or OPERATIONS.read_text(encoding="utf-8") != text:
+        OPERATIONS.parent.mkdir(parents=True, exist_ok=True)
+        written = OPERATIONS.with_suffix(f".{os.getpid()}")
+        written.write_text(text, encoding="utf-8")
+        written.replace(OPERATIONS)
+    return [*sorted(PROGRAMS.glob("*.py")), OPERATIONS]
 
 
 def expected(checker: str) -> set[Line]:
     """The lines that a checker has to report."""
     found: set[Line] = set()
-    for path in PROGRAMS.glob("*.py"):
+    for path in programs():
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
             mark = re.search(r"# E(?: (mypy|pyright))?$", line)
             if mark and mark[1] in (None, checker):
@@ -33,18 +49,20 @@ def expected(checker: str) -> set[Line]:
 def disagreements(checker: str, reported: dict[Line, str]) -> list[str]:
     """Where a checker and the programs differ."""
     wanted = expected(checker)
+    names = {path.name for path in programs()}
     return [
         *(f"{name}:{number}: not reported" for name, number in sorted(wanted - reported.keys())),
         *(
             f"{name}:{number}: {message}"
             for (name, number), message in sorted(reported.items())
-            if (name, number) not in wanted and (PROGRAMS / name).exists()
+            if (name, number) not in wanted and name in names
         ),
     ]
 
 
 def run(*arguments: str, **environment: str) -> str:
     """What a checker prints."""
+    programs()
     done = subprocess.run(
         [sys.executable, "-m", *arguments], cwd=PROGRAMS, capture_output=True, text=True, env=os.environ | environment
     )

@@ -1,6 +1,6 @@
 """The types of every method of the table of operations: what is called, and what checkers have to say of it.
 
-python -m tests.typing.operation_rows > tests/typing/programs/operations.py
+`marked_programs` writes the program.
 """
 
 from __future__ import annotations
@@ -154,7 +154,3 @@ def program() -> str:
     lines = [_HEADER, "", "def operations(v: C) -> None:"]
     lines += (f"    {call}  # E" if type_ == "E" else f"    assert_type({call}, {type_})" for call, type_ in rows())
     return "\n".join(lines) + "\n"
-
-
-if __name__ == "__main__":
-    print(program(), end="")

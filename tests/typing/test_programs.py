@@ -10,7 +10,7 @@ import pytest
 
 from tests import fresh_process
 from tests.generated_sources import generated_sources
-from tests.typing.marked_programs import HERE, PROGRAMS, REPOSITORY, disagreements, run
+from tests.typing.marked_programs import HERE, OPERATIONS, PROGRAMS, REPOSITORY, disagreements, run
 
 
 @pytest.mark.xdist_group("mypy")
@@ -20,7 +20,7 @@ def test_mypy_reports_what_the_programs_say() -> None:
     )
     cache = REPOSITORY / ".mypy_cache"
     options = ("--strict", "--python-version=3.11", "--output=json", "--config-file=", f"--cache-dir={cache}")
-    output = run("mypy", *options, ".", MYPYPATH=path)
+    output = run("mypy", *options, ".", str(OPERATIONS), MYPYPATH=path)
     reports = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
     found = disagreements(
         "mypy",
