@@ -96,6 +96,7 @@ _OF_THE_CUDA_LIBRARY = (
     "Cannot get CUDA generator",
     "Device type CUDA is not supported for torch.Generator",
     "Found no NVIDIA driver",
+    "CUDA error: CUDA driver version is insufficient",
     "PyTorch is not linked with support for cuda",
     "Cannot access accelerator device when none is available",
     "Tried to instantiate dummy base class",

@@ -19,11 +19,11 @@ from torch import Tensor, get_default_dtype, is_grad_enabled
 from torch._C import _is_any_autocast_enabled, _is_tracing, _len_torch_dispatch_stack
 from torch._C._functorch import peek_interpreter_stack
 from torch.compiler import is_dynamo_compiling
-from torch.nn import Parameter
+from torch.nn import Module, Parameter
 
 from ..declaring.virtual_fields import Virtual
 from .core.module_base import VIRTUAL_CACHE, ModuleBase
-from .core.symbolic_tracing import symbolic_trace
+from .core.symbolic_tracing import of_torch
 from .virtual_tensors import compute, dtype_device_source, virtual
 
 _CONSTANTS = (
@@ -85,7 +85,7 @@ def cached_virtual(module: ModuleBase, owner: type[ModuleBase], name: str) -> Te
         TypeError: the method returned something other than a tensor.
     """
     # First of all: what compiled code looks up on the way is a guard.
-    if is_dynamo_compiling() or symbolic_trace._is_fx_tracing_flag:
+    if is_dynamo_compiling() or Module.__getattr__ is not of_torch:
         return virtual(module, owner, name)
     if _is_any_autocast_enabled() or _len_torch_dispatch_stack() or _is_tracing():
         return virtual(module, owner, name)

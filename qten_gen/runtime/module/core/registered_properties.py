@@ -10,8 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 from torch import nn
+from torch.nn import Module
 
-from .symbolic_tracing import symbolic_trace
+from .symbolic_tracing import of_torch
 
 
 class RegisteredProperty(property):
@@ -51,7 +52,7 @@ def parameter(name: str, doc: str) -> RegisteredProperty:
     """The property of a parameter, or of None in its place."""
 
     def read(module: nn.Module) -> Any:
-        if symbolic_trace._is_fx_tracing_flag:
+        if Module.__getattr__ is not of_torch:
             return _plain(module, name)
         try:
             return module._parameters[name]

@@ -16,7 +16,7 @@ from torch.compiler import is_compiling
 from ....common.naming import PRIVATE_NAMES
 from ..core.contents import contents
 from ..core.stored import Lock, Stored
-from ..core.tensordict_library import is_tensordict, library
+from ..core.tensordict_library import carried, is_tensordict, library
 from . import origins
 from .per_item import PerItem, join_items, part_items, put_items, rearrange_items
 from .static import equal
@@ -336,7 +336,7 @@ def entries(value: Any) -> Any:  # the object for a TensorDict; any other value 
     if value is None or isinstance(value, (Tensor, Stored)) or not is_tensordict(value):
         return value
     made = library("a TensorDict")
-    carried: list[object] = []
+    held: list[object] = []
     static: list[object] = []
     nested, unbatched, python, per_item = [], [], [], []
     fields = tuple(value.keys())
@@ -349,19 +349,19 @@ def entries(value: Any) -> Any:  # the object for a TensorDict; any other value 
             static.append(entry.data)
         elif isinstance(entry, made.UnbatchedTensor):
             unbatched.append(name)
-            carried.append(entry.as_subclass(Tensor))
+            held.append(carried(entry))
         else:
             found = entries(entry.data if isinstance(entry, made.NonTensorData) else entry)
             if isinstance(found, Stored):
                 nested.append(name)
-            carried.append(found)
+            held.append(found)
             continue
         if name not in unbatched:
             python.append(name)
     kind = type(value) if made.is_tensorclass(type(value)) else made.TensorDict
     layout = Layout(kind, fields, tuple(nested), tuple(unbatched), tuple(python), tuple(per_item))
     out = object.__new__(class_of(layout))
-    out._assign(carried, static, value.batch_size, value.device)
+    out._assign(held, static, value.batch_size, value.device)
     out._td_names = origins.names_of(value)
     out._td_lock = origins.lock_of(value)
     out._td_origin = value

@@ -134,7 +134,7 @@ def field_value(cls: type[Stored], name: str, entry: Any, batch_size: Size, safe
         shared = name in cls._per_item and entry.data is not None
         return PerItem([entry.data] * prod(batch_size), batch_size) if shared else entry.data
     if isinstance(entry, library.UnbatchedTensor):
-        return entry.as_subclass(Tensor)
+        return carried(entry)
     if name in cls._nested and is_tensordict(entry):
         return from_tensordict(nested_class(cls, name), entry, safe=safe)
     if name in cls._containers and is_tensordict(entry):

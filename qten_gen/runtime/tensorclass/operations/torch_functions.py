@@ -19,7 +19,11 @@ from .torch_alternatives import advice
 
 def _name(function: Callable[..., object]) -> str:
     """What a function is called in a message: `torch.sort`."""
-    return f"{getattr(function, '__module__', None) or 'torch'}.{getattr(function, '__name__', function)}"
+    name = getattr(function, "__name__", function)
+    if name == "wrapped" and isinstance(function, FunctionType):
+        # While torch 2.14 and later trace a graph, `Tensor.__rsub__` and its like have the name of their decorator's function.
+        name = function.__wrapped__.__name__  # type: ignore[attr-defined] # `functools.wraps` sets it
+    return f"{getattr(function, '__module__', None) or 'torch'}.{name}"
 
 
 _HANDLERS = torch_functions() | differentiation.torch_functions()
@@ -67,7 +71,7 @@ def dispatch(
     """
     handler = _HANDLERS.get(func) or _METHODS.get(_name(func))
     if handler is None:
-        if _name(func) == checkpointing.OPERATOR:
+        if _name(func) in checkpointing.OPERATOR:
             return checkpointing.checkpoint(*args, **(kwargs or {}))  # type: ignore[arg-type] # torch passes the function first
         raise TypeError(refusal(func, cls.__name__))
     return handler(*args, **settled(_name(func), kwargs)) if kwargs else handler(*args)
