@@ -41,6 +41,8 @@ GENERATOR_TESTS := $(addprefix tests/,cli project generate read link reflection 
 
 # What depends on torch most, and needs no checker.
 RUNTIME_TESTS := $(addprefix tests/,declaring tensorclass/fields tensorclass/methods) $(wildcard tests/module/test_*.py)
+# A new torch changes what is traced, and the fake tensors, before all else.
+NEWEST_TESTS := $(addprefix tests/,tensorclass module large_models)
 TOOLS := 'pytest>=8.3,<9.2' pytest-xdist hypothesis numpy safetensors cloudpickle ipython jaxtyping jsonargparse tensordict
 
 # torch 2.6 cannot trace or export these, warns of less, and leaves a message of its own at the exit of a process.
@@ -115,7 +117,7 @@ test-python-%:
 
 # In environments of their own. tensordict and the checkers are not pinned there: the newest ones do not install beside an old torch.
 test-newest-torch:
-	$(call test_with,$(VENV)-newest-torch,torch)
+	$(call test_with,$(VENV)-newest-torch,torch,$(NEWEST_TESTS))
 
 test-oldest-torch:
 	$(call test_with,$(VENV)-oldest-torch,torch==2.6.0,$(addprefix --deselect=,$(NOT_IN_2_6)))
