@@ -8,9 +8,9 @@ from typing import Any, cast
 import pytest
 import torch
 from torch import Tensor, nn
-from torch.torch_version import TorchVersion
 from torch._dynamo.types import GuardFilterEntry
 from torch.fx.experimental.proxy_tensor import make_fx
+from torch.torch_version import TorchVersion
 
 from qten_gen import Module, buffer, param, virtual
 

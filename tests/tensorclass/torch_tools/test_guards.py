@@ -1,7 +1,7 @@
 """What compiled code asks before each call: as little as is needed to see every change.
 
-The bounds are what torch 2.13 and 2.15 install. Seven of each are the global state of torch; the rest is the tensors, the classes, what
-is read of the objects, and each function and module of the runtime that is traced through.
+The bounds are what torch 2.13 and 2.15 install. Seven of each are the global state of torch; the rest is the tensors, the
+classes, what is read of the objects, and each function and module of the runtime that is traced through.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from math import prod
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from torch import Size, Tensor
+from torch import Size
 
 from ..core import tensordict_library
 from ..core.construction import construct

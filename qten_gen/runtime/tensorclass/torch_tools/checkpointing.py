@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-OPERATOR = ("torch.ops.higher_order.tag_activation_checkpoint", "torch._higher_order_ops.wrap.tag_activation_checkpoint")
-"""The names of the operator, the second since torch 2.14. A dictionary does not find the operator itself while a graph is traced."""
+OPERATOR = (
+    "torch.ops.higher_order.tag_activation_checkpoint",
+    "torch._higher_order_ops.wrap.tag_activation_checkpoint",
+)
+"""The operator's name, and since torch 2.14. A dictionary does not find the operator itself while a graph is traced."""
 
 _OF_CHECKPOINT = frozenset(
     {"use_reentrant", "context_fn", "determinism_check", "debug", "early_stop", "preserve_rng_state"}
