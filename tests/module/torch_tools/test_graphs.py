@@ -71,7 +71,7 @@ def test_each_instance_needs_no_more_guards_than_a_plain_one(make: Callable[[], 
 
     Since 2.14, torch asks of the class of each instance whether it still inherits the names that are read.
     """
-    inherited = 6 if TorchVersion(torch.__version__) >= (2, 14) else 0
+    inherited = 6 if TorchVersion(torch.__version__) >= "2.14" else 0
 
     def growth(modules: Callable[[], nn.Module]) -> int:
         few, many = (nn.Sequential(*(modules() for _ in range(count))) for count in (1, 3))

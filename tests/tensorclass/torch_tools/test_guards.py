@@ -68,7 +68,7 @@ def everything(a: Three, b: Three) -> Three:
 # Since 2.14, torch also asks of the class itself whether it still inherits each name that is read.
 BOUNDS = (
     {construct: 31, index: 32, stack: 36, move: 30, add: 32, everything: 71}
-    if TorchVersion(torch.__version__) >= (2, 14)
+    if TorchVersion(torch.__version__) >= "2.14"
     else {construct: 26, index: 27, stack: 34, move: 26, add: 27, everything: 56}
 )
 
