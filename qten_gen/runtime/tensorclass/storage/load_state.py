@@ -26,7 +26,7 @@ from .state_dict import Level, dotless
 T = TypeVar("T", bound=Stored)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Incoming:
     """A state dict taken apart: values by names with dots, metadata by the names of the objects."""
 
@@ -45,7 +45,7 @@ class Change:
     names: tuple[str | None, ...] | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Plan:
     """What loading will do, and what is wrong.
 
