@@ -63,7 +63,7 @@ def test_the_compiled_step_does_the_same_in_all_columns() -> None:
 
 
 def test_the_compiled_step_of_a_generated_class_asks_for_few_guards() -> None:
-    # A class of tensordict has 324, one written by hand 40; torch 2.14 asks for more of every class. More than this would be a step back.
+    # A class of tensordict has 324, one written by hand 40. Torch 2.14 asks for more of every class. More would be a step back.
     assert compiled.guards(*compiled.steps()["generated"]) <= (71 if torch.__version__ >= "2.14" else 57)
 
 
