@@ -369,3 +369,9 @@ def test_what_a_written_constructor_assigns_is_a_source() -> None:
     module.size = 2
     module.base.add_(1)
     assert (module.ramp.tolist(), module.doubled.tolist()) == ([0, 1], [4, 4, 4])
+
+
+def test_a_value_is_kept_in_a_module_whose_training_mode_was_deleted() -> None:
+    module = Written(3)
+    del module.training
+    assert module.ramp is module.ramp

@@ -91,7 +91,7 @@ def cached_virtual(module: ModuleBase, owner: type[ModuleBase], name: str) -> Te
         return virtual(module, owner, name)
     attributes: dict[str, Any] = module.__dict__
     dtype, device = dtype_device_source(module)
-    state = owner, dtype, device, attributes["training"], get_default_dtype()
+    state = owner, dtype, device, attributes.get("training"), get_default_dtype()
     if VIRTUAL_CACHE in attributes and name in attributes[VIRTUAL_CACHE]:
         value, version, known, stream, with_gradients, sources = attributes[VIRTUAL_CACHE][name]
         if (
@@ -114,7 +114,7 @@ def _computed(
     module: ModuleBase,
     owner: type[ModuleBase],
     name: str,
-    state: tuple[Any, torch.dtype, torch.device, bool, torch.dtype],
+    state: tuple[Any, torch.dtype, torch.device, bool | None, torch.dtype],
 ) -> Tensor:
     """Compute a value, and keep it where each change of a source will be noticed."""
     _, dtype, device, *_ = state

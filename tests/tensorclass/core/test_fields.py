@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
+
+from qten_gen import TensorClass
 
 from ..declared import Batch, Point, batch, flat, point
 
@@ -35,6 +39,34 @@ def test_assigning_a_nested_object_raises_its_batch_size() -> None:
     assert value.point.batch_size == (4,)
     value.other = None
     assert value.other is None
+
+
+class Node(TensorClass):
+    """One that can hold others of its class."""
+
+    x: Tensor
+    child: Node | None = None
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_an_object_cannot_be_put_inside_itself(depth: int) -> None:
+    holder = value = Node(torch.zeros(4), batch_size=4)
+    for _ in range(depth):
+        holder = Node(torch.zeros(4), holder, batch_size=4)
+    writes: list[Callable[[], object]] = [
+        lambda: setattr(value, "child", holder),
+        lambda: value.set("child", holder),
+        lambda: value.update(child=holder),
+        lambda: value.update({"x": torch.ones(4), "child": holder}),
+    ]
+    for write in writes:
+        with pytest.raises(
+            ValueError, match=r"^Node\.child: an object cannot hold itself; use \.clone\(recurse=False\)$"
+        ):
+            write()
+    assert value.child is None and value.x.sum() == 0
+    value.child = holder.clone(recurse=False)
+    assert value.child is not holder
 
 
 def test_an_undeclared_attribute_cannot_be_written() -> None:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import copy
-import os
 import pickle
-import threading
-import time
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError
 from typing import Any
@@ -17,7 +14,6 @@ from torch import Tensor
 from torch.utils._pytree import tree_map
 
 from qten_gen import TensorClass
-from tests import fresh_process
 
 from ..declared import Batch, Flat, Point, batch, flat, point
 
@@ -317,130 +313,3 @@ def test_requiring_gradients_is_a_change_that_frozen_refuses_and_locked_allows()
     assert locked_flat().requires_grad_().requires_grad
     with pytest.raises(FrozenInstanceError, match="cannot change the tensors of a Album"):
         album().requires_grad_()
-
-
-def in_threads(*programs: Callable[[], None]) -> list[BaseException]:
-    """Run each in a thread of its own, and give what went wrong."""
-    wrong: list[BaseException] = []
-
-    def run(program: Callable[[], None]) -> None:
-        try:
-            program()
-        except BaseException as error:
-            wrong.append(error)
-
-    threads = [threading.Thread(target=run, args=(program,)) for program in programs]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return wrong
-
-
-def test_threads_lock_one_object_for_their_blocks() -> None:
-    value = batch(4)
-
-    def work() -> None:
-        for _ in range(200):
-            with value.lock_() as same:
-                assert same is value and value.is_locked
-                time.sleep(0)
-                with pytest.raises(RuntimeError, match="is locked"):
-                    value.mask = None
-                assert value.is_locked
-
-    assert in_threads(*[work] * 8) == []
-    assert not value.is_locked and not value.point.is_locked
-
-
-@pytest.mark.parametrize("first_to_end", [0, 1])
-@pytest.mark.parametrize("locked_before", [True, False])
-def test_an_object_stays_as_the_last_open_block_wants_it_and_ends_as_it_was(
-    first_to_end: int, locked_before: bool
-) -> None:
-    value = batch(4)
-    if locked_before:
-        value.lock_()
-    open_, ended = [threading.Event(), threading.Event()], [threading.Event(), threading.Event()]
-    seen = []
-
-    def block(me: int) -> None:
-        if me == 1:
-            open_[0].wait()
-        with value.unlock_() if locked_before else value.lock_():
-            open_[me].set()
-            open_[1].wait()
-            if me != first_to_end:
-                ended[first_to_end].wait()
-                seen.append(value.is_locked)
-        ended[me].set()
-
-    assert in_threads(lambda: block(0), lambda: block(1)) == []
-    assert seen == [not locked_before]
-    assert value.is_locked == value.point.is_locked == locked_before
-
-
-def test_owners_that_are_locked_in_threads_share_a_nested_object() -> None:
-    shared = point(4)
-    owners = [batch(4).replace(point=shared) for _ in range(4)]
-
-    def work(owner: Batch) -> None:
-        for _ in range(200):
-            with owner.lock_():
-                assert owner.point.is_locked
-
-    for owner in owners:
-        owner.point = shared
-    assert in_threads(*[lambda owner=owner: work(owner) for owner in owners]) == []
-    assert not any(owner.is_locked for owner in owners)
-
-
-def test_a_block_leaves_the_lock_of_another_owner() -> None:
-    shared = point(4)
-    first, second = batch(4), batch(4)
-    first.point = second.point = shared
-    with first.lock_():
-        with second.lock_():
-            pass
-        assert not second.is_locked
-        assert shared.is_locked
-    assert not shared.is_locked
-
-
-FORKING = """
-import os, signal, threading
-from torch import Tensor, zeros
-from qten_gen import TensorClass
-from qten_gen.runtime.tensorclass.core import locks
-
-class Flat(TensorClass):
-    x: Tensor
-
-value = Flat(zeros(2), batch_size=2)
-
-def fork():
-    if (pid := os.fork()) == 0:
-        signal.alarm(20)
-        value.lock_()
-        os._exit(7)
-    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-
-with locks._one_thread:
-    thread = threading.Thread(target=fork)
-    thread.start()
-    thread.join()
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no such call on Windows")
-def test_a_child_that_is_forked_while_another_thread_locks_can_lock() -> None:
-    done = fresh_process.run("-c", FORKING)
-    assert (done.stdout, done.stderr) == ("7\n", "")
-
-
-def test_a_block_may_end_in_another_thread() -> None:
-    value = flat(4)
-    block = value.lock_()
-    block.__enter__()
-    assert in_threads(lambda: block.__exit__(None, None, None)) == []
-    assert not value.is_locked

@@ -228,17 +228,6 @@ def test_an_object_in_a_field_has_names_of_its_own() -> None:
     assert value[0].point.names == (None,)
 
 
-def test_vmap_gives_the_function_objects_without_names() -> None:
-    seen: list[tuple[str | None, ...]] = []
-
-    def double(value: Flat) -> Flat:
-        seen.append(value.names)
-        return value + value
-
-    torch.vmap(double)(named("time", "row"))
-    assert seen == [(None,)]
-
-
 def test_a_compiled_function_keeps_names() -> None:
     compiled = torch.compile(lambda value: value[0].unsqueeze(0) * 2, fullgraph=True, backend="eager")
     assert compiled(named("time", "row")).names == (None, "row")

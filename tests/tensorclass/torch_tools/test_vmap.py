@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils import _pytree
 
 from qten_gen import PerItem, TensorClass, Unbatched
 from tests.tensorclass.declared import Batch, Flat, assert_applied, batch, flat, tensors
@@ -144,6 +145,40 @@ def test_dimension_names_are_those_of_the_others_inside_and_outside() -> None:
 
     assert value.vmap(same, "row", -1).names == ("time", None)
     assert seen == [("time",)]
+
+
+@pytest.mark.parametrize(
+    ("in_dim", "out_dim", "inside", "outside"),
+    [
+        (0, 0, ("row",), (None, "row")),
+        (0, 1, ("row",), ("row", None)),
+        (1, 0, ("time",), (None, "time")),
+        (1, 1, ("time",), ("time", None)),
+    ],
+)
+def test_torch_vmap_keeps_the_names_of_the_other_dimensions(
+    in_dim: int, out_dim: int, inside: tuple[str], outside: tuple[str | None, ...]
+) -> None:
+    seen = []
+
+    def doubled(item: Batch) -> Batch:
+        seen.extend([item.names, item.point.names])
+        return item * 2
+
+    value = batch(4, 5).rename("time", "row")
+    value.point.names = ["time", "row"]
+    result = torch.vmap(doubled, in_dims=in_dim, out_dims=out_dim)(value)
+    assert seen == [inside, inside]
+    assert result.names == result.point.names == outside
+
+
+def test_names_that_are_set_inside_of_torch_vmap_come_out() -> None:
+    assert torch.vmap(lambda item: item.rename("row"))(flat(4, 5)).names == (None, "row")
+
+
+def test_a_tree_whose_dimensions_change_otherwise_loses_their_names() -> None:
+    value = flat(4, 5).rename("time", "row")
+    assert _pytree.tree_map(lambda tensor: tensor.sum(0), value).names == (None,)
 
 
 def test_it_can_be_nested() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TypeVar
 from weakref import ref
 
-from .locks import changes, lock, nested_objects, refusal
+from .locks import changes, lock, nested_objects, owners_of, refusal
 from .open_blocks import End, OpenBlocks
 from .stored import FROZEN, Lock, Stored
 
@@ -57,7 +57,7 @@ def _unlock(self: Stored) -> None:
     """Unlock a whole tree, or nothing where an object outside of it holds a part and keeps that locked."""
     tree = list(_tree(self))
     for found in tree:
-        for owner in _owners(found):
+        for owner in owners_of(found):
             # By identity, and not by `id`, which a graph would be specialised on.
             if not any(owner is inner for inner in tree):
                 raise RuntimeError(
@@ -73,7 +73,10 @@ def _unlock(self: Stored) -> None:
 def begin_lock_block(self: Stored) -> bool:
     """Begin a `with` statement that follows on `lock_()` or `unlock_()`. Whether it does."""
     blocks: OpenBlocks | None = getattr(self, "_entered", None)
-    return blocks is not None and blocks.begin_lock()
+    if blocks is None:
+        return False
+    with changes():
+        return blocks.begin_lock()
 
 
 def end_block(self: Stored) -> End | None:
@@ -95,7 +98,7 @@ def _release(self: Stored) -> None:
     """Take the lock of an object off it and its nested objects. Another locked object that holds them too keeps them locked."""
     for found in _tree(self):
         if found._lock is not None and found._lock is not FROZEN:
-            others = tuple([ref(owner) for owner in _owners(found) if owner is not self])
+            others = tuple([ref(owner) for owner in owners_of(found) if owner is not self])
             found._lock = Lock(others) if others else None
 
 
@@ -103,7 +106,9 @@ def _remember(self: Stored) -> None:
     blocks: OpenBlocks | None = getattr(self, "_entered", None)
     if blocks is None:
         blocks = self._entered = OpenBlocks()
-    blocks.announce(self._lock is not None)
+    owners = owners_of(self)
+    # Where another object keeps it locked, that alone decides how long.
+    blocks.announce(self._lock is not None and (not owners or any(owner is self for owner in owners)))
 
 
 def _tree(self: Stored) -> Iterator[Stored]:
@@ -111,9 +116,3 @@ def _tree(self: Stored) -> Iterator[Stored]:
     yield self
     for inner in nested_objects(self):
         yield from _tree(inner)
-
-
-def _owners(self: Stored) -> list[Stored]:
-    """The objects whose lock keeps this one locked. Those that are gone keep nothing."""
-    owners = [root() for root in self._lock.roots] if self._lock is not None else []
-    return [owner for owner in owners if owner is not None]

@@ -131,9 +131,15 @@ def is_locked(self: Stored) -> bool:
 
 def lock(self: Stored) -> None:
     """Lock an object and its nested objects, as `lock_` does; for the keyword `lock` of constructors."""
-    if self._lock is None:
-        with changes():
+    with changes():
+        if not any(owner is self for owner in owners_of(self)):
             _add_root(self, ref(self))
+
+
+def owners_of(self: Stored) -> list[Stored]:
+    """The objects whose lock keeps this one locked. Those that are gone keep nothing."""
+    owners = [root() for root in self._lock.roots] if self._lock is not None else []
+    return [owner for owner in owners if owner is not None]
 
 
 def _add_root(self: Stored, root: ref[Stored]) -> None:

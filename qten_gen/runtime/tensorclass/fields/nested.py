@@ -13,6 +13,7 @@ import torch
 from torch import Size, Tensor
 
 from ..core.errors import class_names, describe, disambiguation, label
+from ..core.locks import nested_objects
 from ..core.stored import Stored
 from .optional import Join, all_or_none, match_optional
 
@@ -67,10 +68,12 @@ def nested(self: Stored, name: str, cls: type[T], value: object, batch_size: Siz
 
     Raises:
         TypeError: `value` is of another class, or a TensorDict whose keys do not fit.
-        ValueError: the batch sizes do not fit.
+        ValueError: the batch sizes do not fit, or `value` holds the owner.
     """
     if not isinstance(value, cls):
         value = _converted(self, name, cls, value, batch_size, device)
+    if value is self or (value._nested and _holds(value, self)):
+        raise ValueError(f"{label(self, name)}: an object cannot hold itself; use .clone(recurse=False)")
     if value._batch_size[: len(batch_size)] != batch_size:
         from .batch_sizes import raised  # most have it already
 
@@ -78,6 +81,10 @@ def nested(self: Stored, name: str, cls: type[T], value: object, batch_size: Siz
     if device is not None and value._device != device:
         return value._map_with(Tensor.to, device, device)
     return value
+
+
+def _holds(value: Stored, searched: Stored) -> bool:
+    return any(inner is searched or _holds(inner, searched) for inner in nested_objects(value))
 
 
 def _converted(
