@@ -6,6 +6,7 @@ With the argument `codes`, it writes `common/diagnostic_codes.py` instead, which
 from __future__ import annotations
 
 import sys
+from difflib import unified_diff
 from textwrap import fill, indent
 
 from . import RULES, Rule
@@ -14,36 +15,45 @@ _INTRODUCTION = """\
 # Look up a diagnostic
 
 This page explains every error and warning that `qten-gen` reports, sorted by code. `qten-gen explain QG302` prints one of
-them. Carets mark the code that is reported.
-
-| code | name | what is wrong |
-|---|---|---|
+them, with both examples in full. Here, a line with `-` is reported, and a line with `+` takes its place; carets mark the code.
 """
+
+_GROUPS = {
+    "QG0": "Files and settings",
+    "QG1": "Classes",
+    "QG2": "Fields",
+    "QG3": "Modules",
+    "QG4": "Handlers",
+    "QG5": "Plain modules",
+}
 
 
 def documentation() -> str:
     """The page as Markdown, from the docstrings and the tested examples of the rules."""
-    table = "".join(f"{_row(rule)}\n" for rule in RULES)
-    return "\n".join([_INTRODUCTION + table, *(_section(rule) for rule in RULES)])
+    index = [f"* {title}: {', '.join(_links(digits))}" for digits, title in _GROUPS.items()]
+    return "\n".join([_INTRODUCTION, *index, "", *(_section(rule) for rule in RULES)])
 
 
-def _row(rule: Rule) -> str:
-    """A row of the table at the top, which leads to the section."""
-    kind = rule.KIND
-    summary = " ".join((rule.__doc__ or "").strip().partition("\n\n")[0].split()).replace("|", "\\|")
-    return f"| [{kind.code}](#{kind.code.lower()}-{kind.name}) | {kind.name} | {summary} |"
+def _links(digits: str) -> list[str]:
+    """Links to the sections of the rules whose codes begin like this."""
+    kinds = [rule.KIND for rule in RULES if rule.KIND.code.startswith(digits)]
+    return [f"[{kind.code} {kind.name}](#{kind.code.lower()}-{kind.name})" for kind in kinds]
 
 
 def _section(rule: Rule) -> str:
     kind = rule.KIND
-    bad, good = (f"```{_language(text)}\n{text.strip(chr(10))}\n```" for text in (rule.BAD, rule.GOOD))
-    text = (rule.__doc__ or "").strip()
     severity = f"{kind.severity}, can be suppressed" if kind.can_be_wrong else kind.severity
-    return f"## {kind.code} {kind.name}\n\n*{severity}*. {text}\n\nReported:\n\n{bad}\n\nInstead:\n\n{good}\n"
+    return f"## {kind.code} {kind.name}\n\n*{severity}*. {(rule.__doc__ or '').strip()}\n\n{_changes(rule)}\n"
 
 
-def _language(example: str) -> str:
-    return "toml" if "[tool.qten-gen]" in example else "python"
+def _changes(rule: Rule) -> str:
+    """The two examples as one block, without the lines that stay and are far from a change."""
+    bad, good = (text.strip("\n").splitlines() for text in (rule.BAD, rule.GOOD))
+    hunks = unified_diff(bad, good, n=2, lineterm="")
+    lines = ["..." if line.startswith("@@") else line.rstrip() for line in hunks][3:]
+    while not lines[0]:
+        del lines[0]
+    return "\n".join(["```diff", *lines, "```"])
 
 
 _CODES = """The codes of all diagnostics, for settings that name them.

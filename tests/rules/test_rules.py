@@ -116,13 +116,20 @@ def test_the_page_of_rules_describes_every_rule() -> None:
         assert (rule.__doc__ or "").strip() in page
 
 
-def test_the_table_at_the_top_of_the_page_leads_to_every_rule() -> None:
-    table = documentation().partition("\n## ")[0]
-    links = [
-        f"| [{rule.KIND.code}](#{rule.KIND.code.lower()}-{rule.KIND.name}) | {rule.KIND.name} | "
-        for rule in rules.RULES
-    ]
-    assert [line for line, link in zip(table.splitlines()[7:], links, strict=True) if not line.startswith(link)] == []
+def test_the_list_at_the_top_of_the_page_leads_to_every_rule() -> None:
+    links = re.findall(r"\[(QG\d+) ([\w-]+)\]\(#([\w-]+)\)", documentation().partition("\n## ")[0])
+    kinds = [rule.KIND for rule in rules.RULES]
+    assert links == [(kind.code, kind.name, f"{kind.code.lower()}-{kind.name}") for kind in kinds]
+
+
+def test_the_page_shows_what_the_good_example_changes_in_the_bad_one() -> None:
+    section = documentation().partition("## QG004 ")[2].partition("\n## ")[0]
+    assert section.endswith("""```diff
+ [tool.qten-gen]
+-exlude = ["legacy/*"]
++exclude = ["legacy/*"]
+```
+""")
 
 
 def test_the_page_of_the_rules_is_fresh() -> None:

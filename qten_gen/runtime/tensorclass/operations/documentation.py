@@ -17,16 +17,15 @@ from .table import GROUPS
 _INTRODUCTION = """\
 # Operations
 
-This page lists the tensor operations that work on a whole object. Each applies to every tensor of the object, including those of
-nested objects. The result is a new object of the same class, with the static values of the first operand. A method with an
-underscore at the end, such as `batch.sin_()`, changes the tensors in place instead. A frozen object refuses it.
+This page lists the tensor operations that work on a whole object. Each applies to every tensor of the object and of its nested
+objects. The result is a new object of the same class, with the static values of the first operand. A method with an underscore
+at the end, such as `batch.sin_()`, changes the tensors in place; a frozen object refuses it.
 
-A `dim` is a batch dimension, given by position or by name. If torch refuses a tensor, the error names its field. An operation in
+A `dim` is a batch dimension, given by position or by name. If torch refuses a tensor, the error names its field; an operation in
 place has changed the fields before that one by then.
 
-Type checkers know torch's own signatures, which take and give tensors: `torch.exp(batch)` runs, and is an error to them. Call the
-method, such as `batch.exp()` or `Batch.stack([a, b])`. For a function without a method, `lifted(torch.hypot)(a, b)` calls the
-same function, with the types that it has for objects.
+To type checkers, `torch.exp(batch)` is an error although it runs: torch's signatures take tensors. Call the method,
+`batch.exp()`. For a function without a method, `lifted(torch.hypot)(a, b)` calls it with types for objects.
 
 The examples use a batch of four items:
 
@@ -61,23 +60,41 @@ def documentation() -> str:
 
 def _section(group: Group) -> str:
     # `other + batch` goes without saying.
-    rows = "\n".join(_row(operation) for operation in group.operations if operation.form != "reflected")
-    text = fill(group.text, 120, break_long_words=False, break_on_hyphens=False)
-    return (
-        f"## {group.title}\n\n{text}\n\n```pycon\n>>> batch = example()\n{EXAMPLES[group.title]}```\n\n"
-        f"| method | torch function | what it does | batch dimensions |\n|---|---|---|---|\n{rows}\n"
-    )
+    operations = [operation for operation in group.operations if operation.form != "reflected"]
+    plain = [operation for operation in operations if _is_plain(operation)]
+    parts = [f"## {group.title}", _filled(group.text), f"```pycon\n>>> batch = example()\n{EXAMPLES[group.title]}```"]
+    parts += [_table(rows)] if (rows := [operation for operation in operations if operation not in plain]) else []
+    if plain:
+        functions = ", ".join(name for operation in plain for name in _names(operation.torch_functions))
+        parts.append(_filled(f"{'Also, w' if rows else 'W'}ithout a method: {functions}."))
+    return "\n\n".join(parts) + "\n"
 
 
-def _row(operation: Operation) -> str:
+def _is_plain(operation: Operation) -> bool:
+    """Whether torch's documentation says all of it: a function that only changes the elements, or answers a question."""
+    return not operation.is_method and operation.batch is Effect.KEEPS and operation.beyond is Effect.KEEPS
+
+
+def _filled(text: str) -> str:
+    return fill(text, 120, break_long_words=False, break_on_hyphens=False)
+
+
+def _table(operations: list[Operation]) -> str:
+    """A row for each operation. The batch dimensions have a column where an operation changes them."""
+    changes = any(operation.batch is not Effect.KEEPS for operation in operations)
+    titles = ["method", "torch function", "what it does", *(["batch dimensions"] if changes else [])]
+    rows = [titles, ["---"] * len(titles), *(_row(operation)[: len(titles)] for operation in operations)]
+    return "\n".join("|".join(["", *(f" {cell} " if cell else " " for cell in row), ""]) for row in rows)
+
+
+def _row(operation: Operation) -> list[str]:
     method = ""
     if operation.is_method:
         twin = f", `{operation.in_place_name}`" if operation.in_place is not None else ""
         method = f"`{operation.name}`{twin}"
     functions = ", ".join(_names(operation.torch_functions))
     batch = operation.batch.value if operation.batch is not Effect.KEEPS else ""
-    cells = method, functions, operation.doc.replace("|", "\\|"), batch
-    return "|".join(["", *(f" {cell} " if cell else " " for cell in cells), ""])
+    return [method, functions, operation.doc.replace("|", "\\|"), batch]
 
 
 _MODULES = {"torch": torch, "nn.functional": torch.nn.functional, "torch.special": torch.special}
