@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
 from typing import NamedTuple
 
+from ..common.records import fields
 from ..model import (
     Argument,
     BufferDecl,

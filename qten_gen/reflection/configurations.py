@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
 from types import FunctionType
 
 from ..common.class_annotations import class_annotations
+from ..common.records import replace
 from ..model import ConfigDecl, ConfigurationClass, Declaration, TypeExpr
 from ..model.configuration import KNOWN_ROOTS, names_of_root
 from ..model.field_kinds import members_of

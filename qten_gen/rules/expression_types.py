@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field, replace
 
-from ..common.records import record
+from ..common.records import field, record, replace
 from ..common.suggestions import did_you_mean
 from ..model import (
     ConfigDecl,
