@@ -16,9 +16,9 @@ from . import RULES, Rule
 _INTRODUCTION = """\
 # Look up a diagnostic
 
-This page lists the errors and warnings that `qten-gen` reports, sorted by code. Each has a mistake and its correction: a line with
-`-` is reported, a line with `+` takes its place, and carets mark the code. `qten-gen explain QG302` prints all about one of them:
-its limits, and both examples in full.
+This page lists the errors and warnings that `qten-gen` reports, sorted by code. Each has a mistake and its correction: a line
+with `-` is reported, a line with `+` takes its place, and carets mark the code. `qten-gen explain QG302` prints all about one of
+them: its limits, and both examples in full.
 """
 
 _GROUPS = {
