@@ -237,6 +237,12 @@ def test_a_name_that_is_not_utf8_is_no_hindrance(qten_gen: Command) -> None:
     assert (result.status, "QG005" in result.out) == (1, True)
 
 
+def test_a_name_that_imports_would_read_as_another_is_told_of(qten_gen: Command) -> None:
+    qten_gen.write("\ufb01le.py", BATCH)  # `from \ufb01le import Batch` imports file.py
+    result = qten_gen("--output-format=concise", ".")
+    assert (result.status, "QG005" in result.out) == (1, True)
+
+
 def test_a_name_may_be_as_long_as_its_outputs_allow(qten_gen: Command) -> None:
     qten_gen.write(f"{'a' * 246}.py", BATCH)
     assert qten_gen(".").summary == "2 files written"
