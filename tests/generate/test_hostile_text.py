@@ -106,7 +106,10 @@ PLACES = {
         f"{NET}@Net.register(str)\ndef h(net: Net, x: str, y: {{}} = 3) -> str: ...\n",
         "int",
     ),
-    "type that a handler is registered for": (f"{NET}@Net.register({{}})\ndef h(net: Net, x: str) -> str: ...\n", "str"),
+    "type that a handler is registered for": (
+        f"{NET}@Net.register({{}})\ndef h(net: Net, x: str) -> str: ...\n",
+        "str",
+    ),
     "default of a handler": (
         f"{BATCH}{NET}@Net.register(Batch)\ndef h(net: Net, batch: Batch, mode: str = {{}}) -> Tensor: ...\n",
         "a",
