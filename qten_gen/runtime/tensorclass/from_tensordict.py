@@ -70,7 +70,6 @@ def documentation() -> str:
             f"## Replace a member\n\n| tensordict | here |\n|---|---|\n{_rows()}\n",
             f"## Replace a parameter\n\n{_PARAMETERS}\n{_parameter_rows()}\n",
             f"## Rename a parameter\n\n{_OTHERWISE}\n{_renamed_rows()}\n",
-            f"## Use what tensordict does not have\n\n{fill(', '.join(f'`{name}`' for name in sorted(NOT_OF_TENSORDICT)), 120)}",
         ]
     )
 
