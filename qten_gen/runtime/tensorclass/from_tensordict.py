@@ -5,8 +5,6 @@ python -m qten_gen.runtime.tensorclass.from_tensordict > docs/from-tensordict.md
 
 from __future__ import annotations
 
-from textwrap import fill
-
 from .core.tensordict_keywords import INSTEAD as INSTEAD_OF_PARAMETERS
 from .core.tensordict_keywords import RENAMED
 from .operations.tensordict_alternatives import INSTEAD, NOT_OF_TENSORDICT

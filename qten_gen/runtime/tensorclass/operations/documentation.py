@@ -26,8 +26,8 @@ place has changed the fields before that one by then.
 
 A function of torch with the name of a method does the same when it runs: `torch.exp(batch)` is `batch.exp()`. To type checkers it
 is an error, because torch's signatures take tensors. Call the method; for a function without one, `lifted(torch.hypot)(a, b)` is
-typed. Aliases, such as `torch.absolute` and `torch.special.expm1`, do the same. Where a function only changes the elements or reduces
-a dimension, torch's documentation says what it does; the others have a row in a table.
+typed. Aliases, such as `torch.absolute` and `torch.special.expm1`, do the same. Where a function only changes the elements or
+reduces a dimension, torch's documentation says what it does; the others have a row in a table.
 
 The examples use a batch of four items:
 
