@@ -5,8 +5,6 @@ python -m qten_gen.runtime.tensorclass.from_tensordict > docs/from-tensordict.md
 
 from __future__ import annotations
 
-from textwrap import fill
-
 from .core.tensordict_keywords import INSTEAD as INSTEAD_OF_PARAMETERS
 from .core.tensordict_keywords import RENAMED
 from .operations.tensordict_alternatives import INSTEAD, NOT_OF_TENSORDICT
@@ -70,7 +68,6 @@ def documentation() -> str:
             f"## Replace a member\n\n| tensordict | here |\n|---|---|\n{_rows()}\n",
             f"## Replace a parameter\n\n{_PARAMETERS}\n{_parameter_rows()}\n",
             f"## Rename a parameter\n\n{_OTHERWISE}\n{_renamed_rows()}\n",
-            f"## Use what tensordict does not have\n\n{fill(', '.join(f'`{name}`' for name in sorted(NOT_OF_TENSORDICT)), 120)}",
         ]
     )
 

@@ -26,8 +26,8 @@ place has changed the fields before that one by then.
 
 A function of torch with the name of a method does the same when it runs: `torch.exp(batch)` is `batch.exp()`. To type checkers it
 is an error, because torch's signatures take tensors. Call the method; for a function without one, `lifted(torch.hypot)(a, b)` is
-typed. Where a function only changes the elements or reduces a dimension, torch's documentation says what it does; the others have
-a row in a table.
+typed. Aliases, such as `torch.absolute` and `torch.special.expm1`, do the same. Where a function only changes the elements or
+reduces a dimension, torch's documentation says what it does; the others have a row in a table.
 
 The examples use a batch of four items:
 
@@ -88,9 +88,10 @@ def _methods(operation: Operation) -> list[str]:
 
 
 def _further_functions(operation: Operation, has_row: bool) -> list[str]:
-    """The functions of torch that neither a method of that name nor the row of the operation names."""
+    """The functions of torch that neither a method of that name nor the row of the operation names, one for all aliases."""
     named = f"`torch.{operation.name}`" if operation.is_method else _title(operation) if has_row else ""
-    return [name for name in _names(operation.torch_functions) if name != named]
+    names = _names(operation.torch_functions)
+    return [] if named in names else names[:1]
 
 
 def _filled(text: str) -> str:
