@@ -31,7 +31,10 @@ REPOSITORY = Path(__file__).parents[2]
 PAGES = [
     "README.md",
     *sorted(
-        str(page.relative_to(REPOSITORY)) for page in (REPOSITORY / "docs").glob("*.md") if page.name != "rules.md"
+        str(page.relative_to(REPOSITORY))
+        for folder in ("docs", "docs/evidence")
+        for page in (REPOSITORY / folder).glob("*.md")
+        if page.name != "rules.md"
     ),
 ]
 
