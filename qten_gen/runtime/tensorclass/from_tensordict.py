@@ -5,6 +5,8 @@ python -m qten_gen.runtime.tensorclass.from_tensordict > docs/from-tensordict.md
 
 from __future__ import annotations
 
+from textwrap import fill
+
 from .core.tensordict_keywords import INSTEAD as INSTEAD_OF_PARAMETERS
 from .core.tensordict_keywords import RENAMED
 from .operations.tensordict_alternatives import INSTEAD, NOT_OF_TENSORDICT
@@ -45,8 +47,10 @@ torchrl, for example.
 
 
 _PARAMETERS = """\
-| methods | parameter | here |
-|---|---|---|"""
+These parameters of tensordict are missing here. Each raises TypeError with what to write, such as
+`use .apply(lambda tensor: tensor.view(dtype))` for the `batch_size` of `view`:
+"""
+
 
 _OTHERWISE = """\
 These parameters have other names here. Passed by position, they are the same.
@@ -66,7 +70,7 @@ def documentation() -> str:
         [
             _INTRODUCTION.replace("{count}", str(len(same_names()))),
             f"## Replace a member\n\n| tensordict | here |\n|---|---|\n{_rows()}\n",
-            f"## Replace a parameter\n\n{_PARAMETERS}\n{_parameter_rows()}\n",
+            f"## Replace a parameter\n\n{_PARAMETERS}\n{_parameters()}\n",
             f"## Rename a parameter\n\n{_OTHERWISE}\n{_renamed_rows()}\n",
         ]
     )
@@ -80,17 +84,20 @@ def _rows() -> str:
     return "\n".join(f"| {', '.join(f'`{name}`' for name in found)} | {advice} |" for advice, found in names.items())
 
 
-def _parameter_rows() -> str:
-    """A row for each advice about a parameter, with all methods that it is for."""
-    methods: dict[tuple[str, str], list[str]] = {}
+def _parameters() -> str:
+    """The missing parameters, each with the methods that have it in tensordict."""
+    methods: dict[str, list[str]] = {}
     for method, advice in sorted(INSTEAD_OF_PARAMETERS.items()):
-        for parameter, text in advice.items():
+        for parameter in advice:
             if parameter not in RENAMED.get(method, {}):
-                methods.setdefault((parameter, text), []).append(method)
-    return "\n".join(
-        f"| {', '.join(f'`{method}`' for method in found)} | `{parameter}` | {text.replace('|', chr(92) + '|')} |"
-        for (parameter, text), found in sorted(methods.items())
-    )
+                methods.setdefault(parameter, []).append(method)
+    missing = [f"`{parameter}` ({_few(found)})" for parameter, found in sorted(methods.items())]
+    return fill(f"{', '.join(missing)}.", 120, break_long_words=False, break_on_hyphens=False)
+
+
+def _few(methods: list[str]) -> str:
+    """The first of the methods, which stands for the others."""
+    return f"`{methods[0]}`" + (" and others" if len(methods) > 1 else "")
 
 
 def _renamed_rows() -> str:
