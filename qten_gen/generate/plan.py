@@ -155,10 +155,13 @@ def _unresolved(
         return []
     ancestors = readings.program(path).ancestry.mro
     generated = existing.get(outputs_of(path)[0], b"")
-    return (
-        attempt(readings.crashes, path, "linking", lambda: [*unresolved_imports(file, ancestors, lost, generated)])
-        or []
-    )
+
+    def places(module: str) -> list[str]:
+        below = (each for each, origin in graph.origins.items() if f"{origin.module}.".startswith(f"{module}."))
+        return graph.modules.places(module) if any(graph.scans[each].mentions for each in below) else []
+
+    found = unresolved_imports(file, ancestors, lost, places, generated)
+    return attempt(readings.crashes, path, "linking", lambda: [*found]) or []
 
 
 def _unknown_root(path: str, graph: SourceGraph) -> Diagnostic:
