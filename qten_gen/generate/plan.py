@@ -8,9 +8,8 @@ one file triggers becomes a `Crash`, and the other files are still generated.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import field
 
-from ..common.records import record
+from ..common.records import field, record
 from ..model import FileDecl
 from ..model.diagnostics import Diagnostic, ordered
 from ..project.header import is_ours

@@ -8,9 +8,9 @@ documentation. A rule reports all findings and changes nothing.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import replace
 from typing import Protocol
 
+from ..common.records import replace
 from ..model import Declaration, FileDecl
 from ..model.diagnostics import Diagnostic, Kind
 from . import (
