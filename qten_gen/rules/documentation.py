@@ -30,9 +30,6 @@ _GROUPS = {
     "QG5": "Plain modules",
 }
 
-_SHORT = 12
-"""A first sentence of fewer words only leads up to the reason, which the next one gives."""
-
 _IMPORTS = ("from torch import ", "from qten_gen import ", "from typing import ", "import torch")
 
 
@@ -55,11 +52,9 @@ def _section(rule: Rule) -> str:
 
 
 def summary(rule: Rule) -> str:
-    """What the rule reports, and why, in two or three sentences of its docstring. `qten-gen explain` prints the rest."""
+    """What the rule reports, and why in one sentence: the beginning of its docstring. `qten-gen explain` prints the rest."""
     reports, _, why = (" ".join(part.split()) for part in (rule.__doc__ or "").strip().partition("\n\n"))
-    reason, *further = re.split(r"(?<=\.) ", why)
-    if further and len(reason.split()) < _SHORT:
-        reason += f" {further[0]}"
+    reason = re.split(r"(?<=\.) ", why)[0]
     return fill(f"{reports} {reason}", 120, break_long_words=False, break_on_hyphens=False)
 
 

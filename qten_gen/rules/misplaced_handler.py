@@ -1,7 +1,7 @@
 """A handler is registered on a class that does not dispatch.
 
-Only Modules have handlers. A TensorClass holds data, and a plain `nn.Module` has no `register`, so the call raises
-AttributeError or TypeError when its file is imported.
+A TensorClass holds data, and a plain `nn.Module` has no `register`, so the call raises AttributeError or TypeError when its
+file is imported.
 """
 
 from __future__ import annotations
