@@ -47,8 +47,7 @@ torchrl, for example.
 
 
 _PARAMETERS = """\
-These parameters of tensordict are missing here. Each raises TypeError with what to write, such as
-`use .apply(lambda tensor: tensor.view(dtype))` for the `batch_size` of `view`:
+These parameters are missing here, in some methods or all. Each raises TypeError with what to write:
 """
 
 
@@ -85,19 +84,15 @@ def _rows() -> str:
 
 
 def _parameters() -> str:
-    """The missing parameters, each with the methods that have it in tensordict."""
-    methods: dict[str, list[str]] = {}
-    for method, advice in sorted(INSTEAD_OF_PARAMETERS.items()):
-        for parameter in advice:
-            if parameter not in RENAMED.get(method, {}):
-                methods.setdefault(parameter, []).append(method)
-    missing = [f"`{parameter}` ({_few(found)})" for parameter, found in sorted(methods.items())]
-    return fill(f"{', '.join(missing)}.", 120, break_long_words=False, break_on_hyphens=False)
-
-
-def _few(methods: list[str]) -> str:
-    """The first of the methods, which stands for the others."""
-    return f"`{methods[0]}`" + (" and others" if len(methods) > 1 else "")
+    """The missing parameters."""
+    missing = {
+        parameter
+        for method, advice in INSTEAD_OF_PARAMETERS.items()
+        for parameter in advice
+        if parameter not in RENAMED.get(method, {})
+    }
+    named = ", ".join(f"`{parameter}`" for parameter in sorted(missing))
+    return fill(f"{named}.", 120, break_long_words=False, break_on_hyphens=False)
 
 
 def _renamed_rows() -> str:
