@@ -265,7 +265,7 @@ TENSORCLASS = (
     {"lazy_stack", "saving"},
     {"metaclass"},
     {"tensorclass"},
-    {"dataclass_types", "from_tensordict"},
+    {"dataclass_types"},
 )
 """The same for the rooms of `runtime/tensorclass`."""
 

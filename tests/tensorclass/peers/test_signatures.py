@@ -13,7 +13,7 @@ from torch import Tensor
 
 from qten_gen import TensorClass
 from qten_gen.runtime.tensorclass.core.tensordict_keywords import INSTEAD, RENAMED
-from qten_gen.runtime.tensorclass.from_tensordict import same_names
+from templates.from_tensordict_page import same_names
 
 PAGE = Path(__file__).parents[3] / "docs" / "from-tensordict.md"
 
