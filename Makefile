@@ -180,7 +180,7 @@ generate: $(INSTALLED)
 	for file in arithmetic arranging copying operators reductions; do \
 		$(BIN)/python -m templates.operation_types $$file > stubs/qten_gen_typing/$$file.pyi || exit 1; \
 	done
-	for file in fields writing conversion processes; do \
+	for file in fields writing conversion interop storage processes; do \
 		$(BIN)/python -m templates.members $$file > stubs/qten_gen_typing/$$file.pyi || exit 1; \
 	done
 	$(BIN)/python -m templates.operations_page > docs/operations.md

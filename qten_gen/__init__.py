@@ -27,7 +27,7 @@ _HOMES = {
     "TENSOR_BUFFER_PREFIX": "runtime.qten_style.labelled_attributes",
     "TENSOR_PARAM_PREFIX": "runtime.qten_style.labelled_attributes",
     "TensorClass": "runtime.tensorclass.tensorclass",
-    "Unbatched": "runtime.declaring.unbatched",
+    "Unbatched": "runtime.declaring.containers",
     "VirtualTensor": "runtime.qten_style.virtual_tensor",
     "buffer": "runtime.declaring.parameters",
     "check": "runtime.declaring.arithmetic",

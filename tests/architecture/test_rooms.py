@@ -262,7 +262,7 @@ TENSORCLASS = (
     {"torch_tools"},
     {"operations"},
     {"interop", "processes", "storage"},
-    {"lazy_stack", "saving"},
+    {"lazy_stack"},
     {"metaclass"},
     {"tensorclass"},
     {"dataclass_types"},
