@@ -14,7 +14,7 @@
 #   make test-model     many more random sequences of operations than the tests try, others each time
 #   make fuzz           random declarations, generated, run and type-checked, for SECONDS=600 seconds
 #   make stress         writers and readers of one memory map, killed at random times, for three minutes
-#   make typing-scoreboard  docs/typing-scoreboard.md: what four type checkers see
+#   make typing-scoreboard  docs/evidence/typing-scoreboard.md: what four type checkers see
 #   make bench          the benchmarks
 #   make bench-chart    the comparison of TensorClasses, and the chart of it in docs/
 #   make docs           the documentation as a site, in build/site
@@ -106,8 +106,8 @@ architectures: $(INSTALLED)
 
 typing-scoreboard: $(INSTALLED)
 	test -x $(BIN)/pyrefly || $(BIN)/python -m pip install --quiet --editable '.[scoreboard]'
-	$(BIN)/python -m tests.typing.scoreboard > docs/typing-scoreboard.new
-	mv docs/typing-scoreboard.new docs/typing-scoreboard.md
+	$(BIN)/python -m tests.typing.scoreboard > docs/evidence/typing-scoreboard.new
+	mv docs/evidence/typing-scoreboard.new docs/evidence/typing-scoreboard.md
 
 test-oldest:
 	$(MAKE) --no-print-directory test PYTHON=$(PYTHON) VENV=$(VENV)-oldest TESTS='$(GENERATOR_TESTS)'

@@ -24,8 +24,10 @@ at the end, such as `batch.sin_()`, changes the tensors in place; a frozen objec
 A `dim` is a batch dimension, given by position or by name. If torch refuses a tensor, the error names its field; an operation in
 place has changed the fields before that one by then.
 
-To type checkers, `torch.exp(batch)` is an error although it runs: torch's signatures take tensors. Call the method,
-`batch.exp()`. For a function without a method, `lifted(torch.hypot)(a, b)` calls it with types for objects.
+A function of torch with the name of a method does the same when it runs: `torch.exp(batch)` is `batch.exp()`. To type checkers it
+is an error, because torch's signatures take tensors. Call the method; for a function without one, `lifted(torch.hypot)(a, b)` is
+typed. Aliases, such as `torch.absolute` and `torch.special.expm1`, do the same. Where a function only changes the elements or
+reduces a dimension, torch's documentation says what it does; the others have a row in a table.
 
 The examples use a batch of four items:
 
@@ -61,18 +63,35 @@ def documentation() -> str:
 def _section(group: Group) -> str:
     # `other + batch` goes without saying.
     operations = [operation for operation in group.operations if operation.form != "reflected"]
-    plain = [operation for operation in operations if _is_plain(operation)]
     parts = [f"## {group.title}", _filled(group.text), f"```pycon\n>>> batch = example()\n{EXAMPLES[group.title]}```"]
-    parts += [_table(rows)] if (rows := [operation for operation in operations if operation not in plain]) else []
-    if plain:
-        functions = ", ".join(name for operation in plain for name in _names(operation.torch_functions))
-        parts.append(_filled(f"{'Also, w' if rows else 'W'}ithout a method: {functions}."))
+    rows = [operation for operation in operations if not _is_plain(operation)]
+    methods = [name for operation in operations if operation not in rows for name in _methods(operation)]
+    functions = [name for operation in operations for name in _further_functions(operation, operation in rows)]
+    parts += [_filled(f"{', '.join(methods)}.")] if methods else []
+    parts += [_table(rows)] if rows else []
+    parts += [_filled(f"Functions of torch: {', '.join(functions)}.")] if functions else []
     return "\n\n".join(parts) + "\n"
 
 
 def _is_plain(operation: Operation) -> bool:
-    """Whether torch's documentation says all of it: a function that only changes the elements, or answers a question."""
-    return not operation.is_method and operation.batch is Effect.KEEPS and operation.beyond is Effect.KEEPS
+    """Whether torch's documentation says all of it: a function of the elements, a reduction, or a question."""
+    return {operation.batch, operation.beyond} <= {Effect.KEEPS, Effect.DROPS}
+
+
+def _methods(operation: Operation) -> list[str]:
+    """How the operation is written, and its twin in place; nothing if it has no method."""
+    if not operation.is_method:
+        return []
+    if operation.name.startswith("__"):
+        return [operation.doc.removesuffix(".")]
+    return [f"`{operation.name}`", *([f"`{operation.in_place_name}`"] if operation.in_place is not None else [])]
+
+
+def _further_functions(operation: Operation, has_row: bool) -> list[str]:
+    """The functions of torch that neither a method of that name nor the row of the operation names, one for all aliases."""
+    named = f"`torch.{operation.name}`" if operation.is_method else _title(operation) if has_row else ""
+    names = _names(operation.torch_functions)
+    return [] if named in names else names[:1]
 
 
 def _filled(text: str) -> str:
@@ -80,21 +99,13 @@ def _filled(text: str) -> str:
 
 
 def _table(operations: list[Operation]) -> str:
-    """A row for each operation. The batch dimensions have a column where an operation changes them."""
-    changes = any(operation.batch is not Effect.KEEPS for operation in operations)
-    titles = ["method", "torch function", "what it does", *(["batch dimensions"] if changes else [])]
-    rows = [titles, ["---"] * len(titles), *(_row(operation)[: len(titles)] for operation in operations)]
-    return "\n".join("|".join(["", *(f" {cell} " if cell else " " for cell in row), ""]) for row in rows)
+    rows = [f"| {_title(operation)} | {operation.doc.replace('|', chr(92) + '|')} |" for operation in operations]
+    return "\n".join(["| operation | what it does |", "|---|---|", *rows])
 
 
-def _row(operation: Operation) -> list[str]:
-    method = ""
-    if operation.is_method:
-        twin = f", `{operation.in_place_name}`" if operation.in_place is not None else ""
-        method = f"`{operation.name}`{twin}"
-    functions = ", ".join(_names(operation.torch_functions))
-    batch = operation.batch.value if operation.batch is not Effect.KEEPS else ""
-    return [method, functions, operation.doc.replace("|", "\\|"), batch]
+def _title(operation: Operation) -> str:
+    """The methods, or the first function of torch where there is none."""
+    return ", ".join(_methods(operation)) or _names(operation.torch_functions)[0]
 
 
 _MODULES = {"torch": torch, "nn.functional": torch.nn.functional, "torch.special": torch.special}

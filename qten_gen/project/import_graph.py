@@ -78,6 +78,8 @@ class SourceGraph(NamedTuple):
     """For each source that imports modules which cannot be found anywhere, the names of these."""
     libraries: LibraryClasses | None = None
     """The classes of installed libraries; None where they do not matter."""
+    literal_keys: bool = False
+    """Whether stubs have the keys of classes as literals, as the settings of the run say."""
 
     def view(self, path: str) -> "View":
         """The view from a source."""

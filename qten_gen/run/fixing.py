@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from ..generate.fixing import fixed
 from ..model.diagnostics import Diagnostic
 from ..project.apply import Change, write
+from ..project.paths import leads_below
 from ..project.stale import read_source
 from .run import Outcome
 
@@ -28,22 +29,15 @@ def fix(outcome: Outcome, paths: Sequence[str], again: Callable[[], Outcome]) ->
     """
     done: list[Diagnostic] = []
     for _ in range(_ROUNDS):
-        found = [item for item in outcome.diagnostics if item.fix is not None and _is_below(item.path, paths)]
+        found = [item for item in outcome.diagnostics if item.fix is not None and leads_below(item.path, paths)]
         sources = {path: read_source(path) for path in {item.path for item in found}}
         changed = fixed(found, sources)
         changed = {path: data for path, data in changed.items() if data != sources[path]}
         if not changed:
             break
         for path, data in sorted(changed.items()):
-            write(Change(path, sources[path], data))
+            write(Change(os.path.realpath(path), sources[path], data))  # a link stays one
         outcome = again()
         left = {(item.path, item.code, item.message) for item in outcome.diagnostics}
         done += [item for item in found if (item.path, item.code, item.message) not in left]
     return outcome, tuple(done)
-
-
-def _is_below(path: str, paths: Sequence[str]) -> bool:
-    absolute = os.path.realpath(path)
-    return any(
-        absolute == other or absolute.startswith(os.path.join(other, "")) for other in map(os.path.realpath, paths)
-    )

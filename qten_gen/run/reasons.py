@@ -55,7 +55,7 @@ def _reason(change: Change, module: Change, source: str, state: ProjectState, fi
     if module.old is not None and module.new is not None and module.path.endswith(".py"):
         told += _differences(module.old, module.new, _inherited(file, state))
     shown = told[:_MOST] + [f"{len(told) - _MOST} more"] * (len(told) > _MOST)
-    return "; ".join(shown) or "a signature, an annotation or documentation changed"
+    return "; ".join(shown) or "a signature, an annotation, documentation or a setting changed"
 
 
 def _inherited(file: FileDecl | None, state: ProjectState) -> dict[tuple[str, str], str]:

@@ -75,5 +75,15 @@ def test_a_file_outside_the_paths_is_not_mended(qten_gen: Command) -> None:
     assert qten_gen.read("base.py") == base
 
 
+def test_a_link_to_what_is_mended_stays_a_link(qten_gen: Command) -> None:
+    text = SOURCE.replace("ö", "o").replace("ß", "s")
+    path = qten_gen.write("src/parts/model.py", text)
+    link = qten_gen.folder / "src/model.py"
+    link.symlink_to("parts/model.py")
+    qten_gen("--fix", "src")
+    assert link.is_symlink()
+    assert "frozen=True" in path.read_text(encoding="utf-8")
+
+
 def test_fix_does_not_go_with_modes_that_write_nothing(qten_gen: Command) -> None:
     assert qten_gen("--fix", "--check", ".").status == 2

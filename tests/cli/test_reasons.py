@@ -139,3 +139,14 @@ def test_the_report_for_code_scanning_is_a_document_that_lists_stale_files(proje
     assert result.out.count('"ruleId": "stale-file"') == 1 and "field subset of Base changed" in result.out
     assert result.out.startswith("{") and "1 stale" in result.err
     assert '"ruleId": "stale-file"' not in project("--output-format", "sarif", "base.py").out
+
+
+def test_a_setting_that_stubs_depend_on_makes_all_of_them_stale(project: Command) -> None:
+    project.write("pyproject.toml", "[tool.qten-gen]\nliteral-keys = true\n")
+    assert told(project, "base_qten.pyi") == "a signature, an annotation, documentation or a setting changed"
+    assert told(project, "child_qten.pyi") is not None
+    assert told(project, "base_qten.py") is None
+    project(".")
+    assert project("--check", ".").status == 0
+    project.write("pyproject.toml", "")
+    assert project("--check", ".").status == 1

@@ -105,6 +105,7 @@ def _of_field(field: FieldDecl | ModuleField, row: Row, classes: Mapping[str, ty
         alias=_text(given("alias")),
         tie=_text(given("tie")),
         group=_text(given("group")),
+        keep_dtype=bool(given("keep_dtype")),
         wanted=named if is_made else "",
         met=classes.get(named),
     )

@@ -263,11 +263,13 @@ def _module_field(name: str, given: object, body: Body) -> FieldSummary:
     if call is not None and call.name in (language.SUBMODULE, language.SEQUENTIAL):
         from .child_rows import child_row
 
-        return FieldSummary(name, body.qualified, child_row(name, call), group=_text(call.kwargs.get("group")))
+        group, kept = call.kwargs.get("group"), call.kwargs.get(language.KEEP_DTYPE) is True
+        return FieldSummary(name, body.qualified, child_row(name, call), group=_text(group), keep_dtype=kept)
     if call is not None and call.name in (language.PARAM, language.BUFFER):
         tie, group = call.kwargs.get("tie"), call.kwargs.get("group")
+        kept = call.kwargs.get(language.KEEP_DTYPE) is True
         made = specifier_row(name, call, body.namespace)
-        return FieldSummary(name, body.qualified, made, tie=_text(tie), group=_text(group))
+        return FieldSummary(name, body.qualified, made, tie=_text(tie), group=_text(group), keep_dtype=kept)
     if call is not None and call.name == language.DERIVED:
         return FieldSummary(name, body.qualified, specifier_row(name, call, body.namespace))
     value, is_factory, kw_only, alias = _default(given)

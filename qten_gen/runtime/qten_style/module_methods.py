@@ -175,6 +175,24 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
 
         return optimizer_groups(self, options or {})
 
+    def kept_names(self) -> list[str]:
+        """The paths of the tensors and children whose dtypes no cast changes: those declared with `keep_dtype=True`.
+
+        >>> class Router(Module):
+        ...     dim: int
+        ...     gate: nn.Linear = submodule(nn.Linear, "dim", 4, dtype=torch.float32, keep_dtype=True)
+        ...     scale: nn.Parameter = param("dim", initializer=nn.init.ones_)
+        >>> router = Router(2).to(torch.bfloat16)
+        >>> router.gate.weight.dtype, router.scale.dtype, router.kept_names()
+        (torch.float32, torch.bfloat16, ['gate'])
+
+        Returns:
+            A path for each field, of the module and of the modules in it; what is in a kept child is not named again.
+        """
+        from ..module.kept_dtypes import kept_names
+
+        return kept_names(self)
+
     def freeze(self) -> Self:
         """Record no gradients for any parameter in the module, and return the module itself. Buffers have none anyway.
 
