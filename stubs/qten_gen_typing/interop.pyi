@@ -138,7 +138,8 @@ class Interop(Stored):
     ) -> T:
         """Construct from a mapping of arrays, as `numpy` returns it, or from a structured array, whose shape is the batch size.
 
-        >>> Batch.from_numpy({"tokens": numpy.arange(2)}, batch_size=2).tokens
+        >>> import numpy as np
+        >>> Batch.from_numpy({"tokens": np.arange(2)}, batch_size=2).tokens
         tensor([0, 1])
 
         Tensors share memory with the arrays where those are writable and densely laid out, and no device asks for a copy; the columns

@@ -190,6 +190,7 @@ class Storage(Stored):
         Raises:
             FileNotFoundError: the folder holds no object.
             StorageError: files are damaged, missing, or were tampered with, or do not fit the class; a ValueError.
+            TypeError: `out` is of another class.
         """
     def load_memmap_(self: T, prefix: PathLike, *, allow_pickle: bool = False) -> T:
         """Load what a folder holds into this object: tensors, on its device, static values and batch size. See `load_memmap`.
@@ -333,6 +334,7 @@ class Storage(Stored):
         Raises:
             FileNotFoundError: the folder holds no object.
             StorageError: files are damaged, missing, or were tampered with, or do not fit the class; a ValueError.
+            TypeError: `out` is of another class.
         """
     def load_(self: T, prefix: PathLike, *, allow_pickle: bool = False) -> T:
         """Load what a folder holds into this object: tensors, on its device, static values and batch size. See `load_memmap`.

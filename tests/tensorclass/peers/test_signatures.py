@@ -84,7 +84,7 @@ def test_advice_is_about_parameters_that_the_peer_has() -> None:
         assert takes_any or advice.keys() <= {one.name for one in known}, name
 
 
-OTHER_NAMES = {"dumps": "memmap", "save": "memmap", "load_": "load_memmap_"}
+OTHER_NAMES = {"dumps": "memmap", "load": "load_memmap", "save": "memmap", "load_": "load_memmap_"}
 """Methods that have another name of their own, by which the error calls them."""
 
 ADVISED = [(name, parameter) for name, advice in INSTEAD.items() for parameter in advice]

@@ -103,7 +103,7 @@ def _several(method: Function, doc: str, *torch_functions: Function) -> Operatio
 
 def _arranging(method: Function, doc: str, *torch_functions: Function) -> Operation:
     """An entry for a function that puts items in other places, or leaves some out."""
-    return entry(method, doc, *torch_functions, batch=Effect.REARRANGES)
+    return entry(method, *torch_functions, doc=doc, batch=Effect.REARRANGES)
 
 
 INDEXED = (
@@ -114,7 +114,7 @@ INDEXED = (
         "`gather` whose other dimensions broadcast; positions may be an object, as `argsort` gives it.",
         torch.take_along_dim,
     ),
-    entry(index_fill, "A number in the items at some positions along a batch dimension.", torch.index_fill),
+    entry(index_fill, torch.index_fill),
     _arranging(t, "The two batch dimensions exchanged, where there are two.", torch.t),
     _several(hstack, "`cat` along the second batch dimension, or the only one.", torch.hstack),
     _several(vstack, "`cat` along the first of at least two batch dimensions.", torch.vstack, torch.row_stack),

@@ -31,19 +31,23 @@ class MinAndMax(NamedTuple, Generic[Item]):
 
 def entry(
     method: Function,
-    doc: str,
     *torch_functions: Function,
+    doc: str = "",
     batch: Effect = Effect.KEEPS,
     beyond: Effect = Effect.KEEPS,
 ) -> Operation:
-    """An entry for functions of torch that are not methods; `method` has their parameters."""
+    """An entry for functions of torch that are not methods; `method` has their parameters.
+
+    Args:
+        doc: What it does, for the page of the documentation, which has a row for those that rearrange the batch dimensions.
+    """
     made = documented(method, method.__name__.lstrip("_"), doc)
     return Operation(made.__name__, doc, made, torch_functions, batch=batch, beyond=beyond, is_method=False)
 
 
-def _reducing(method: Function, doc: str, *torch_functions: Function) -> Operation:
+def _reducing(method: Function, *torch_functions: Function) -> Operation:
     """An entry for a function that reduces batch dimensions, or all dimensions of a tensor."""
-    return entry(method, doc, *torch_functions, batch=Effect.DROPS, beyond=Effect.DROPS)
+    return entry(method, *torch_functions, batch=Effect.DROPS, beyond=Effect.DROPS)
 
 
 @items_become("put in another order field by field")
@@ -183,24 +187,27 @@ def _diff(tensor: Tensor, argument: tuple[int, int]) -> Tensor:
 
 
 ORDERING = (
-    entry(sort, "The numbers in order, and where they were.", torch.sort),
-    entry(argsort, "The positions that put the numbers in order.", torch.argsort),
-    entry(msort, "The numbers in order along the first batch dimension.", torch.msort),
-    entry(topk, "The `k` largest or smallest numbers, and where they were.", torch.topk, batch=Effect.REARRANGES),
-    entry(kthvalue, "The `k`-th smallest number, and where it is.", torch.kthvalue, batch=Effect.DROPS),
-    _reducing(
-        _middle("median", torch.median), "The middle number and, along one dimension, where it is.", torch.median
+    entry(sort, torch.sort),
+    entry(argsort, torch.argsort),
+    entry(msort, torch.msort),
+    entry(
+        topk,
+        torch.topk,
+        doc="The `k` largest or smallest numbers, and where they were.",
+        batch=Effect.REARRANGES,
     ),
-    _reducing(_middle("nanmedian", torch.nanmedian), "`median`, NaN left out.", torch.nanmedian),
-    entry(mode, "The most frequent number, and where it is.", torch.mode, batch=Effect.DROPS),
-    _reducing(_position("argmax", torch.argmax), "Where the largest number is.", torch.argmax),
-    _reducing(_position("argmin", torch.argmin), "Where the smallest number is.", torch.argmin),
-    _reducing(aminmax, "The smallest and the largest number.", torch.aminmax),
-    _reducing(count_nonzero, "How many numbers are not zero.", torch.count_nonzero),
-    _reducing(_with_mean("std_mean", torch.std), "The standard deviation and the mean.", torch.std_mean),
-    _reducing(_with_mean("var_mean", torch.var), "The variance and the mean.", torch.var_mean),
-    _reducing(nanquantile, "`quantile`, NaN left out.", torch.nanquantile),
-    entry(diff, "The differences of neighbours, `n` times over.", torch.diff, batch=Effect.REARRANGES),
+    entry(kthvalue, torch.kthvalue, batch=Effect.DROPS),
+    _reducing(_middle("median", torch.median), torch.median),
+    _reducing(_middle("nanmedian", torch.nanmedian), torch.nanmedian),
+    entry(mode, torch.mode, batch=Effect.DROPS),
+    _reducing(_position("argmax", torch.argmax), torch.argmax),
+    _reducing(_position("argmin", torch.argmin), torch.argmin),
+    _reducing(aminmax, torch.aminmax),
+    _reducing(count_nonzero, torch.count_nonzero),
+    _reducing(_with_mean("std_mean", torch.std), torch.std_mean),
+    _reducing(_with_mean("var_mean", torch.var), torch.var_mean),
+    _reducing(nanquantile, torch.nanquantile),
+    entry(diff, torch.diff, doc="The differences of neighbours, `n` times over.", batch=Effect.REARRANGES),
 )
 
 GROUP = Group(

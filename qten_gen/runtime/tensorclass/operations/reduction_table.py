@@ -353,14 +353,14 @@ RUNNING = (
     ),
     _running(
         "log_softmax",
-        "The logarithm of `softmax`.",
+        "",
         torch.log_softmax,
         functional.log_softmax,
         torch.special.log_softmax,
         is_method=False,
     ),
-    _running("softmin", "`softmax` of the negative.", functional.softmin, is_method=False),
-    _running("logcumsumexp", "The logarithm of the sum of exponentials so far.", torch.logcumsumexp, is_method=False),
+    _running("softmin", "", functional.softmin, is_method=False),
+    _running("logcumsumexp", "", torch.logcumsumexp, is_method=False),
 )
 
 GROUP = Group(

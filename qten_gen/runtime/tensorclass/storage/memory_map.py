@@ -296,6 +296,7 @@ def load_memmap(
     Raises:
         FileNotFoundError: the folder holds no object.
         StorageError: files are damaged, missing, or were tampered with, or do not fit the class; a ValueError.
+        TypeError: `out` is of another class.
     """
     if refused:
         raise unexpected(cls, "load_memmap", refused)
