@@ -269,10 +269,10 @@ TENSORCLASS = (
     {"torch_tools"},
     {"operations"},
     {"interop", "processes", "storage"},
-    {"lazy_stack", "saving"},
+    {"lazy_stack"},
     {"metaclass"},
     {"tensorclass"},
-    {"dataclass_types", "from_tensordict"},
+    {"dataclass_types"},
 )
 """The same for the rooms of `runtime/tensorclass`."""
 

@@ -1,6 +1,6 @@
 """The table as a page of the documentation.
 
-python -m qten_gen.runtime.tensorclass.operations.documentation > docs/operations.md
+python -m templates.operations_page > docs/operations.md
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from textwrap import fill
 
 import torch
 
-from ..methods.operands import Function
-from .entries import Effect, Group, Operation
-from .examples import EXAMPLES
-from .table import GROUPS
+from qten_gen.runtime.tensorclass.methods.operands import Function
+from qten_gen.runtime.tensorclass.operations.entries import Effect, Group, Operation
+from qten_gen.runtime.tensorclass.operations.table import GROUPS
+from templates.operations_examples import EXAMPLES
 
 _INTRODUCTION = """\
 # Operations

@@ -1,16 +1,16 @@
 """The page for those who come from tensordict: every public member of its TensorClass, and where it is here.
 
-python -m qten_gen.runtime.tensorclass.from_tensordict > docs/from-tensordict.md
+python -m templates.from_tensordict_page > docs/from-tensordict.md
 """
 
 from __future__ import annotations
 
 from textwrap import fill
 
-from .core.tensordict_keywords import INSTEAD as INSTEAD_OF_PARAMETERS
-from .core.tensordict_keywords import RENAMED
-from .operations.tensordict_alternatives import INSTEAD, NOT_OF_TENSORDICT
-from .tensorclass import TensorClass
+from qten_gen.runtime.tensorclass.core.tensordict_keywords import INSTEAD as INSTEAD_OF_PARAMETERS
+from qten_gen.runtime.tensorclass.core.tensordict_keywords import RENAMED
+from qten_gen.runtime.tensorclass.operations.tensordict_alternatives import INSTEAD, NOT_OF_TENSORDICT
+from qten_gen.runtime.tensorclass.tensorclass import TensorClass
 
 _INTRODUCTION = """\
 # Migrate from tensordict
