@@ -43,9 +43,9 @@ def print_outcome(
     elif not options.quiet:
         _print_changes(outcome, options, messages)
     if not options.quiet:
-        messages.writelines(f"fixed: {item.path}:{item.span.line}: {item.message}\n" for item in mended)
+        messages.writelines(f"fixed: {_shown(item.path)}:{item.span.line}: {_shown(item.message)}\n" for item in mended)
     for failure in outcome.failures:
-        err.write(f"error: {failure.path}: {failure.problem}\n")
+        err.write(f"error: {_shown(failure.path)}: {failure.problem}\n")
     if outcome.crashes:
         from .faults import print_faults
 
@@ -106,16 +106,22 @@ def _print_changes(outcome: Outcome, options: Options, out: TextIO) -> None:
     for change in outcome.changes:
         reason = f" ({outcome.reasons[change.path]})" if options.verbose and change.path in outcome.reasons else ""
         if options.mode == "check":
-            out.write(f"{change.kind}: {change.path}{reason or _edited(change)}\n")
+            out.write(f"{change.kind}: {_shown(change.path)}{reason or _edited(change)}\n")
         elif options.verbose:
-            out.write(f"{'removed' if change.new is None else 'written'}: {change.path}{reason}\n")
+            out.write(f"{'removed' if change.new is None else 'written'}: {_shown(change.path)}{reason}\n")
     for path in outcome.blocked:
-        out.write(f"held back: {path} (depends on a file with errors)\n")
+        out.write(f"held back: {_shown(path)} (depends on a file with errors)\n")
     if options.mode == "check" and outcome.changes:
         from shlex import join
 
         command = join(["qten-gen", *options.paths])
         out.write(f"help: run {command}, and commit what it writes\n")
+
+
+def _shown(text: str) -> str:
+    from ..report.concise import visible
+
+    return visible(text)
 
 
 def _edited(change: Change) -> str:

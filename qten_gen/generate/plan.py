@@ -136,7 +136,8 @@ def _plan_file(path: str, examination: Examination, readings: Readings, existing
         if linked is not None and sound:
             if path in readings.graph.mismatches:
                 found.append(_unknown_root(path, readings.graph))
-            outputs = attempt(readings.crashes, path, "rendering", render_outputs, linked, own) or {}
+            keys = readings.graph.literal_keys
+            outputs = attempt(readings.crashes, path, "rendering", render_outputs, linked, own, keys) or {}
         blocked = bool(blocking) and not broken and (declares or examined.is_suspect or bool(own))
         if blocked:
             found += [item for blocker in sorted(blocking) for item in examination.of(blocker).found]
@@ -154,10 +155,13 @@ def _unresolved(
         return []
     ancestors = readings.program(path).ancestry.mro
     generated = existing.get(outputs_of(path)[0], b"")
-    return (
-        attempt(readings.crashes, path, "linking", lambda: [*unresolved_imports(file, ancestors, lost, generated)])
-        or []
-    )
+
+    def places(module: str) -> list[str]:
+        below = (each for each, origin in graph.origins.items() if f"{origin.module}.".startswith(f"{module}."))
+        return graph.modules.places(module) if any(graph.scans[each].mentions for each in below) else []
+
+    found = unresolved_imports(file, ancestors, lost, places, generated)
+    return attempt(readings.crashes, path, "linking", lambda: [*found]) or []
 
 
 def _unknown_root(path: str, graph: SourceGraph) -> Diagnostic:

@@ -85,6 +85,8 @@ class UnreadableShape(ValueError):
 
 _SPACED_OPERATOR = r"\s+(//|[-+*])\s+"
 _EXPRESSION = r"[\w.+\-*/()]+"
+_DIGITS = 18
+"""The digits of the largest size that is read; sizes of tensors have 64 bits."""
 
 
 def read_axes(text: str, *, expressions: bool = False) -> tuple[Axis, ...]:
@@ -121,6 +123,8 @@ def _axis(word: str, expressions: bool) -> Axis:
     if word.startswith("*") and word[1:].isidentifier():
         return Axis(AxisKind.SEVERAL, word[1:])
     if size.isdecimal():
+        if len(size) > _DIGITS:
+            raise UnreadableShape(f"a size of {len(size)} digits is larger than any tensor")
         return Axis(AxisKind.SIZE, str(int(size)))
     if word.startswith("#") and word[1:].isidentifier():
         return Axis(AxisKind.BROADCAST, word[1:])

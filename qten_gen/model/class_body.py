@@ -163,20 +163,6 @@ class MethodSource:
 
 
 @record(frozen=True, slots=True)
-class BaseFunction:
-    """A function of a base that the class statement or the generated constructor calls: `__init_subclass__`, `__init__`."""
-
-    of: str
-    """Name of the class that defines it."""
-    keywords: frozenset[str] = frozenset()
-    """The arguments that can be given by keyword."""
-    takes_any: bool = False
-    """Whether it takes `**keywords`, or nobody knows what it takes."""
-    requires: bool = False
-    """Whether it cannot be called without arguments."""
-
-
-@record(frozen=True, slots=True)
 class Mixin:
     """A base without a declaration, or an ancestor of one: a class written by hand, with methods, properties and attributes."""
 

@@ -129,6 +129,8 @@ class ParameterDecl:
     """The names of the parameters of a ParameterDict, or the config field that contains them."""
     group: str | None = None
     """The group of the optimizer that it belongs to: `group="no_decay"`."""
+    keep_dtype: bool = False
+    """Whether a cast of the module leaves it: `keep_dtype=True`."""
     type: TypeExpr = field(default=TypeExpr(""), compare=False)
     doc: str = field(default="", compare=False)
     owner: str = field(default="", compare=False)
@@ -157,6 +159,8 @@ class BufferDecl:
     """The condition under which the buffer exists, `when="use_scale"`; otherwise None is registered."""
     value: Value | None = None
     """The function of the module that computes it, `value=causal_mask`, or the name of a method."""
+    keep_dtype: bool = False
+    """Whether a cast of the module leaves it: `keep_dtype=True`."""
     type: TypeExpr = field(default=TypeExpr(""), compare=False)
     doc: str = field(default="", compare=False)
     owner: str = field(default="", compare=False)
@@ -184,6 +188,8 @@ class SubmoduleDecl:
     class and the arguments are those of the innermost children."""
     group: str | None = None
     """The group of the optimizer for its parameters that have none: `group="no_decay"`."""
+    keep_dtype: bool = False
+    """Whether a cast of the module leaves everything in it: `keep_dtype=True`."""
     type: TypeExpr = field(default=TypeExpr(""), compare=False)
     doc: str = field(default="", compare=False)
     owner: str = field(default="", compare=False)

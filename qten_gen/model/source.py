@@ -175,5 +175,3 @@ class SourceFile:
     """The names in `__all__`; None if the file has none, or one that is computed."""
     is_program: bool = False
     """Whether it contains `"__main__"`, as files that are run as programs do."""
-    materializes: bool = False
-    """Whether it calls `on_meta` or `materialize`, so that its modules have to initialise all that they contain."""

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ..common.digests import digest
 from .generator import PACKAGE, state
-from .glance import FOLDER
+from .glance import FOLDER, read_cached
 from .scan import Scan
 from .walk import NO_STAT, Stat
 
@@ -92,8 +92,7 @@ def generator(package: str = PACKAGE) -> str:
 def load(root: str) -> Manifest:
     """Read the manifest below a folder; empty if there is no valid one."""
     try:
-        with open(os.path.join(root, FOLDER, _NAME), "rb") as file:
-            key, _, body = file.read().partition(b"\n")
+        key, _, body = read_cached(root, _NAME).partition(b"\n")
         if key != _key(body):
             return EMPTY
         document = json.loads(body)

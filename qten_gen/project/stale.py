@@ -87,7 +87,8 @@ def project_state(
     records: dict[str, SourceRecord] = {}
     unreadable: list[Failure] = []
     names: dict[str, str] = {}
-    dependencies = Dependencies(config or Config())
+    config = config or Config()
+    dependencies = Dependencies(config)
     more: Mapping[str, Source] = files.sources
     while more:
         names.update(_manifest_names(more, cache))
@@ -103,6 +104,7 @@ def project_state(
     graph = graph._replace(
         unresolved=dependencies.unresolved(*_scanned(files, records)),
         libraries=RememberedClasses(dependencies.environment, cache),
+        literal_keys=config.literal_keys,
     )
     changes = _Changes(graph, names, previous, records, open_reader)
     changes.read_changed()

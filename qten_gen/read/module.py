@@ -155,7 +155,6 @@ def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportC
         has_star_import=bool(stars) and not around.complete,
         exported=exported(node for node, _, _ in statements),
         is_program="__main__" in text,
-        materializes=".on_meta(" in text or ".materialize(" in text,
         suppressed=suppressed(text, tree, scope.lines) if MARK in text else (),
     )
 

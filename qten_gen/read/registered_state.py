@@ -3,7 +3,7 @@
 Methods of the class that `__init__` calls on `self` are read too. Names may be strings, those of a loop over strings that are
 written out, and f-strings of such names and of `range(4)`. Other computed names are known only at run time.
 
-The stub of a Module says what is registered, and the rule `uninitialized-submodule` asks whether a class can initialise it again.
+The stub of a Module says what is registered.
 """
 
 from __future__ import annotations

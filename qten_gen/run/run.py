@@ -237,7 +237,7 @@ def _generate(state: ProjectState, manner: _Manner) -> tuple[Outcome, dict[str, 
     if manner.explains and outcome.changes:
         from .reasons import reasons
 
-        outcome = outcome._replace(reasons=reasons(outcome.changes, state, planned.linked))
+        outcome = outcome._replace(reasons=reasons(outcome.changes, state))
     return outcome, {**state.fresh, **fresh_now(state, planned, readings, pending)}
 
 
@@ -255,7 +255,7 @@ def _plan(state: ProjectState, existing: dict[str, bytes], manner: _Manner) -> t
 
     readings = state.reader if isinstance(state.reader, Readings) else open_readings(state.graph)
     readings.know({path: Handlers(owners, frozenset()) for path, owners in state.owners.items()})
-    planned = plan_in_shares(state, existing, readings, manner.explains, manner.progress)
+    planned = plan_in_shares(state, existing, readings, manner.progress)
     while held := _held_back(state, planned):
         state.stale.extend(held)
         existing.update(_existing_outputs(held, state))
