@@ -15,45 +15,28 @@ from .context import Project
 
 KIND = Kind("QG401", "duplicate-handler")
 
-GOOD = """
-from qten_gen import Module
-from torch import Tensor
+EXAMPLE = """
+ from qten_gen import Module
+ from torch import Tensor
 
 
-class Encoder(Module):
-    def forward(self, x: Tensor) -> Tensor:
-        return x
+ class Encoder(Module):
+     def forward(self, x: Tensor) -> Tensor:
+         return x
 
 
-@Encoder.register(int)
-def _(encoder: Encoder, count: int) -> int:
-    return count
+ @Encoder.register(int)
+ def _(encoder: Encoder, count: int) -> int:
+     return count
 
 
-@Encoder.register(str)
-def _(encoder: Encoder, text: str) -> int:
-    return len(text)
-"""
-
-BAD = """
-from qten_gen import Module
-from torch import Tensor
-
-
-class Encoder(Module):
-    def forward(self, x: Tensor) -> Tensor:
-        return x
-
-
-@Encoder.register(int)
-def _(encoder: Encoder, count: int) -> int:
-    return count
-
-
-@Encoder.register(int)
-                  ^^^
-def _(encoder: Encoder, number: int) -> int:
-    return number
+-@Encoder.register(int)
+-                  ^^^
+-def _(encoder: Encoder, number: int) -> int:
+-    return number
++@Encoder.register(str)
++def _(encoder: Encoder, text: str) -> int:
++    return len(text)
 """
 
 

@@ -21,30 +21,22 @@ from .shared_object import kind_of
 
 KIND = Kind("QG315", "invalid-initializer")
 
-GOOD = """
-from qten_gen import Module, param
-from torch import Tensor, nn
+EXAMPLE = """
+-import torch
+ from qten_gen import Module, param
+-from torch import nn
++from torch import Tensor, nn
 
 
-class Scale(Module):
-    dim: int
-    shift: nn.Parameter = param("dim", initializer=nn.init.zeros_)
-    weight: nn.Parameter = param("dim", initializer="fill")
-
-    def fill(self, tensor: Tensor) -> None:
-        tensor.fill_(self.dim**-0.5)
-"""
-
-BAD = """
-import torch
-from qten_gen import Module, param
-from torch import nn
-
-
-class Scale(Module):
-    dim: int
-    weight: nn.Parameter = param("dim", initializer=torch.zeros_like)
-                                                    ^^^^^^^^^^^^^^^^
+ class Scale(Module):
+     dim: int
+-    weight: nn.Parameter = param("dim", initializer=torch.zeros_like)
+-                                                    ^^^^^^^^^^^^^^^^
++    shift: nn.Parameter = param("dim", initializer=nn.init.zeros_)
++    weight: nn.Parameter = param("dim", initializer="fill")
++
++    def fill(self, tensor: Tensor) -> None:
++        tensor.fill_(self.dim**-0.5)
 """
 
 

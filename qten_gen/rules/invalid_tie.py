@@ -17,29 +17,18 @@ from .context import RuleContext
 
 KIND = Kind("QG309", "invalid-tie")
 
-GOOD = """
-from qten_gen import Module, param, submodule
-from torch import nn
+EXAMPLE = """
+ from qten_gen import Module, param, submodule
+ from torch import nn
 
 
-class Model(Module):
-    vocab: int
-    dim: int
-    embed: nn.Embedding = submodule(nn.Embedding, "vocab", "dim")
-    head: nn.Parameter = param("vocab", "dim", tie="embed.weight")
-"""
-
-BAD = """
-from qten_gen import Module, param, submodule
-from torch import nn
-
-
-class Model(Module):
-    vocab: int
-    dim: int
-    embed: nn.Embedding = submodule(nn.Embedding, "vocab", "dim")
-    head: nn.Parameter = param("vocab", "dim", tie="embed.weight", initializer=nn.init.zeros_)
-                                                   ^^^^^^^^^^^^^^
+ class Model(Module):
+     vocab: int
+     dim: int
+     embed: nn.Embedding = submodule(nn.Embedding, "vocab", "dim")
+-    head: nn.Parameter = param("vocab", "dim", tie="embed.weight", initializer=nn.init.zeros_)
+-                                                   ^^^^^^^^^^^^^^
++    head: nn.Parameter = param("vocab", "dim", tie="embed.weight")
 """
 
 

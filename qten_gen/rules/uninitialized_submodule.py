@@ -21,51 +21,31 @@ from .context import RuleContext
 
 KIND = Kind("QG317", "uninitialized-submodule", "warning")
 
-GOOD = """
-import torch
-from qten_gen import Module, submodule
-from torch import nn
+EXAMPLE = """
+ import torch
+ from qten_gen import Module, submodule
+ from torch import nn
 
 
-class Scale(nn.Module):
-    def __init__(self, dim: int) -> None:
-        super().__init__()
-        self.scale = nn.Parameter(torch.empty(dim))
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        nn.init.ones_(self.scale)
-
-
-class Net(Module):
-    dim: int
-    norm: Scale = submodule(Scale, "dim")
+ class Scale(nn.Module):
+     def __init__(self, dim: int) -> None:
+         super().__init__()
+-        self.scale = nn.Parameter(torch.ones(dim))
++        self.scale = nn.Parameter(torch.empty(dim))
++        self.reset_parameters()
++
++    def reset_parameters(self) -> None:
++        nn.init.ones_(self.scale)
 
 
-def start() -> Net:
-    return Net.on_meta(8).materialize("cpu")
-"""
-
-BAD = """
-import torch
-from qten_gen import Module, submodule
-from torch import nn
+ class Net(Module):
+     dim: int
+     norm: Scale = submodule(Scale, "dim")
+-                            ^^^^^
 
 
-class Scale(nn.Module):
-    def __init__(self, dim: int) -> None:
-        super().__init__()
-        self.scale = nn.Parameter(torch.ones(dim))
-
-
-class Net(Module):
-    dim: int
-    norm: Scale = submodule(Scale, "dim")
-                            ^^^^^
-
-
-def start() -> Net:
-    return Net.on_meta(8).materialize("cpu")
+ def start() -> Net:
+     return Net.on_meta(8).materialize("cpu")
 """
 
 _METHODS = frozenset({"reset_parameters", "_reset_parameters"})
