@@ -7,9 +7,7 @@ fills `doc` and texts only if they are known at run time.
 
 from __future__ import annotations
 
-from dataclasses import field
-
-from ..common.records import record
+from ..common.records import field, record
 from .dimensions import Dim, DimError
 from .expressions import NO_PATH, NodePath, TypeExpr, Value
 

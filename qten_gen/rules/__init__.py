@@ -8,9 +8,9 @@ and, with the docstring, its documentation. A rule reports all findings and chan
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import replace
 from typing import Protocol
 
+from ..common.records import replace
 from ..model import Declaration, FileDecl
 from ..model.diagnostics import Diagnostic, Kind
 from . import (
@@ -77,7 +77,6 @@ from . import (
     undecodable_file,
     undefined_attribute,
     unimported_handler,
-    uninitialized_submodule,
     unknown_dimension,
     unknown_flag,
     unknown_setting,
@@ -174,7 +173,6 @@ DECLARATION_RULES: tuple[DeclarationRule, ...] = (
     untracked_mutation,
     shared_object,
     invalid_initializer,
-    uninitialized_submodule,
     invalid_submodule_argument,
     unregistered_state,
     possibly_missing_attribute,

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterator, Mapping
-from dataclasses import field
 
-from ..common.records import record
+from ..common.records import field, record
 from ..model import (
     NO_PATH,
     ClassSource,

@@ -108,6 +108,7 @@ _EXCLUDE = (
     ("tie", "repeat", "tie single parameters"),
     ("tie", "keys", "tie single parameters"),
     ("tie", "group", "a tied parameter is in the group of the other: remove group"),
+    ("tie", "keep_dtype", "a tied parameter has the dtype of the other: remove keep_dtype"),
 )
 
 
@@ -185,7 +186,7 @@ def _problem(call: SpecifierCall, called: str, argument: Argument) -> tuple[str,
     if unreadable is not None:
         return unreadable
     known = language.SPECIFIER_KEYWORDS.get(call.name)
-    if known is None or call.name == language.SUBMODULE:
+    if known is None or (call.name == language.SUBMODULE and keyword != language.KEEP_DTYPE):
         return None
     if keyword is None:
         return (

@@ -210,8 +210,7 @@ def _warnings(fresh: Mapping[str, FreshRecord]) -> tuple[Diagnostic, ...]:
     recorded = [(path, item) for path, record in fresh.items() for item in record.warnings]
     if not recorded:
         return ()
-    from dataclasses import replace
-
+    from ..common.records import replace
     from ..model.diagnostics import ordered
 
     return ordered(replace(item, path=path) for path, item in recorded)

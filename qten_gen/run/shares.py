@@ -13,10 +13,10 @@ import struct
 import sys
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..common.records import replace
 from ..generate.plan import Plan, Told, plan, together
 from ..project.library_classes import RememberedClasses
 from ..project.source_texts import SourceTexts

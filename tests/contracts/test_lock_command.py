@@ -109,6 +109,17 @@ def test_a_change_that_no_checkpoint_notices_is_written(shop: Command) -> None:
     assert "respelled   embedding: [10, width] -> [width+2, width]" in done.out
 
 
+def test_a_dtype_that_stays_is_in_the_lock(shop: Command) -> None:
+    edit(shop, 'submodule(nn.LayerNorm, "width")', 'submodule(nn.LayerNorm, "width", keep_dtype=True)')
+    shop("lock")
+    assert "blocks.{0-1}.norm.weight        float32 kept  param    [8]           LayerNorm(width)\n" in shop.read(LOCK)
+    edit(shop, ", keep_dtype=True", "")
+    done = shop("lock")
+    assert done.status == 0
+    assert "  unkept      blocks.{0-1}.norm.weight\n" in done.out
+    assert "an old checkpoint: loads; a cast of the module changes its dtype now\n" in done.out
+
+
 def test_a_field_of_a_tensorclass_is_locked(shop: Command) -> None:
     shop.write(
         "goods/batch.py",

@@ -9,7 +9,18 @@ from .folding import fold, unfolded, with_segment
 from .lines import TIE, UNSAVED, Line, Lock
 
 Change = Literal[
-    "added", "removed", "renamed", "reshaped", "recast", "tied", "untied", "persistence", "kind", "respelled"
+    "added",
+    "removed",
+    "renamed",
+    "reshaped",
+    "recast",
+    "tied",
+    "untied",
+    "persistence",
+    "kind",
+    "respelled",
+    "kept",
+    "unkept",
 ]
 
 OLD_CHECKPOINTS: Mapping[Change, str] = {
@@ -23,6 +34,8 @@ OLD_CHECKPOINTS: Mapping[Change, str] = {
     "persistence": "strict=True reports it; strict=False leaves it as it was initialised, or drops it",
     "kind": "loads; the state of an optimizer does not fit",
     "respelled": "loads; models of other sizes may have another shape",
+    "kept": "loads; a cast of the module leaves its dtype now",
+    "unkept": "loads; a cast of the module changes its dtype now",
 }
 """What loading an old checkpoint does, by class of the difference."""
 
@@ -126,6 +139,8 @@ def _changed(old: Line, new: Line, before: Mapping[str, Line], after: Mapping[st
             continue
         is_saving = change == "kind" and UNSAVED in (was, now)
         yield Difference("persistence" if is_saving else change, name, was, now, needs and change != "respelled")
+    if old.kept != new.kept:
+        yield Difference("kept" if new.kept else "unkept", name, needs_version=False)
 
 
 def _renamed(gone: Iterable[Line], come: Iterable[Line]) -> dict[str, str]:
@@ -153,7 +168,7 @@ def _renamed(gone: Iterable[Line], come: Iterable[Line]) -> dict[str, str]:
 
 def _content(line: Line) -> Line:
     """What has to be equal of a line under an old name and under a new one."""
-    return line._replace(name="", declared="")
+    return line._replace(name="", declared="", kept=False)
 
 
 def _differ_in_one(name: str, other: str) -> bool:

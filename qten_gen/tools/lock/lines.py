@@ -26,6 +26,8 @@ class Line(NamedTuple):
     """What the declaration says: `[3*width, width]`, or the layer that holds the tensor, `Linear(width, 3*width)`."""
     tie: str = ""
     """For a tie, the name under which the tensor stands first."""
+    kept: bool = False
+    """Whether its dtype stays where the module is cast: `keep_dtype=True`."""
 
     @property
     def is_saved(self) -> bool:

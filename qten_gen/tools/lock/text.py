@@ -10,6 +10,8 @@ from .lines import TIE, Line, Lock
 VERSIONS = "versions"
 _HEAD = "# lock 1: "
 _ABOUT = "# What its checkpoints hold. Written by `qten-gen lock`; commit it, and do not edit it.\n"
+KEPT = " kept"
+"""What follows a dtype that stays where the module is cast."""
 _STEP = 16
 """The names have a column of a multiple of this width: a longer name moves the others seldom."""
 
@@ -40,7 +42,8 @@ def _section(lock: Lock) -> Iterator[str]:
         if line.kind == TIE:
             yield f"{line.name:{width}}= {line.tie}"
         else:
-            columns = f"{line.name:{width}}{line.dtype:8}  {line.kind:7}  {line.shape:12}"
+            dtype = line.dtype + KEPT if line.kept else line.dtype
+            columns = f"{line.name:{width}}{dtype:8}  {line.kind:7}  {line.shape:12}"
             yield f"{columns}  {line.declared}" if line.declared else columns.rstrip()
 
 
@@ -88,5 +91,6 @@ def _line(columns: list[str], number: int) -> Line:
         case [name, tied] if tied.startswith(f"{TIE} "):
             return Line(name, tie=tied.removeprefix(f"{TIE} "))
         case [name, dtype, kind, shape, *declared] if len(declared) < 2:
-            return Line(name, dtype, kind, shape, "".join(declared))
+            plain = dtype.removesuffix(KEPT)
+            return Line(name, plain, kind, shape, "".join(declared), kept=plain != dtype)
     raise LockError(f"line {number}: expected a name, a dtype, a kind and a shape, got {'  '.join(columns)[:60]!r}")

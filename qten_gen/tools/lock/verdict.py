@@ -33,7 +33,7 @@ def told(old: Lock, new: Lock) -> list[str]:
     lines: list[str] = []
     for item in shown(differences(old, new)):
         lines.append(f"  {item}")
-        if item.needs_version or item.change == "respelled":
+        if item.needs_version or item.change in ("respelled", "kept", "unkept"):
             lines.append(f"    an old checkpoint: {meanings[item.change]}")
     for name in dict.fromkeys([*old.versions, *new.versions]):
         before, after = old.versions.get(name, UNNAMED), new.versions.get(name, UNNAMED)
