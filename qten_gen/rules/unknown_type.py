@@ -19,23 +19,15 @@ from .context import RuleContext
 
 KIND = Kind("QG207", "unknown-type")
 
-GOOD = """
-from qten_gen import TensorClass
-from torch import Tensor
+EXAMPLE = """
+ from qten_gen import TensorClass
+ from torch import Tensor
 
 
-class Batch(TensorClass):
-    tokens: Tensor
-"""
-
-BAD = """
-from qten_gen import TensorClass
-from torch import Tensor
-
-
-class Batch(TensorClass):
-    tokens: Tensr
-            ^^^^^
+ class Batch(TensorClass):
+-    tokens: Tensr
+-            ^^^^^
++    tokens: Tensor
 """
 
 
