@@ -50,8 +50,12 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         if field.annotation is None:
             continue
         for name, type in (*_unknown(field.annotation), *_unknown_heads(field.annotation, context.file)):
+            if name in context.source.attributes:
+                message = f"{name} is bound in the class body, where generated code does not see it"
+                yield Diagnostic(KIND, message, type.place, "import or define it above the class")
+                continue
             if context.file.has_star_import:
-                help = "import it by name; qten-gen does not know what the star import binds"
+                help = "import it by name; qten-gen does not know what a star import or globals() binds"
             elif name in context.file.names:
                 yield Diagnostic(KIND, f"{name} is a module, not a type", type.place, "write the name of a class")
                 continue
