@@ -62,7 +62,7 @@ def _meant(method: MethodSource, is_module: bool) -> str | None:
         return _OTHER_HOOKS[name]
     if name == "__int__" and method.signature.parameters:
         return "__init__"  # the special method takes nothing
-    if name in _MEANT_OTHERWISE:
+    if name in _MEANT_OTHERWISE or name[-1].isdigit():  # `reset_parameters2` is a second one, and no slip
         return None
     return next((meant for meant in names if _differ_little(name, meant)), None)
 
