@@ -34,7 +34,7 @@ def lock(options: LockOptions, out: TextIO, err: TextIO) -> int:
     if stale:
         from ..tools.lock.keeping import Keeper
 
-        keeper = Keeper(_roots(config), check=options.check, accept=options.accept)
+        keeper = Keeper(root, _roots(config), check=options.check, accept=options.accept, fix=options.fix)
         for target in stale:
             kept = keeper.keep(target, lock_path(root, target))
             if kept.files is None or not options.quiet:
@@ -52,6 +52,14 @@ def lock(options: LockOptions, out: TextIO, err: TextIO) -> int:
     if fresh and not options.quiet:
         out.write(f"{fresh} {'lock' if fresh == 1 else 'locks'} unchanged\n")
     return status
+
+
+def may_be_stale(config: Config) -> list[str]:
+    """The locks of the settings whose declarations have changed since they were written, without a look at the code."""
+    root = config.root or "."
+    from ..tools.lock.digests import stale
+
+    return list(stale((lock_path(root, target) for target in config.locks), root))
 
 
 def _misspelt(config: Config, root: str, targets: Sequence[str]) -> Iterator[str]:

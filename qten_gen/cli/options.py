@@ -105,6 +105,7 @@ class LockOptions:
     targets: list[str]
     check: bool
     accept: bool
+    fix: bool
     quiet: bool
 
 

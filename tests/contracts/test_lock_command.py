@@ -11,6 +11,14 @@ from tests.command import Command
 from tests.contracts.edits import DECODER
 
 LOCK = "locks/goods.model.Decoder.lock"
+MIGRATE = """    version = 2
+
+    @classmethod
+    def migrate(cls, state_dict: dict[str, Tensor], version: int) -> None:
+        for name in ("weight", "bias"):
+            state_dict[f"in_proj.{name}"] = state_dict.pop(f"qkv.{name}")
+
+"""
 
 
 @pytest.fixture
@@ -83,7 +91,7 @@ def test_a_change_without_a_higher_version_is_not_written(shop: Command) -> None
 def test_the_lock_of_a_lower_version_is_kept(shop: Command) -> None:
     shop("lock")
     edit(shop, "qkv: nn.Linear", "in_proj: nn.Linear")
-    edit(shop, "class Block(Module):", "class Block(Module):\n    version = 2")
+    edit(shop, "class Block(Module):", f"class Block(Module):\n{MIGRATE}")
     assert shop("lock").status == 0
     lines = shop.read(LOCK).splitlines()
     assert [line.split()[1:] for line in lines if line.startswith("versions")] == [
