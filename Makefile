@@ -100,7 +100,7 @@ test-long: $(INSTALLED)
 	$(PYTEST) $(LONG)
 
 architectures: $(INSTALLED)
-	$(BIN)/python -c 'import accelerate, lightning, transformers' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[architectures]'
+	$(BIN)/python -c 'import accelerate, lightning, peft, transformers' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[architectures]'
 	$(BIN)/pyright --pythonpath $(BIN)/python tests/architectures
 	$(PYTEST) tests/architectures tests/module/torch_tools/test_loops.py
 
@@ -178,13 +178,13 @@ generate: $(INSTALLED)
 	$(BIN)/python -m qten_gen.rules.documentation codes > qten_gen/common/diagnostic_codes.py
 	$(BIN)/python -m qten_gen.project.settings_table > docs/settings.schema.json
 	for file in arithmetic arranging copying operators reductions; do \
-		$(BIN)/python -m qten_gen.runtime.tensorclass.operations.stub $$file > stubs/qten_gen_typing/$$file.pyi || exit 1; \
+		$(BIN)/python -m templates.operation_types $$file > stubs/qten_gen_typing/$$file.pyi || exit 1; \
 	done
-	for file in fields writing conversion processes; do \
+	for file in fields writing conversion interop storage processes; do \
 		$(BIN)/python -m templates.members $$file > stubs/qten_gen_typing/$$file.pyi || exit 1; \
 	done
-	$(BIN)/python -m qten_gen.runtime.tensorclass.operations.documentation > docs/operations.md
-	$(BIN)/python -m qten_gen.runtime.tensorclass.from_tensordict > docs/from-tensordict.md
+	$(BIN)/python -m templates.operations_page > docs/operations.md
+	$(BIN)/python -m templates.from_tensordict_page > docs/from-tensordict.md
 
 peers: $(INSTALLED)
 	$(BIN)/python -m tests.peers.run '$(CHECKOUT)'

@@ -27,7 +27,7 @@ _HOMES = {
     "TENSOR_BUFFER_PREFIX": "runtime.qten_style.labelled_attributes",
     "TENSOR_PARAM_PREFIX": "runtime.qten_style.labelled_attributes",
     "TensorClass": "runtime.tensorclass.tensorclass",
-    "Unbatched": "runtime.declaring.unbatched",
+    "Unbatched": "runtime.declaring.containers",
     "VirtualTensor": "runtime.qten_style.virtual_tensor",
     "audit": "runtime.module.selecting",
     "buffer": "runtime.declaring.parameters",

@@ -18,13 +18,13 @@ from .runtime.declaring.children import submodule as submodule
 from .runtime.declaring.containers import ModuleDict as ModuleDict
 from .runtime.declaring.containers import ModuleList as ModuleList
 from .runtime.declaring.containers import Sequential as Sequential
+from .runtime.declaring.containers import Unbatched as Unbatched
 from .runtime.declaring.fields import const as const
 from .runtime.declaring.fields import field as field
 from .runtime.declaring.in_memory import NotGeneratedError as NotGeneratedError
 from .runtime.declaring.in_memory import StaleWarning as StaleWarning
 from .runtime.declaring.parameters import buffer as buffer
 from .runtime.declaring.parameters import param as param
-from .runtime.declaring.unbatched import Unbatched as Unbatched
 from .runtime.declaring.virtual_fields import virtual as virtual
 from .runtime.module.functional import Functional as Functional
 from .runtime.module.selecting import audit as audit

@@ -7,8 +7,9 @@ it. Its key is the digest of these. So it changes if what one of the files says 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
+from ..common.digests import digest
 from .import_graph import Handlers, SourceGraph, View
-from .manifest import SourceRecord, digest
+from .manifest import SourceRecord
 
 
 class Reader(Protocol):
@@ -57,7 +58,7 @@ class Keys:
         """The key of a file with these look-ups."""
         graph, view = self._graph, self._graph.view(path)
         imported = graph.scans[path].registers and path in graph.imported
-        own = f"{self._names[path]} {graph.origins[path].module} {imported} {graph.mismatches.get(path)}"
+        own = f"{self._names[path]} {graph.origins[path].module} {imported} {graph.mismatches.get(path)} {graph.literal_keys}"
         lines = [own, *(f"{name} {self._answer(view, name)}" for name in sorted(lookups))]
         return digest("\n".join(lines).encode("utf-8", "surrogateescape"))
 

@@ -15,13 +15,14 @@ class Setting(NamedTuple):
     """A setting: its name, what kind of value it takes, and what it means."""
 
     name: str
-    value: Literal["strings", "folder", "format", "severities", "codes", "names"]
+    value: Literal["strings", "folder", "flag", "format", "severities", "codes", "names"]
     meaning: str
 
 
 SETTINGS = (
     Setting("environment", "folder", "where libraries are installed, if not in the environment that qten-gen runs in"),
     Setting("exclude", "strings", "globs over paths, or over file names if they contain no slash"),
+    Setting("literal-keys", "flag", "whether stubs know the names that methods take in strings"),
     Setting("locks", "strings", "the models and TensorClasses that `qten-gen lock` keeps locks of"),
     Setting(
         "names",
@@ -64,6 +65,8 @@ def _schema_of(setting: Setting) -> dict[str, object]:
             return dict(text)
         case "format":
             return {"enum": list(OUTPUT_FORMATS)}
+        case "flag":
+            return {"type": "boolean"}
         case "names":
             return {"type": "object", "additionalProperties": text}
         case "strings":

@@ -9,6 +9,10 @@ from libcst import matchers as m
 from libcst.codemod import CodemodContext, VisitorBasedCodemodCommand
 from libcst.codemod.visitors import AddImportsVisitor
 
+from ...generate.rewriting import CannotRewrite, rewritten
+
+__all__ = ["CannotRewrite", "with_migration"]
+
 _MIGRATE = """
 @classmethod
 def migrate(cls, state_dict: dict[str, Tensor], version: int) -> None:
@@ -20,10 +24,13 @@ def with_migration(text: str, name: str, version: int, lines: Sequence[str]) -> 
     """The source with the version of a class raised and the statements at the end of its `migrate`.
 
     None if the source has no class of that name on its top level.
+
+    Raises:
+        CannotRewrite: libcst cannot parse the source.
     """
     command = _Migrate(CodemodContext(), name, version, lines)
-    made = command.transform_module(cst.parse_module(text))
-    return made.code if command.is_done else None
+    made = rewritten(text, command.transform_module)
+    return made if command.is_done else None
 
 
 class _Migrate(VisitorBasedCodemodCommand):

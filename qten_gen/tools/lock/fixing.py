@@ -41,11 +41,14 @@ class Fixer:
         if not hasattr(kind, "migrate"):
             help = "raise its _version, and bring older state dicts up to date in _load_from_state_dict"
             return f"error: {shown}: {name} is a plain nn.Module, for which --fix writes nothing: {help}"
-        from .codemod import with_migration
+        from .codemod import CannotRewrite, with_migration
 
-        with open(path, "rb") as file:
-            before = file.read()
-        text = with_migration(before.decode(), kind.__qualname__, migration.version, migration.lines)
+        try:
+            with open(path, "rb") as file:
+                before = file.read()
+            text = with_migration(before.decode(), kind.__qualname__, migration.version, migration.lines)
+        except (CannotRewrite, UnicodeDecodeError) as error:
+            return f"error: {shown}: {error}"
         if text is None:
             return f"error: {shown}: the class {kind.__qualname__} is not on the top level: write its migrate by hand"
         write(Change(path, before, text.encode()))

@@ -17,7 +17,7 @@ from ....common.naming import PRIVATE_NAMES
 from ..core.contents import contents
 from ..core.stored import Lock, Stored
 from ..core.tensordict_library import carried, is_tensordict, library
-from . import origins
+from . import tensordict_state
 from .per_item import PerItem, join_items, part_items, put_items, rearrange_items
 from .static import equal
 from .tensor import tensor
@@ -90,7 +90,7 @@ class Entries(Stored):
     def _device(self, value: torch.device | None) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
         self._td_device = value
         if self._td_origin is not None:
-            origins.set_device(self._td_origin, value)
+            tensordict_state.set_device(self._td_origin, value)
 
     @property
     def _names(self) -> tuple[str | None, ...] | None:
@@ -99,7 +99,7 @@ class Entries(Stored):
     @_names.setter
     def _names(self, value: tuple[str | None, ...] | None) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
         self._td_names = value
-        if self._td_origin is not None and origins.names_of(self._td_origin) != value:
+        if self._td_origin is not None and tensordict_state.names_of(self._td_origin) != value:
             self._td_origin.names = [None] * len(self._td_size) if value is None else [*value]
 
     @property
@@ -110,7 +110,7 @@ class Entries(Stored):
     def _lock(self, value: Lock | None) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
         self._td_lock = value
         if self._td_origin is not None:
-            origins.set_lock(self._td_origin, value)
+            tensordict_state.set_lock(self._td_origin, value)
 
     def _assign(
         self, values: Sequence[Any], static: Sequence[Any], batch_size: Size, device: torch.device | None
@@ -362,8 +362,8 @@ def entries(value: Any) -> Any:  # the object for a TensorDict; any other value 
     layout = Layout(kind, fields, tuple(nested), tuple(unbatched), tuple(python), tuple(per_item))
     out = object.__new__(class_of(layout))
     out._assign(held, static, value.batch_size, value.device)
-    out._td_names = origins.names_of(value)
-    out._td_lock = origins.lock_of(value)
+    out._td_names = tensordict_state.names_of(value)
+    out._td_lock = tensordict_state.lock_of(value)
     out._td_origin = value
     return out
 
@@ -388,7 +388,7 @@ def collection(value: Any) -> Any:  # the TensorDict for entries; any other valu
     if value._td_origin is None:
         value._td_origin = _build(value)
         if value._td_lock is not None:
-            origins.set_lock(value._td_origin, value._td_lock)
+            tensordict_state.set_lock(value._td_origin, value._td_lock)
     return value._td_origin
 
 
@@ -434,8 +434,8 @@ def _set(self: Entries, name: str, value: object) -> None:
 
 def _exchange(origin: Any, new: Entries) -> None:
     """Give a TensorDict the entries, the batch size and the device of another one, in place."""
-    inner, built = origins.inner(origin), origins.inner(_build(new))
-    lock = origins.lock_of(origin)
+    inner, built = tensordict_state.inner(origin), tensordict_state.inner(_build(new))
+    lock = tensordict_state.lock_of(origin)
     if inner.is_locked:
         inner.unlock_()
     inner.batch_size = []
@@ -445,4 +445,4 @@ def _exchange(origin: Any, new: Entries) -> None:
     inner.batch_size = new._td_size
     inner._device = new._td_device
     if lock is not None:
-        origins.set_lock(origin, lock)
+        tensordict_state.set_lock(origin, lock)

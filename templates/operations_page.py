@@ -1,6 +1,6 @@
 """The table as a page of the documentation.
 
-python -m qten_gen.runtime.tensorclass.operations.documentation > docs/operations.md
+python -m templates.operations_page > docs/operations.md
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from textwrap import fill
 
 import torch
 
-from ..methods.operands import Function
-from .entries import Effect, Group, Operation
-from .examples import EXAMPLES
-from .table import GROUPS
+from qten_gen.runtime.tensorclass.methods.operands import Function
+from qten_gen.runtime.tensorclass.operations.entries import Effect, Group, Operation
+from qten_gen.runtime.tensorclass.operations.table import GROUPS
+from templates.operations_examples import EXAMPLES
 
 _INTRODUCTION = """\
 # Operations
@@ -26,8 +26,8 @@ place has changed the fields before that one by then.
 
 A function of torch with the name of a method does the same when it runs: `torch.exp(batch)` is `batch.exp()`. To type checkers it
 is an error, because torch's signatures take tensors. Call the method; for a function without one, `lifted(torch.hypot)(a, b)` is
-typed. Where a function only changes the elements or reduces a dimension, torch's documentation says what it does; the others have
-a row in a table.
+typed. Aliases, such as `torch.absolute` and `torch.special.expm1`, do the same. Where a function only changes the elements or
+reduces a dimension, torch's documentation says what it does; the others have a row in a table.
 
 The examples use a batch of four items:
 
@@ -74,8 +74,8 @@ def _section(group: Group) -> str:
 
 
 def _is_plain(operation: Operation) -> bool:
-    """Whether torch's documentation says all of it: a function of the elements, a reduction, or a question."""
-    return {operation.batch, operation.beyond} <= {Effect.KEEPS, Effect.DROPS}
+    """Whether torch's documentation says all of it: a function of the elements, a reduction, or new tensors."""
+    return {operation.batch, operation.beyond} <= {Effect.KEEPS, Effect.DROPS, Effect.REPLACES}
 
 
 def _methods(operation: Operation) -> list[str]:
@@ -88,9 +88,10 @@ def _methods(operation: Operation) -> list[str]:
 
 
 def _further_functions(operation: Operation, has_row: bool) -> list[str]:
-    """The functions of torch that neither a method of that name nor the row of the operation names."""
+    """The functions of torch that neither a method of that name nor the row of the operation names, one for all aliases."""
     named = f"`torch.{operation.name}`" if operation.is_method else _title(operation) if has_row else ""
-    return [name for name in _names(operation.torch_functions) if name != named]
+    names = _names(operation.torch_functions)
+    return [] if named in names else names[:1]
 
 
 def _filled(text: str) -> str:

@@ -1,10 +1,15 @@
-"""The error of a constructor whose arguments do not satisfy a check."""
+"""What a generated constructor calls about its arguments: the option of a `choice(...)`, and the error of a `check(...)`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from torch import nn
+
+from ...common.suggestions import did_you_mean
+from .construction import anew, recorded
+from .core.module_base import ModuleBase
 
 _LONGEST = 200
 
@@ -49,3 +54,24 @@ def _shown(path: str, values: Mapping[str, object]) -> str:
         value = getattr(value, name)
     text = repr(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def chosen(owner: type[ModuleBase], path: str, given: object, expression: str) -> Any:  # a class, or any other value
+    """The option of the choice at `path` in the declaration, which `expression` decides: `chosen(Net, "act.cls", act, "act")`.
+
+    Raises:
+        ValueError: the choice has no option for `given`.
+    """
+    options = recorded(owner, path).options
+    try:
+        if given in options:
+            return anew(options[given])
+    except TypeError:
+        pass  # a value that cannot be a key
+    *others, last = map(repr, options)
+    known = f"{', '.join(others)} or {last}" if others else last
+    names = [key for key in options if isinstance(key, str)]
+    hint = did_you_mean(given, names, "") if isinstance(given, str) else ""
+    raise ValueError(
+        f"{owner.__name__}.{path.partition('.')[0]}: {expression} is {given!r}; expected {known}{f'; {hint}' if hint else ''}"
+    )

@@ -32,7 +32,7 @@ _ASKING = frozenset(
 """The functions that ask whether an attribute exists before they take its name. By name, because tools wrap and rewrite them."""
 
 
-class GivingWay:
+class Yielding:
     """The descriptor of a function, property or value that is there unless the module has registered something of its name."""
 
     def __init__(self, name: str, found: Any) -> None:  # what a class can hold is anything
@@ -65,7 +65,7 @@ def _is_asked_by_torch() -> bool:
     return (frame.f_globals.get("__name__"), frame.f_code.co_name) in _ASKING
 
 
-class ClassMethodGivingWay(GivingWay, classmethod):  # type: ignore[type-arg] # of any arguments
+class YieldingClassMethod(Yielding, classmethod):  # type: ignore[type-arg] # of any arguments
     """The descriptor of a class method, which tools recognise as one."""
 
     def __init__(self, name: str, found: Any) -> None:
@@ -73,7 +73,7 @@ class ClassMethodGivingWay(GivingWay, classmethod):  # type: ignore[type-arg] # 
         super().__init__(name, found)
 
 
-class PropertyGivingWay(GivingWay):
+class YieldingProperty(Yielding):
     """The descriptor of a property: only methods of the module assign something else to its name."""
 
     def __set__(self, module: nn.Module, value: Any) -> None:
@@ -98,17 +98,17 @@ def _is_set_by_method(module: nn.Module) -> bool:
     return any(frame.f_locals.get(name) is module for name in first)
 
 
-_KINDS: dict[type, type[GivingWay]] = {property: PropertyGivingWay, classmethod: ClassMethodGivingWay}
+_KINDS: dict[type, type[Yielding]] = {property: YieldingProperty, classmethod: YieldingClassMethod}
 
 
-def giving_way(*inherited: str) -> Callable[[type[M]], type[M]]:
+def yields_names(*inherited: str) -> Callable[[type[M]], type[M]]:
     """Class decorator: what the class adds to nn.Module gives way to the user's names, and so do these names of its bases."""
 
     def decorate(cls: type[M]) -> type[M]:
         own = [name for name in vars(cls) if not name.startswith("_") and not hasattr(nn.Module, name)]
         for name in (*own, *inherited):
             found = inspect.getattr_static(cls, name)
-            setattr(cls, name, _KINDS.get(type(found), GivingWay)(name, found))
+            setattr(cls, name, _KINDS.get(type(found), Yielding)(name, found))
         return cls
 
     return decorate

@@ -1,6 +1,6 @@
 """What checkers see of the table: the text of a file in `stubs/qten_gen_typing`.
 
-python -m qten_gen.runtime.tensorclass.operations.stub arithmetic > stubs/qten_gen_typing/arithmetic.pyi
+python -m templates.operation_types arithmetic > stubs/qten_gen_typing/arithmetic.pyi
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import sys
 from collections.abc import Iterator
 from typing import get_overloads
 
-from ..methods.operands import Function
-from .entries import Group, Operation
-from .signatures import FORMS
-from .table import GROUPS
+from qten_gen.runtime.tensorclass.methods.operands import Function
+from qten_gen.runtime.tensorclass.operations.entries import Group, Operation
+from qten_gen.runtime.tensorclass.operations.table import GROUPS
+from templates.operation_signatures import FORMS
 
 _WIDTH = 120
 

@@ -14,13 +14,33 @@ from ..core.errors import label
 from ..core.stored import Stored
 from ..core.tensordict_library import bare
 from ..fields.annotated_shapes import refuse_contents
-from ..fields.entries import Entries
+from ..fields.tensordict_entries import Entries
 from .dtypes import PLAIN
 from .file_names import PENDING, TENSOR_SUFFIX, FileNames
 from .files import is_current, mapped_file
 from .json_values import encode, enum_of, has_plain_form, plain
-from .options import Options
 from .schema import Entry, Level, StaticEntry, TensorEntry
+
+
+class Options(NamedTuple):
+    """What the caller of a save asks for.
+
+    Attributes:
+        copy_existing: Whether a tensor that is a file elsewhere may be copied.
+        like: Whether files of zeros are made, and no element is read.
+        allow_pickle: Whether static values may be pickled.
+        durable: Whether to wait until the disk has everything.
+        existsok: Whether a folder that holds an object may get another.
+        threads: How many threads write tensors.
+    """
+
+    copy_existing: bool = False
+    like: bool = False
+    allow_pickle: bool = False
+    durable: bool = False
+    existsok: bool = True
+    threads: int = 0
+
 
 T = TypeVar("T", bound=Stored)
 
