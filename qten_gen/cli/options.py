@@ -106,6 +106,8 @@ class LockOptions:
     check: bool
     accept: bool
     fix: bool
+    load: str | None
+    """The checkpoint that is held against a lock."""
     quiet: bool
 
 
