@@ -10,22 +10,28 @@ T = TypeVar("T")
 
 
 def fold(
-    items: Iterable[T], name: Callable[[T], str], rename: Callable[[T, int, str], T], key: Callable[[T], object]
+    items: Iterable[T],
+    name: Callable[[T], str],
+    rename: Callable[[T, int, str], T],
+    key: Callable[[T], object],
+    *,
+    whole_layers: bool = True,
 ) -> list[T]:
     """Items with those of equal layers as one, whose names differ in a number; for each place of a number, the last first.
 
-    Layers are equal if all their items are, so that the bias of a Linear is not folded with that of a norm beside it.
+    With `whole_layers`, layers are equal if all their items are, so that the lines of a layer stay together.
 
     Args:
         items: What to fold.
         name: The name of an item.
         rename: An item with another segment at a position of its name, and wherever else it has the same number.
         key: What has to be equal beside the names.
+        whole_layers: Whether all items of layers have to be equal.
     """
     found = list(items)
     deepest = max((name(item).count(".") for item in found), default=0)
     for position in range(deepest, -1, -1):
-        found = _at(found, position, name, rename, key)
+        found = _at(found, position, name, rename, key, whole_layers)
     return found
 
 
@@ -35,6 +41,7 @@ def _at(
     name: Callable[[T], str],
     rename: Callable[[T, int, str], T],
     key: Callable[[T], object],
+    whole_layers: bool,
 ) -> list[T]:
     """Fold the numbers at one position of the names."""
     layers: dict[tuple[str, ...], list[object]] = {}
@@ -56,7 +63,7 @@ def _at(
             groups[index] = [(-1, item)]
         else:
             own, layer = found_pattern
-            groups.setdefault((own, equal[layer]), []).append((int(layer[position]), item))
+            groups.setdefault((own, whole_layers and equal[layer]), []).append((int(layer[position]), item))
     order = {id(item): index for index, item in enumerate(items)}
     found = [each for group in groups.values() for each in _runs(group, position, rename)]
     return [item for _, item in sorted(((order[id(first)], item) for first, item in found), key=lambda each: each[0])]

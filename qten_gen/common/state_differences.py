@@ -44,7 +44,7 @@ class Difference(NamedTuple):
 
 def shown(found: Iterable[Difference]) -> list[Difference]:
     """The differences with those of equal layers as one: `blocks.{0-47}.qkv.weight`."""
-    return fold(found, lambda item: item.name, _renumbered, lambda item: item._replace(name=""))
+    return fold(found, lambda item: item.name, _renumbered, lambda item: item._replace(name=""), whole_layers=False)
 
 
 def _renumbered(item: Difference, position: int, segment: str) -> Difference:
@@ -95,8 +95,8 @@ MEANINGS = {
     "missing": "strict=True reports it; strict=False leaves it as it was initialised",
     "unexpected": "strict=True reports it; strict=False drops it",
     "reshaped": "loading fails, with strict=False too",
-    "recast": "loads without a word, cast to the dtype of the model; with assign=True it keeps that of the file",
     "untied": "loads without a word: of two values the last one counts, for both names",
+    "recast": "loads without a word, cast to the dtype of the model; with assign=True it keeps that of the file",
 }
 """What loading does, by what is found."""
 
@@ -114,13 +114,32 @@ class Found(NamedTuple):
         return any(item.change in ("added", "removed", "reshaped") for item in self.differences)
 
     def lines(self) -> list[str]:
-        """What differs and what that means, equal layers as one."""
+        """The differences by what loading does, equal layers as one, the worst first."""
         lines = [f"  the names begin with {self.prefix!r}, which has to be removed"] if self.prefix else []
-        for item in shown(self.differences):
-            word = {"added": "missing", "removed": "unexpected"}.get(item.change, item.change)
-            lines.append(f"  {word:12}{str(item)[12:]}")
-            lines.append(f"    loading it: {MEANINGS[word]}")
+        by_word: dict[str, list[str]] = {word: [] for word in MEANINGS}
+        for item in _summed(shown(self.differences)):
+            by_word[_WORDS.get(item.change, item.change)].append(str(item)[12:])
+        for word, names in by_word.items():
+            lines += [f"  {word}: {MEANINGS[word]}"] if names else []
+            lines += [f"    {name}" for name in names]
         return lines
+
+
+_WORDS = {"added": "missing", "removed": "unexpected"}
+_MANY = 6
+
+
+def _summed(found: list[Difference]) -> list[Difference]:
+    """The differences, with many equal casts as one."""
+    casts: dict[tuple[str, str], list[Difference]] = {}
+    for item in found:
+        if item.change == "recast":
+            casts.setdefault((item.before, item.after), []).append(item)
+    kept = [item for item in found if item.change != "recast"]
+    for items in casts.values():
+        is_many = len(items) >= _MANY
+        kept += [items[0]._replace(name=f"{items[0].name} and {len(items) - 1} others")] if is_many else items
+    return kept
 
 
 def compared(file: Mapping[str, Stored], wanted: Mapping[str, Wanted]) -> Found:

@@ -114,7 +114,13 @@ FITS = {
 def said(changed: dict[str, Stored | None]) -> tuple[list[str], bool]:
     file = {name: stored for name, stored in {**FITS, **changed}.items() if stored is not None}
     found = held(file, LOCK)
-    return [line.strip() for line in found.lines()[::2]], found.fails
+    return named(found.lines()), found.fails
+
+
+def named(lines: list[str]) -> list[str]:
+    """The names of a report, each behind what is said of it."""
+    heads = [line.strip().partition(":")[0] for line in lines[::2]]
+    return [f"{head}: {line.strip()}" for head, line in zip(heads, lines[1::2], strict=True)]
 
 
 def test_a_checkpoint_that_fits_has_no_differences() -> None:
@@ -124,12 +130,12 @@ def test_a_checkpoint_that_fits_has_no_differences() -> None:
 @pytest.mark.parametrize(
     ("changed", "lines", "fails"),
     [
-        ({"blocks.0.w": None, "blocks.1.w": None}, ["missing     blocks.{0-1}.w: float32 [2, 2] param"], True),
-        ({"head": None}, ["missing     head: = embedding"], True),
-        ({"blocks.2.w": Stored("float32", "[2, 2]")}, ["unexpected  blocks.2.w: float32 [2, 2]"], True),
-        ({"embedding": Stored("float32", "[5, 2]", 0)}, ["reshaped    embedding: [5, 2] -> [4, 2]"], True),
-        ({"blocks.0.w": Stored("bfloat16", "[2, 2]")}, ["recast      blocks.0.w: bfloat16 -> float32"], False),
-        ({"head": Stored("float32", "[4, 2]", 9)}, ["untied      head: embedding"], False),
+        ({"blocks.0.w": None, "blocks.1.w": None}, ["missing: blocks.{0-1}.w: float32 [2, 2] param"], True),
+        ({"head": None}, ["missing: head: = embedding"], True),
+        ({"blocks.2.w": Stored("float32", "[2, 2]")}, ["unexpected: blocks.2.w: float32 [2, 2]"], True),
+        ({"embedding": Stored("float32", "[5, 2]", 0)}, ["reshaped: embedding: [5, 2] -> [4, 2]"], True),
+        ({"blocks.0.w": Stored("bfloat16", "[2, 2]")}, ["recast: blocks.0.w: bfloat16 -> float32"], False),
+        ({"head": Stored("float32", "[4, 2]", 9)}, ["untied: head: embedding"], False),
     ],
 )
 def test_a_difference_is_said(changed: dict[str, Stored | None], lines: list[str], fails: bool) -> None:
@@ -142,6 +148,23 @@ def test_a_prefix_before_all_names_is_said(prefix: str) -> None:
     assert found.lines() == [f"  the names begin with {prefix!r}, which has to be removed"]
 
 
+def test_many_equal_casts_are_one_line() -> None:
+    names = [f"part_{letter}" for letter in "abcdefgh"]
+    lock = Lock("m:Net", {}, tuple(Line(name, "float32", "param", "[2]") for name in names))
+    found = held({name: Stored("bfloat16", "[2]") for name in names}, lock)
+    assert named(found.lines()) == ["recast: part_a and 7 others: bfloat16 -> float32"]
+
+
+def test_a_layer_that_differs_leaves_the_others_folded() -> None:
+    lock = Lock("m:Net", {}, (Line("layers.{0-3}.w", "float32", "param", "[2]"),))
+    given = {f"layers.{number}.w": Stored("float16", "[2]") for number in range(4)}
+    found = held({**given, "layers.2.extra": Stored("float32", "[1]")}, lock)
+    assert [line.strip() for line in found.lines()[1::2]] == [
+        "layers.2.extra: float32 [1]",
+        "layers.{0-3}.w: float16 -> float32",
+    ]
+
+
 def test_the_command_reads_no_code_and_imports_no_torch(qten_gen: Command) -> None:
     qten_gen.write(
         "locks/shop.Net.lock",
@@ -152,10 +175,10 @@ def test_the_command_reads_no_code_and_imports_no_torch(qten_gen: Command) -> No
     assert (done.status, done.err) == (1, "")
     assert done.out == (
         "model.safetensors does not fit locks/shop.Net.lock\n"
-        "  missing     b: float32 [4] param\n"
-        "    loading it: strict=True reports it; strict=False leaves it as it was initialised\n"
-        "  unexpected  c: float32 [1]\n"
-        "    loading it: strict=True reports it; strict=False drops it\n"
+        "  missing: strict=True reports it; strict=False leaves it as it was initialised\n"
+        "    b: float32 [4] param\n"
+        "  unexpected: strict=True reports it; strict=False drops it\n"
+        "    c: float32 [1]\n"
     )
     program = (
         "import sys; from qten_gen.cli.command import main; main(['lock', 'shop:Net', '--load', 'model.safetensors']);"
@@ -182,17 +205,17 @@ class Net(Module):
     ("changed", "lines"),
     [
         ({}, []),
-        ({"blocks.0.w": None, "blocks.1.w": None}, ["missing     blocks.{0-1}.w: float32 [2, 2] param"]),
-        ({"head": None}, ["missing     head: = embedding"]),
-        ({"blocks.2.w": torch.ones(2, 2)}, ["unexpected  blocks.2.w: float32 [2, 2]"]),
-        ({"blocks.0.w": torch.ones(2, 2, dtype=torch.bfloat16)}, ["recast      blocks.0.w: bfloat16 -> float32"]),
-        ({"head": torch.ones(4, 2)}, ["untied      head: embedding"]),
+        ({"blocks.0.w": None, "blocks.1.w": None}, ["missing: blocks.{0-1}.w: float32 [2, 2] param"]),
+        ({"head": None}, ["missing: head: = embedding"]),
+        ({"blocks.2.w": torch.ones(2, 2)}, ["unexpected: blocks.2.w: float32 [2, 2]"]),
+        ({"blocks.0.w": torch.ones(2, 2, dtype=torch.bfloat16)}, ["recast: blocks.0.w: bfloat16 -> float32"]),
+        ({"head": torch.ones(4, 2)}, ["untied: head: embedding"]),
     ],
 )
 def test_a_load_at_run_time_is_compared_in_the_same_words(changed: dict[str, Tensor | None], lines: list[str]) -> None:
     net = Net()
     states = {name: value for name, value in {**net.state_dict(), **changed}.items() if value is not None}
-    assert [line.strip() for line in compare(net, states)[::2]] == lines
+    assert named(compare(net, states)) == lines
 
 
 def test_fake_tensors_are_compared_too() -> None:

@@ -16,19 +16,19 @@ def compare(model: nn.Module, state_dict: Mapping[str, object]) -> list[str]:
     A strict load says nothing of a tensor that it casts, or of two values for one tensor.
 
     >>> print(*compare(nn.Linear(2, 3), {"weight": torch.ones(3, 2, dtype=torch.bfloat16), "scale": torch.ones(3)}), sep="\\n")
-      recast      weight: bfloat16 -> float32
-        loading it: loads without a word, cast to the dtype of the model; with assign=True it keeps that of the file
-      missing     bias: float32 [3] param
-        loading it: strict=True reports it; strict=False leaves it as it was initialised
-      unexpected  scale: float32 [3]
-        loading it: strict=True reports it; strict=False drops it
+      missing: strict=True reports it; strict=False leaves it as it was initialised
+        bias: float32 [3] param
+      unexpected: strict=True reports it; strict=False drops it
+        scale: float32 [3]
+      recast: loads without a word, cast to the dtype of the model; with assign=True it keeps that of the file
+        weight: bfloat16 -> float32
 
     Args:
         model: Any nn.Module, declared or not.
         state_dict: Tensors by name, of any shape, dtype and device, such as `torch.load(path, mmap=True)` gives.
 
     Returns:
-        Two lines for each difference: what it is, and what loading does.
+        A line for each kind of difference, which says what loading does, and below it one for each name.
     """
     wanted: dict[str, _Held] = {}
     first: dict[int, str] = {}

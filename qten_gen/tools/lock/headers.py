@@ -97,7 +97,7 @@ def _of_safetensors(path: str) -> Iterator[tuple[str, Stored]]:
         text = file.read(size)
     for name, entry in json.loads(text).items():
         if name != "__metadata__":
-            dtype = entry["dtype"]
+            dtype: str = entry["dtype"]
             yield name, Stored(_SAFETENSORS.get(dtype, dtype), str(entry["shape"]), tuple(entry["data_offsets"]))
 
 

@@ -70,7 +70,9 @@ def read(text: str) -> Lock:
         if columns[0] == VERSIONS and len(columns) == 2 and not columns[1].startswith(f"{TIE} "):
             sections.append((_versions(columns[1], number), []))
         elif columns[0] == DECLARATIONS and len(columns) == 2 and not columns[1].startswith(f"{TIE} "):
-            declarations |= dict(item.rpartition(" ")[::2] for item in columns[1].split(", "))
+            for item in columns[1].split(", "):
+                path, _, digest = item.rpartition(" ")
+                declarations[path] = digest
         elif not sections:
             raise LockError(f"line {number}: expected {VERSIONS!r} before the first tensor, got {line[:40]!r}")
         else:
