@@ -26,16 +26,19 @@ def _around(name: str, classes: Mapping[str, str]) -> Iterator[str]:
 
 
 def told(old: Lock, new: Lock) -> list[str]:
-    """Each difference with what an old checkpoint does, those of equal layers as one."""
+    """The differences by what an old checkpoint does, those of equal layers as one."""
     meanings = OLD_CHECKPOINTS if new.versions or old.versions else OLD_OBJECTS
-    lines: list[str] = []
+    by_meaning: dict[str, list[str]] = {}
     for item in shown(differences(old, new)):
-        lines.append(f"  {item}")
-        if item.needs_version or item.change in ("respelled", "kept", "unkept"):
-            lines.append(f"    an old checkpoint: {meanings[item.change]}")
+        is_noticed = item.needs_version or item.change in ("respelled", "kept", "unkept")
+        meaning = f"{item.change}: {meanings[item.change] if is_noticed else 'no checkpoint notices'}"
+        by_meaning.setdefault(meaning, []).append(str(item)[12:])
+    lines: list[str] = []
+    for meaning, names in by_meaning.items():
+        lines += [f"  {meaning}", *(f"    {name}" for name in names)]
     for name in dict.fromkeys([*old.versions, *new.versions]):
         before, after = old.versions.get(name, UNNAMED), new.versions.get(name, UNNAMED)
-        lines += [f"  version     {name}: {before} -> {after}"] if before != after else []
+        lines += [f"  version of {name}: {before} -> {after}"] if before != after else []
     return lines or ["  declarations are generated anew, and hold the same"]
 
 
