@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from ..model.diagnostics import Diagnostic
-    from ..project.config import Settings
+    from ..project.config import Config, Settings
     from ..run.run import Outcome
     from .options import Options
     from .parser import CommandOptions
@@ -185,11 +185,23 @@ def _generate(options: Options, started: float, began: int, out: TextIO, err: Te
 
         outcome, mended = fix(outcome, paths, lambda: run(paths, settings, writes, explains))
     print_outcome(outcome, options, config, perf_counter() - started, out, err, mended)
-    if outcome.glance is not None and config.output_format is None:
+    stale = _stale_locks(config, err)
+    if outcome.glance is not None and config.output_format is None and not stale:
         from .glance import remember
 
         remember(outcome, outcome.glance, options.paths, began)
     return _status(outcome, options)
+
+
+def _stale_locks(config: Config, err: TextIO) -> bool:
+    """Name the locks that may be stale, from digests of declarations alone."""
+    if not config.locks:
+        return False
+    from .lock import may_be_stale
+
+    found = may_be_stale(config)
+    err.writelines(f"note: {path} may be stale: run qten-gen lock\n" for path in found)
+    return bool(found)
 
 
 def _check_text(options: Options, name: str, settings: Settings, out: TextIO, err: TextIO) -> int:

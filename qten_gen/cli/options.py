@@ -104,6 +104,9 @@ class LockOptions:
     targets: list[str]
     check: bool
     accept: bool
+    fix: bool
+    load: str | None
+    """The checkpoint that is held against a lock."""
     quiet: bool
 
 

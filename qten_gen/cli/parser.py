@@ -270,6 +270,8 @@ def _lock(parser: _Parser) -> None:
     add("targets", nargs="*", help=argparse.SUPPRESS)
     add("--check", action="store_true", help="write nothing; list what has changed, and exit with 1 if anything has")
     add("--accept", action="store_true", help="write changes although no class has a higher version")
+    add("--fix", action="store_true", help="raise the versions that have to be, and write what migrate follows")
+    add("--load", metavar="FILE", help="hold a checkpoint against the lock: its header alone, and nothing is imported")
     add("-q", "--quiet", action="store_true", help="print nothing about locks that are up to date")
 
 
