@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ..common.records import field, record
+from ..link.lookups import widest
 from ..model import FileDecl
 from ..model.diagnostics import Diagnostic, ordered
 from ..project.header import is_ours
@@ -133,7 +134,7 @@ def _plan_file(path: str, examination: Examination, readings: Readings, existing
         if blocked:
             found += [item for blocker in sorted(blocking) for item in examination.of(blocker).found]
     keeps = declares or broken or bool(blocking)
-    return _FilePlan(outputs, tuple(found), blocking, blocked, keeps, frozenset(lookups), linked)
+    return _FilePlan(outputs, tuple(found), blocking, blocked, keeps, widest(lookups), linked)
 
 
 def _unresolved(

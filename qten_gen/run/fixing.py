@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
+from ..common.records import replace
 from ..generate.fixing import fixed
 from ..generate.rewriting import CannotRewrite
 from ..model.diagnostics import Diagnostic

@@ -40,6 +40,8 @@ class Answer(NamedTuple):
     plan: Plan
     contents: dict[str, str]
     """The digests of what files say, by path."""
+    parts: dict[str, Mapping[str, str]]
+    """The digests of what files say of each of their names, by path."""
     digests: dict[str, str]
     """The digests of the bytes of files, by path."""
     classes: dict[str, FoundClass]
@@ -117,10 +119,12 @@ def answer(work: _Work, share: Sequence[str]) -> Answer:
     made = plan(readings.sources, work.existing, share, state.graph, readings)
     files = {path for target, names in made.lookups.items() for path in state.graph.files(target, names)}
     contents = {path: readings.content(path) for path in sorted(files) if not state.records[path].content}
+    asked = {other for target, names in made.lookups.items() for other, _ in state.graph.parts(target, names)}
+    parts = {path: readings.parts(path) for path in sorted(asked)}
     digests = readings.sources.digests if isinstance(readings.sources, SourceTexts) else {}
     libraries = state.graph.libraries
     classes = libraries.kept if isinstance(libraries, RememberedClasses) else {}
-    return Answer(replace(made, linked={}), contents, digests, classes)
+    return Answer(replace(made, linked={}), contents, parts, digests, classes)
 
 
 def _finished(work: _Work, share: Sequence[str], other: _Other) -> Plan:
@@ -133,7 +137,7 @@ def _finished(work: _Work, share: Sequence[str], other: _Other) -> Plan:
     finally:
         other.answers.close()
     other.process.join()
-    readings.know_contents(found.contents)
+    readings.know_contents(found.contents, found.parts)
     if isinstance(readings.sources, SourceTexts):
         readings.sources.digests.update(found.digests)
     if work.state.graph.libraries is not None:
