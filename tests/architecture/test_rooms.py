@@ -36,7 +36,7 @@ ROOMS = {
     "run": {"common", "model", "project", "generate"},
     "tools/stubs": {"common", "model", "read", "project"},
     "tools/inspect": {"common", "model", "read", "reflection", "project", "runtime", "large_models"},
-    "tools/lock": {"model", "project", "runtime", "tools/inspect"},
+    "tools/lock": {"common", "model", "project", "runtime", "tools/inspect"},
     "tools/verify": {"tools/inspect", "runtime"},
     "tools/adopt": {"common", "model", "read", "link", "rules", "generate", "project"},
     "tools/check": {"model", "link", "read", "rules", "project", "generate", "tools/adopt"},
@@ -269,10 +269,10 @@ TENSORCLASS = (
     {"torch_tools"},
     {"operations"},
     {"interop", "processes", "storage"},
-    {"lazy_stack", "saving"},
+    {"lazy_stack"},
     {"metaclass"},
     {"tensorclass"},
-    {"dataclass_types", "from_tensordict"},
+    {"dataclass_types"},
 )
 """The same for the rooms of `runtime/tensorclass`."""
 

@@ -10,7 +10,7 @@ from torch import nn
 from ...common import language
 from ...common.specifier_records import RecordedCall
 from .containers import ModuleDict, ModuleList, Sequential
-from .fields import Dimension, Names, given
+from .fields import Dimension, Names, given, refuse_misplaced
 
 M = TypeVar("M", bound=nn.Module)
 
@@ -41,10 +41,7 @@ class Submodule(NamedTuple):
         return RecordedCall(language.SUBMODULE, (self.cls, *self.args), {**self.kwargs, **own})
 
     def __set_name__(self, owner: type, name: str) -> None:
-        # The metaclass of a declaration takes specifiers out of the class body before Python comes here.
-        from . import generator
-
-        generator.refuse_specifier(owner, name, language.SUBMODULE)
+        refuse_misplaced(owner, name, language.SUBMODULE)
 
 
 @overload

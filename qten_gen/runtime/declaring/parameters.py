@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from ...common import language
 from ...common.specifier_records import RecordedCall
-from .fields import Dimension, Names, given
+from .fields import Dimension, Names, given, refuse_misplaced
 
 Initializer = Callable[[Tensor], object] | str
 """Fills a tensor in place: a function of `torch.nn.init`, one's own, or the name of a method of the class."""
@@ -55,10 +55,7 @@ class Parameter(NamedTuple):
         )
 
     def __set_name__(self, owner: type, name: str) -> None:
-        # The metaclass of a declaration takes specifiers out of the class body before Python comes here.
-        from . import generator
-
-        generator.refuse_specifier(owner, name, language.PARAM)
+        refuse_misplaced(owner, name, language.PARAM)
 
 
 class Buffer(NamedTuple):
@@ -89,10 +86,7 @@ class Buffer(NamedTuple):
         )
 
     def __set_name__(self, owner: type, name: str) -> None:
-        # The metaclass of a declaration takes specifiers out of the class body before Python comes here.
-        from . import generator
-
-        generator.refuse_specifier(owner, name, language.BUFFER)
+        refuse_misplaced(owner, name, language.BUFFER)
 
 
 @overload

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
     from ..declaring.arithmetic import derived
     from ..declaring.children import sequential, submodule
-    from ..declaring.constructor_argument import constructor_argument
-    from ..declaring.fields import field
+    from ..declaring.fields import constructor_argument, field
     from ..declaring.generator import ClassStatement, ModuleDecl
     from ..declaring.parameters import buffer, param
     from ..declaring.summary import Summary
