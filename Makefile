@@ -100,7 +100,7 @@ test-long: $(INSTALLED)
 	$(PYTEST) $(LONG)
 
 architectures: $(INSTALLED)
-	$(BIN)/python -c 'import accelerate, lightning, transformers' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[architectures]'
+	$(BIN)/python -c 'import accelerate, lightning, peft, transformers' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[architectures]'
 	$(BIN)/pyright --pythonpath $(BIN)/python tests/architectures
 	$(PYTEST) tests/architectures tests/module/torch_tools/test_loops.py
 

@@ -27,6 +27,9 @@ from .runtime.declaring.parameters import buffer as buffer
 from .runtime.declaring.parameters import param as param
 from .runtime.declaring.virtual_fields import virtual as virtual
 from .runtime.module.functional import Functional as Functional
+from .runtime.module.selecting import audit as audit
+from .runtime.module.selecting import partition as partition
+from .runtime.module.selecting import select as select
 from .runtime.qten_style.devices import Device as Device
 from .runtime.qten_style.devices import DeviceBounded as DeviceBounded
 from .runtime.qten_style.frozen_dict import FrozenDict as FrozenDict
@@ -69,6 +72,7 @@ __all__ = [
     "TensorClass",
     "Unbatched",
     "VirtualTensor",
+    "audit",
     "buffer",
     "check",
     "choice",
@@ -87,6 +91,8 @@ __all__ = [
     "meta_like",
     "nograd_tensors",
     "param",
+    "partition",
+    "select",
     "sequential",
     "submodule",
     "virtual",

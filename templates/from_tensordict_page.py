@@ -5,6 +5,8 @@ python -m templates.from_tensordict_page > docs/from-tensordict.md
 
 from __future__ import annotations
 
+from textwrap import fill
+
 from qten_gen.runtime.tensorclass.core.tensordict_keywords import INSTEAD as INSTEAD_OF_PARAMETERS
 from qten_gen.runtime.tensorclass.core.tensordict_keywords import RENAMED
 from qten_gen.runtime.tensorclass.operations.tensordict_alternatives import INSTEAD, NOT_OF_TENSORDICT
@@ -45,8 +47,9 @@ torchrl, for example.
 
 
 _PARAMETERS = """\
-| methods | parameter | here |
-|---|---|---|"""
+These parameters are missing here, in some methods or all. Each raises TypeError with what to write:
+"""
+
 
 _OTHERWISE = """\
 These parameters have other names here. Passed by position, they are the same.
@@ -66,7 +69,7 @@ def documentation() -> str:
         [
             _INTRODUCTION.replace("{count}", str(len(same_names()))),
             f"## Replace a member\n\n| tensordict | here |\n|---|---|\n{_rows()}\n",
-            f"## Replace a parameter\n\n{_PARAMETERS}\n{_parameter_rows()}\n",
+            f"## Replace a parameter\n\n{_PARAMETERS}\n{_parameters()}\n",
             f"## Rename a parameter\n\n{_OTHERWISE}\n{_renamed_rows()}\n",
         ]
     )
@@ -80,17 +83,16 @@ def _rows() -> str:
     return "\n".join(f"| {', '.join(f'`{name}`' for name in found)} | {advice} |" for advice, found in names.items())
 
 
-def _parameter_rows() -> str:
-    """A row for each advice about a parameter, with all methods that it is for."""
-    methods: dict[tuple[str, str], list[str]] = {}
-    for method, advice in sorted(INSTEAD_OF_PARAMETERS.items()):
-        for parameter, text in advice.items():
-            if parameter not in RENAMED.get(method, {}):
-                methods.setdefault((parameter, text), []).append(method)
-    return "\n".join(
-        f"| {', '.join(f'`{method}`' for method in found)} | `{parameter}` | {text.replace('|', chr(92) + '|')} |"
-        for (parameter, text), found in sorted(methods.items())
-    )
+def _parameters() -> str:
+    """The missing parameters."""
+    missing = {
+        parameter
+        for method, advice in INSTEAD_OF_PARAMETERS.items()
+        for parameter in advice
+        if parameter not in RENAMED.get(method, {})
+    }
+    named = ", ".join(f"`{parameter}`" for parameter in sorted(missing))
+    return fill(f"{named}.", 120, break_long_words=False, break_on_hyphens=False)
 
 
 def _renamed_rows() -> str:

@@ -74,8 +74,8 @@ def _section(group: Group) -> str:
 
 
 def _is_plain(operation: Operation) -> bool:
-    """Whether torch's documentation says all of it: a function of the elements, a reduction, or a question."""
-    return {operation.batch, operation.beyond} <= {Effect.KEEPS, Effect.DROPS}
+    """Whether torch's documentation says all of it: a function of the elements, a reduction, or new tensors."""
+    return {operation.batch, operation.beyond} <= {Effect.KEEPS, Effect.DROPS, Effect.REPLACES}
 
 
 def _methods(operation: Operation) -> list[str]:

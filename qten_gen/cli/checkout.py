@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 
+from ..common.records import replace
 from ..model.diagnostics import Diagnostic
 from ..report import StaleFile
 

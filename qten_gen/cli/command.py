@@ -182,7 +182,7 @@ def _generate(options: Options, started: float, began: int, out: TextIO, err: Te
     with Progress(err, options.quiet) as told:
         outcome = run(paths, settings, writes, explains, told)
     mended: tuple[Diagnostic, ...] = ()
-    if options.fix and outcome.diagnostics:
+    if options.fix and any(item.fix is not None for item in outcome.diagnostics):
         from ..run.fixing import fix
 
         outcome, mended = fix(outcome, paths, lambda: run(paths, settings, writes, explains))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from ..project.config import Config, load
@@ -45,10 +45,35 @@ def lock(options: LockOptions, out: TextIO, err: TextIO) -> int:
             if kept.files is not None:
                 seen = Seen(seen.targets | {target}, {**seen.files, **kept.files})
         remember(root, seen)
+    for problem in _misspelt(config, root, targets):
+        err.write(f"error: {problem}\n")
+        status = max(status, FOUND)
     fresh = len(targets) - len(stale)
     if fresh and not options.quiet:
         out.write(f"{fresh} {'lock' if fresh == 1 else 'locks'} unchanged\n")
     return status
+
+
+def _misspelt(config: Config, root: str, targets: Sequence[str]) -> Iterator[str]:
+    """What is wrong with the lists of names that the settings name, for the locks of these targets."""
+    paths = {_name(target): lock_path(root, target) for target in targets}
+    known = {_name(target) for target in config.locks}
+    for place, target in config.names:
+        if _name(target) not in known:
+            raise UsageError(f"the settings give {place} the names of {target}, which is not among the locks")
+        path = paths.get(_name(target))
+        if path is None or not os.path.exists(path):
+            continue
+        from ..tools.lock.lists import ListError, misspelt
+        from ..tools.lock.text import LockError, read
+
+        try:
+            with open(path, encoding="utf-8") as file:
+                yield from misspelt(place, root, read(file.read()))
+        except LockError:
+            continue  # which has been reported
+        except ListError as error:
+            yield str(error)
 
 
 def lock_path(root: str, target: str) -> str:

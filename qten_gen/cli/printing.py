@@ -6,7 +6,6 @@ contains everything except failures and bugs, which go to standard error.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TextIO
 
@@ -113,7 +112,9 @@ def _print_changes(outcome: Outcome, options: Options, out: TextIO) -> None:
     for path in outcome.blocked:
         out.write(f"held back: {_shown(path)} (depends on a file with errors)\n")
     if options.mode == "check" and outcome.changes:
-        command = " ".join(["qten-gen", *(shlex.quote(path) for path in options.paths)])
+        from shlex import join
+
+        command = join(["qten-gen", *options.paths])
         out.write(f"help: run {command}, and commit what it writes\n")
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from ..common.digests import digest
+from ..common.records import fields, is_record
 from ..model import NodePath, SourceFile
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def content_digest(readings: Collection[SourceFile], asked: Collection[str]) -> 
         asked: The names that its first reading asked other files for.
     """
     text = repr((_plain(tuple(readings)), sorted(asked)))
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return digest(text.encode("utf-8", "surrogatepass"))
 
 
 def _plain(value: object) -> object:
@@ -34,7 +34,7 @@ def _plain(value: object) -> object:
         return tuple([_plain(item) for item in value])
     if isinstance(value, NodePath):
         return None
-    if is_dataclass(value) and not isinstance(value, type):
+    if is_record(value):
         return (type(value).__name__, *map(_plain, _items(type(value))(value)))
     if isinstance(value, frozenset):
         return sorted(map(repr, map(_plain, value)))

@@ -8,9 +8,8 @@ one file triggers becomes a `Crash`, and the other files are still generated.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import field
 
-from ..common.records import record
+from ..common.records import field, record
 from ..model import FileDecl
 from ..model.diagnostics import Diagnostic, ordered
 from ..project.header import is_ours
@@ -155,10 +154,13 @@ def _unresolved(
         return []
     ancestors = readings.program(path).ancestry.mro
     generated = existing.get(outputs_of(path)[0], b"")
-    return (
-        attempt(readings.crashes, path, "linking", lambda: [*unresolved_imports(file, ancestors, lost, generated)])
-        or []
-    )
+
+    def places(module: str) -> list[str]:
+        below = (each for each, origin in graph.origins.items() if f"{origin.module}.".startswith(f"{module}."))
+        return graph.modules.places(module) if any(graph.scans[each].mentions for each in below) else []
+
+    found = unresolved_imports(file, ancestors, lost, places, generated)
+    return attempt(readings.crashes, path, "linking", lambda: [*found]) or []
 
 
 def _unknown_root(path: str, graph: SourceGraph) -> Diagnostic:

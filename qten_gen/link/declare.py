@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from ast import literal_eval
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 
+from ..common.records import replace
 from ..model import (
     FLAGS,
     INIT,
@@ -32,7 +32,7 @@ from .bases import ROOTS, Ancestry, Root
 from .lookups import Lookups, Remembered
 from .names import Names
 
-_NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+_NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 """A plain or dotted name."""
 
 _CLASS_VARIABLE = "typing.ClassVar"
@@ -254,7 +254,7 @@ class Declarations:
 
     def _registration(self, source: RegistrationSource, owner: str, file: SourceFile) -> Iterator[RegistrationDecl]:
         result = source.signature.result
-        meaning = self._names.meaning(result, file) if _NAME.fullmatch(result) else ""
+        meaning = self._names.meaning(result, file) if re.fullmatch(_NAME, result) else ""
         for member in members_of(self._names.expand(source.type)):
             yield RegistrationDecl(
                 owner, member, source.handler, source.signature, file.module, source.place, source.replaces, meaning

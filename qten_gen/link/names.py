@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from ast import literal_eval
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
+from ..common.records import replace
 from ..model import DYNAMIC, ClassSource, SourceFile, TypeExpr, union
 from ..model.field_kinds import is_tensor
 from ..read.names import Scope
@@ -15,7 +15,7 @@ _LONGEST_CHAIN = 50
 """How many imports and aliases lead from a name to its definition at most: `a = a.b` leads to `a.b.b.b`."""
 
 _MAX_DEPTH = 50
-_NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+_NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 
 
 class Names:
@@ -202,7 +202,7 @@ class Names:
 
 def _alias(file: SourceFile, name: str, as_object: bool) -> TypeExpr | None:
     """The type that a name of a file is an alias of; with `as_object`, only if it is bound to that very object."""
-    return file.aliases.get(name) if not as_object or _NAME.fullmatch(file.constants.get(name, "")) else None
+    return file.aliases.get(name) if not as_object or re.fullmatch(_NAME, file.constants.get(name, "")) else None
 
 
 def _text_of(type: TypeExpr) -> TypeExpr | str:

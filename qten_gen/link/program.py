@@ -6,11 +6,10 @@ So the answer for a file does not depend on which other files are asked about, o
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import cached_property
 from typing import TypeVar
 
-from ..common.records import record
+from ..common.records import record, replace
 from ..model import (
     ClassSource,
     Declaration,

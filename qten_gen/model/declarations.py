@@ -8,9 +8,8 @@ declaration. Attributes that are not compared (`compare=False`) are used for the
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from dataclasses import field
 
-from ..common.records import record
+from ..common.records import field, record
 from .class_body import MethodSource, Signature
 from .expressions import NO_PATH, NodePath, TypeExpr
 from .fields import CheckDecl, FieldDecl, ModuleField

@@ -61,11 +61,11 @@ def canonical(node: ast.expr) -> str:
     >>> canonical(ast.parse("((a+b))*c if norm=='rms' else 1e-3", mode="eval").body)
     '(a + b) * c if norm == "rms" else 0.001'
     """
-    return _STRING.sub(lambda found: double_quoted(found[0]), ast.unparse(node))
+    return re.sub(_STRING, lambda found: double_quoted(found[0]), ast.unparse(node))
 
 
-_STRING = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
-_SPACED = re.compile(rf"""({_STRING.pattern})| (\*\*|//|[-+*/%]) """)
+_STRING = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+_SPACED = rf"""({_STRING})| (\*\*|//|[-+*/%]) """
 
 
 def to_python(dim: Dim, builtin: Callable[[str], str] = str) -> str:
@@ -98,7 +98,7 @@ class _Functions(ast.NodeTransformer):
 def in_words(dim: Dim | ast.expr) -> str:
     """The expression as documentation and messages show it, without spaces around the operators of arithmetic: `3*dim`."""
     text = dim.text if isinstance(dim, Dim) else canonical(dim)
-    return _SPACED.sub(lambda found: found[1] or found[2], text)
+    return re.sub(_SPACED, lambda found: found[1] or found[2], text)
 
 
 def dim_names(dim: Dim) -> frozenset[str]:
@@ -122,27 +122,3 @@ def path_of(node: ast.AST) -> str | None:
             inner = path_of(value)
             return None if inner is None else f"{inner}.{name}"
     return None
-
-
-def substituted(dim: Dim, value: Callable[[str], Dim | None]) -> Dim | None:
-    """The expression with each name replaced; None if there is nothing for one of them."""
-    values = {name: value(name) for name in dim_names(dim)}
-    known = {name: found.node for name, found in values.items() if found is not None}
-    if len(known) < len(values):
-        return None
-    return Dim(canonical(_Names(known).visit(ast.parse(dim.text, mode="eval").body)))
-
-
-class _Names(ast.NodeTransformer):
-    """Replaces names that are read."""
-
-    def __init__(self, values: dict[str, ast.expr]) -> None:
-        self.values = values
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        """What a name is replaced by."""
-        return self.values[node.id]
-
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        """A call, whose function keeps its name."""
-        return ast.Call(node.func, [self.visit(argument) for argument in node.args], [])

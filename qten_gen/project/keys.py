@@ -7,8 +7,9 @@ it. Its key is the digest of these. So it changes if what one of the files says 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
+from ..common.digests import digest
 from .import_graph import Handlers, SourceGraph, View
-from .manifest import SourceRecord, digest
+from .manifest import SourceRecord
 
 
 class Reader(Protocol):

@@ -8,11 +8,11 @@ source with fresh outputs it also has what they depend on (see `keys`), and the 
 Paths in it are relative to the folder of `.qten_cache/`, with forward slashes.
 """
 
-import hashlib
 import json
 import os
 from typing import NamedTuple
 
+from ..common.digests import digest
 from .generator import PACKAGE, state
 from .glance import FOLDER, read_cached
 from .scan import Scan
@@ -81,11 +81,6 @@ class Manifest(NamedTuple):
 EMPTY = Manifest({}, {}, {})
 
 
-def digest(data: bytes) -> str:
-    """The digest of the content of a file."""
-    return hashlib.sha256(data).hexdigest()
-
-
 def generator(package: str = PACKAGE) -> str:
     """The key of the manifest: a digest of the generator itself."""
     return digest(state(package).encode("utf-8", "surrogateescape"))
@@ -110,7 +105,7 @@ def load(root: str) -> Manifest:
 
 def _key(body: bytes) -> bytes:
     """The first line of the manifest. It says that this generator wrote what is below, so that is not examined again."""
-    return hashlib.sha256(generator().encode() + body).hexdigest().encode()
+    return digest(generator().encode() + body).encode()
 
 
 def _source_record(entry: "Any") -> SourceRecord:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from ..common.digests import digest
 from . import manifest
 from .config import Config
 from .dependencies import Dependencies
@@ -250,7 +251,7 @@ def _source_records(
 
 def _unsaved_record(source: Source, data: bytes, before: SourceRecord | None) -> SourceRecord:
     """The record of a text that is not on the disk. Its time is never that of a file."""
-    found = Signature(NO_FILE.stat, manifest.digest(data))
+    found = Signature(NO_FILE.stat, digest(data))
     if before is not None and before.module == source.origin.module and before.signature.digest == found.digest:
         return before._replace(signature=found)
     return SourceRecord(found, source.origin.module, scan(data, source.origin))
@@ -262,7 +263,7 @@ def _source_record(path: str, source: Source, before: SourceRecord | None, now: 
     if before is not None and before.module == origin.module and before.signature.stat == status:
         return before
     data = read_source(path)
-    found = signature(status, manifest.digest(data), now)
+    found = signature(status, digest(data), now)
     if before is not None and before.module == origin.module and before.signature.digest == found.digest:
         return before._replace(signature=found)
     return SourceRecord(found, origin.module, scan(data, origin))
@@ -299,7 +300,7 @@ def _verified_outputs(
             if status is None:
                 return None
             if status != expected.stat:
-                if manifest.digest(read_output(output)) != expected.digest:
+                if digest(read_output(output)) != expected.digest:
                     return None
                 expected = signature(status, expected.digest, now)
             verified[name] = expected

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 
+from ..common.records import field, record, replace
 from ..model import (
     DYNAMIC,
     ClassSource,
@@ -76,7 +76,7 @@ def read(
         return empty, (too_deep(path, deepest_line(tree)),)
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class _Names:
     """The names that the top level binds, collected before any name is resolved."""
 
@@ -155,7 +155,6 @@ def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportC
         has_star_import=bool(stars) and not around.complete,
         exported=exported(node for node, _, _ in statements),
         is_program="__main__" in text,
-        materializes=".on_meta(" in text or ".materialize(" in text,
         suppressed=suppressed(text, tree, scope.lines) if MARK in text else (),
     )
 
@@ -198,7 +197,7 @@ def _names(statements: Sequence[_Statement]) -> _Names:
     return names
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class _Meanings:
     """What the names of a file mean as types and values, as far as its text shows."""
 

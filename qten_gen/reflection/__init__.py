@@ -4,9 +4,6 @@ The metaclass passes the annotations, defaults and specifiers of the class body 
 fields with the functions in `model.build_field`, so their declarations are equal.
 """
 
-from .base_functions import module_constructor as module_constructor
-from .base_functions import subclass_hooks as subclass_hooks
-from .configurations import configurations as configurations
 from .methods import assigned_values as assigned_values
 from .methods import constructors as constructors
 from .methods import method_sources as method_sources

@@ -1,7 +1,7 @@
 """A Module with a hand-written `__init__` uses specifiers.
 
-A specifier tells the generated constructor what to create. If the class or a base defines `__init__`, no constructor is
-generated, so the specifier has no effect: `module.weight` would raise AttributeError, and `parameters()` would not contain it.
+If the class or a base defines `__init__`, no constructor is generated, so the specifier has no effect: `module.weight` would
+raise AttributeError, and `parameters()` would not contain it.
 """
 
 from __future__ import annotations

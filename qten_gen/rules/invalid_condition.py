@@ -84,13 +84,8 @@ def _problems(expression: Expression, declared: dict[str, ModuleField]) -> Itera
         return
     unknown = list(unknown_names(expression, declared))
     yield from unknown
-    types, problems = types_of(expression.dim, expression.names)
-    if unknown:
-        return
-    for problem in problems:
-        if not problem.about_attribute:
-            yield problem.of, problem.message, problem.help
-    if not problems and UNKNOWN not in types and "builtins.bool" not in names_in(types):
+    types = types_of(expression.dim.node, expression.names)
+    if not unknown and UNKNOWN not in types and "builtins.bool" not in names_in(types):
         text = in_words(expression.dim)
         said = "annotated" if path_of(expression.dim.node) else "of type"
         example = f"{text} is not None" if NONE & types else f"{text} > 0"

@@ -36,7 +36,7 @@ class Batch(TensorClass):
                       ^^
 """
 
-_MUTABLE = re.compile(r"[\[{]|(?:\w+\.)*(list|dict|set|bytearray|deque|defaultdict|OrderedDict|Counter)\(")
+_MUTABLE = r"[\[{]|(?:\w+\.)*(list|dict|set|bytearray|deque|defaultdict|OrderedDict|Counter)\("
 _KINDS = {"[": "list", "{": "dict"}
 
 
@@ -47,7 +47,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         value = field.default.value
         if value.held_specifier is not None:
             continue  # see `misplaced_specifier`
-        match = _MUTABLE.match(value.text)
+        match = re.match(_MUTABLE, value.text)
         if match is None and isinstance(field, ConfigDecl) and value.mutable and not value.contains:
             message = f"the default of {field.name} is mutable, and all instances would share it"
             yield Diagnostic(

@@ -1,11 +1,12 @@
 """A declaration contains a module or a tensor.
 
-The class body runs once. An object that it makes exists once, while each instance and each repeated child needs its own:
-children that get the same module would share its weights, or start with equal ones if it were copied. Seeds, the default dtype
-and `device="meta"` would have no effect on it. A parameter as a default would be neither registered nor trained.
+The class body runs once, so children that get a module that it makes would share the weights, or start with equal ones if it
+were copied. Seeds, the default dtype and `device="meta"` would have no effect on it. A parameter as a default would be neither
+registered nor trained.
 
-A method of an object holds the object: `submodule(Wrap, nn.Linear(2, 2).forward)` gives all instances the same weights. A default
-of a function holds what the class body made. The first instance uses an iterator up, and the next one gets nothing from it.
+A method of an object holds the object: `submodule(Wrap, nn.Linear(2, 2).forward)` gives all instances the same weights. A
+default of a function holds what the class body made. The first instance uses an iterator up, and the next one gets nothing from
+it.
 
 Specifiers say how to construct an object for each instance: `submodule`, `param` and `buffer`. A submodule can be an argument
 of another one. A function that makes the child can do anything else. A tensor may be the default of a config field, because it

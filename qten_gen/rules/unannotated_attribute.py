@@ -1,9 +1,8 @@
 """A tensor, a module or a type is assigned to a name without an annotation.
 
-Only annotated names are fields. `mask = Tensor` makes the class `Tensor` an attribute of the class, and `head = nn.Linear(2,
-2)` a module that exists once for all instances, and that none of them registers: it is missing in `parameters()`, and `.to()`
-does not move it. Objects of a TensorClass cannot even assign such an attribute, so `mask = None` cannot stand for a field
-either.
+Only annotated names are fields, so `head = nn.Linear(2, 2)` is a module that exists once for all instances, and that none of
+them registers: it is missing in `parameters()`, and `.to()` does not move it. Objects of a TensorClass cannot even assign such
+an attribute, so `mask = None` cannot stand for a field either.
 """
 
 from __future__ import annotations

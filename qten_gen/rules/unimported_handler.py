@@ -1,8 +1,8 @@
 """A handler is in a file that no other file imports.
 
-`register` runs when the file is imported. The generated stub promises the handler to every caller, but in a program that does
-not import the file, the call would run `forward` or the handler of a base class, with an object that it was not written for.
-Import the file in the `__init__.py` of the package, for example.
+The generated stub promises the handler to every caller, but in a program that does not import the file, the call would run
+`forward` or the handler of a base class, with an object that it was not written for. Import the file in the `__init__.py` of
+the package, for example.
 
 The rule reports handlers in modules of a package that no other file of the run imports. It does not report the owner's own
 file, an `__init__.py`, a file that contains `"__main__"`, or a file of tests. An import under `TYPE_CHECKING` counts as an

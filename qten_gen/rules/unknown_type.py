@@ -1,6 +1,6 @@
 """The annotation of a field contains a name that is not defined.
 
-The annotation decides how a field is stored. qten-gen would treat an unknown name as an ordinary Python class: a field
+The annotation decides how a field is stored, and qten-gen would treat an unknown name as an ordinary Python class: a field
 annotated `Tensr` would not be indexed with the batch, and `.to()` would not move it. If annotations are evaluated, the class
 statement raises NameError.
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
+from ..common.digests import digest
 from ..project import manifest
 from ..project.apply import is_as_planned
 from ..project.library_classes import RememberedClasses
@@ -63,11 +64,7 @@ def _recorded(output: str, text: str, now: int) -> Signature:
     except OSError:
         return manifest.NO_FILE
     data = read_output(output)
-    return (
-        signature(Stat.of(status), manifest.digest(data), now)
-        if is_as_planned(data, text.encode())
-        else manifest.NO_FILE
-    )
+    return signature(Stat.of(status), digest(data), now) if is_as_planned(data, text.encode()) else manifest.NO_FILE
 
 
 def _recorded_warning(item: Diagnostic) -> Diagnostic:

@@ -210,8 +210,7 @@ def _warnings(fresh: Mapping[str, FreshRecord]) -> tuple[Diagnostic, ...]:
     recorded = [(path, item) for path, record in fresh.items() for item in record.warnings]
     if not recorded:
         return ()
-    from dataclasses import replace
-
+    from ..common.records import replace
     from ..model.diagnostics import ordered
 
     return ordered(replace(item, path=path) for path, item in recorded)
@@ -238,7 +237,7 @@ def _generate(state: ProjectState, manner: _Manner) -> tuple[Outcome, dict[str, 
     if manner.explains and outcome.changes:
         from .reasons import reasons
 
-        outcome = outcome._replace(reasons=reasons(outcome.changes, state, planned.linked))
+        outcome = outcome._replace(reasons=reasons(outcome.changes, state))
     return outcome, {**state.fresh, **fresh_now(state, planned, readings, pending)}
 
 
@@ -255,7 +254,7 @@ def _plan(state: ProjectState, existing: Mapping[str, bytes], manner: _Manner) -
 
     readings = state.reader if isinstance(state.reader, Readings) else open_readings(state.graph)
     readings.know({path: Handlers(owners, frozenset()) for path, owners in state.owners.items()})
-    planned = plan_in_shares(state, existing, readings, manner.explains, manner.progress)
+    planned = plan_in_shares(state, existing, readings, manner.progress)
     _check_bytes(state, readings)
     planned.outputs.update(dict.fromkeys(state.orphans))
     return planned, readings

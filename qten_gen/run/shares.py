@@ -13,10 +13,10 @@ import struct
 import sys
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..common.records import replace
 from ..generate.plan import Plan, Told, plan, together
 from ..project.library_classes import RememberedClasses
 from ..project.source_texts import SourceTexts
@@ -54,18 +54,16 @@ class _Work(NamedTuple):
     state: ProjectState
     existing: Mapping[str, bytes]
     readings: Readings
-    explains: bool
-    """Whether the declarations of the targets are needed afterwards."""
 
 
 def plan_in_shares(
-    state: ProjectState, existing: Mapping[str, bytes], readings: Readings, explains: bool, progress: Told | None
+    state: ProjectState, existing: Mapping[str, bytes], readings: Readings, progress: Told | None
 ) -> Plan:
     """The plan for the stale targets of a run. What was read for it is in `readings` afterwards."""
     shares = _shares(state)
     if len(shares) == 1:
         return plan(readings.sources, existing, state.stale, state.graph, readings, progress)
-    work = _Work(state, existing, readings, explains)
+    work = _Work(state, existing, readings)
     board = _Board(shares, progress)
     others = [_started(work, share, board.teller(number)) for number, share in enumerate(shares) if number]
     own = plan(readings.sources, existing, shares[0], state.graph, readings, board.teller(0))
@@ -147,7 +145,7 @@ def answer(work: _Work, share: Sequence[str], tell: Told) -> Answer:
     digests = readings.sources.digests if isinstance(readings.sources, SourceTexts) else {}
     libraries = state.graph.libraries
     classes = libraries.kept if isinstance(libraries, RememberedClasses) else {}
-    return Answer(made if work.explains else replace(made, linked={}), contents, digests, classes)
+    return Answer(replace(made, linked={}), contents, digests, classes)
 
 
 def _finished(work: _Work, share: Sequence[str], other: _Other) -> Plan:

@@ -36,7 +36,7 @@ ROOMS = {
     "run": {"common", "model", "project", "generate"},
     "tools/stubs": {"common", "model", "read", "project"},
     "tools/inspect": {"common", "model", "read", "reflection", "project", "runtime", "large_models"},
-    "tools/lock": {"model", "project", "runtime", "tools/inspect"},
+    "tools/lock": {"common", "model", "project", "runtime", "tools/inspect"},
     "tools/verify": {"tools/inspect", "runtime"},
     "tools/adopt": {"common", "model", "read", "link", "rules", "generate", "project"},
     "tools/check": {"model", "link", "read", "rules", "project", "generate", "tools/adopt"},
@@ -155,7 +155,7 @@ def test_the_command_imports_the_language_server_in_one_place_and_late() -> None
     ("module", "files"),
     [
         ("jinja2", r"generate/templates$"),
-        ("libcst", r"$."),
+        ("libcst", r"generate/(?:rewriting|fixing)$|tools/adopt/rewriting/"),
         ("rich|mypy", r"$."),
         # Both for those who have them: neither is needed.
         (
@@ -174,6 +174,13 @@ def test_a_package_is_imported_in_one_place(module: str, files: str) -> None:
 
 def test_jinja2_is_imported_when_something_is_rendered() -> None:
     assert importers(r"qten_gen\.generate\.templates", at_once=True) == []
+
+
+def test_libcst_is_imported_when_a_source_is_rewritten() -> None:
+    rewriting = r"qten_gen\.(?:generate\.(?:rewriting|fixing)|run\.fixing|tools\.adopt\.rewriting)"
+    inside = r"(?!generate/(?:rewriting|fixing)$|run/fixing$|tools/adopt/rewriting/)"
+    assert importers(rewriting, files=inside, at_once=True) == []
+    assert {in_file(found) for found in importers(rewriting, files=inside)} == {"cli/command", "tools/lsp/actions"}
 
 
 def test_only_apply_the_manifest_compiled_templates_and_the_files_of_objects_change_the_disk() -> None:

@@ -136,10 +136,10 @@ def test_a_crash_in_one_process_is_reported_and_costs_its_file_alone(
 ) -> None:
     monkeypatch.chdir(project)
 
-    def crashing(file: FileDecl, existing: dict[str, bytes]) -> dict[str, str]:
+    def crashing(file: FileDecl, existing: dict[str, bytes], literal_keys: bool) -> dict[str, str]:
         if file.source.path.endswith("child7.py"):
             raise ValueError("seven")
-        return render_outputs(file, existing)
+        return render_outputs(file, existing, literal_keys)
 
     monkeypatch.setattr("qten_gen.generate.plan.render_outputs", crashing)
     shared_among(4, monkeypatch)

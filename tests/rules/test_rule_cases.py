@@ -358,22 +358,6 @@ def test_a_buffer_is_initialised_by_an_inherited_reset() -> None:
     assert codes(text) == []
 
 
-@pytest.mark.parametrize(
-    ("parameters", "expected"),
-    [
-        ("net, text", []),
-        ("net, text, /, *, strict=True", []),
-        ("*both", []),
-        ("net, text, more=1", []),
-        ("net", ["QG402"]),
-        ("net, *, text", ["QG402"]),
-        ("net, text, more", ["QG402"]),
-    ],
-)
-def test_a_handler_is_called_with_two_arguments(parameters: str, expected: list[str]) -> None:
-    assert codes(f"class Net(Module): ...\n@Net.register(str)\ndef _({parameters}): ...\n") == expected
-
-
 def test_a_handler_in_another_file_is_a_duplicate_too() -> None:
     text = "from .net import Net\n@Net.register(int)\ndef second(net, x): ...\n"
 

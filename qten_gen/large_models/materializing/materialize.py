@@ -20,7 +20,6 @@ from .checkpoints import Checkpoint, CheckpointError
 from .coverage import check_covered, check_kinds, check_not_fake
 from .devices import usable
 from .filling import fill
-from .initialisation import description
 from .keyed_draws import Key
 from .matching import Match, StateDict, matched, opened
 from .placing import place, settle
@@ -74,7 +73,7 @@ def materialize(
             made.bytes_read += count
         _assign(plan, making)
         settle(module)
-        made.initialisers = {id(each.tensor): description(plan.origins[id(each.tensor)].module) for each in held}
+        made.initialisers = {id(each.tensor): plan.initialiser(each) for each in held}
     if report is not None:
         report(made.report(wanted.matches, seed))
     return module
