@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass, field
 from enum import Enum
 
-from ...common.text_edits import Edit
+from .changes import Change
 
 
 class Level(Enum):
@@ -39,7 +39,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """A name that an edit uses, and that the file has to import: `from qten_gen import Module`, or `import qten_gen`."""
+    """A name that a change uses, and that the file has to import: `from qten_gen import Module`, or `import qten_gen`."""
 
     module: str
     name: str | None = None
@@ -103,18 +103,20 @@ class FoundClass:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What a level would do with a class. Its edits are made together or not at all."""
+    """What a level would do with a class. Its changes are made together or not at all."""
 
     name: str
     """That of the class, in its file."""
     does: tuple[str, ...] = ()
-    """What the edits do, one line each, in the imperative: `derive from Module`."""
-    edits: tuple[Edit, ...] = ()
+    """What the changes do, one line each, in the imperative: `derive from Module`."""
+    changes: tuple[Change, ...] = ()
     needs: tuple[Need, ...] = ()
     stays: Reason | None = None
-    """Why there is nothing that the level can do; only without edits."""
+    """Why there is nothing that the level can do; only without changes."""
     notes: tuple[str, ...] = ()
     """What the author should know or do by hand."""
+    unflagged: tuple[str, ...] = ()
+    """The subclasses in the file that lose `init=False`."""
 
 
 @dataclass(frozen=True, slots=True)

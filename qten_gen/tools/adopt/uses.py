@@ -12,7 +12,7 @@ WORD = re.compile(r"[^\W\d]\w*")
 
 
 @lru_cache(maxsize=4)
-def uses(tree: ast.Module) -> Counter[str]:
+def uses(tree: ast.AST) -> Counter[str]:
     """How often each plain name is read or bound, or mentioned in a string that is not documentation. Imports do not count.
 
     It has a walk of its own, which leaves out leaves: that takes a third of the time of asking `nodes` for each.
