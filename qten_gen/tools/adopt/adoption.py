@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TYPE_CHECKING
 
-from .changes import Change
+if TYPE_CHECKING:
+    import libcst as cst
+
+Change = Callable[["cst.ClassDef"], "cst.ClassDef"]
+"""A class statement with something changed: a function of `rewriting/`, applied to all but its first argument."""
 
 
 class Level(Enum):
@@ -115,6 +121,8 @@ class Proposal:
     """Why there is nothing that the level can do; only without changes."""
     notes: tuple[str, ...] = ()
     """What the author should know or do by hand."""
+    init: ast.FunctionDef | None = None
+    """The constructor that fields take the place of."""
     unflagged: tuple[str, ...] = ()
     """The subclasses in the file that lose `init=False`."""
 

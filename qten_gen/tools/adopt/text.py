@@ -13,7 +13,9 @@ class Text:
     """A text and the starts of its lines. Positions of `ast` count bytes of UTF-8 in a line; these count characters."""
 
     def __init__(self, content: str) -> None:
-        """Keep the text with line feeds only."""
+        """Keep the text with line feeds only, and the first of its line ends."""
+        found = _LINE_END.search(content)
+        self.newline = found.group() if found else "\n"
         self.content = _LINE_END.sub("\n", content) if "\r" in content else content
         self._starts = [0]
         for line in self.lines:

@@ -6,10 +6,10 @@ Checkers do not see a name in a string. They do see `self.norm = nn.LayerNorm(di
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from ....model.registered import Registered, RegisteredKind
 from ..adoption import FoundClass, Need, Proposal
-from ..changes import AddAnnotations
 from ..opened import OpenFile, Project
 
 _TYPES = {RegisteredKind.BUFFER: ("torch", "Tensor"), RegisteredKind.PARAMETER: ("torch.nn", "Parameter")}
@@ -36,7 +36,10 @@ def annotated_names(found: FoundClass, file: OpenFile, project: Project) -> Prop
             needs += spelled[1]
     if not lines:
         return None
-    return Proposal(found.name, tuple(f"add {line}" for line in lines), (AddAnnotations(tuple(lines)),), tuple(needs))
+    from ..rewriting.classes import with_annotations
+
+    does = tuple(f"add {line}" for line in lines)
+    return Proposal(found.name, does, (partial(with_annotations, lines=lines),), tuple(needs))
 
 
 def _bound(found: FoundClass, file: OpenFile, project: Project) -> Iterator[str]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from ..adoption import FoundClass, Proposal
-from ..changes import AddResult
 from ..opened import OpenFile, Project
 from ..uses import nodes
 
@@ -57,7 +57,9 @@ def proven_result(found: FoundClass, file: OpenFile, project: Project) -> Propos
     if not all(_is_tensor(node.value, layers, local, file, forward) for node in returns):
         return None
     spelling = file.spell("torch", "Tensor")
-    change = AddResult(forward.name, spelling.text)
+    from ..rewriting.classes import with_result
+
+    change = partial(with_result, method=forward.name, text=spelling.text)
     return Proposal(found.name, (f"add -> {spelling.text} to forward",), (change,), spelling.needs)
 
 

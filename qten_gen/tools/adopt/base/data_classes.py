@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 
-from ..adoption import FoundClass, Kind, Proposal, Reason
-from ..changes import AddArguments, AllowNone, Change, RemoveDecorator
+from ..adoption import Change, FoundClass, Kind, Proposal, Reason
 from ..finding import DATACLASS_DECORATORS
 from ..opened import OpenFile, Project
 from .heads import spell_base
@@ -35,6 +35,8 @@ def propose_dataclasses(file: OpenFile, project: Project) -> Iterator[Proposal]:
 
 def _proposal(found: FoundClass, file: OpenFile, project: Project) -> Proposal:
     """The changes of a dataclass. `nocast` keeps numbers what they are."""
+    from ..rewriting.classes import allowing_none, with_arguments, without_decorator
+
     decorator = next(each for each in found.node.decorator_list if _is_dataclass(each, file, project))
     arguments = decorator.keywords if isinstance(decorator, ast.Call) else []
     frozen = False
@@ -56,10 +58,10 @@ def _proposal(found: FoundClass, file: OpenFile, project: Project) -> Proposal:
     optional = list(optional_fields(found, file, project))
     does = [f"derive from {base} of qten_gen", f"remove @{file.text.of(decorator)}"]
     does += [f"write {name} with | None, because its default is None" for name in optional]
-    removed = RemoveDecorator(found.node.decorator_list.index(decorator))
-    changes: tuple[Change, ...] = (removed, AddArguments((base,)), *map(AllowNone, optional))
+    changes: list[Change] = [partial(without_decorator, position=found.node.decorator_list.index(decorator))]
+    changes += [partial(with_arguments, added=[base]), *(partial(allowing_none, field=name) for name in optional)]
     note = "== compares tensors element by element, and the constructor also takes batch_size and device"
-    return Proposal(found.name, tuple(does), changes, spelling.needs, notes=(note,))
+    return Proposal(found.name, tuple(does), tuple(changes), spelling.needs, notes=(note,))
 
 
 def _is_dataclass(decorator: ast.expr, file: OpenFile, project: Project) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 
-from ..adoption import FoundClass, Kind, Proposal, Reason
-from ..changes import AddArguments, Change, ReplaceBase
+from ..adoption import Change, FoundClass, Kind, Proposal, Reason
 from ..finding import NN_MODULE, is_module_of_a_library
 from ..metaclasses import own_metaclass
 from ..opened import OpenFile, Project
@@ -27,24 +27,31 @@ def propose_modules(file: OpenFile, project: Project) -> Iterator[Proposal]:
         elif base is not None:
             ready[found.name] = base
         elif needs_flag(found, file, project):
-            yield Proposal(found.name, (_ADD_FLAG,), (_FLAG,))
+            yield Proposal(found.name, (_ADD_FLAG,), (_add_flag(),))
     if not ready:
         return
+    from ..rewriting.classes import with_base
+
     spelling = spell_base(file, "Module", [file.classes[name].node.bases[position] for name, position in ready.items()])
     for name, position in ready.items():
         found = file.classes[name]
-        changes: list[Change] = [ReplaceBase(position, spelling.text)]
+        changes: list[Change] = [partial(with_base, position=position, text=spelling.text)]
         done = [
             f"derive from {spelling.text} of qten_gen" if "." not in spelling.text else f"derive from {spelling.text}"
         ]
         if needs_flag(found, file, project):
-            changes.append(_FLAG)
+            changes.append(_add_flag())
             done.append(_ADD_FLAG)
         yield Proposal(name, tuple(done), tuple(changes), spelling.needs)
 
 
 _ADD_FLAG = f"add {FLAG}, because it keeps its constructor"
-_FLAG = AddArguments(keywords=(FLAG,))
+
+
+def _add_flag() -> Change:
+    from ..rewriting.classes import with_arguments
+
+    return partial(with_arguments, added=[FLAG])
 
 
 def _module_base(found: FoundClass, file: OpenFile, project: Project) -> int | None:

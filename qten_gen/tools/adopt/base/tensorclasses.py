@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from ....common import language
 from ....model.field_kinds import members_of
-from ..adoption import FoundClass, Kind, Proposal, Reason
-from ..changes import AddArguments, AllowNone, Change, RemoveDecorator, ReplaceBase
+from ..adoption import Change, FoundClass, Kind, Proposal, Reason
 from ..finding import TENSORCLASS_BASES, TENSORCLASS_DECORATORS
 from ..opened import OpenFile, Project, Spelling
 from ..text import Text
@@ -157,20 +157,21 @@ def _flags_in_brackets(base: ast.expr | None) -> list[str] | Reason:
 
 def _proposal(plan: _Plan, spelling: Spelling, file: OpenFile, project: Project) -> Proposal:
     """The changes of a class: its base, its decorator, and the annotations of fields that may be None."""
+    from ..rewriting.classes import allowing_none, with_arguments, with_base, without_decorator
+
     found, text = plan.found, file.text
     changes: list[Change] = []
     needs = spelling.needs if plan.base is not None or plan.needs_base else ()
     does = ["derive from TensorClass of qten_gen"] if needs or plan.needs_base or plan.base is not None else []
     if plan.base is not None:
-        changes.append(ReplaceBase(found.node.bases.index(plan.base), spelling.text))
+        changes.append(partial(with_base, position=found.node.bases.index(plan.base), text=spelling.text))
     if plan.decorator is not None:
-        changes.append(RemoveDecorator(found.node.decorator_list.index(plan.decorator)))
+        changes.append(partial(without_decorator, position=found.node.decorator_list.index(plan.decorator)))
         does.append(f"remove @{text.of(plan.decorator)}")
-        base = (spelling.text,) if plan.needs_base else ()
-        if base or plan.flags:
-            changes.append(AddArguments(base, tuple(f"{flag}=True" for flag in plan.flags)))
+        base = [spelling.text] if plan.needs_base else []
+        changes.append(partial(with_arguments, added=[*base, *(f"{flag}=True" for flag in plan.flags)]))
     for name in optional_fields(found, file, project):
-        changes.append(AllowNone(name))
+        changes.append(partial(allowing_none, field=name))
         does.append(f"write {name} with | None, because its default is None")
     return Proposal(found.name, tuple(does), tuple(changes), needs, notes=tuple(differences_in_use(found.node)))
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 
 from ....common.language import INIT, MODULE
 from ..adoption import FoundClass, Kind, Proposal, Reason
-from ..changes import ReplaceConstructor
 from ..opened import OpenFile, Project
 from .context import Context
 from .pieces import CheckPiece, FieldPiece, MovedPiece, Stays, Taken
@@ -50,17 +50,16 @@ def _declared(found: FoundClass, init: ast.FunctionDef, context: Context) -> Pro
     _refuse_names(taken, found, context)
     _refuse_documentation(found, init, context.file)
     annotated = _annotated(taken, context)
-    text = context.file.text
-    longest = max((len(line) for line in text.lines), default=0)
-    limit = 120 if longest > 100 else 100 if longest > 88 else 88
-    blanks = text.indentation(init.lineno), text.indentation(init.body[0].lineno)
+    from ..rewriting.constructors import declared
+
     return Proposal(
         found.name,
         does=(_DOES, *_counts(taken)),
-        changes=(ReplaceConstructor(init, taken, annotated, blanks, limit),),
-        unflagged=tuple(_unflagged(found, context.file)),
+        changes=(partial(declared, node=init, taken=taken, annotated=annotated, text=context.file.text),),
         needs=tuple(context.needs),
         notes=tuple(taken.notes),
+        init=init,
+        unflagged=tuple(_unflagged(found, context.file)),
     )
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
+from functools import partial
 
 from ....common.language import INIT
-from ..adoption import Need, Proposal
-from ..changes import Change, RemoveKeyword, ReplaceConstructor
+from ..adoption import Change, Proposal
 from ..opened import OpenFile
 from ..uses import uses
-from .classes import ChangeClasses
+from .classes import ChangeClasses, without_keyword
 from .folding import rewritten_parts
 from .imports import with_imports
 
@@ -32,18 +32,12 @@ def rewritten_file(file: OpenFile, content: str, proposals: Sequence[Proposal], 
     for proposal in proposals:
         changes.setdefault(proposal.name, []).extend(proposal.changes)
         for name in proposal.unflagged:
-            changes.setdefault(name, []).append(RemoveKeyword(INIT))
-    kept: set[ast.AST] = {file.classes[name].node for name in changes}
-    kept |= {each.init for given in changes.values() for each in given if isinstance(each, ReplaceConstructor)}
-    changed = rewritten_parts(content, file.tree, kept, lambda module: module.visit(ChangeClasses(changes)))
-    needs: set[Need] = {need for proposal in proposals for need in proposal.needs}
-    replaced = {name for part in _replaced(file, changes) for name in uses(part)}
-    return with_imports(file, changed, needs, own, replaced)
-
-
-def _replaced(file: OpenFile, changes: dict[str, list[Change]]) -> Iterator[ast.AST]:
-    """What is taken out, or may be."""
-    for name, given in changes.items():
-        node = file.classes[name].node
-        yield from (*node.bases, *node.decorator_list)
-        yield from (each.init for each in given if isinstance(each, ReplaceConstructor))
+            changes.setdefault(name, []).append(partial(without_keyword, name=INIT))
+    classes = [file.classes[name].node for name in changes]
+    constructors = [proposal.init for proposal in proposals if proposal.init is not None]
+    changed = rewritten_parts(
+        content, file.tree, [*classes, *constructors], lambda module: module.visit(ChangeClasses(changes))
+    )
+    replaced: list[ast.AST] = [*constructors, *(part for cls in classes for part in (*cls.bases, *cls.decorator_list))]
+    needs = {need for proposal in proposals for need in proposal.needs}
+    return with_imports(file, changed, needs, own, {name for part in replaced for name in uses(part)})

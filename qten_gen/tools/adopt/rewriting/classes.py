@@ -6,18 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import libcst as cst
 
-from ..changes import (
-    AddAnnotations,
-    AddArguments,
-    AddResult,
-    AllowNone,
-    Change,
-    RemoveDecorator,
-    RemoveKeyword,
-    ReplaceBase,
-    ReplaceConstructor,
-)
-from .constructors import declared
+from ..adoption import Change
 from .statements import BLANK, Statement, body_of, in_body, under
 
 
@@ -27,10 +16,6 @@ class ChangeClasses(cst.CSTTransformer):
     def __init__(self, changes: Mapping[str, Sequence[Change]]) -> None:
         super().__init__()
         self.changes = changes
-        self.newline = "\n"
-
-    def visit_Module(self, node: cst.Module) -> None:
-        self.newline = node.default_newline
 
     def visit_ClassDef(self, node: cst.ClassDef) -> bool:
         return False
@@ -43,32 +28,11 @@ class ChangeClasses(cst.CSTTransformer):
 
     def leave_ClassDef(self, original_node: cst.ClassDef, updated_node: cst.ClassDef) -> cst.ClassDef:
         for change in self.changes.get(original_node.name.value, ()):
-            updated_node = _changed(updated_node, change, self.newline)
+            updated_node = change(updated_node)
         return updated_node
 
 
-def _changed(cls: cst.ClassDef, change: Change, newline: str) -> cst.ClassDef:
-    """A class with one change."""
-    match change:
-        case ReplaceBase(position, text):
-            return _with_base(cls, position, text)
-        case AddArguments(bases, keywords):
-            return _with_arguments(cls, bases, keywords)
-        case RemoveKeyword(name):
-            return _without_keyword(cls, name)
-        case RemoveDecorator(position):
-            return cls.with_changes(decorators=[*cls.decorators[:position], *cls.decorators[position + 1 :]])
-        case AllowNone(field):
-            return cls.with_changes(body=cls.body.visit(_AllowNone(field)))
-        case AddAnnotations(lines):
-            return _with_annotations(cls, lines)
-        case AddResult(method, text):
-            return cls.with_changes(body=cls.body.visit(_AddResult(method, text)))
-        case ReplaceConstructor():
-            return declared(cls, change, newline)
-
-
-def _with_base(cls: cst.ClassDef, position: int, text: str) -> cst.ClassDef:
+def with_base(cls: cst.ClassDef, position: int, text: str) -> cst.ClassDef:
     """Another name in a base: `Module` for `nn.Module`, and the same inside of `TensorClass["nocast"]`."""
     base = cls.bases[position]
     head: cst.CSTNode = base.value
@@ -79,40 +43,38 @@ def _with_base(cls: cst.ClassDef, position: int, text: str) -> cst.ClassDef:
     return cls.with_changes(bases=[*cls.bases[:position], new, *cls.bases[position + 1 :]])
 
 
-def _with_arguments(cls: cst.ClassDef, bases: Sequence[str], keywords: Sequence[str]) -> cst.ClassDef:
-    """Further bases behind those that are there, and further keywords before."""
-    added = cst.ensure_type(cst.parse_expression(f"_({', '.join([*bases, *keywords])})"), cst.Call).args
-    first, last = [*cls.bases, *added[: len(bases)]], [*added[len(bases) :], *cls.keywords]
-    arguments = _separated([*first, *last], [*cls.bases, *cls.keywords])
-    return cls.with_changes(bases=arguments[: len(first)], keywords=arguments[len(first) :])
+def with_arguments(cls: cst.ClassDef, added: Sequence[str]) -> cst.ClassDef:
+    """Further bases behind those that are there, and further keywords, such as `init=False`, before."""
+    new = cst.ensure_type(cst.parse_expression(f"_({', '.join(added)})"), cst.Call).args
+    bases = [*cls.bases, *(each for each in new if each.keyword is None)]
+    return _with(cls, bases, [*(each for each in new if each.keyword is not None), *cls.keywords])
 
 
-def _without_keyword(cls: cst.ClassDef, name: str) -> cst.ClassDef:
-    """The class statement without a keyword such as `init=False`."""
-    kept = [each for each in cls.keywords if each.keyword is None or each.keyword.value != name]
-    arguments = _separated([*cls.bases, *kept], [*cls.bases, *cls.keywords])
-    return cls.with_changes(bases=arguments[: len(cls.bases)], keywords=arguments[len(cls.bases) :])
+def without_keyword(cls: cst.ClassDef, name: str) -> cst.ClassDef:
+    """The class statement without a keyword."""
+    return _with(cls, cls.bases, [each for each in cls.keywords if each.keyword is None or each.keyword.value != name])
 
 
-def _separated(arguments: Sequence[cst.Arg], before: Sequence[cst.Arg]) -> list[cst.Arg]:
-    """Arguments with commas between them. Behind the last one stands what stood behind the last one before."""
-    if not arguments or not before:
-        return [*arguments]
-    *inner, end = arguments
-    inner = [
-        each.with_changes(comma=_COMMA, whitespace_after_arg=_NOTHING)
-        if each is before[-1] or not isinstance(each.comma, cst.Comma)
-        else each
-        for each in inner
-    ]
-    return [*inner, end.with_changes(comma=before[-1].comma, whitespace_after_arg=before[-1].whitespace_after_arg)]
+def _with(cls: cst.ClassDef, bases: Sequence[cst.Arg], keywords: Sequence[cst.Arg]) -> cst.ClassDef:
+    """A class with other arguments. Behind the last one stands what stood behind the last one before."""
+    before, arguments = [*cls.bases, *cls.keywords], [*bases, *keywords]
+    if before and arguments and arguments[-1] is not before[-1]:
+        last, space = before[-1], cst.SimpleWhitespace("")
+        for index, each in enumerate(arguments[:-1]):
+            if each is last or not isinstance(each.comma, cst.Comma):
+                comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+                arguments[index] = each.with_changes(comma=comma, whitespace_after_arg=space)
+        end = arguments[-1].with_changes(comma=last.comma, whitespace_after_arg=last.whitespace_after_arg)
+        arguments[-1] = end
+    return cls.with_changes(bases=arguments[: len(bases)], keywords=arguments[len(bases) :])
 
 
-_NOTHING = cst.SimpleWhitespace("")
-_COMMA = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+def without_decorator(cls: cst.ClassDef, position: int) -> cst.ClassDef:
+    """A class without one of its decorators."""
+    return cls.with_changes(decorators=[*cls.decorators[:position], *cls.decorators[position + 1 :]])
 
 
-def _with_annotations(cls: cst.ClassDef, lines: Sequence[str]) -> cst.ClassDef:
+def with_annotations(cls: cst.ClassDef, lines: Sequence[str]) -> cst.ClassDef:
     """Statements at the beginning of the class body, set apart from its documentation and its methods."""
     body = body_of(cls)
     at = 1 if len(body) > 1 and cls.get_docstring(clean=False) is not None else 0
@@ -126,22 +88,23 @@ def _with_annotations(cls: cst.ClassDef, lines: Sequence[str]) -> cst.ClassDef:
     return in_body(cls, [*body[:at], *new, *body[at:]])
 
 
-class _OfBody(cst.CSTTransformer):
-    """Goes through the statements of a class body, and not into functions and other classes."""
+def allowing_none(cls: cst.ClassDef, field: str) -> cst.ClassDef:
+    """A class whose annotation of a field with the default None says so."""
+    return cls.with_changes(body=cls.body.visit(_AllowNone(field)))
+
+
+class _AllowNone(cst.CSTTransformer):
+    """Adds `| None` to the annotation of a field, inside of quotes if it is in some."""
+
+    def __init__(self, field: str) -> None:
+        super().__init__()
+        self.field = field
 
     def visit_ClassDef(self, node: cst.ClassDef) -> bool:
         return False
 
     def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
         return False
-
-
-class _AllowNone(_OfBody):
-    """Adds `| None` to the annotation of a field, inside of quotes if it is in some."""
-
-    def __init__(self, field: str) -> None:
-        super().__init__()
-        self.field = field
 
     def leave_AnnAssign(self, original_node: cst.AnnAssign, updated_node: cst.AnnAssign) -> cst.AnnAssign:
         names = [each.value for each in (updated_node.target, updated_node.value) if isinstance(each, cst.Name)]
@@ -154,16 +117,7 @@ class _AllowNone(_OfBody):
         return updated_node.with_deep_changes(updated_node.annotation, annotation=none)
 
 
-class _AddResult(_OfBody):
-    """Adds `-> Tensor` to the first method of a name."""
-
-    def __init__(self, method: str, text: str) -> None:
-        super().__init__()
-        self.method = method
-        self.result: cst.Annotation | None = cst.Annotation(cst.parse_expression(text))
-
-    def leave_FunctionDef(self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef) -> cst.FunctionDef:
-        if updated_node.name.value != self.method or self.result is None:
-            return updated_node
-        result, self.result = self.result, None
-        return updated_node.with_changes(returns=result)
+def with_result(cls: cst.ClassDef, method: str, text: str) -> cst.ClassDef:
+    """A class whose first method of a name says what it returns."""
+    found = next(each for each in body_of(cls) if isinstance(each, cst.FunctionDef) and each.name.value == method)
+    return cls.with_deep_changes(found, returns=cst.Annotation(cst.parse_expression(text)))

@@ -53,35 +53,31 @@ _Parts = Iterator[tuple[ast.AST | None, Comments]]
 
 
 def _of_arguments(init: cst.FunctionDef, node: ast.FunctionDef) -> _Parts:
-    """The comments of each argument; those between arguments, with None, are for the next part."""
+    """The comments beside each argument. Those between arguments, with None, are for the next part."""
     arguments = {each.arg: each for each in (*node.args.args, *node.args.kwonlyargs)}
-    parameters = init.params
-    yield None, Comments(_beside(init.whitespace_before_params) + _below(init.whitespace_before_params))
-    for each in (*parameters.params, parameters.star_arg, *parameters.kwonly_params):
-        if not isinstance(each, cst.Param | cst.ParamStar):
-            continue
-        space = getattr(each.comma, "whitespace_after", getattr(each, "whitespace_after_param", None))
-        beside, below = _beside(space), _below(space)
-        inside = [comment for comment in _texts(each) if comment not in beside + below]
-        part = arguments[each.name.value] if isinstance(each, cst.Param) else None
-        yield part, Comments(inside, beside)
-        yield None, Comments(below)
+    yield None, Comments(_texts(init.whitespace_before_params))
+    for each in (*init.params.params, init.params.star_arg, *init.params.kwonly_params):
+        if isinstance(each, cst.Param | cst.ParamStar):
+            space = getattr(each.comma, "whitespace_after", getattr(each, "whitespace_after_param", None))
+            comment = space.first_line.comment if isinstance(space, cst.ParenthesizedWhitespace) else None
+            beside = [] if comment is None else [comment.value]
+            yield arguments[each.name.value] if isinstance(each, cst.Param) else None, Comments([], beside)
+            yield None, Comments([text for text in _texts(each) if text not in beside])
 
 
 def _of_statements(init: cst.FunctionDef, node: ast.FunctionDef, kept: Collection[ast.AST]) -> _Parts:
-    """The comments of each statement. Those at the end of the line that the body begins behind are for the next part."""
-    block = cst.ensure_type(init.body, cst.IndentedBlock)
-    yield None, Comments([block.header.comment.value] if block.header.comment else [])
+    """The comments of each statement. The one behind the head of the constructor is for the next part."""
+    yield None, Comments(_texts(cst.ensure_type(init.body, cst.IndentedBlock).header))
     for part, statement in zip(node.body, body_of(init), strict=True):
         above = comments_in(statement.leading_lines)
-        space = getattr(statement, "trailing_whitespace", None)
-        after = [space.comment.value] if isinstance(space, cst.TrailingWhitespace) and space.comment else []
-        inside = _texts(statement)[len(above) :]
-        comments = Comments(above, [], is_set_apart(statement))
-        if part not in kept:
-            comments.above += inside[: len(inside) - len(after)]
-            comments.after += after
-        yield part, comments
+        after = _texts(statement.trailing_whitespace) if isinstance(statement, cst.SimpleStatementLine) else []
+        inside = [] if part in kept else _texts(statement)[len(above) :]
+        yield (
+            part,
+            Comments(
+                above + inside[: len(inside) - len(after)], inside[len(inside) - len(after) :], is_set_apart(statement)
+            ),
+        )
 
 
 def _texts(node: cst.CSTNode) -> list[str]:
@@ -100,14 +96,3 @@ class _Found(cst.CSTVisitor):
 
     def visit_Comment(self, node: cst.Comment) -> None:
         self.texts.append(node.value)
-
-
-def _beside(space: object) -> list[str]:
-    """The comment at the end of a line inside parentheses."""
-    comment = space.first_line.comment if isinstance(space, cst.ParenthesizedWhitespace) else None
-    return [] if comment is None else [comment.value]
-
-
-def _below(space: object) -> list[str]:
-    """The comments in the lines below, up to the next part."""
-    return comments_in(space.empty_lines) if isinstance(space, cst.ParenthesizedWhitespace) else []

@@ -14,16 +14,20 @@ import libcst as cst
 from ....generate.rewriting import rewritten
 
 _MARK = "__folded_by_qten_gen_"
+_FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
-"""The attributes of a statement that hold statements."""
-
-Kept = Collection[ast.AST]
-"""The classes that change, and those of their methods whose bodies change."""
 
 
-def rewritten_parts(text: str, tree: ast.Module, kept: Kept, change: Callable[[cst.Module], cst.Module]) -> str:
+def rewritten_parts(
+    text: str, tree: ast.Module, kept: Collection[ast.stmt], change: Callable[[cst.Module], cst.Module]
+) -> str:
     """The text of a file with a change to its imports and to some of its classes.
+
+    Args:
+        text: The text.
+        tree: Its tree.
+        kept: The classes that change, and those of their methods whose bodies change.
+        change: The change.
 
     Raises:
         CannotRewrite: libcst cannot parse these, or would not write them back as they were.
@@ -32,7 +36,7 @@ def rewritten_parts(text: str, tree: ast.Module, kept: Kept, change: Callable[[c
         return rewritten(text, change)
     lines: list[str] = _LINE.findall(text)
     folded: list[str] = []
-    for first, last in reversed([*_foldable(tree.body, kept, lines)]):
+    for first, last in sorted(_foldable(tree, kept, lines), reverse=True):
         whole = "".join(lines[first - 1 : last])
         content = whole.strip(" \t\f\r\n")
         before, _, behind = whole.partition(content)
@@ -42,45 +46,37 @@ def rewritten_parts(text: str, tree: ast.Module, kept: Kept, change: Callable[[c
     return re.sub(rf"{_MARK}(\d+)_", lambda found: folded[int(found[1])], changed)
 
 
-def _foldable(body: Sequence[ast.stmt], kept: Kept, lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """The first and the last line of each part that can be left out, in their order."""
-    ends = [0, *(_last(each) for each in body)]
-    starts = [*(_first(each) for each in body[1:]), len(lines) + 1]
-    for statement, end_before, start_behind in zip(body, ends, starts, strict=False):
-        blocks = [block for name in _BLOCKS for block in _statements(getattr(statement, name, ()))]
+def _foldable(node: ast.AST, kept: Collection[ast.stmt], lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The first and the last line of each part of a block that can be left out."""
+    body = [each for each in ast.iter_child_nodes(node) if isinstance(each, ast.stmt)]
+    starts = [*map(_first, body[1:]), len(lines) + 1]
+    ends = [0, *map(_last, body)]
+    for statement, before, behind in zip(body, ends, starts, strict=False):
+        first, last = _first(statement), _last(statement)
         if isinstance(statement, ast.Import | ast.ImportFrom):
             continue
-        if isinstance(statement, ast.ClassDef) and statement in kept:
-            yield from (
-                (_first(each.body[0]), _last(each))
-                for each in statement.body
-                if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef) and each not in kept
-                if _begins_line(each.body[0], lines)
+        if statement in kept:
+            methods = (
+                each for each in ast.iter_child_nodes(statement) if isinstance(each, _FUNCTION) and each not in kept
             )
-        elif not isinstance(statement, ast.ClassDef) and any(_holds(block, kept) for block in blocks):
-            for block in blocks:
+            yield from ((_first(each.body[0]), _last(each)) for each in methods if _begins_line(each.body[0], lines))
+        elif any(first <= each.lineno <= last for each in kept):
+            blocks = (each for each in ast.iter_child_nodes(statement) if not isinstance(each, ast.stmt))
+            for block in (statement, *blocks):
                 yield from _foldable(block, kept, lines)
-        elif end_before < _first(statement) and _last(statement) < start_behind and _begins_line(statement, lines):
-            yield _first(statement), _last(statement)
+        elif before < first and last < behind and _begins_line(statement, lines):
+            yield first, _with_comments(last, lines[first - 1], lines)
 
 
-def _statements(found: object) -> Iterator[list[ast.stmt]]:
-    """The blocks of statements in the attribute of a statement, whose handlers and cases have blocks of their own."""
-    if isinstance(found, list) and found:
-        if isinstance(found[0], ast.stmt):
-            yield found
-        else:
-            yield from (each.body for each in found if hasattr(each, "body"))
-
-
-def _holds(block: Sequence[ast.stmt], kept: Kept) -> bool:
-    """Whether a class that changes is in a block, or in a block inside it."""
-    return any(
-        statement in kept
-        or any(_holds(inner, kept) for name in _BLOCKS for inner in _statements(getattr(statement, name, ())))
-        for statement in block
-        if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef)
-    )
+def _with_comments(last: int, line: str, lines: Sequence[str]) -> int:
+    """The last line of a statement, with the comments below that are indented deeper than its first line."""
+    for number, each in enumerate(lines[last:], last + 1):
+        text = each.lstrip()
+        if text and not text.startswith("#"):
+            break
+        if text and len(each) - len(text) > len(line) - len(line.lstrip()):
+            last = number
+    return last
 
 
 def _begins_line(statement: ast.stmt, lines: Sequence[str]) -> bool:

@@ -19,7 +19,7 @@ from ..opened import OpenFile
 from ..text import Text
 from ..uses import unused, uses
 from .folding import rewritten_parts
-from .statements import BLANK, Statement, comments_in, under
+from .statements import BLANK, Statement, parts_of, under, without_empty
 
 _FUTURE, _STANDARD, _THIRD, _OWN = range(4)
 
@@ -74,41 +74,26 @@ def _changed(
     own: Collection[str],
 ) -> cst.Module:
     """The tree of a file with other imports."""
-    body = list(module.body)
-    numbers = [number for number, line in enumerate(body) for _ in _parts(line)]
-    line_of = dict(zip(tree.body, numbers, strict=True))
-    above: dict[int, list[Statement]] = {}
-    below: dict[int, list[Statement]] = {}
+    lines = [[line] for line in module.body]
+    at = dict(zip(tree.body, (line for line in lines for _ in parts_of(line[0])), strict=True))
+    for node, aliases in gone.items():
+        line = at[node]
+        line[0] = _without(line[0], {bound(alias, node) for alias in aliases})
+    fresh: list[tuple[str, bool, str]] = []
     for module_name, names, statement in _statements(needs):
         known = _importing(module_name, tree) if names else None
-        if known is not None:
-            body[line_of[known]] = _with_names(body[line_of[known]], names)
-            continue
-        node, is_below, blanks = _place(module_name, bool(names), own, tree)
-        number, new = line_of[node], cst.parse_statement(statement)
-        if is_below:
-            below.setdefault(number, []).append(under([BLANK] * blanks, new))
+        if known is None:
+            fresh.append((module_name, bool(names), statement))
         else:
-            above.setdefault(number, []).append(under(body[number].leading_lines, new))
-            body[number] = under([BLANK] * blanks, body[number])
-    lines: list[Statement] = []
-    waiting: Sequence[cst.EmptyLine] = ()
-    for number, line in enumerate(body):
-        unused_names = {bound(alias, node) for node in gone if line_of[node] == number for alias in gone[node]}
-        left = _without(line, unused_names)
-        kept = [] if left is None else [left]
-        for each in (*above.get(number, ()), *kept, *below.get(number, ())):
-            old = each.leading_lines
-            lines.append(under([*waiting, *old] if comments_in(waiting) else old or waiting, each))
-            waiting = ()
-        if not kept:
-            waiting = [*waiting, *line.leading_lines]
-    return module.with_changes(body=lines)
-
-
-def _parts(line: Statement) -> Sequence[cst.CSTNode]:
-    """The statements of a line."""
-    return line.body if isinstance(line, cst.SimpleStatementLine) else [line]
+            at[known][0] = _with_names(at[known][0], names)
+    for module_name, is_from, statement in fresh:
+        beside, is_below, blanks = _place(module_name, is_from, own, tree)
+        line, new = at[beside], cst.parse_statement(statement)
+        if is_below:
+            line.append(under([BLANK] * blanks, new))
+        else:
+            line[-1:] = [under(line[-1].leading_lines, new), under([BLANK] * blanks, line[-1])]
+    return module.with_changes(body=without_empty(each for line in lines for each in line))
 
 
 def _statements(needs: Collection[Need]) -> Iterator[tuple[str, list[str], str]]:
@@ -123,30 +108,36 @@ def _statements(needs: Collection[Need]) -> Iterator[tuple[str, list[str], str]]
 
 def _with_names(line: Statement, added: Sequence[str]) -> Statement:
     """An import of further names, each before the first one that comes after it in the alphabet."""
-    node = next(each for each in _parts(line) if isinstance(each, cst.ImportFrom))
+    node = next(each for each in parts_of(line) if isinstance(each, cst.ImportFrom))
     if isinstance(node.names, cst.ImportStar):
         return line
     old, names = node.names, list(node.names)
     for name in added:
         at = next((at for at, each in enumerate(names) if each.evaluated_name > name), len(names))
         names.insert(at, cst.ImportAlias(cst.Name(name)))
-    space = old[0].comma if len(old) > 1 else cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+    space = (
+        getattr(old[0].comma, "whitespace_after", cst.SimpleWhitespace(" "))
+        if len(old) > 1
+        else cst.SimpleWhitespace(" ")
+    )
+    if isinstance(space, cst.ParenthesizedWhitespace):
+        space = cst.ParenthesizedWhitespace(indent=space.indent, last_line=space.last_line)
     inner = [
-        each if isinstance(each.comma, cst.Comma) and each is not old[-1] else each.with_changes(comma=space)
+        each
+        if isinstance(each.comma, cst.Comma) and each is not old[-1]
+        else each.with_changes(comma=cst.Comma(whitespace_after=space))
         for each in names[:-1]
     ]
     return line.with_deep_changes(node, names=[*inner, names[-1].with_changes(comma=old[-1].comma)])
 
 
-def _without(line: Statement, names: Collection[str]) -> Statement | None:
-    """A line without imports of some names; None if nothing is left of it."""
-    for node in _parts(line):
-        if not names or not isinstance(node, cst.Import | cst.ImportFrom) or isinstance(node.names, cst.ImportStar):
-            continue
-        kept = [alias for alias in node.names if _binds(alias, node) not in names]
-        if not kept:
-            return None
-        if len(kept) < len(node.names):
+def _without(line: Statement, names: Collection[str]) -> Statement:
+    """A line without imports of some names; an empty one if nothing is left of it."""
+    for node in parts_of(line):
+        if isinstance(node, cst.Import | cst.ImportFrom) and not isinstance(node.names, cst.ImportStar):
+            kept = [alias for alias in node.names if _binds(alias, node) not in names]
+            if not kept:
+                return line.with_changes(body=[])
             kept[-1] = kept[-1].with_changes(comma=node.names[-1].comma)
             line = line.with_deep_changes(node, names=kept)
     return line

@@ -32,6 +32,30 @@ def under(lines: Sequence[cst.EmptyLine], statement: Statement) -> Statement:
     return statement.with_changes(leading_lines=lines)
 
 
+def parts_of(line: Statement) -> Sequence[cst.CSTNode]:
+    """The statements of a line, which semicolons separate."""
+    return line.body if isinstance(line, cst.SimpleStatementLine) else [line]
+
+
+def without_empty(lines: Iterable[Statement]) -> list[Statement]:
+    """The lines but those of which nothing is left. Comments above these are above the next one."""
+    kept: list[Statement] = []
+    waiting: Sequence[cst.EmptyLine] = ()
+    is_waiting = False
+    for line in lines:
+        above = line.leading_lines
+        if not parts_of(line):
+            waiting, is_waiting = [*waiting, *above], True
+            continue
+        if is_waiting:
+            above = [*waiting, *above] if comments_in(waiting) else above or waiting
+            while not kept and above and above[0].comment is None:
+                above = above[1:]  # nothing begins with a blank line
+        kept.append(under(above, line))
+        waiting, is_waiting = (), False
+    return kept
+
+
 def body_of(node: cst.ClassDef | cst.FunctionDef) -> list[Statement]:
     """The statements of a class or function that is written over several lines."""
     return [each for each in cst.ensure_type(node.body, cst.IndentedBlock).body if isinstance(each, Statement)]
