@@ -25,7 +25,7 @@ from .record import fresh_now, remember, torn
 
 if TYPE_CHECKING:
     from ..generate.crashes import Crash
-    from ..generate.plan import Plan, Told
+    from ..generate.plan import Plan
     from ..generate.readings import Readings
     from ..model.diagnostics import Diagnostic
     from ..project.keys import Reader
@@ -52,11 +52,10 @@ class Outcome(NamedTuple):
 
 
 class _Manner(NamedTuple):
-    """How a run goes: whether it changes files and gives reasons, and what is told its progress."""
+    """How a run goes: whether it changes files and gives reasons."""
 
     writes: bool
     explains: bool
-    progress: Told | None
 
 
 class Part(NamedTuple):
@@ -74,7 +73,6 @@ def run(
     settings: Settings | None = None,
     writes: bool = True,
     explains: bool = False,
-    progress: Told | None = None,
 ) -> Outcome:
     """Generate the code for the declarations below the paths. With `writes` off, change no file. If it `explains`, give reasons.
 
@@ -85,7 +83,7 @@ def run(
         ConfigError: The settings of a project cannot be used.
     """
     settings = settings or Settings()
-    manner = _Manner(writes, explains, progress)
+    manner = _Manner(writes, explains)
     # The manifest and the parser create millions of objects that live to the end. Looking for garbage among them takes long.
     collects = gc.isenabled()
     gc.disable()
@@ -219,7 +217,7 @@ def _warnings(fresh: Mapping[str, FreshRecord]) -> tuple[Diagnostic, ...]:
 def _generate(state: ProjectState, manner: _Manner) -> tuple[Outcome, dict[str, FreshRecord]]:
     """Plan the stale targets, write the changes if `writes` is on, and return the outcome with the fresh records."""
     existing = _existing_outputs(state.stale, state)
-    planned, readings = _plan(state, existing, manner)
+    planned, readings = _plan(state, existing)
     found = changes(planned.outputs, {**existing, **state.orphans})
     failures = [*state.failures, *(_write(found) if manner.writes else ())]
     failed = {failure.path for failure in failures}
@@ -247,7 +245,7 @@ def _existing_outputs(targets: Iterable[str], state: ProjectState) -> dict[str, 
     return {path: read_output(path) for path in outputs}
 
 
-def _plan(state: ProjectState, existing: dict[str, bytes], manner: _Manner) -> tuple[Plan, Readings]:
+def _plan(state: ProjectState, existing: dict[str, bytes]) -> tuple[Plan, Readings]:
     """The plan for the stale targets and the orphans, and what has been read for it."""
     from ..generate.plan import plan, together
     from ..generate.readings import Readings
@@ -255,7 +253,7 @@ def _plan(state: ProjectState, existing: dict[str, bytes], manner: _Manner) -> t
 
     readings = state.reader if isinstance(state.reader, Readings) else open_readings(state.graph)
     readings.know({path: Handlers(owners, frozenset()) for path, owners in state.owners.items()})
-    planned = plan_in_shares(state, existing, readings, manner.progress)
+    planned = plan_in_shares(state, existing, readings)
     while held := _held_back(state, planned):
         state.stale.extend(held)
         existing.update(_existing_outputs(held, state))
