@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model import BufferDecl, ModuleDecl, ParameterDecl, Value
+from ..common.suggestions import did_you_mean
+from ..model import BufferDecl, ModuleDecl, ParameterDecl, Value, language
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 from .shared_object import kind_of
@@ -55,7 +56,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 def _wrong_value(name: str, given: Value, context: RuleContext) -> tuple[str, str] | None:
     """What is wrong with what computes the value of a field, and how to fix it."""
     if given.method is not None:
-        return None
+        return _missing_method(given.method, context, f"define {given.method}(self) -> Tensor, or pass a function")
     is_constant = given.literal is not None or not given.is_callable
     if is_constant or (not given.is_container and kind_of(given, context) is not None):
         shown = given.text if len(given.text) <= _SHOWN else f"{given.text[:_SHOWN]}..."
@@ -67,7 +68,7 @@ def _wrong_value(name: str, given: Value, context: RuleContext) -> tuple[str, st
 def _problem(name: str, given: Value, context: RuleContext) -> tuple[str, str] | None:
     """What is wrong with the initializer of a field, and how to fix it."""
     if given.method is not None:
-        return None
+        return _missing_method(given.method, context, f"define {given.method}(self, tensor), or pass a function")
     if given.literal is not None:
         example = f"partial(nn.init.constant_, val={given.literal})"
         return f"the initializer of {name} is {given.literal}, which is not a function", f"write {example}"
@@ -90,3 +91,20 @@ def _problem(name: str, given: Value, context: RuleContext) -> tuple[str, str] |
 
 _SHOWN = 60
 _FILLING = "write a function that fills the tensor, such as lambda tensor: tensor.copy_(values)"
+
+
+def _missing_method(method: str, context: RuleContext, otherwise: str) -> tuple[str, str] | None:
+    """What is wrong with a method that a specifier names. Bases that are not declarations may have it."""
+    declaration = context.declaration
+    lineage = (declaration, *context.project.ancestors(declaration))
+    known = {found.name for one in lineage for found in one.methods}
+    if context.source is not None:
+        known |= set(context.source.attributes)
+    bases = (base.name for one in lineage for base in one.bases)
+    outside = any(
+        base.partition(".")[0] != language.PACKAGE and base not in context.project.declarations for base in bases
+    )
+    if method in known or outside:
+        return None
+    help = did_you_mean(method, sorted(known), otherwise)
+    return f"{declaration.name} has no method {method!r}", help
