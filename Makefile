@@ -178,13 +178,13 @@ generate: $(INSTALLED)
 	$(BIN)/python -m qten_gen.rules.documentation codes > qten_gen/common/diagnostic_codes.py
 	$(BIN)/python -m qten_gen.project.settings_table > docs/settings.schema.json
 	for file in arithmetic arranging copying operators reductions; do \
-		$(BIN)/python -m qten_gen.runtime.tensorclass.operations.stub $$file > stubs/qten_gen_typing/$$file.pyi || exit 1; \
+		$(BIN)/python -m templates.operation_types $$file > stubs/qten_gen_typing/$$file.pyi || exit 1; \
 	done
-	for file in fields writing conversion processes; do \
+	for file in fields writing conversion interop storage processes; do \
 		$(BIN)/python -m templates.members $$file > stubs/qten_gen_typing/$$file.pyi || exit 1; \
 	done
-	$(BIN)/python -m qten_gen.runtime.tensorclass.operations.documentation > docs/operations.md
-	$(BIN)/python -m qten_gen.runtime.tensorclass.from_tensordict > docs/from-tensordict.md
+	$(BIN)/python -m templates.operations_page > docs/operations.md
+	$(BIN)/python -m templates.from_tensordict_page > docs/from-tensordict.md
 
 peers: $(INSTALLED)
 	$(BIN)/python -m tests.peers.run '$(CHECKOUT)'

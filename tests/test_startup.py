@@ -22,6 +22,7 @@ HEAVY = {
     "importlib.metadata",
     "inspect",
     "jinja2",
+    "libcst",
     "mypy",
     "numpy",
     "pathlib",
@@ -111,7 +112,15 @@ def test_a_changed_tree_loads_no_torch(project: Path) -> None:
     (project / "src" / "model.py").write_text(SOURCE + "    y: Tensor\n")
     names = loaded(project, "src")
     assert "qten_gen.read.module" in names
-    assert not names & {"torch", "numpy", "importlib.metadata"}
+    assert not names & {"torch", "numpy", "importlib.metadata", "libcst"}
+
+
+def test_a_run_with_fix_loads_libcst_where_it_mends_something(project: Path) -> None:
+    (project / "src" / "model.py").write_text(SOURCE + "    y: Tensor\n")
+    assert "libcst" not in loaded(project, "--fix", "src")
+    (project / "src" / "model.py").write_text(SOURCE + "    y: Tensor = None\n")
+    assert "libcst" in loaded(project, "--fix", "src")
+    assert (project / "src" / "model.py").read_text() == SOURCE + "    y: Tensor | None = None\n"
 
 
 def printed(program: str) -> set[str]:
@@ -130,7 +139,7 @@ from model import Batch, Net
 batch = Batch(torch.rand(4, 6), batch_size=[4])
 assert batch[0].x.shape == (6,) and batch.to("cpu").mask is None
 assert Net(3, width=6)(batch.x).shape == (4, 3)
-assert not {"jinja2", "safetensors", "tensordict"} & sys.modules.keys()
+assert not {"jinja2", "libcst", "safetensors", "tensordict"} & sys.modules.keys()
 files = [module.__file__ for name, module in sys.modules.items() if name.startswith("qten_gen")]
 print(len(files), sum(len(open(file, encoding="utf-8").readlines()) for file in files))
 print(*sorted({name.split(".")[1] for name in sys.modules if name.startswith("qten_gen.")}))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import NamedTuple, TextIO
 
+from ..common.records import replace
 from ..common.suggestions import did_you_mean
 from ..generate.description import Plain, describe, field_details, lines_of, one_line
 from ..generate.plan import plan

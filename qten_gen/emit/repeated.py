@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Container, Iterable, Iterator
-from dataclasses import replace
 from typing import NamedTuple
 
+from ..common.records import replace
 from ..model import Declaration, FileDecl, MethodSource, ModuleDecl, language
 from . import layout
 from .parameters import as_written, parsed

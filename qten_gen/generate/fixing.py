@@ -1,48 +1,114 @@
-"""Mends sources where a rule knows the only way to do so. Nothing else in their text changes."""
+"""Mends sources where a rule knows the only way to do so, by a codemod. Nothing else in their text changes."""
 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Mapping
 
-from ..common.text_edits import Edit, disjoint, edited
-from ..model.diagnostics import Diagnostic, Fix
+import libcst as cst
+from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
+
+from ..model.diagnostics import Diagnostic, Fix, Span
 from ..read.encoding import decode, encoding_of
 from ..read.syntax import parse
+from .rewriting import CannotRewrite, rewritten
 
 
-def fixed(diagnostics: Iterable[Diagnostic], sources: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The new bytes of the sources that have fixes, by path. Of fixes that overlap, only the first is made."""
+def fixed(diagnostics: Iterable[Diagnostic], sources: Mapping[str, bytes]) -> dict[str, bytes | CannotRewrite]:
+    """The new bytes of the sources that have fixes, by path, or why one stays. Of fixes of one part, only the first is made."""
     fixes: dict[str, list[Fix]] = {}
     for item in diagnostics:
         if item.fix is not None and item.fix.span.line:
             fixes.setdefault(item.path, []).append(item.fix)
-    found = {path: _fixed(sources[path], given) for path, given in fixes.items()}
-    return {path: data for path, data in found.items() if data is not None}
+    found: dict[str, bytes | CannotRewrite] = {}
+    for path, given in fixes.items():
+        try:
+            found[path] = _fixed(sources[path], given)
+        except CannotRewrite as reason:
+            found[path] = reason
+    return found
 
 
-def _fixed(data: bytes, fixes: Iterable[Fix]) -> bytes | None:
-    """The bytes of a source with fixes; None if it would not be Python any more, or cannot be encoded."""
+def _fixed(data: bytes, fixes: Iterable[Fix]) -> bytes:
+    """The bytes of a source with fixes.
+
+    Raises:
+        CannotRewrite: It would not be Python any more, cannot be encoded, or libcst cannot parse it.
+    """
     encoding, text = encoding_of(data), decode(data, "")
     if not isinstance(text, str) or not isinstance(encoding, str):
-        return None
-    starts = [0, *(match.end() for match in re.finditer(r"\r\n|\r|\n", text))]
-    edits = (_edit(fix, starts) for fix in fixes)
-    new = edited(text, disjoint(edit for edit in edits if not _is_behind_string(edit, text)))
+        raise CannotRewrite("it cannot be decoded")
+    new = rewritten(text, lambda module: _mended(module, fixes))
+    if not isinstance(parse(new, ""), ast.Module):
+        raise CannotRewrite("it would not be Python any more")
     try:
-        return new.encode(encoding) if isinstance(parse(new, ""), ast.Module) else None
-    except UnicodeEncodeError:
-        return None
+        return new.encode(encoding)
+    except UnicodeEncodeError as error:
+        raise CannotRewrite(f"{encoding} cannot hold the new text") from error
 
 
-def _edit(fix: Fix, starts: list[int]) -> Edit:
-    """A fix as an edit of the text of its file."""
-    span = fix.span
-    last = starts[span.end_line - 1] + span.end_column - 1
-    return Edit(last if fix.is_behind else starts[span.line - 1] + span.column - 1, last, fix.text)
+def _mended(module: cst.Module, fixes: Iterable[Fix]) -> cst.Module:
+    """The tree of a file with fixes."""
+    return MetadataWrapper(module, unsafe_skip_copy=True).visit(_Mending(fixes))
 
 
-def _is_behind_string(edit: Edit, text: str) -> bool:
-    """Whether text is added right behind a string literal, where it would not become part of the annotation in it."""
-    return edit.start == edit.end and text[edit.start - 1 : edit.start] in ("'", '"')
+class _Mending(cst.CSTTransformer):
+    """Replaces or extends the nodes that stand where fixes are."""
+
+    METADATA_DEPENDENCIES = (PositionProvider,)
+
+    def __init__(self, fixes: Iterable[Fix]) -> None:
+        super().__init__()
+        self.whole: dict[CodeRange, Fix] = {}
+        self.within: dict[int, list[Fix]] = {}
+        for fix in fixes:
+            if fix.within is None:
+                self.whole.setdefault(_range(fix.span), fix)
+            else:
+                self.within.setdefault(fix.span.line, []).append(fix)
+        self.ends = {where.end: fix for where, fix in self.whole.items()}
+
+    def leave_Arg(self, original_node: cst.Arg, updated_node: cst.Arg) -> cst.Arg | cst.FlattenSentinel[cst.Arg]:
+        """An argument gets another name or another value, which may have further arguments: `True, sources=("size",)`."""
+        name = original_node.keyword and self.whole.get(self._where(original_node.keyword))
+        if name:
+            return updated_node.with_changes(keyword=cst.Name(name.text))
+        # Where a tuple begins, `ast` and libcst disagree: one counts its parentheses. An argument ends with them in both.
+        fix = self.whole.get(self._where(original_node.value)) or self.ends.get(self._where(original_node).end)
+        if fix is None or fix.is_behind:
+            return updated_node
+        first, *others = cst.ensure_type(cst.parse_expression(f"_({fix.text})"), cst.Call).args
+        if not others:
+            return updated_node.with_changes(value=first.value)
+        space = updated_node.whitespace_after_arg
+        last = others.pop().with_changes(comma=updated_node.comma, whitespace_after_arg=space)
+        first = updated_node.with_changes(
+            value=first.value, comma=first.comma, whitespace_after_arg=first.whitespace_after_arg
+        )
+        return cst.FlattenSentinel([first, *others, last])
+
+    def leave_Annotation(self, original_node: cst.Annotation, updated_node: cst.Annotation) -> cst.Annotation:
+        """A type that is not in quotes, where the text would not become part of the annotation."""
+        fix = self.whole.get(self._where(original_node.annotation))
+        written = updated_node.annotation
+        if fix is None or not fix.is_behind or isinstance(written, cst.SimpleString | cst.ConcatenatedString):
+            return updated_node
+        text = f"{cst.Module([]).code_for_node(written)}{fix.text}"
+        return updated_node.with_changes(annotation=cst.parse_expression(text))
+
+    def leave_SimpleString(self, original_node: cst.SimpleString, updated_node: cst.SimpleString) -> cst.SimpleString:
+        """A part of a string, such as a name in a dimension."""
+        where, value, end = self._where(original_node), updated_node.value, len(updated_node.value)
+        for fix in sorted(self.within.get(where.start.line, ()), key=lambda fix: fix.span.column, reverse=True):
+            first, last = (column - 1 - where.start.column for column in (fix.span.column, fix.span.end_column))
+            if 0 < first <= last <= end:
+                value, end = value[:first] + fix.text + value[last:], first
+        return updated_node.with_changes(value=value)
+
+    def _where(self, node: cst.CSTNode) -> CodeRange:
+        return self.get_metadata(PositionProvider, node)
+
+
+def _range(span: Span) -> CodeRange:
+    """The position of a span, whose columns count from 1."""
+    return CodeRange((span.line, span.column - 1), (span.end_line, span.end_column - 1))

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from ast import literal_eval
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Literal
 
 from ..common import language
+from ..common.records import replace
 from .class_body import FieldSource, MethodSource, SpecifierCall
 from .dimensions import Dim, DimError
 from .expressions import Default, TypeExpr, Value

@@ -8,10 +8,9 @@ the manifest need nothing else.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field
 from typing import Literal, NamedTuple
 
-from ..common.records import record
+from ..common.records import field, record
 from . import NO_PATH, NodePath
 
 Severity = Literal["error", "warning"]

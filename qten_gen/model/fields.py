@@ -12,12 +12,11 @@ Every field declaration ends with the same four attributes. They document and lo
 
 from __future__ import annotations
 
-from dataclasses import field
 from enum import Enum
 from typing import Literal
 
 from ..common import language
-from ..common.records import record
+from ..common.records import field, record
 from .class_body import Argument, SpecifierCall
 from .dimensions import Dim, dim_names
 from .expressions import NO_PATH, Default, NodePath, TypeExpr, Value

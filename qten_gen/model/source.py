@@ -7,10 +7,9 @@ into declarations. Some rules use them for details that a declaration does not c
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Protocol
 
-from ..common.records import record
+from ..common.records import field, record
 from .class_body import FieldSource, MethodSource, Signature, SpecifierCall
 from .expressions import NO_PATH, NodePath, TypeExpr, Value
 from .registered import Registered

@@ -46,6 +46,8 @@ class Config(NamedTuple):
     """Whether stubs have the keys of classes as literals."""
     locks: tuple[str, ...] = ()
     """The models that `qten-gen lock` keeps locks of: `shop.model:Decoder(width=64)`."""
+    names: tuple[tuple[str, str], ...] = ()
+    """Lists of names in files, `configs/lora.yaml:target_modules`, each with the model that they are names of."""
 
     @property
     def import_roots(self) -> tuple[str, ...]:
@@ -200,6 +202,7 @@ def parse(data: bytes, root: str, path: str) -> Config | None:
         stubs=_strings(section, "stubs", file),
         literal_keys=_flag(section, "literal-keys", file),
         locks=_strings(section, "locks", file),
+        names=_names(section, "names", file) if "names" in section else (),
     )
 
 
@@ -304,6 +307,19 @@ def _ignores(section: dict[str, object], key: str, file: _SettingsFile) -> tuple
             _check_code(key, code, file)
         found.append((pattern, codes))
     return tuple(found)
+
+
+def _names(section: dict[str, object], key: str, file: _SettingsFile) -> tuple[tuple[str, str], ...]:
+    """The value of a key that gives lists in files, `path:key`, the model that their names are of."""
+    table = _table(section, key, file)
+    for place, target in table.items():
+        if not isinstance(target, str) or not target:
+            raise file.refused(
+                place, f"{key} of {place} must be a model such as shop.model:Decoder, got {_kind(target)}"
+            )
+        if ":" not in place:
+            raise file.refused(place, f"{key} contains {place!r}, expected a file and a key, path:key")
+    return tuple((place, str(target)) for place, target in table.items())
 
 
 def _table(section: dict[str, object], key: str, file: _SettingsFile) -> dict[str, object]:

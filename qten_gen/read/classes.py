@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Collection, Iterator
-from dataclasses import replace
 
+from ..common.records import replace
 from ..model import (
     ClassSource,
     ConditionalSource,

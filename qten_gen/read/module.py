@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 
+from ..common.records import field, record, replace
 from ..model import (
     DYNAMIC,
     ClassSource,
@@ -80,7 +80,7 @@ def read(
         return empty, (too_deep(path, deepest_line(tree)),)
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class _Names:
     """The names that the top level binds, collected before any name is resolved."""
 
@@ -201,7 +201,7 @@ def _names(statements: Sequence[_Statement]) -> _Names:
     return names
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class _Meanings:
     """What the names of a file mean as types and values, as far as its text shows."""
 

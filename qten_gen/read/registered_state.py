@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from itertools import product
 
+from ..common.records import field, record, replace
 from ..model import NodePath
 from ..model.registered import Registered, RegisteredKind
 from .annotations import string_value, type_expr
@@ -38,7 +38,7 @@ _Names = Mapping[str, tuple[str, ...]]
 """The strings that a variable of a loop stands for."""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class _Reading:
     """One method: what `self` is called, what is known of its names, and the methods that it calls on `self`."""
 

@@ -5,20 +5,22 @@ With the argument `codes`, it writes `common/diagnostic_codes.py` instead, which
 
 from __future__ import annotations
 
-import re
 import sys
 from difflib import unified_diff
 from itertools import dropwhile
 from textwrap import fill, indent
 
 from . import RULES, Rule
+from .cases import bad, good
 
 _INTRODUCTION = """\
 # Look up a diagnostic
 
 This page lists the errors and warnings that `qten-gen` reports, sorted by code. Each has a mistake and its correction: a line
-with `-` is reported, a line with `+` takes its place, and carets mark the code. `qten-gen explain QG302` prints all about one of
-them: its limits, and both examples in full.
+with `-` is reported, a line with `+` takes its place, and carets mark the code. To read why, what a rule knows and what it does
+not, run
+
+    qten-gen explain QG302
 """
 
 _GROUPS = {
@@ -29,9 +31,6 @@ _GROUPS = {
     "QG4": "Handlers",
     "QG5": "Plain modules",
 }
-
-_SHORT = 12
-"""A first sentence of fewer words only leads up to the reason, which the next one gives."""
 
 _IMPORTS = ("from torch import ", "from qten_gen import ", "from typing import ", "import torch")
 
@@ -55,18 +54,14 @@ def _section(rule: Rule) -> str:
 
 
 def summary(rule: Rule) -> str:
-    """What the rule reports, and why, in two or three sentences of its docstring. `qten-gen explain` prints the rest."""
-    reports, _, why = (" ".join(part.split()) for part in (rule.__doc__ or "").strip().partition("\n\n"))
-    reason, *further = re.split(r"(?<=\.) ", why)
-    if further and len(reason.split()) < _SHORT:
-        reason += f" {further[0]}"
-    return fill(f"{reports} {reason}", 120, break_long_words=False, break_on_hyphens=False)
+    """What the rule reports: the first paragraph of its docstring. `qten-gen explain` prints the rest."""
+    return " ".join((rule.__doc__ or "").partition("\n\n")[0].split())
 
 
 def _changes(rule: Rule) -> str:
-    """The two examples as one block, without the lines that stay and are far from a change."""
-    bad, good = (_without_imports(text.strip("\n").splitlines()) for text in (rule.BAD, rule.GOOD))
-    hunks = unified_diff(bad, good, n=2, lineterm="")
+    """The example without the lines that stay and are far from a change."""
+    before, after = (_without_imports(part(rule.EXAMPLE).splitlines()) for part in (bad, good))
+    hunks = unified_diff(before, after, n=2, lineterm="")
     lines = ["..." if line.startswith("@@") else line.rstrip() for line in hunks][3:]
     while not lines[0]:
         del lines[0]

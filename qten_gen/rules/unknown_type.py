@@ -1,6 +1,6 @@
 """The annotation of a field contains a name that is not defined.
 
-The annotation decides how a field is stored. qten-gen would treat an unknown name as an ordinary Python class: a field
+The annotation decides how a field is stored, and qten-gen would treat an unknown name as an ordinary Python class: a field
 annotated `Tensr` would not be indexed with the batch, and `.to()` would not move it. If annotations are evaluated, the class
 statement raises NameError.
 
@@ -19,23 +19,15 @@ from .context import RuleContext
 
 KIND = Kind("QG207", "unknown-type")
 
-GOOD = """
-from qten_gen import TensorClass
-from torch import Tensor
+EXAMPLE = """
+ from qten_gen import TensorClass
+ from torch import Tensor
 
 
-class Batch(TensorClass):
-    tokens: Tensor
-"""
-
-BAD = """
-from qten_gen import TensorClass
-from torch import Tensor
-
-
-class Batch(TensorClass):
-    tokens: Tensr
-            ^^^^^
+ class Batch(TensorClass):
+-    tokens: Tensr
+-            ^^^^^
++    tokens: Tensor
 """
 
 

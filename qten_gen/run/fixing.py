@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+from ..common.records import replace
 from ..generate.fixing import fixed
+from ..generate.rewriting import CannotRewrite
 from ..model.diagnostics import Diagnostic
 from ..project.apply import Change, write
 from ..project.paths import leads_below
@@ -28,12 +30,14 @@ def fix(outcome: Outcome, paths: Sequence[str], again: Callable[[], Outcome]) ->
         OSError: A source cannot be written.
     """
     done: list[Diagnostic] = []
+    staying: dict[str, CannotRewrite] = {}
     for _ in range(_ROUNDS):
         sure = [item for item in outcome.diagnostics if item.fix is not None and item.fix.is_sure]
         found = [item for item in sure if leads_below(item.path, paths)]
         sources = {path: read_source(path) for path in {item.path for item in found}}
-        changed = fixed(found, sources)
-        changed = {path: data for path, data in changed.items() if data != sources[path]}
+        mended = fixed(found, sources)
+        staying = {path: data for path, data in mended.items() if isinstance(data, CannotRewrite)}
+        changed = {path: data for path, data in mended.items() if isinstance(data, bytes) and data != sources[path]}
         if not changed:
             break
         for path, data in sorted(changed.items()):
@@ -41,4 +45,12 @@ def fix(outcome: Outcome, paths: Sequence[str], again: Callable[[], Outcome]) ->
         outcome = again()
         left = {(item.path, item.code, item.message) for item in outcome.diagnostics}
         done += [item for item in found if (item.path, item.code, item.message) not in left]
-    return outcome, tuple(done)
+    diagnostics = tuple(_with_reason(item, staying) for item in outcome.diagnostics)
+    return outcome._replace(diagnostics=diagnostics), tuple(done)
+
+
+def _with_reason(item: Diagnostic, staying: Mapping[str, CannotRewrite]) -> Diagnostic:
+    """A finding that could be mended, with why its file stays."""
+    if item.fix is None or item.path not in staying:
+        return item
+    return replace(item, notes=(*item.notes, f"--fix leaves the file as it is: {staying[item.path]}"))

@@ -88,3 +88,21 @@ def test_a_link_to_what_is_mended_stays_a_link(qten_gen: Command) -> None:
 
 def test_fix_does_not_go_with_modes_that_write_nothing(qten_gen: Command) -> None:
     assert qten_gen("--fix", "--check", ".").status == 2
+
+
+@pytest.mark.parametrize(
+    ("below", "why"),
+    [
+        ("x = " + " + ".join(["1"] * 900) + "\n", "it is nested too deeply for libcst, which rewrites it"),
+        ("\fy = 1\n", "libcst, which rewrites it, would change other lines too: one may begin with a form feed"),
+    ],
+)
+def test_a_file_that_libcst_cannot_write_back_stays_and_a_note_says_why(
+    qten_gen: Command, below: str, why: str
+) -> None:
+    source = f"from torch import Tensor\nfrom qten_gen import TensorClass\nclass A(TensorClass, frozn=1):\n    x: Tensor\n{below}"
+    qten_gen.write("model.py", source)
+    result = qten_gen("--fix", ".")
+    assert result.status == 1
+    assert f"note: --fix leaves the file as it is: {why}" in result.out
+    assert qten_gen.read("model.py") == source

@@ -10,10 +10,10 @@ from . import freshness, generator, in_memory, loading
 from .declared_class import known_declaration
 from .describing import describe, known_nested
 from .freshness import GeneratedClass, NoGeneratedClass
-from .settling import Hooks, Settled
+from .outright import Hooks, Settled
 from .statement import Body
+from .statement_values import values_of, with_inherited
 from .summary import FieldSummary, Row, Summary
-from .values import values_of, with_inherited
 
 if TYPE_CHECKING:
     from .generator import ClassStatement, Declaration, FieldDecl, ModuleField

@@ -10,7 +10,7 @@ from torch import nn
 from ...common import language
 from ...common.specifier_records import RecordedCall
 from .containers import ModuleDict, ModuleList, Sequential
-from .fields import Dimension, Names, given
+from .fields import Dimension, Names, keywords_in, refuse_misplaced
 
 M = TypeVar("M", bound=nn.Module)
 
@@ -29,22 +29,13 @@ class Submodule(NamedTuple):
     keep_dtype: bool = False
 
     def __specifier_call__(self) -> RecordedCall:
-        own = given(
-            when=self.when,
-            repeat=self.repeat,
-            keys=self.keys,
-            group=self.group,
-            keep_dtype=None if self.keep_dtype is False else self.keep_dtype,
-        )
+        own = keywords_in(self, "cls", "args", "kwargs")
         if self.cls is Sequential:
             return RecordedCall(language.SEQUENTIAL, self.args, {**self.kwargs, **own})
         return RecordedCall(language.SUBMODULE, (self.cls, *self.args), {**self.kwargs, **own})
 
     def __set_name__(self, owner: type, name: str) -> None:
-        # The metaclass of a declaration takes specifiers out of the class body before Python comes here.
-        from . import generator
-
-        generator.refuse_specifier(owner, name, language.SUBMODULE)
+        refuse_misplaced(owner, name, language.SUBMODULE)
 
 
 @overload

@@ -23,9 +23,28 @@ Dimension = int | str
 """A size: a number, or an expression over config fields such as `"3*dim"`."""
 
 
-def given(**keywords: object) -> dict[str, object]:
-    """The keywords that are not None, which stands for an argument that was left out."""
-    return {name: value for name, value in keywords.items() if value is not None}
+def keywords_in(record: Any, *positional: str) -> dict[str, object]:
+    """The keywords that a specifier was called with, from its named tuple (a type that mypy has no name for).
+
+    None, and `keep_dtype=False`, stand for an argument that was left out.
+    """
+    found = {name: value for name, value in record._asdict().items() if name not in positional and value is not None}
+    if found.get(language.KEEP_DTYPE) is False:
+        del found[language.KEEP_DTYPE]
+    return found
+
+
+def refuse_misplaced(cls: type, name: str, specifier: str) -> None:
+    """Refuse a specifier in a class that is no declaration.
+
+    A record's `__set_name__` calls it, and Python that in those only: the metaclass of a declaration takes the record out before.
+
+    Raises:
+        DeclarationError: always.
+    """
+    from . import generator
+
+    generator.refuse_specifier(cls, name, specifier)
 
 
 class Field(NamedTuple):
@@ -39,7 +58,9 @@ class Field(NamedTuple):
     alias: str | None = None
 
     def __specifier_call__(self) -> RecordedCall:
-        kwargs: dict[str, object] = {"kw_only": self.kw_only, **given(alias=self.alias), **dict(self.unknown)}
+        kwargs: dict[str, object] = {"kw_only": self.kw_only, **dict(self.unknown)}
+        if self.alias is not None:
+            kwargs["alias"] = self.alias
         if self.default_factory is not None:
             kwargs["default_factory"] = self.default_factory
         elif self.default is not MISSING:
@@ -47,10 +68,7 @@ class Field(NamedTuple):
         return RecordedCall(language.FIELD, kwargs=kwargs)
 
     def __set_name__(self, owner: type, name: str) -> None:
-        # The metaclass of a declaration takes specifiers out of the class body before Python comes here.
-        from . import generator
-
-        generator.refuse_specifier(owner, name, language.FIELD)
+        refuse_misplaced(owner, name, language.FIELD)
 
 
 class Const(NamedTuple):
@@ -116,3 +134,8 @@ def const(value: T) -> T:
     'circular'
     """
     return value if isinstance(value, Const) else cast(T, Const(value))
+
+
+def constructor_argument(*, default: T, kw_only: bool, alias: str) -> T:
+    """For type checkers only: an argument of every generated constructor, under another name than its attribute's."""
+    raise NotImplementedError

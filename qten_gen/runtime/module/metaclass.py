@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
     from ..declaring.arithmetic import derived
     from ..declaring.children import sequential, submodule
-    from ..declaring.constructor_argument import constructor_argument
-    from ..declaring.fields import field
+    from ..declaring.fields import constructor_argument, field
     from ..declaring.generator import ClassStatement, ModuleDecl
     from ..declaring.parameters import buffer, param
     from ..declaring.summary import Summary
@@ -145,7 +144,7 @@ class ModuleMeta(DeclarationMeta):
 
 
 def _given(summary: Summary, attribute: str) -> dict[str, str]:
-    """What the fields give for an attribute that few of them have, such as `alias`."""
+    """The values of an attribute that few fields have, such as `alias`, by the name of the field."""
     found = ((field.name, getattr(field, attribute, None)) for field in summary.fields)
     return {name: given for name, given in found if given is not None}
 

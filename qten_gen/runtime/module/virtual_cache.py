@@ -23,7 +23,7 @@ from torch.nn import Module, Parameter
 
 from ..declaring.virtual_fields import Virtual
 from .core.module_base import VIRTUAL_CACHE, ModuleBase
-from .core.symbolic_tracing import of_torch
+from .core.registered_properties import of_torch
 from .virtual_tensors import compute, dtype_device_source, virtual
 
 _CONSTANTS = (
@@ -154,7 +154,7 @@ def _source(attributes: dict[str, Any], name: str) -> _Source:
 
 
 def _counted(tensor: Tensor) -> tuple[object, ...]:
-    """What stays while a tensor has the same elements, as long as everybody who changes them counts."""
+    """A mark that stays while a tensor has the same elements, as long as everybody who changes them counts."""
     return tensor._version, tensor.data_ptr(), tensor.requires_grad
 
 

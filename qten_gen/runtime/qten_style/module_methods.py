@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 from torch import Tensor
 
-from ..module.core.giving_way import giving_way
+from ..module.core.yielding_names import yields_names
 from ..module.declared_module import DeclaredModule
 from . import module_devices
-from .assignment import LabelledAssignment
 from .devices import Device
+from .labelled_assignment import LabelledAssignment
 
 if TYPE_CHECKING:
     from typing import Self
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .labelled import LabelledTensor
 
 
-@giving_way("register", "get_applicable_types", "allows", "invoke")
+@yields_names("register", "get_applicable_types", "allows", "invoke")
 class ModuleMethods(DeclaredModule, LabelledAssignment):
     """The methods of every Module, whose names classes may take. The examples are about the class `Linear` of Module."""
 

@@ -18,8 +18,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
-from .assignment import ChecksAssignment
 from .instance_properties import ABSENT, InstanceProperty, Kind, class_attribute, give
+from .labelled_assignment import ChecksAssignment
 
 M = TypeVar("M", bound=nn.Module)
 
@@ -36,7 +36,7 @@ class VirtualTensorAttributes(NamedTuple):
 
 @dataclass(eq=False)
 class _Record:
-    """What a module keeps of a virtual tensor: the class and attribute it belongs to, and how it is computed."""
+    """The record of a virtual tensor in its module: its class and attribute, and how it is computed."""
 
     cls: type[nn.Module]
     name: str

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import index as integer
-from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, Never, NoReturn, TypeVar, cast, overload
 
 import torch
 from torch import Size, Tensor
@@ -15,6 +15,7 @@ from torch.utils import _pytree
 from .core.construction import DeviceSpec
 from .core.errors import describe
 from .core.indices import Index, IndexItem
+from .core.keywords import reports_missing, unexpected
 from .core.lookup import Key, get, owner_of
 from .core.stored import Stored
 from .core.tensor_shapes import common_leading
@@ -311,14 +312,32 @@ class LazyStack(Generic[B]):
         return batch, positions < torch.tensor(lengths, device=self.device).unsqueeze(1)
 
 
-def lazy_or_dense(objects: Sequence[B]) -> B | LazyStack[B]:
-    """One object where all can be stacked, else a lazy stack of them; for `maybe_dense_stack`.
+@reports_missing("items", None)
+def lazy_stack(cls: type[B], items: Sequence[B], **refused: Never) -> LazyStack[B]:
+    """Objects of this class along a new first batch dimension, without a copy; their shapes may differ.
+
+    >>> Batch.lazy_stack([Batch(torch.ones(2)), Batch(torch.ones(3))]).get("tokens", as_list=True)
+    [tensor([1., 1.]), tensor([1., 1., 1.])]
 
     Raises:
         TypeError: they are of different classes.
         ValueError: there are none.
     """
-    lazy = LazyStack(objects)
+    if refused or items is None:
+        raise unexpected(cls, "lazy_stack", refused, items=items)
+    return LazyStack(items)
+
+
+@reports_missing("items", None)
+def maybe_dense_stack(cls: type[B], items: Sequence[B], **refused: Never) -> B | LazyStack[B]:
+    """`torch.stack` where the objects allow it, else `lazy_stack`, with its errors.
+
+    >>> Batch.maybe_dense_stack([Batch(torch.ones(2)), Batch(torch.ones(2))]).batch_size
+    torch.Size([2])
+    """
+    if refused or items is None:
+        raise unexpected(cls, "maybe_dense_stack", refused, items=items)
+    lazy = LazyStack(items)
     try:
         return lazy.dense()
     except (TypeError, ValueError, RuntimeError):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import takewhile
 
 from lsprotocol import types
 
-from ...generate.fixing import fixed
 from ...generate.suppression import can_be_suppressed
 from ...model.diagnostics import Diagnostic
 from ...read.encoding import decode
@@ -76,12 +76,18 @@ def _touch(one: types.Range, other: types.Range) -> bool:
 
 def _mended(found: Iterable[Diagnostic], data: bytes) -> str | None:
     """The text with all findings mended that have a fix; None if that changes nothing."""
-    with_fix = [item for item in found if item.fix is not None]
-    for path, changed in fixed(with_fix, {item.path: data for item in with_fix}).items():
-        text = decode(changed, path)
-        if changed != data and isinstance(text, str):
-            return text
-    return None
+    with_fix = tuple(item for item in found if item.fix is not None)
+    return _fixed(with_fix, data) if with_fix else None
+
+
+@lru_cache(maxsize=32)
+def _fixed(found: tuple[Diagnostic, ...], data: bytes) -> str | None:
+    """The text of one file mended. Editors ask whenever the cursor has moved, so the answers are kept."""
+    from ...generate.fixing import fixed
+
+    (changed,) = fixed(found, {item.path: data for item in found}).values()
+    text = decode(changed, "") if isinstance(changed, bytes) and changed != data else None
+    return text if isinstance(text, str) else None
 
 
 def _edit(old: str, new: str, uri: str, version: int | None, lines: Lines) -> types.WorkspaceEdit:

@@ -28,9 +28,6 @@ class Rotary(nn.Module):
 class Net(Module):
     """Nothing keeps the arguments of an `__init__` that is written by hand."""
 
-    linear: nn.Linear
-    rotary: Rotary
-
     def __init__(self, dim: int) -> None:
         super().__init__()
         self.dim = dim
@@ -39,7 +36,8 @@ class Net(Module):
 
 
 def test_state_without_a_reset_parameters_is_named_and_nothing_has_changed() -> None:
-    net = Net.on_meta(2)
+    with torch.device("meta"):
+        net = Net(2)
     with pytest.raises(RuntimeError) as caught:
         net.materialize("cpu", seed=0)
 
@@ -61,7 +59,9 @@ def test_a_module_above_can_fill_what_a_layer_of_another_library_does_not() -> N
             nn.init.ones_(self.rotary.scale)
             self.rotary.inv_freq = 1 / (10 ** (torch.arange(self.dim) / self.dim))
 
-    rotary = Filling.on_meta(3).materialize("cpu", seed=0).rotary
+    with torch.device("meta"):
+        filling = Filling(3)
+    rotary = filling.materialize("cpu", seed=0).rotary
     assert rotary.scale.tolist() == [1.0] * 3
     torch.testing.assert_close(rotary.get_buffer("inv_freq"), Rotary(3).get_buffer("inv_freq"), rtol=0, atol=0)
 
@@ -130,6 +130,18 @@ def test_an_initialisation_that_decides_by_random_values_is_refused() -> None:
     ) as caught:
         Rejecting.on_meta().materialize("cpu", seed=0)
     assert any("Rejecting.reset_parameters" in note for note in caught.value.__notes__)
+
+
+def test_an_initialisation_that_reads_memory_that_nothing_wrote_is_refused() -> None:
+    class Reading(Module):
+        weight: nn.Parameter = param(
+            3, initializer=lambda x: x if x.is_meta else x.fill_(torch.empty(2, 3).sum().item())
+        )
+
+    with pytest.raises(
+        RuntimeError, match=r"reads the element \[\] of a tensor that nothing has written; fill what it reads"
+    ):
+        Reading.on_meta().materialize("cpu", seed=0)
 
 
 def test_an_initialisation_may_decide_by_values_that_it_computed() -> None:

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import ModuleType
-from typing import Any, TypeVar, cast
+from typing import Any, Never, TypeVar, cast
 
 from torch import Size, Tensor
 
 from ..core.construction import DeviceLike, construct
 from ..core.contents import nested_class, tensors_of
 from ..core.errors import describe, suggestion
+from ..core.keywords import reports_missing, unexpected
 from ..core.names import NamesLike
 from ..core.sizes import BatchSize
 from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
+from ..core.tensor_shapes import common_leading
 from ..core.tensordict_library import collection_class, is_tensordict, library, made_of
 
 T = TypeVar("T", bound=Stored)
 
 
+@reports_missing("values", None)
 def from_dict(
     cls: type[T],
     values: Mapping[str, object],
@@ -29,11 +32,14 @@ def from_dict(
     names: NamesLike = None,
     auto_batch_size: bool | None = None,
     batch_dims: int | None = None,
+    **refused: Never,
 ) -> T:
     """Construct from a mapping, as `to_dict` returns it; mappings in place of nested objects become those objects.
 
-        Batch.from_dict({"tokens": torch.ones(4, 7), "point": {"weight": torch.ones(4)}}, batch_size=4)
-        Batch.from_dict({"tokens": torch.ones(4, 7)}, batch_dims=1)
+    >>> Batch.from_dict({"tokens": torch.arange(2)}, batch_size=2).tokens
+    tensor([0, 1])
+    >>> Batch.from_dict({"tokens": torch.ones(4, 7)}, batch_dims=1).batch_size
+    torch.Size([4])
 
     Args:
         values: A value for each field that has no default. Each tensor has a shape that starts with the batch size.
@@ -48,6 +54,8 @@ def from_dict(
         TypeError: a key is not a field, or a field without default is missing.
         ValueError: a shape does not start with the batch size, or it is both given and to be found.
     """
+    if refused or values is None:
+        raise unexpected(cls, "from_dict", refused, values=values)
     if not isinstance(values, Mapping):
         raise TypeError(f"{cls.__name__}.from_dict: expected a mapping of fields to values, got {describe(values)}")
     for name in values:
@@ -102,11 +110,7 @@ def _entries_of(made: ModuleType, values: Mapping[str, object], batch_size: Size
 def _shared_dimensions(cls: type[Stored], values: Mapping[str, object]) -> Size:
     """The longest shape that the shapes of all tensors start with that the batch carries; none where there are no tensors."""
     shapes = list(_shapes(cls, values))
-    size = shapes[0] if shapes else Size()
-    for shape in shapes:
-        while shape[: len(size)] != size:
-            size = size[:-1]
-    return size
+    return common_leading(shapes) if shapes else Size()
 
 
 def _shapes(cls: type[Stored], values: Mapping[str, object]) -> Iterator[Size]:
@@ -129,7 +133,7 @@ def _shapes(cls: type[Stored], values: Mapping[str, object]) -> Iterator[Size]:
 
 
 def _shapes_in_dict(value: object) -> Iterator[Size]:
-    """The shapes of what a dict holds that becomes a TensorDict, dicts in it included."""
+    """The shapes of the values of a dict that becomes a TensorDict, dicts in it included."""
     for part in cast("dict[str, object]", value).values() if isinstance(value, dict) else ():
         if isinstance(part, Tensor):
             yield part.shape

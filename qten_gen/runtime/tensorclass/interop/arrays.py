@@ -110,6 +110,10 @@ def from_numpy(
 ) -> T:
     """Construct from a mapping of arrays, as `numpy` returns it, or from a structured array, whose shape is the batch size.
 
+    >>> import numpy as np
+    >>> Batch.from_numpy({"tokens": np.arange(2)}, batch_size=2).tokens
+    tensor([0, 1])
+
     Tensors share memory with the arrays where those are writable and densely laid out, and no device asks for a copy; the columns
     of a structured array are copied.
 

@@ -9,11 +9,9 @@ from ..core.errors import describe
 from ..core.stored import Stored
 from ..methods.operands import Function
 from . import (
-    activations,
     arithmetic,
     casting,
     comparing,
-    copying,
     functions,
     indexed,
     losses,
@@ -21,7 +19,7 @@ from . import (
     reduction_table,
     shape_table,
     special,
-    special_functions,
+    without_method,
 )
 from .entries import Group, Operation
 
@@ -29,8 +27,8 @@ GROUPS: tuple[Group, ...] = (
     special.GROUP,
     arithmetic.GROUP,
     functions.GROUP,
-    special_functions.GROUP,
-    activations.GROUP,
+    without_method.GROUP,
+    without_method.ACTIVATION_GROUP,
     reduction_table.GROUP,
     reduction_table.RUNNING_GROUP,
     ordering.GROUP,
@@ -40,7 +38,7 @@ GROUPS: tuple[Group, ...] = (
     indexed.GROUP,
     shape_table.CREATING_GROUP,
     casting.GROUP,
-    copying.GROUP,
+    casting.COPYING_GROUP,
     losses.GROUP,
     comparing.GROUP,
 )
@@ -85,7 +83,7 @@ for _group in GROUPS:
 
 
 def methods() -> dict[str, Function]:
-    """What TensorClass has as methods, by name: the methods of the table and their twins in place."""
+    """The methods of the table and their twins in place, by name."""
     made: dict[str, Function] = {}
     for operation in OPERATIONS:
         if operation.is_method:
@@ -96,7 +94,7 @@ def methods() -> dict[str, Function]:
 
 
 def torch_functions() -> dict[Callable[..., object], Function]:
-    """What to call for the functions of torch, where one of their arguments is an object."""
+    """The handlers of the functions of torch, for calls with an object among the arguments."""
     made: dict[Callable[..., object], Function] = {}
     for operation in OPERATIONS:
         made |= dict.fromkeys(operation.torch_functions, operation.handler or _of_input(operation.method))
