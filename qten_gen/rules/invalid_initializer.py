@@ -10,6 +10,7 @@ A string names a method of the class. It is called with the tensor and can read 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from keyword import iskeyword
 
 from ..common.suggestions import did_you_mean
 from ..model import BufferDecl, ModuleDecl, ParameterDecl, Value, language
@@ -56,7 +57,8 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 def _wrong_value(name: str, given: Value, context: RuleContext) -> tuple[str, str] | None:
     """What is wrong with what computes the value of a field, and how to fix it."""
     if given.method is not None:
-        return _missing_method(given.method, context, f"define {given.method}(self) -> Tensor, or pass a function")
+        missing = _missing_method(given.method, context, f"define {given.method}(self) -> Tensor, or pass a function")
+        return _no_name(given.method, "value") or missing
     is_constant = given.literal is not None or not given.is_callable
     if is_constant or (not given.is_container and kind_of(given, context) is not None):
         shown = given.text if len(given.text) <= _SHOWN else f"{given.text[:_SHOWN]}..."
@@ -68,7 +70,8 @@ def _wrong_value(name: str, given: Value, context: RuleContext) -> tuple[str, st
 def _problem(name: str, given: Value, context: RuleContext) -> tuple[str, str] | None:
     """What is wrong with the initializer of a field, and how to fix it."""
     if given.method is not None:
-        return _missing_method(given.method, context, f"define {given.method}(self, tensor), or pass a function")
+        missing = _missing_method(given.method, context, f"define {given.method}(self, tensor), or pass a function")
+        return _no_name(given.method, "initializer") or missing
     if given.literal is not None:
         example = f"partial(nn.init.constant_, val={given.literal})"
         return f"the initializer of {name} is {given.literal}, which is not a function", f"write {example}"
@@ -87,6 +90,17 @@ def _problem(name: str, given: Value, context: RuleContext) -> tuple[str, str] |
             "write a function that fills it in place, such as nn.init.zeros_ or lambda tensor: tensor.normal_()",
         )
     return None
+
+
+def _no_name(method: str, argument: str) -> tuple[str, str] | None:
+    """What is wrong with a string that is to name a method, which generated code calls by this name."""
+    if method.isidentifier() and not iskeyword(method):
+        return None
+    shown = repr(method if len(method) <= _SHOWN else f"{method[:_SHOWN]}...")
+    return (
+        f"{shown} is not the name of a method",
+        f'write {argument}="name", with a method of this name, or pass a function',
+    )
 
 
 _SHOWN = 60
