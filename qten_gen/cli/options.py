@@ -80,6 +80,7 @@ class ShowOptions:
 
     target: str
     json: bool
+    schema: bool
     color: Color
 
 
