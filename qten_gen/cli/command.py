@@ -175,12 +175,10 @@ def _generate(options: Options, started: float, began: int, out: TextIO, err: Te
     config = settings.of(options.paths[0] if options.paths else ".")
     from ..run.run import run
     from .printing import print_outcome
-    from .progress import Progress
 
     paths = given_paths(options.paths, config)
     writes, explains = options.mode == "write", needs_reasons(options, config)
-    with Progress(err, options.quiet) as told:
-        outcome = run(paths, settings, writes, explains, told)
+    outcome = run(paths, settings, writes, explains)
     mended: tuple[Diagnostic, ...] = ()
     if options.fix and any(item.fix is not None for item in outcome.diagnostics):
         from ..run.fixing import fix

@@ -8,7 +8,6 @@ from enum import Enum
 from typing import Literal, NamedTuple, TextIO
 
 from ..project.config import Config, source_paths
-from ..project.settings_table import DOCUMENTS
 from .color import wants_color
 
 COMMANDS = ("init", "check", "doctor", "explain", "show", "inspect", "lock", "adopt", "stubs", "lsp")
@@ -198,4 +197,4 @@ def needs_reasons(options: Options, config: Config) -> bool:
 
 def lists_stale_files(form: str, options: Options) -> bool:
     """Whether a format lists the outputs that are out of date. Most do not if the run writes them."""
-    return form == "json" or (form in ("github", *DOCUMENTS) and options.mode != "write")
+    return form == "json" or (form == "github" and options.mode != "write")

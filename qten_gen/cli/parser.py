@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from .. import __version__
-from ..project.settings_table import DOCUMENTS, OUTPUT_FORMATS
+from ..project.settings_table import OUTPUT_FORMATS
 from .help_texts import DESCRIPTIONS, EPILOGS
 from .misuse import UsageError, near_option
 from .options import (
@@ -92,8 +92,8 @@ def _conflict(options: Options) -> str | None:
         return "--fix cannot write to standard input"
     if options.watch and takes_text:
         return "--watch cannot be combined with standard input"
-    if options.watch and options.output_format in DOCUMENTS:
-        return f"--watch cannot be combined with --output-format {options.output_format}, which is a single document"
+    if options.watch and options.output_format == "json":
+        return "--watch cannot be combined with --output-format json, which is a single document"
     return None
 
 
