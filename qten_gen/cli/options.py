@@ -79,6 +79,7 @@ class ShowOptions:
 
     target: str
     json: bool
+    schema: bool
     color: Color
 
 

@@ -244,6 +244,7 @@ def _explain(parser: _Parser) -> None:
 def _show(parser: _Parser) -> None:
     parser.add_argument("target", metavar="TARGET", help=argparse.SUPPRESS)
     _add_json(parser)
+    parser.add_argument("--schema", action="store_true", help="print the JSON schema of the constructor arguments")
     _add_color(parser)
 
 
@@ -352,7 +353,7 @@ _USAGES = {
     "check": "[options] [PATH ...]",
     "doctor": "[--json]",
     "explain": "[CODE]",
-    "show": "[--json] [--color WHEN] TARGET",
+    "show": "[--json] [--schema] [--color WHEN] TARGET",
     "inspect": "[options] TARGET | --all",
     "lock": "[options] [TARGET ...]",
     "adopt": "[options] [PATH ...]",

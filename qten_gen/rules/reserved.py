@@ -52,7 +52,7 @@ arguments, and those that generated code or loading a state dict depends on."""
 
 GIVING_WAY = frozenset(
     """
-    allows export export_all freeze from_config get_applicable_types get_config gpu invoke kept_names materialize
+    allows config_schema export export_all freeze from_config get_applicable_types get_config gpu invoke kept_names materialize
     optimizer_groups register to_device unfreeze
     """.split()
 )
