@@ -143,13 +143,13 @@ def source_graph(
     origins: Mapping[str, Origin],
     scans: Mapping[str, Scan],
     generated: Collection[str] = (),
-    outside: Collection[str] = (),
+    modules: "Modules | None" = None,
 ) -> SourceGraph:
     """Build the graph. Both mappings have the same keys.
 
-    `generated` are the paths of files that have outputs, and `outside` those of files that are not part of the project.
+    `generated` are the paths of files that have outputs, and `modules` the sources by module name, if they are known.
     """
-    modules = Modules.of(origins, outside)
+    modules = modules or Modules.of(origins)
     imports = {path: modules.find(origins[path], found.imports) for path, found in scans.items()}
     imported = frozenset(target for path, targets in imports.items() for target in targets if target != path)
     relevant = frozenset(_relevant(scans, imports, modules, origins, generated))

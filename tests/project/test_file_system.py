@@ -304,10 +304,10 @@ def test_a_folder_that_only_lists_is_named(qten_gen: Command, monkeypatch: pytes
     qten_gen.write("closed/model.py", BATCH)
     original = walk._status
 
-    def refuse(path: str, entry: Any) -> os.stat_result:
+    def refuse(path: str, entry: Any, generated: bool) -> os.stat_result:
         if path == "closed/model.py":
             raise PermissionError(errno.EACCES, "Permission denied")
-        return original(path, entry)
+        return original(path, entry, generated)
 
     monkeypatch.setattr(walk, "_status", refuse)
     result = qten_gen(".")
