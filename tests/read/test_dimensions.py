@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qten_gen.model import Dim, DimError, dim_names
-from qten_gen.model.dimensions import in_words, to_python
+from qten_gen.model.dimensions import in_words, substituted, to_python
 from qten_gen.read.dimensions import parse
 
 
@@ -61,6 +61,11 @@ def test_the_names_of_an_expression_are_those_that_it_reads() -> None:
     dim = read("max(config.heads, config.heads, dim[index]) if min.a else 2")
 
     assert dim_names(dim) == {"config", "dim", "index", "min"}
+
+
+def test_names_are_replaced_by_expressions_in_parentheses() -> None:
+    assert substituted(read("max(a, 1) * b"), {"a": Dim("c"), "b": read("c + 1")}.get) == Dim("max(c, 1) * (c + 1)")
+    assert substituted(read("a * b"), {"a": Dim("c")}.get) is None
 
 
 @pytest.mark.parametrize(
