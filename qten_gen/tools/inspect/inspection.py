@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from ...runtime.module.outline.entries import ModuleEntry
+from ...runtime.module.outline.model_tree import ModuleEntry
 from ...runtime.module.outline.walking import contents_of
 from ...runtime.tensorclass.core.stored import Stored
 from .arguments import call, read_arguments

@@ -13,7 +13,7 @@ from ...model import TensorClassDecl
 from ...runtime.declaring.declared_class import DeclaredClass
 from ...runtime.module.core.module_base import ModuleBase
 from ...runtime.module.kept_dtypes import kept_tensors
-from ...runtime.module.outline.entries import TensorEntry
+from ...runtime.module.outline.model_tree import TensorEntry
 from ...runtime.module.outline.walking import contents_of
 from ..inspect.construction import on_fakes
 from ..inspect.importing import named

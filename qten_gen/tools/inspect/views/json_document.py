@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from ....runtime.module.outline.entries import ModuleEntry, TensorEntry
+from ....runtime.module.outline.model_tree import ModuleEntry, TensorEntry
 from ..inspection import Inspection
 from ..memory import Memory
 from ..runs import Call, Finding, Other, Run, Shape, Structure, TensorShape
