@@ -14,7 +14,7 @@
 #   make test-model     many more random sequences of operations than the tests try, others each time
 #   make fuzz           random declarations, generated, run and type-checked, for SECONDS=600 seconds
 #   make stress         writers and readers of one memory map, killed at random times, for three minutes
-#   make typing-scoreboard  docs/typing-scoreboard.md: what four type checkers see
+#   make typing-scoreboard  docs/evidence/typing-scoreboard.md: what four type checkers see
 #   make bench          the benchmarks
 #   make bench-chart    the comparison of TensorClasses, and the chart of it in docs/
 #   make docs           the documentation as a site, in build/site
@@ -100,14 +100,14 @@ test-long: $(INSTALLED)
 	$(PYTEST) $(LONG)
 
 architectures: $(INSTALLED)
-	$(BIN)/python -c 'import accelerate, lightning, transformers' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[architectures]'
+	$(BIN)/python -c 'import accelerate, lightning, peft, transformers' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[architectures]'
 	$(BIN)/pyright --pythonpath $(BIN)/python tests/architectures
 	$(PYTEST) tests/architectures tests/module/torch_tools/test_loops.py
 
 typing-scoreboard: $(INSTALLED)
 	test -x $(BIN)/pyrefly || $(BIN)/python -m pip install --quiet --editable '.[scoreboard]'
-	$(BIN)/python -m tests.typing.scoreboard > docs/typing-scoreboard.new
-	mv docs/typing-scoreboard.new docs/typing-scoreboard.md
+	$(BIN)/python -m tests.typing.scoreboard > docs/evidence/typing-scoreboard.new
+	mv docs/evidence/typing-scoreboard.new docs/evidence/typing-scoreboard.md
 
 test-oldest:
 	$(MAKE) --no-print-directory test PYTHON=$(PYTHON) VENV=$(VENV)-oldest TESTS='$(GENERATOR_TESTS)'
@@ -178,13 +178,13 @@ generate: $(INSTALLED)
 	$(BIN)/python -m qten_gen.rules.documentation codes > qten_gen/common/diagnostic_codes.py
 	$(BIN)/python -m qten_gen.project.settings_table > docs/settings.schema.json
 	for file in arithmetic arranging copying operators reductions; do \
-		$(BIN)/python -m qten_gen.runtime.tensorclass.operations.stub $$file > stubs/qten_gen_typing/$$file.pyi || exit 1; \
+		$(BIN)/python -m templates.operation_types $$file > stubs/qten_gen_typing/$$file.pyi || exit 1; \
 	done
-	for file in fields writing conversion processes; do \
+	for file in fields writing conversion interop storage processes; do \
 		$(BIN)/python -m templates.members $$file > stubs/qten_gen_typing/$$file.pyi || exit 1; \
 	done
-	$(BIN)/python -m qten_gen.runtime.tensorclass.operations.documentation > docs/operations.md
-	$(BIN)/python -m qten_gen.runtime.tensorclass.from_tensordict > docs/from-tensordict.md
+	$(BIN)/python -m templates.operations_page > docs/operations.md
+	$(BIN)/python -m templates.from_tensordict_page > docs/from-tensordict.md
 
 peers: $(INSTALLED)
 	$(BIN)/python -m tests.peers.run '$(CHECKOUT)'

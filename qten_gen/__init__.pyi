@@ -18,15 +18,19 @@ from .runtime.declaring.children import submodule as submodule
 from .runtime.declaring.containers import ModuleDict as ModuleDict
 from .runtime.declaring.containers import ModuleList as ModuleList
 from .runtime.declaring.containers import Sequential as Sequential
+from .runtime.declaring.containers import Unbatched as Unbatched
 from .runtime.declaring.fields import const as const
 from .runtime.declaring.fields import field as field
 from .runtime.declaring.in_memory import NotGeneratedError as NotGeneratedError
 from .runtime.declaring.in_memory import StaleWarning as StaleWarning
 from .runtime.declaring.parameters import buffer as buffer
 from .runtime.declaring.parameters import param as param
-from .runtime.declaring.unbatched import Unbatched as Unbatched
 from .runtime.declaring.virtual_fields import virtual as virtual
+from .runtime.module.comparing import compare as compare
 from .runtime.module.functional import Functional as Functional
+from .runtime.module.selecting import audit as audit
+from .runtime.module.selecting import partition as partition
+from .runtime.module.selecting import select as select
 from .runtime.qten_style.devices import Device as Device
 from .runtime.qten_style.devices import DeviceBounded as DeviceBounded
 from .runtime.qten_style.frozen_dict import FrozenDict as FrozenDict
@@ -69,9 +73,11 @@ __all__ = [
     "TensorClass",
     "Unbatched",
     "VirtualTensor",
+    "audit",
     "buffer",
     "check",
     "choice",
+    "compare",
     "const",
     "deferred_init",
     "derived",
@@ -87,6 +93,8 @@ __all__ = [
     "meta_like",
     "nograd_tensors",
     "param",
+    "partition",
+    "select",
     "sequential",
     "submodule",
     "virtual",

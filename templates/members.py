@@ -36,13 +36,24 @@ FILES = {
         "methods.applying",
         "methods.conversion",
         "methods.text",
-        "interop.tensordicts",
-        "interop.tensordict_views",
-        "interop.arrays",
         "storage.pickling",
         "torch_tools.datasets",
         "torch_tools.transforms",
         "torch_tools.uncommon_trees",
+    ),
+    "interop": (
+        "fields.from_dict",
+        "interop.tensordicts",
+        "interop.tensordict_views",
+        "interop.arrays",
+        "interop.records",
+        "lazy_stack",
+    ),
+    "storage": (
+        "storage.memory_map",
+        "storage.state_dict",
+        "storage.load_state",
+        "storage.safetensors_files",
     ),
     "processes": (
         "processes.shared_memory",
@@ -55,7 +66,7 @@ FILES = {
 
 _ALL = {module for modules in FILES.values() for module in modules}
 
-_OWN = {"T_co": "T", "Self": "T"}
+_OWN = {"T_co": "T", "Self": "T", "B": "T"}
 """Names for the class of the object: one type variable, because jedi takes `Self` for the class that defines the method."""
 
 
@@ -66,6 +77,7 @@ class Method:
     name: str
     module: str
     function: str
+    on_class: bool = False
 
 
 def methods() -> Iterator[Method]:
@@ -82,10 +94,10 @@ def methods() -> Iterator[Method]:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute(value=ast.Name(id=module), attr=function)):
                 if modules.get(module) in _ALL:
                     yield Method(name, modules[module], function)
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name("Late"), args=arguments)):
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(ast.Name("Late"), arguments, keywords)):
                 named = [str(ast.literal_eval(argument)) for argument in arguments]
                 if named[0] in _ALL:
-                    yield Method(name, named[0], named[1] if named[1:] else name)
+                    yield Method(name, named[0], named[1] if named[1:] else name, on_class=bool(keywords))
 
 
 def stub(file: str) -> str:
@@ -144,24 +156,29 @@ class _Source:
         *overloads, written = found
         for at, signature in enumerate(overloads or [written]):
             last = at == len(overloads or [written]) - 1
-            yield from self._signature(method.name, signature, ast.get_docstring(written) if last else None)
+            yield from self._signature(method, signature, ast.get_docstring(written) if last else None)
 
-    def _signature(self, name: str, function: ast.FunctionDef, doc: str | None) -> Iterator[str]:
+    def _signature(self, method: Method, function: ast.FunctionDef, doc: str | None) -> Iterator[str]:
         for decorator in function.decorator_list:
             if not isinstance(decorator, ast.Call):  # such as @overload; a call changes errors, not types
                 yield f"    @{self._text(decorator)}"
+        if method.on_class:
+            yield "    @classmethod"
         arguments = function.args
         if arguments.kwarg is not None and arguments.kwarg.arg == "refused":
             arguments.kwarg = None
         (arguments.posonlyargs or arguments.args)[0].annotation = None
         arguments.defaults = [_shown(default) for default in arguments.defaults]
         arguments.kw_defaults = [default and _shown(default) for default in arguments.kw_defaults]
-        made = ast.FunctionDef(name, arguments, [ast.Pass()], [], self._own(function.returns), lineno=1, col_offset=0)
+        made = ast.FunctionDef(
+            method.name, arguments, [ast.Pass()], [], self._own(function.returns), lineno=1, col_offset=0
+        )
         for argument in ast.walk(arguments):
             if isinstance(argument, ast.arg):
                 argument.annotation = self._own(argument.annotation)
         if _mentions_own(made):
-            (arguments.posonlyargs or arguments.args)[0].annotation = ast.Name("T")
+            own = ast.parse("type[T]" if method.on_class else "T", mode="eval").body
+            (arguments.posonlyargs or arguments.args)[0].annotation = own
         line = ast.unparse(ast.fix_missing_locations(made)).splitlines()[0]
         yield f"    {line}" if doc else f"    {line} ..."
         if doc:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from ..project.apply import Change, diff, write
 from ..project.config import Settings, load
-from ..project.paths import read_all, read_regular
+from ..project.paths import leads_below, read_all, read_regular
 from ..report.concise import headline
 from ..run.run import parts
 from ..tools.adopt.adoption import Level, Options
@@ -105,7 +105,7 @@ def _adopt(options: AdoptOptions, out: TextIO, err: TextIO) -> int:
         changes += [Change(path, texts[path], data) for path, data in sorted(outcome.texts.items())]
     outcome = _together(outcomes)
     if options.write:
-        failures += _write(changes)
+        failures += _write(changes, paths)
     _print(outcome, changes, options, perf_counter() - started, out, err)
     err.writelines(f"error: {failure}\n" for failure in failures)
     if failures:
@@ -132,14 +132,22 @@ def _together(outcomes: Sequence[Outcome]) -> Outcome:
     )
 
 
-def _write(changes: Sequence[Change]) -> list[str]:
-    """Make the changes, each whole or not at all, and return what went wrong. A file that somebody has just changed stays."""
+def _write(changes: Sequence[Change], paths: Sequence[str]) -> list[str]:
+    """Make the changes, each whole or not at all, and return what went wrong.
+
+    A file that somebody has just changed stays, and so does one outside `paths` that a link leads to.
+    """
     failures: list[str] = []
     written: set[str] = set()
     for change in changes:
         real = os.path.realpath(change.path)
         if real in written:
             continue  # a link to a file that this run has changed
+        if not leads_below(change.path, paths):
+            failures.append(
+                f"{change.path}: it is a link to {real}, outside the given paths; name that file to edit it"
+            )
+            continue
         try:
             if read_regular(change.path) != change.old:
                 failures.append(f"{change.path}: it has changed meanwhile; run the command again")

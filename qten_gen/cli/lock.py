@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from ..project.config import Config, load
@@ -26,6 +26,8 @@ def lock(options: LockOptions, out: TextIO, err: TextIO) -> int:
     config = load(".")
     targets = _targets(options.targets, config.locks)
     root = config.root or "."
+    if options.load is not None:
+        return _load(options.load, targets, root, out)
     from ..tools.lock.unchanged import Seen, remember, unchanged
 
     seen = unchanged(root)
@@ -34,7 +36,7 @@ def lock(options: LockOptions, out: TextIO, err: TextIO) -> int:
     if stale:
         from ..tools.lock.keeping import Keeper
 
-        keeper = Keeper(_roots(config), check=options.check, accept=options.accept)
+        keeper = Keeper(root, _roots(config), check=options.check, accept=options.accept, fix=options.fix)
         for target in stale:
             kept = keeper.keep(target, lock_path(root, target))
             if kept.files is None or not options.quiet:
@@ -45,10 +47,67 @@ def lock(options: LockOptions, out: TextIO, err: TextIO) -> int:
             if kept.files is not None:
                 seen = Seen(seen.targets | {target}, {**seen.files, **kept.files})
         remember(root, seen)
+    for problem in _misspelt(config, root, targets):
+        err.write(f"error: {problem}\n")
+        status = max(status, FOUND)
     fresh = len(targets) - len(stale)
     if fresh and not options.quiet:
         out.write(f"{fresh} {'lock' if fresh == 1 else 'locks'} unchanged\n")
     return status
+
+
+def _load(file: str, targets: Sequence[str], root: str, out: TextIO) -> int:
+    """Hold a checkpoint against the lock of one model."""
+    if len(targets) > 1:
+        raise UsageError(f"name the model that {file} is loaded into: {' or '.join(map(_name, targets))}")
+    from ..tools.lock.headers import HeaderError, header
+    from ..tools.lock.loading import held
+    from ..tools.lock.text import LockError, read
+
+    path = lock_path(root, targets[0])
+    try:
+        with open(path, encoding="utf-8") as locked:
+            lock = read(locked.read())
+        stored = header(file)
+    except OSError as error:
+        raise UsageError(f"cannot read {error.filename}: {error.strerror}") from None
+    except (LockError, HeaderError) as error:
+        raise UsageError(str(error) if isinstance(error, HeaderError) else f"{path}: {error}") from None
+    found = held(stored, lock)
+    says = "does not fit" if found.fails else "loads, and differs from" if found.differences else "fits"
+    out.write(f"{file} {says} {path}\n")
+    out.writelines(f"{line}\n" for line in found.lines())
+    return FOUND if found.fails else DONE
+
+
+def may_be_stale(config: Config) -> list[str]:
+    """The locks of the settings whose declarations have changed since they were written, without a look at the code."""
+    root = config.root or "."
+    from ..tools.lock.digests import stale
+
+    return list(stale((lock_path(root, target) for target in config.locks), root))
+
+
+def _misspelt(config: Config, root: str, targets: Sequence[str]) -> Iterator[str]:
+    """What is wrong with the lists of names that the settings name, for the locks of these targets."""
+    paths = {_name(target): lock_path(root, target) for target in targets}
+    known = {_name(target) for target in config.locks}
+    for place, target in config.names:
+        if _name(target) not in known:
+            raise UsageError(f"the settings give {place} the names of {target}, which is not among the locks")
+        path = paths.get(_name(target))
+        if path is None or not os.path.exists(path):
+            continue
+        from ..tools.lock.lists import ListError, misspelt
+        from ..tools.lock.text import LockError, read
+
+        try:
+            with open(path, encoding="utf-8") as file:
+                yield from misspelt(place, root, read(file.read()))
+        except LockError:
+            continue  # which has been reported
+        except ListError as error:
+            yield str(error)
 
 
 def lock_path(root: str, target: str) -> str:

@@ -6,14 +6,12 @@ contains everything except failures and bugs, which go to standard error.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from ..project.apply import Change
 from ..project.config import Config
 from ..project.output_names import source_of
-from ..project.settings_table import DOCUMENTS
 from ..run.run import Outcome
 from .options import Options, lists_stale_files, output_format
 from .summary import summary
@@ -35,7 +33,7 @@ def print_outcome(
 ) -> None:
     """Print the outcome of a run that took `seconds` seconds, and what `--fix` has mended. The last line begins with `at`."""
     form = output_format(options, config)
-    messages = err if options.mode == "diff" or form in DOCUMENTS else out
+    messages = err if options.mode == "diff" or form == "json" else out
     _print_diagnostics(outcome, options, form, err if options.mode == "diff" else out)
     if options.mode == "diff":
         from ..project.apply import diff
@@ -44,9 +42,9 @@ def print_outcome(
     elif not options.quiet:
         _print_changes(outcome, options, messages)
     if not options.quiet:
-        messages.writelines(f"fixed: {item.path}:{item.span.line}: {item.message}\n" for item in mended)
+        messages.writelines(f"fixed: {_shown(item.path)}:{item.span.line}: {_shown(item.message)}\n" for item in mended)
     for failure in outcome.failures:
-        err.write(f"error: {failure.path}: {failure.problem}\n")
+        err.write(f"error: {_shown(failure.path)}: {failure.problem}\n")
     if outcome.crashes:
         from .faults import print_faults
 
@@ -74,14 +72,13 @@ def _print_diagnostics(outcome: Outcome, options: Options, form: str, out: TextI
     """Print the diagnostics, with `--quiet` only the errors. A document is printed even if there are none."""
     shown = [item for item in outcome.diagnostics if item.is_error or not options.quiet]
     stale = _stale_files(outcome) if lists_stale_files(form, options) else ()
-    if shown or stale or form in DOCUMENTS:
-        from .. import __version__
+    if shown or stale or form == "json":
         from ..report import report
         from .checkout import from_top
 
         found, files = from_top(form, shown, stale)
         color = options.color.enabled(out)
-        out.write(report(form, found, files, color=color, version=__version__, page=_page))
+        out.write(report(form, found, files, color=color))
         if form == "full":
             out.write("\n")
 
@@ -96,25 +93,27 @@ def _stale_files(outcome: Outcome) -> Sequence[StaleFile]:
     ]
 
 
-def _page(code: str) -> str:
-    from ..rules import RULES
-
-    return next((rule.__doc__ or "" for rule in RULES if rule.KIND.code == code), "")
-
-
 def _print_changes(outcome: Outcome, options: Options, out: TextIO) -> None:
     """Print a line for each output that is out of date with `--check`, or was changed with `--verbose`."""
     for change in outcome.changes:
         reason = f" ({outcome.reasons[change.path]})" if options.verbose and change.path in outcome.reasons else ""
         if options.mode == "check":
-            out.write(f"{change.kind}: {change.path}{reason or _edited(change)}\n")
+            out.write(f"{change.kind}: {_shown(change.path)}{reason or _edited(change)}\n")
         elif options.verbose:
-            out.write(f"{'removed' if change.new is None else 'written'}: {change.path}{reason}\n")
+            out.write(f"{'removed' if change.new is None else 'written'}: {_shown(change.path)}{reason}\n")
     for path in outcome.blocked:
-        out.write(f"held back: {path} (depends on a file with errors)\n")
+        out.write(f"held back: {_shown(path)} (depends on a file with errors)\n")
     if options.mode == "check" and outcome.changes:
-        command = " ".join(["qten-gen", *(shlex.quote(path) for path in options.paths)])
+        from shlex import join
+
+        command = join(["qten-gen", *options.paths])
         out.write(f"help: run {command}, and commit what it writes\n")
+
+
+def _shown(text: str) -> str:
+    from ..report.concise import visible
+
+    return visible(text)
 
 
 def _edited(change: Change) -> str:

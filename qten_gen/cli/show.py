@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import NamedTuple, TextIO
 
+from ..common.records import replace
 from ..common.suggestions import did_you_mean
 from ..generate.description import Plain, describe, field_details, lines_of, one_line
 from ..generate.plan import plan
@@ -127,7 +127,7 @@ def _described(declaration: Declaration, found: _Found) -> dict[str, Plain]:
     assert found.file is not None
     if not any(item.is_error for item in found.diagnostics):
         alone = replace(found.file, declarations=(declaration,))
-        described |= {"python": render_python(alone), "stub": render_stub(alone)}
+        described |= {"python": render_python(alone), "stub": render_stub(alone, found.state.graph.literal_keys)}
     return described
 
 

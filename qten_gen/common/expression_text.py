@@ -7,8 +7,8 @@ import re
 from functools import lru_cache
 from keyword import iskeyword
 
-_PLAIN = re.compile(r"[\w .+\-*/%()\[\]<>=!,]{1,100}")
-_OTHER_NUMBERS = re.compile(r"\b\d+[^\W\d]|\b0\d")
+_PLAIN = r"[\w .+\-*/%()\[\]<>=!,]{1,100}"
+_OTHER_NUMBERS = r"\b\d+[^\W\d]|\b0\d"
 
 
 @lru_cache(maxsize=1024)
@@ -30,7 +30,7 @@ def is_plain(text: str) -> bool:
     >>> is_plain("3*dim"), is_plain("dim # half"), is_plain("0x10")
     (True, False, False)
     """
-    if not text.isascii() or _PLAIN.fullmatch(text) is None or _OTHER_NUMBERS.search(text) is not None:
+    if not text.isascii() or re.fullmatch(_PLAIN, text) is None or re.search(_OTHER_NUMBERS, text) is not None:
         return False
     return "," not in text or _has_tuples_in_parentheses(text)
 

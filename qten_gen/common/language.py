@@ -50,16 +50,18 @@ REPEAT = "repeat"
 """The keyword of `submodule` and `param` that takes a dimension."""
 WHEN = "when"
 """The keyword that takes a condition."""
+KEEP_DTYPE = "keep_dtype"
+"""The keyword of tensors and children that no cast of the module changes."""
 
 ALIAS = "alias"
 """The keyword of `field` that takes the name of a constructor argument, as PEP 681 defines it."""
 
 SPECIFIER_KEYWORDS = {
     FIELD: ("default", "default_factory", "kw_only", ALIAS),
-    PARAM: ("initializer", "value", "dtype", "requires_grad", WHEN, "tie", REPEAT, "keys", "group", "init"),
-    BUFFER: ("initializer", "value", "dtype", "persistent", WHEN, "init"),
-    SUBMODULE: (WHEN, REPEAT, "keys", "group", "init"),
-    SEQUENTIAL: (WHEN, REPEAT, "keys", "group", "init"),
+    PARAM: ("initializer", "value", "dtype", "requires_grad", WHEN, "tie", REPEAT, "keys", "group", KEEP_DTYPE, "init"),
+    BUFFER: ("initializer", "value", "dtype", "persistent", WHEN, KEEP_DTYPE, "init"),
+    SUBMODULE: (WHEN, REPEAT, "keys", "group", KEEP_DTYPE, "init"),
+    SEQUENTIAL: (WHEN, REPEAT, "keys", "group", KEEP_DTYPE, "init"),
     DERIVED: ("init",),
     CHECK: (),
     VIRTUAL: ("cached", "sources", "cast"),
@@ -67,7 +69,7 @@ SPECIFIER_KEYWORDS = {
 """The keywords that each specifier takes. `submodule` passes all others to the class of the child: `submodule(nn.LayerNorm,
 eps=1e-6)`."""
 
-SPECIFIER_SWITCHES = frozenset({"kw_only", "requires_grad", "persistent", "cast", "init"})
+SPECIFIER_SWITCHES = frozenset({"kw_only", "requires_grad", "persistent", "cast", KEEP_DTYPE, "init"})
 """Those among them that are True or False."""
 
 FLAGS = ("autocast", "frozen", "nocast", "open", "shadow", "tensor_only")

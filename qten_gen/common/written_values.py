@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import MISSING
 from functools import partial
 
 from .literals import literal_of
 
+_MISSING = object()
 _TORCH_HOMES = ("torch", "torch.nn", "torch.nn.init", "torch.nn.functional")
 
 
@@ -24,7 +24,7 @@ def written_as(value: object, text: str) -> bool:
         return literal_of(value) == text
     resolved: object = sys.modules["torch"]
     for part in text.split(".")[1:]:
-        resolved = getattr(resolved, part, MISSING)
+        resolved = getattr(resolved, part, _MISSING)
     return resolved is value
 
 

@@ -20,6 +20,7 @@ from ..model import (
 from ..model.registered import Registered, RegisteredKind
 from . import layout, spelling
 from .call_order import forward_first
+from .literal_keys import keyed_methods
 from .parameters import as_written, of_call, parsed
 from .registered_names import is_told, registered_names
 from .repeated import OVERLOADS, own_methods
@@ -57,6 +58,9 @@ def class_stub(declaration: Declaration, names: StubNames, related: Mapping[str,
     else:
         lines += [*_registered(declaration, names), *own_methods(declaration, names)]
         lines += _calls(declaration, names, related)
+    if names.literal_keys:
+        lines += own_methods(declaration, names) if isinstance(declaration, TensorClassDecl) else ()
+        lines += keyed_methods(declaration, names, related)
     return ClassStub(
         head=f"class {declaration.name}{parameters.pep695}({bases}):{remark}",
         doc=layout.docstring(declaration.doc or f"`{declaration.name}` with exact types.", 4),

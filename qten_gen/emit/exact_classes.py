@@ -1,23 +1,24 @@
 """The classes whose stubs have a class statement, because they say what a declaration cannot.
 
 These are Modules with handlers, Modules that register tensors and children by names in strings or in torch's containers,
-TensorClasses that turn numbers into tensors, and classes that derive from one of these or hold one. For any other class, the
-stub gives the class of the declaration.
+TensorClasses that turn numbers into tensors, and classes that derive from one of these or hold one. With literal keys, these are
+all classes with fields that have a key. For any other class, the stub gives the class of the declaration.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ..model import Declaration, FieldKind, TensorClassDecl, declares
+from ..model import BufferDecl, Declaration, FieldKind, ParameterDecl, SubmoduleDecl, TensorClassDecl, declares
 from .registered_names import says_more
 
 
 class ExactClasses:
     """The qualified names of such classes among all declarations of a run."""
 
-    def __init__(self, related: Mapping[str, Declaration]) -> None:
+    def __init__(self, related: Mapping[str, Declaration], literal_keys: bool = False) -> None:
         self._related = related
+        self._is_exact = _has_keys if literal_keys else _is_exact
         self._known: dict[str, bool] = {}
 
     def __contains__(self, qualified: object) -> bool:
@@ -25,7 +26,7 @@ class ExactClasses:
             return False
         found = self._known.get(qualified)
         if found is None:
-            found = self._known[qualified] = any(map(_is_exact, self._reached(qualified)))
+            found = self._known[qualified] = any(map(self._is_exact, self._reached(qualified)))
         return found
 
     def _reached(self, qualified: str) -> Iterator[Declaration]:
@@ -45,6 +46,14 @@ def _is_exact(declaration: Declaration) -> bool:
     if isinstance(declaration, TensorClassDecl):
         return any(field.kind is FieldKind.NUMBER for field in declaration.fields)
     return bool(declaration.handlers) or says_more(declaration)
+
+
+def _has_keys(declaration: Declaration) -> bool:
+    """Whether methods of a class take the names of fields, or of what it registers, or it has something to say anyway."""
+    keyed = (ParameterDecl, BufferDecl, SubmoduleDecl)
+    if _is_exact(declaration):
+        return True
+    return any(isinstance(declaration, TensorClassDecl) or isinstance(field, keyed) for field in declaration.fields)
 
 
 def _named(declaration: Declaration) -> Iterator[str]:

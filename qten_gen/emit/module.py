@@ -355,7 +355,7 @@ def dtype_device_source(declaration: ModuleDecl) -> str | None:
         return None
     for kind in (ParameterDecl, BufferDecl):
         for field in fields:
-            is_usual = isinstance(field, kind) and field.dtype is None and field.when is None
+            is_usual = isinstance(field, kind) and field.dtype is None and field.when is None and not field.keep_dtype
             if is_usual and not (_is_tied(field) or _is_computed(field) or _is_several(field)):
                 return field.name
     return REFERENCE

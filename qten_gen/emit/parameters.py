@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from ..common.records import record
+from ..common.records import record, replace
 
 if TYPE_CHECKING:
     from .stub_names import StubNames

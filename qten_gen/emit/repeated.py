@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Container, Iterable, Iterator
-from dataclasses import replace
 from typing import NamedTuple
 
-from ..model import FileDecl, MethodSource, ModuleDecl, language
+from ..common.records import replace
+from ..model import Declaration, FileDecl, MethodSource, ModuleDecl, language
 from . import layout
 from .parameters import as_written, parsed
 from .stub_names import StubNames
@@ -28,10 +28,14 @@ _WITHOUT_EFFECT = frozenset(
 """Decorators that do not change the signature, which a stub leaves out."""
 
 
-def own_methods(declaration: ModuleDecl, names: StubNames) -> Iterator[str]:
+def own_methods(declaration: Declaration, names: StubNames) -> Iterator[str]:
     """The methods of a class that its stub repeats, as it has them."""
-    methods = (method for method in declaration.methods if method.name not in ("__init__", "__call__"))
-    for method in _chosen(methods, names, declaration.module, declaration.bound):
+    methods = [method for method in declaration.methods if method.name not in ("__init__", "__call__")]
+    if isinstance(declaration, ModuleDecl):
+        bound = declaration.bound
+    else:
+        bound = frozenset(field.name for field in declaration.fields).union(method.name for method in methods)
+    for method in _chosen(methods, names, declaration.module, bound):
         yield _written(method, names, declaration.module, 4)
 
 

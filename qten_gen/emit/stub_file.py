@@ -52,10 +52,10 @@ class StubFileView(NamedTuple):
     """Comments for checkers and formatters."""
 
 
-def stub_file(file: FileDecl) -> StubFileView:
-    """The stub of a source file's generated module."""
+def stub_file(file: FileDecl, literal_keys: bool = False) -> StubFileView:
+    """The stub of a source file's generated module, with the keys of its classes as literals where the setting asks for them."""
     given = offered(file)
-    names = StubNames(file, given)
+    names = StubNames(file, given, literal_keys)
     classes = tuple(
         class_stub(declaration, names, file.related)
         for declaration in file.declarations

@@ -27,19 +27,23 @@ _STRINGS = frozenset(
     f"{module}.{name}" for module in ("typing", "typing_extensions") for name in ("Annotated", "Literal")
 )
 """Types whose brackets have strings that are no types."""
+KEYED = frozenset("get set select exclude update replace get_submodule get_parameter get_buffer".split())
+"""The methods that literal keys add to a class statement."""
 
 
 class StubNames:
     """The names of one stub, and the imports that they turned out to need."""
 
-    def __init__(self, file: FileDecl, given: Collection[str] = ()) -> None:
+    def __init__(self, file: FileDecl, given: Collection[str] = (), literal_keys: bool = False) -> None:
         """`given` are the functions and annotated names of the source that the stub gives."""
         self.aliases = Aliases()
-        self.exact = ExactClasses(file.related)
+        self.literal_keys = literal_keys
+        self.exact = ExactClasses(file.related, literal_keys)
         self._file = file
         self._imports: dict[str, str] = {}
         self._top = frozenset(given).union(each.name for each in (*file.declarations, *file.functionals))
-        self._bound = frozenset({"__call__", "invoke"}).union(*map(_names_in_body, file.declarations))
+        methods = {"__call__", "invoke"} | (KEYED if literal_keys else set())
+        self._bound = frozenset(methods).union(*map(_names_in_body, file.declarations))
         self._builtins = Builtins(self._bound)
 
     @property

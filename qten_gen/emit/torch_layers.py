@@ -1,6 +1,6 @@
 """Layers of torch that a generated constructor calls as a person writes them: `_nn.Linear(4, 2, device=device, dtype=dtype)`.
 
-Any other class is constructed by the runtime, which looks at what its constructor takes.
+Any other class is constructed by the runtime, which looks at what its constructor takes. Stubs know the tensors in these layers.
 """
 
 from __future__ import annotations
@@ -23,3 +23,20 @@ WITHOUT_TENSORS = frozenset(
     """.split()
 )
 """Layers that hold no tensors, so that their constructors take neither."""
+
+
+def tensors_in(name: str) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """The parameters and buffers that a layer without children may have, by its qualified name; None for any other class.
+
+    >>> tensors_in("torch.nn.Linear"), tensors_in("torch.nn.GELU"), tensors_in("torch.nn.Transformer")
+    ((('weight', 'bias'), ()), ((), ()), None)
+    """
+    layer = name.removeprefix("torch.nn.")
+    if layer in WITHOUT_TENSORS:
+        return (), ()
+    if layer not in PLACED or layer == "MultiheadAttention":
+        return None
+    if layer.endswith("Cell"):
+        return ("weight_ih", "weight_hh", "bias_ih", "bias_hh"), ()
+    statistics = ("running_mean", "running_var", "num_batches_tracked")
+    return ("weight", "bias"), statistics if layer.startswith(("BatchNorm", "InstanceNorm")) else ()

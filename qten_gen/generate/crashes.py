@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
@@ -28,5 +27,7 @@ def attempt(
     try:
         return step(*args, **keywords)
     except Exception:
-        crashes.append(Crash(path, stage, traceback.format_exc()))
+        from traceback import format_exc
+
+        crashes.append(Crash(path, stage, format_exc()))
         return None

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 
+from ..common.records import MISSING, fields, is_record
 from ..model import (
     NO_PATH,
     Argument,
@@ -140,7 +140,7 @@ def _plain(value: object) -> Plain:
             return [_plain(item) for item in sorted(map(str, value))]
         case Mapping():
             return {str(name): _plain(item) for name, item in value.items()}
-    if is_dataclass(value) and not isinstance(value, type):
+    if is_record(value):
         return {item.name: _plain(getattr(value, item.name)) for item in fields(value) if item.name != "place"}
     return str(value)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from keyword import iskeyword
 from os.path import basename, dirname, join
+from unicodedata import normalize
 
 from ..model.diagnostics import FOREIGN_OUTPUT, IMPLICIT_NAMESPACE_PACKAGE, INVALID_MODULE_NAME, Diagnostic
 from ..project.header import read_header
@@ -24,7 +25,7 @@ def obstacles(path: str, existing: Mapping[str, bytes]) -> Iterator[Diagnostic]:
                 path=path,
             )
     stem = basename(path).removesuffix(".py")
-    if not stem.isidentifier() or iskeyword(stem):
+    if not stem.isidentifier() or iskeyword(stem) or normalize("NFKC", stem) != stem:  # as import statements read it
         yield Diagnostic(
             INVALID_MODULE_NAME,
             f"{stem!r} is not a valid module name, so the generated module could not be imported",

@@ -15,13 +15,13 @@ from .render import render_python
 from .render_stub import render_stub
 
 
-def render_outputs(file: FileDecl, existing: Mapping[str, bytes]) -> dict[str, str]:
+def render_outputs(file: FileDecl, existing: Mapping[str, bytes], literal_keys: bool = False) -> dict[str, str]:
     """The texts of the outputs of a file. Those that exist already, with the same bytes, are not checked again.
 
     Raises:
         SyntaxError: A rendered text is not valid Python, which is a bug in qten-gen.
     """
-    texts = render(file)
+    texts = render(file, literal_keys)
     module, stub = outputs_of(file.source.path)
     named = {module: texts["py"], stub: texts["pyi"]}
     for path, text in named.items():
@@ -30,10 +30,10 @@ def render_outputs(file: FileDecl, existing: Mapping[str, bytes]) -> dict[str, s
     return named
 
 
-def render(file: FileDecl) -> dict[str, str]:
+def render(file: FileDecl, literal_keys: bool = False) -> dict[str, str]:
     """The generated texts of a source file by suffix, `"py"` and `"pyi"`, headers included."""
     name = source_name(file)
-    texts = {"py": render_python(file), "pyi": render_stub(file)}
+    texts = {"py": render_python(file), "pyi": render_stub(file, literal_keys)}
     return {suffix: with_header(name, FORMAT, text) for suffix, text in texts.items()}
 
 

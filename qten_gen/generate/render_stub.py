@@ -6,8 +6,8 @@ from ..emit.stub_file import stub_file
 from ..model import FileDecl
 
 
-def render_stub(file: FileDecl) -> str:
+def render_stub(file: FileDecl, literal_keys: bool = False) -> str:
     """The stub of the generated module of a source file, without a header."""
     from .templates import rendered
 
-    return rendered("file.pyi.j2", file=stub_file(file))
+    return rendered("file.pyi.j2", file=stub_file(file, literal_keys))

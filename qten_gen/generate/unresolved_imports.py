@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from ..common.naming import generated_class
 from ..model import ClassSource, Declaration, FileDecl
@@ -11,22 +11,27 @@ from ..model.diagnostics import UNRESOLVED_IMPORT, Diagnostic
 from ..model.field_kinds import members_of
 
 _HELP = "run qten-gen where {0} is installed, or set environment or source-roots in [tool.qten-gen] so that it is found"
+_COPIES = "leave the copies out with exclude in [tool.qten-gen], or import it under a name that only one of them has"
 
 
 def unresolved_imports(
-    file: FileDecl, ancestors: Callable[[str], Iterable[str]], unresolved: Collection[str], generated: bytes
+    file: FileDecl,
+    ancestors: Callable[[str], Iterable[str]],
+    unresolved: Collection[str],
+    places: Callable[[str], Sequence[str]],
+    generated: bytes,
 ) -> Iterator[Diagnostic]:
     """Errors for the classes of a file.
 
-    `ancestors` are the resolved names of the ancestors of a class, `unresolved` the modules, and `generated` the module that was
-    generated for the file before.
+    `ancestors` are the resolved names of the ancestors of a class, `unresolved` the modules, `places` the files with declarations
+    that a module may be, and `generated` the module that was generated for the file before.
     """
     declarations = {declaration.name: declaration for declaration in file.declarations}
     for cls in file.source.classes:
         if cls.name in declarations:
-            yield from _field_types(file, declarations[cls.name], unresolved, generated)
+            yield from _field_types(file, declarations[cls.name], unresolved, places, generated)
         else:
-            yield from _bases(file, cls, ancestors, unresolved, generated)
+            yield from _bases(file, cls, ancestors, unresolved, places, generated)
 
 
 def _bases(
@@ -34,34 +39,47 @@ def _bases(
     cls: ClassSource,
     ancestors: Callable[[str], Iterable[str]],
     unresolved: Collection[str],
+    places: Callable[[str], Sequence[str]],
     generated: bytes,
 ) -> Iterator[Diagnostic]:
-    """The error for a class that may be a declaration: it uses specifiers, or something was generated for it."""
+    """The error for a class that may be a declaration: it uses specifiers, something was generated for it, or its base is one."""
     was_generated = re.search(rb"(?m)^class %s\b" % re.escape(generated_class(cls.name).encode()), generated)
-    if not was_generated and not any(field.specifier for field in cls.fields):
-        return
+    may_be_declared = bool(was_generated) or any(
+        field.specifier and not field.specifier.of_dataclasses for field in cls.fields
+    )
     for base in cls.bases:
         for name in (base.name, *ancestors(base.name)):
             module = _module(name, unresolved)
-            if module:
-                message = f"the module {module} of the base {name.rpartition('.')[2]} cannot be found"
+            if module and (may_be_declared or places(module)):
+                problem, help = _lost(module, places(module))
+                message = f"the module {module} of the base {name.rpartition('.')[2]} {problem}"
                 message = f"{message}, so it is not known whether {cls.name} is a declaration"
-                help = _HELP.format(module.partition(".")[0])
                 yield Diagnostic(UNRESOLVED_IMPORT, message, base.place, help, path=file.source.path)
                 return
 
 
+def _lost(module: str, places: Sequence[str]) -> tuple[str, str]:
+    """Why it is not known which file a module is, and what helps."""
+    if not places:
+        return "cannot be found", _HELP.format(module.partition(".")[0])
+    return f"is found in several places, {' and '.join(places[:3])}", _COPIES
+
+
 def _field_types(
-    file: FileDecl, declaration: Declaration, unresolved: Collection[str], generated: bytes
+    file: FileDecl,
+    declaration: Declaration,
+    unresolved: Collection[str],
+    places: Callable[[str], Sequence[str]],
+    generated: bytes,
 ) -> Iterator[Diagnostic]:
-    """The errors for fields whose class was a TensorClass or Module when the file was generated."""
+    """The errors for fields whose class was a TensorClass or Module when the file was generated, or is one in several places."""
     for field in declaration.fields:
         for member in members_of(field.type):
             module = _module(member.name, unresolved)
             last = member.name.rpartition(".")[2]
-            if module and f":{last}".encode() in generated:
-                message = f"the module {module} of {last}, the type of {field.name}, cannot be found"
-                help = _HELP.format(module.partition(".")[0])
+            if module and (f":{last}".encode() in generated or places(module)):
+                problem, help = _lost(module, places(module))
+                message = f"the module {module} of {last}, the type of {field.name}, {problem}"
                 yield Diagnostic(UNRESOLVED_IMPORT, message, declaration.place, help, path=file.source.path)
 
 

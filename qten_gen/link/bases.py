@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from enum import Enum
 from typing import NamedTuple
 
+from ..common.records import replace
 from ..common.suggestions import did_you_mean
 from ..model import DYNAMIC, ClassSource, SourceFile, TypeExpr, language
 from ..model.diagnostics import DYNAMIC_DECLARATION, INCONSISTENT_BASES, UNRESOLVED_BASE, Diagnostic
@@ -214,6 +214,7 @@ class Ancestry:
             return None
         target, rest = located
         head = rest.partition(".")[0]
+        self._lookups.note_name(target.module, "__getattr__")
         if head in target.names or "__getattr__" in target.names or target.has_star_import:
             return None
         if target.is_package and head != rest:

@@ -10,10 +10,10 @@ import ast
 import operator
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from typing import NamedTuple
 
 from ..common.literals import literal_of
+from ..common.records import replace
 from ..model import (
     Argument,
     ClassSource,
@@ -33,7 +33,7 @@ _LONGEST = 1000
 _DEEPEST = 20
 """How many constants may refer to each other."""
 
-_NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+_NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 
 Constant = bool | int | float | complex | str | bytes | None | tuple[object, ...]
 
@@ -123,7 +123,7 @@ def _made(field: FieldSource, file: SourceFile, names: Names) -> FieldSource:
     if value is None or value.literal is not None or value.torch_name is not None:
         return field
     name = value.text.partition("(")[0]
-    located = names.locate(names.meaning(name, file)) if _NAME.fullmatch(name) else None
+    located = names.locate(names.meaning(name, file)) if re.fullmatch(_NAME, name) else None
     if located is None or located[1] not in located[0].makers:
         return field
     return replace(field, value=replace(value, contains=(*value.contains, language.PARAM)))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from ast import literal_eval
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 
+from ..common.records import replace
 from ..model import (
     FLAGS,
     INIT,
@@ -32,7 +32,7 @@ from .bases import ROOTS, Ancestry, Root
 from .lookups import Lookups, Remembered
 from .names import Names
 
-_NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+_NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 """A plain or dotted name."""
 
 _CLASS_VARIABLE = "typing.ClassVar"
@@ -235,7 +235,7 @@ class Declarations:
         owner = self._names.class_of(qualified)
         if owner is None:
             return ()
-        files = (self._names.find(module) for module in sorted(self._handlers(owner[0].module)))
+        files = (self._whole(module) for module in sorted(self._handlers(owner[0].module)))
         return tuple(
             registration
             for file in files
@@ -244,9 +244,14 @@ class Declarations:
             for registration in self._registration(source, qualified, file)
         )
 
+    def _whole(self, module: str) -> SourceFile | None:
+        """A file whose whole content counts."""
+        self._lookups.note(module)
+        return self._names.find(module)
+
     def _by_owner(self, module: str) -> dict[str, list[RegistrationSource]]:
         """The handlers that a file registers, by the qualified name of the Module that they are for."""
-        file = self._names.find(module)
+        file = self._whole(module)
         found: dict[str, list[RegistrationSource]] = {}
         for source in file.registrations if file is not None else ():
             found.setdefault(self._names.resolve(source.owner.name), []).append(source)
@@ -254,7 +259,7 @@ class Declarations:
 
     def _registration(self, source: RegistrationSource, owner: str, file: SourceFile) -> Iterator[RegistrationDecl]:
         result = source.signature.result
-        meaning = self._names.meaning(result, file) if _NAME.fullmatch(result) else ""
+        meaning = self._names.meaning(result, file) if re.fullmatch(_NAME, result) else ""
         for member in members_of(self._names.expand(source.type)):
             yield RegistrationDecl(
                 owner, member, source.handler, source.signature, file.module, source.place, source.replaces, meaning

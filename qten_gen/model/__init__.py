@@ -17,7 +17,6 @@ from ..common.language import STRING_OPTIONS as STRING_OPTIONS
 from ..common.naming import PRIVATE_NAMES as PRIVATE_NAMES
 from ..common.naming import storage as storage
 from .class_body import Argument as Argument
-from .class_body import BaseFunction as BaseFunction
 from .class_body import Change as Change
 from .class_body import DataWrite as DataWrite
 from .class_body import FieldSource as FieldSource
@@ -26,7 +25,6 @@ from .class_body import Mixin as Mixin
 from .class_body import Signature as Signature
 from .class_body import SpecifierCall as SpecifierCall
 from .class_body import expression_of as expression_of
-from .configuration import ConfigurationClass as ConfigurationClass
 from .declarations import BaseDecl as BaseDecl
 from .declarations import Declaration as Declaration
 from .declarations import FileDecl as FileDecl

@@ -83,8 +83,10 @@ class UnreadableShape(ValueError):
     """A shape that cannot be parsed; the message says why."""
 
 
-_SPACED_OPERATOR = re.compile(r"\s+(//|[-+*])\s+")
-_EXPRESSION = re.compile(r"[\w.+\-*/()]+")
+_SPACED_OPERATOR = r"\s+(//|[-+*])\s+"
+_EXPRESSION = r"[\w.+\-*/()]+"
+_DIGITS = 18
+"""The digits of the largest size that is read; sizes of tensors have 64 bits."""
 
 
 def read_axes(text: str, *, expressions: bool = False) -> tuple[Axis, ...]:
@@ -104,7 +106,7 @@ def read_axes(text: str, *, expressions: bool = False) -> tuple[Axis, ...]:
     ['b', 'width//heads']
     """
     if expressions:
-        text = _SPACED_OPERATOR.sub(r"\1", text)
+        text = re.sub(_SPACED_OPERATOR, r"\1", text)
     axes = tuple(_axis(word, expressions) for word in text.split())
     if sum(axis.is_several for axis in axes) > 1:
         raise UnreadableShape("only one word can match any number of dimensions")
@@ -121,6 +123,8 @@ def _axis(word: str, expressions: bool) -> Axis:
     if word.startswith("*") and word[1:].isidentifier():
         return Axis(AxisKind.SEVERAL, word[1:])
     if size.isdecimal():
+        if len(size) > _DIGITS:
+            raise UnreadableShape(f"a size of {len(size)} digits is larger than any tensor")
         return Axis(AxisKind.SIZE, str(int(size)))
     if word.startswith("#") and word[1:].isidentifier():
         return Axis(AxisKind.BROADCAST, word[1:])
@@ -129,6 +133,6 @@ def _axis(word: str, expressions: bool) -> Axis:
     if expressions and word.startswith("?") and word[1:].isidentifier():
         return Axis(AxisKind.ANY)
     expression = size.replace("{", "(").replace("}", ")")
-    if expressions and _EXPRESSION.fullmatch(expression):
+    if expressions and re.fullmatch(_EXPRESSION, expression):
         return Axis(AxisKind.EXPRESSION, size)
     raise UnreadableShape(f"{word!r} is not a size, a name, `*name`, `#name`, `_` or `...`")

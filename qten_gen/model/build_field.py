@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from ast import literal_eval
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Literal
 
 from ..common import language
+from ..common.records import replace
 from .class_body import FieldSource, MethodSource, SpecifierCall
 from .dimensions import Dim, DimError
 from .expressions import Default, TypeExpr, Value
@@ -108,6 +108,7 @@ def _parameter(call: SpecifierCall, source: FieldSource, type: TypeExpr, owner: 
         repeat=_dim(call, "repeat"),
         keys=_keys(call),
         group=_string(call, "group"),
+        keep_dtype=_is(call, language.KEEP_DTYPE, True),
         type=type,
         doc=source.doc,
         owner=owner,
@@ -125,6 +126,7 @@ def _buffer(call: SpecifierCall, source: FieldSource, type: TypeExpr, owner: str
         value=_function(call, "value"),
         dtype=_given(call, "dtype"),
         when=_dim(call, language.WHEN),
+        keep_dtype=_is(call, language.KEEP_DTYPE, True),
         type=type,
         doc=source.doc,
         owner=owner,
@@ -151,6 +153,7 @@ def _submodule(call: SpecifierCall, source: FieldSource, type: TypeExpr, owner: 
         keys=_keys(call),
         inner=inner,
         group=_string(call, "group"),
+        keep_dtype=_is(call, language.KEEP_DTYPE, True),
         type=type,
         doc=source.doc,
         owner=owner,

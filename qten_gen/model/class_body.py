@@ -7,9 +7,7 @@ fills `doc` and texts only if they are known at run time.
 
 from __future__ import annotations
 
-from dataclasses import field
-
-from ..common.records import record
+from ..common.records import field, record
 from .dimensions import Dim, DimError
 from .expressions import NO_PATH, NodePath, TypeExpr, Value
 
@@ -162,20 +160,6 @@ class MethodSource:
     """The first parameter as written: `self`, `cls`, `self: Self`; empty for a static method. Only stubs use it."""
     spelled: tuple[str, ...] = field(default=(), compare=False, repr=False)
     """The decorators as written, with their arguments: `property`, `retry(times=3)`. Only stubs use them."""
-
-
-@record(frozen=True, slots=True)
-class BaseFunction:
-    """A function of a base that the class statement or the generated constructor calls: `__init_subclass__`, `__init__`."""
-
-    of: str
-    """Name of the class that defines it."""
-    keywords: frozenset[str] = frozenset()
-    """The arguments that can be given by keyword."""
-    takes_any: bool = False
-    """Whether it takes `**keywords`, or nobody knows what it takes."""
-    requires: bool = False
-    """Whether it cannot be called without arguments."""
 
 
 @record(frozen=True, slots=True)

@@ -61,11 +61,11 @@ def canonical(node: ast.expr) -> str:
     >>> canonical(ast.parse("((a+b))*c if norm=='rms' else 1e-3", mode="eval").body)
     '(a + b) * c if norm == "rms" else 0.001'
     """
-    return _STRING.sub(lambda found: double_quoted(found[0]), ast.unparse(node))
+    return re.sub(_STRING, lambda found: double_quoted(found[0]), ast.unparse(node))
 
 
-_STRING = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
-_SPACED = re.compile(rf"""({_STRING.pattern})| (\*\*|//|[-+*/%]) """)
+_STRING = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+_SPACED = rf"""({_STRING})| (\*\*|//|[-+*/%]) """
 
 
 def to_python(dim: Dim, builtin: Callable[[str], str] = str) -> str:
@@ -98,7 +98,7 @@ class _Functions(ast.NodeTransformer):
 def in_words(dim: Dim | ast.expr) -> str:
     """The expression as documentation and messages show it, without spaces around the operators of arithmetic: `3*dim`."""
     text = dim.text if isinstance(dim, Dim) else canonical(dim)
-    return _SPACED.sub(lambda found: found[1] or found[2], text)
+    return re.sub(_SPACED, lambda found: found[1] or found[2], text)
 
 
 def dim_names(dim: Dim) -> frozenset[str]:

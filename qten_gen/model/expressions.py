@@ -6,10 +6,8 @@ them, and emitters write them.
 
 from __future__ import annotations
 
-from dataclasses import field
-
 from ..common import language
-from ..common.records import record
+from ..common.records import field, record
 from ..common.written_values import partial_text
 from .dimensions import Dim, DimError
 

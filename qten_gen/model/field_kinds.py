@@ -11,10 +11,10 @@ function, and add it to the list. mypy then names the functions that have to kno
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import NamedTuple
 
 from ..common import language
+from ..common.records import replace
 from .expressions import TypeExpr
 from .fields import FieldDecl, FieldKind
 

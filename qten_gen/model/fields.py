@@ -12,12 +12,11 @@ Every field declaration ends with the same four attributes. They document and lo
 
 from __future__ import annotations
 
-from dataclasses import field
 from enum import Enum
 from typing import Literal
 
 from ..common import language
-from ..common.records import record
+from ..common.records import field, record
 from .class_body import Argument, SpecifierCall
 from .dimensions import Dim, dim_names
 from .expressions import NO_PATH, Default, NodePath, TypeExpr, Value
@@ -130,6 +129,8 @@ class ParameterDecl:
     """The names of the parameters of a ParameterDict, or the config field that contains them."""
     group: str | None = None
     """The group of the optimizer that it belongs to: `group="no_decay"`."""
+    keep_dtype: bool = False
+    """Whether a cast of the module leaves it: `keep_dtype=True`."""
     type: TypeExpr = field(default=TypeExpr(""), compare=False)
     doc: str = field(default="", compare=False)
     owner: str = field(default="", compare=False)
@@ -158,6 +159,8 @@ class BufferDecl:
     """The condition under which the buffer exists, `when="use_scale"`; otherwise None is registered."""
     value: Value | None = None
     """The function of the module that computes it, `value=causal_mask`, or the name of a method."""
+    keep_dtype: bool = False
+    """Whether a cast of the module leaves it: `keep_dtype=True`."""
     type: TypeExpr = field(default=TypeExpr(""), compare=False)
     doc: str = field(default="", compare=False)
     owner: str = field(default="", compare=False)
@@ -185,6 +188,8 @@ class SubmoduleDecl:
     class and the arguments are those of the innermost children."""
     group: str | None = None
     """The group of the optimizer for its parameters that have none: `group="no_decay"`."""
+    keep_dtype: bool = False
+    """Whether a cast of the module leaves everything in it: `keep_dtype=True`."""
     type: TypeExpr = field(default=TypeExpr(""), compare=False)
     doc: str = field(default="", compare=False)
     owner: str = field(default="", compare=False)

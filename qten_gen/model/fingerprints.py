@@ -6,12 +6,11 @@ declaration that `reflection` reads.
 
 from __future__ import annotations
 
-from dataclasses import fields
 from enum import Enum
-from hashlib import sha256
 
 from ..common.expression_text import expression_text
 from ..common.format_number import FORMAT
+from ..common.records import fields
 from .declarations import Declaration
 from .dimensions import Dim
 
@@ -22,6 +21,8 @@ def fingerprint(declaration: Declaration) -> str:
     The fingerprint covers the compared attributes (see `qten_gen.model`). The runtime checks the values in the generated code
     one by one when the class statement runs.
     """
+    from hashlib import sha256
+
     return sha256(f"{FORMAT} {structure(declaration)}".encode()).hexdigest()[:12]
 
 

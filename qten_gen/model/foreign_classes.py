@@ -21,18 +21,3 @@ TENSORDICT_BASES = frozenset({"tensordict.TensorClass", "tensordict.tensorclass.
 
 PROTOCOLS = frozenset({"typing.Protocol", "typing_extensions.Protocol"})
 """The base that makes a class a protocol. A declaration cannot be one, but it can derive from one."""
-
-LAYERS_WITH_ARGUMENTS = frozenset(
-    "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveLogSoftmaxWithLoss AdaptiveMaxPool1d AdaptiveMaxPool2d "
-    "AdaptiveMaxPool3d AvgPool1d AvgPool2d AvgPool3d BatchNorm1d BatchNorm2d BatchNorm3d Bilinear ChannelShuffle "
-    "CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad2d ConstantPad3d Conv1d Conv2d Conv3d "
-    "ConvTranspose1d ConvTranspose2d ConvTranspose3d CrossMapLRN2d DataParallel Embedding EmbeddingBag Fold "
-    "FractionalMaxPool2d FractionalMaxPool3d GRU GRUCell GroupNorm InstanceNorm1d InstanceNorm2d InstanceNorm3d LPPool1d "
-    "LPPool2d LPPool3d LSTM LSTMCell LayerNorm LazyConv1d LazyConv2d LazyConv3d LazyConvTranspose1d LazyConvTranspose2d "
-    "LazyConvTranspose3d LazyLinear Linear LinearCrossEntropyLoss LocalResponseNorm MaxPool1d MaxPool2d MaxPool3d "
-    "MaxUnpool1d MaxUnpool2d MaxUnpool3d MultiheadAttention PReLU PixelShuffle PixelUnshuffle RMSNorm RNN RNNBase RNNCell "
-    "RNNCellBase ReflectionPad1d ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d "
-    "SyncBatchNorm Threshold TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer "
-    "Unflatten Unfold ZeroPad1d ZeroPad2d ZeroPad3d".split()
-)
-"""Classes of torch.nn that a constructor without arguments cannot set up: they require some, or call `reset_parameters`."""

@@ -7,10 +7,9 @@ into declarations. Some rules use them for details that a declaration does not c
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Protocol
 
-from ..common.records import record
+from ..common.records import field, record
 from .class_body import FieldSource, MethodSource, Signature, SpecifierCall
 from .expressions import NO_PATH, NodePath, TypeExpr, Value
 from .registered import Registered
@@ -171,10 +170,8 @@ class SourceFile:
     repeated: tuple[ClassSource, ...] = ()
     """Class statements that repeat the name of an earlier one."""
     has_star_import: bool = False
-    """Whether a star import may bind names that are not known. Then an unknown name is not a mistake."""
+    """Whether a star import or `globals()[name] = ...` may bind names that are not known. An unknown base is no mistake then."""
     exported: tuple[str, ...] | None = None
     """The names in `__all__`; None if the file has none, or one that is computed."""
     is_program: bool = False
     """Whether it contains `"__main__"`, as files that are run as programs do."""
-    materializes: bool = False
-    """Whether it calls `on_meta` or `materialize`, so that its modules have to initialise all that they contain."""

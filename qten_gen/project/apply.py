@@ -106,9 +106,19 @@ def diff(found: Iterable[Change]) -> Iterator[str]:
     """The lines of a unified diff of the changes, with line ends, as `git apply` and `patch -p1` read it."""
     for change in found:
         path = change.path.replace(os.sep, "/").lstrip("/")
-        before = "/dev/null" if change.old is None else f"a/{path}"
-        after = "/dev/null" if change.new is None else f"b/{path}"
+        before = "/dev/null" if change.old is None else _quoted(f"a/{path}")
+        after = "/dev/null" if change.new is None else _quoted(f"b/{path}")
         yield from _unified(_lines(change.old), _lines(change.new), before, after)
+
+
+def _quoted(path: str) -> str:
+    """A path as git writes it: in quotes, with escapes, if a terminal would carry out a part of it."""
+    escaped = "".join(c if c.isprintable() and c not in '"\\' else _octal(c) for c in path)
+    return path if escaped == path else f'"{escaped}"'
+
+
+def _octal(character: str) -> str:
+    return "".join(f"\\{byte:03o}" for byte in character.encode("utf-8", "surrogateescape"))
 
 
 def _lines(data: bytes | None) -> list[str]:

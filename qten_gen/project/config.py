@@ -42,8 +42,12 @@ class Config(NamedTuple):
     """Patterns, each with the codes of the warnings that are off in files that match."""
     stubs: tuple[str, ...] = ()
     """The modules of libraries that `qten-gen stubs` writes stubs for."""
+    literal_keys: bool = False
+    """Whether stubs have the keys of classes as literals."""
     locks: tuple[str, ...] = ()
     """The models that `qten-gen lock` keeps locks of: `shop.model:Decoder(width=64)`."""
+    names: tuple[tuple[str, str], ...] = ()
+    """Lists of names in files, `configs/lora.yaml:target_modules`, each with the model that they are names of."""
 
     @property
     def import_roots(self) -> tuple[str, ...]:
@@ -196,7 +200,9 @@ def parse(data: bytes, root: str, path: str) -> Config | None:
         severity=_severities(section, "severity", file) if "severity" in section else (),
         per_file_ignores=_ignores(section, "per-file-ignores", file) if "per-file-ignores" in section else (),
         stubs=_strings(section, "stubs", file),
+        literal_keys=_flag(section, "literal-keys", file),
         locks=_strings(section, "locks", file),
+        names=_names(section, "names", file) if "names" in section else (),
     )
 
 
@@ -262,6 +268,13 @@ def _folder(section: dict[str, object], key: str, file: _SettingsFile) -> str | 
     return value
 
 
+def _flag(section: dict[str, object], key: str, file: _SettingsFile) -> bool:
+    value = section.get(key, False)
+    if not isinstance(value, bool):
+        raise file.refused(key, f"{key} must be true or false, got {_kind(value)}")
+    return value
+
+
 def _choice(section: dict[str, object], key: str, choices: tuple[str, ...], file: _SettingsFile) -> str | None:
     value = section.get(key)
     if value is None:
@@ -294,6 +307,19 @@ def _ignores(section: dict[str, object], key: str, file: _SettingsFile) -> tuple
             _check_code(key, code, file)
         found.append((pattern, codes))
     return tuple(found)
+
+
+def _names(section: dict[str, object], key: str, file: _SettingsFile) -> tuple[tuple[str, str], ...]:
+    """The value of a key that gives lists in files, `path:key`, the model that their names are of."""
+    table = _table(section, key, file)
+    for place, target in table.items():
+        if not isinstance(target, str) or not target:
+            raise file.refused(
+                place, f"{key} of {place} must be a model such as shop.model:Decoder, got {_kind(target)}"
+            )
+        if ":" not in place:
+            raise file.refused(place, f"{key} contains {place!r}, expected a file and a key, path:key")
+    return tuple((place, str(target)) for place, target in table.items())
 
 
 def _table(section: dict[str, object], key: str, file: _SettingsFile) -> dict[str, object]:

@@ -4,12 +4,13 @@ A run that had nothing to do remembers what it looked at: the listing of each fo
 that decides what the project is. If the next run with the same arguments sees the same, it prints the same warnings and the same
 summary. Otherwise it goes on as if nothing had been remembered.
 
-It imports nothing but `os` and `sys`, because a run over an unchanged tree takes little longer than to start Python.
+It imports nothing but what `os` imports too, because a run over an unchanged tree takes little longer than to start Python.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 import sys
 
 from .generator import state
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 FOLDER = ".qten_cache"
 NAME = "glance.txt"
 """The name of the file in `FOLDER` that holds what is remembered."""
+
+_AS_IT_IS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""How a file of the cache is opened: a link is an error, and a pipe is not waited for."""
 
 _SHOWN = (".py", ".pyi", "pyproject.toml")
 """The files whose status a listing shows."""
@@ -96,7 +100,7 @@ def recall(paths: Sequence[str]) -> Told | None:
     key = _key(paths)
     folder = os.path.abspath(paths[0] if paths else ".")
     while True:
-        parts = _read(os.path.join(folder, FOLDER, NAME)).split("\0\0", 6)
+        parts = _read(folder).split("\0\0", 6)
         if len(parts) == 7 and parts[0] == key:
             is_same = _seen_now(parts[4].split("\0"), parts[5].split("\0")) == parts[6]
             return Told(*parts[1:4]) if is_same else None
@@ -106,12 +110,24 @@ def recall(paths: Sequence[str]) -> Told | None:
         folder = above
 
 
-def _read(path: str) -> str:
+def _read(root: str) -> str:
     try:
-        with open(path, encoding="utf-8", newline="") as file:
-            return file.read()
+        return read_cached(root, NAME).decode()
     except (OSError, ValueError):
         return ""
+
+
+def read_cached(root: str, name: str) -> bytes:
+    """The bytes of a file of the cache below a folder. A checkout may hold a link under its name, to a device without an end.
+
+    Raises:
+        OSError: It cannot be read, or is not a regular file.
+    """
+    descriptor = os.open(os.path.join(root, FOLDER, name), _AS_IT_IS)
+    with open(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(0, "it is not a regular file")
+        return file.read()
 
 
 def _key(paths: Sequence[str]) -> str:

@@ -7,7 +7,6 @@ The header shows whether qten-gen wrote a file, and whether somebody has edited 
 file without it, whatever its name is.
 """
 
-import hashlib
 import re
 from os.path import basename
 from typing import NamedTuple
@@ -51,7 +50,9 @@ def read_header(data: bytes) -> Header | None:
 
 def _digest(body: bytes) -> str:
     """Twelve hex digits of the digest, which change if the body is edited."""
-    return hashlib.sha256(body).hexdigest()[:12]
+    from hashlib import sha256
+
+    return sha256(body).hexdigest()[:12]
 
 
 def is_ours(path: str, data: bytes) -> bool:

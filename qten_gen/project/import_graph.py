@@ -78,6 +78,8 @@ class SourceGraph(NamedTuple):
     """For each source that imports modules which cannot be found anywhere, the names of these."""
     libraries: LibraryClasses | None = None
     """The classes of installed libraries; None where they do not matter."""
+    literal_keys: bool = False
+    """Whether stubs have the keys of classes as literals, as the settings of the run say."""
 
     def view(self, path: str) -> "View":
         """The view from a source."""
@@ -95,8 +97,18 @@ class SourceGraph(NamedTuple):
     def files(self, path: str, lookups: Iterable[str]) -> list[str]:
         """The files whose content a source with these look-ups depends on (see `link.lookups`)."""
         view = self.view(path)
-        found = (self.relevant_file(view, name) for name in lookups if name[0] not in "?@!" and name[-1] != ".")
+        modules = {name.partition(":")[0] for name in lookups if name[0] not in "?@!+" and name[-1] != "."}
+        found = (self.relevant_file(view, module) for module in sorted(modules))
         return [other for other in found if other is not None]
+
+    def parts(self, path: str, lookups: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """The files that a source with these look-ups asks for single names, each with the name."""
+        view = self.view(path)
+        for lookup in lookups:
+            module, colon, name = lookup.partition(":")
+            other = self.relevant_file(view, module) if colon else None
+            if other is not None:
+                yield other, name
 
     @property
     def heads(self) -> frozenset[str]:
@@ -205,6 +217,18 @@ class Modules(NamedTuple):
     def file(self, origin: Origin, name: str) -> str | None:
         return self.below(origin.root, name)
 
+    def places(self, name: str) -> list[str]:
+        """The files that have a name, where none is meant because there are several; empty for any other name."""
+        if name not in self.anywhere or self.anywhere[name] is not None:
+            return []
+        return [path for (_, module), path in self.local.items() if module == name]
+
+    def possible(self, origin: Origin, names: Iterable[str]) -> Iterator[str]:
+        """The files that these names may refer to in a file at `origin`, because there are several of a name."""
+        for name in names:
+            if self.anywhere.get(name, name) is None and (origin.root, name) not in self.local:
+                yield from self.places(name)
+
     def below(self, root: str, name: str) -> str | None:
         """The file that a name refers to in files below a root."""
         found = self.local.get((root, name))
@@ -221,6 +245,11 @@ def _relevant(
     generated: Collection[str],
 ) -> set[str]:
     """The relevant files, according to the rules in the docstring of this module."""
+    if (
+        None in modules.anywhere.values()
+    ):  # a class whose base has several places is reported, so its file has to be read
+        possible = {path: tuple(modules.possible(origins[path], found.imports)) for path, found in scans.items()}
+        imports = {path: (*found, *possible[path]) for path, found in imports.items()}
     importers = importers_of(imports)
 
     def needed(path: str) -> Iterator[str]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def judged(found: Iterable[Diagnostic], config: Config) -> tuple[Diagnostic, ...]:
     """The diagnostics that the settings leave, with the severities that they give them."""
-    from dataclasses import replace
+    from ..common.records import replace
 
     base = config.root or "."
     ignored = [(exclusion((pattern,), base), codes) for pattern, codes in config.per_file_ignores]

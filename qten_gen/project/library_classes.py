@@ -7,12 +7,11 @@ libraries whose metadata says their version count. Others, such as editable inst
 from __future__ import annotations
 
 import json
-import os
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from . import manifest
-from .glance import FOLDER
+from .glance import read_cached
 from .import_graph import LibrarySource
 from .paths import read_regular
 
@@ -84,8 +83,7 @@ class RememberedClasses:
     def _remembered(self) -> dict[str, FoundClass]:
         """What earlier runs have found in the versions that are installed now."""
         try:
-            with open(os.path.join(self._cache, FOLDER, _NAME), "rb") as file:
-                document = json.load(file)
+            document = json.loads(read_cached(self._cache, _NAME))
             if document["generator"] != manifest.generator():
                 return {}
             changed = {f"!{head}" for head, version in document["versions"].items() if version != self.version(head)}

@@ -8,13 +8,14 @@ source with fresh outputs it also has what they depend on (see `keys`), and the 
 Paths in it are relative to the folder of `.qten_cache/`, with forward slashes.
 """
 
-import hashlib
 import json
 import os
+from collections.abc import Mapping
 from typing import NamedTuple
 
+from ..common.digests import digest
 from .generator import PACKAGE, state
-from .glance import FOLDER
+from .glance import FOLDER, read_cached
 from .scan import Scan
 from .walk import NO_STAT, Stat
 
@@ -47,6 +48,8 @@ class SourceRecord(NamedTuple):
     scan: Scan
     content: str = ""
     """The digest of what it says; empty if it has not been parsed."""
+    parts: Mapping[str, str] = {}
+    """The digests of what it says of the names that other files ask for, and under the empty name of what has no name."""
 
 
 class HandlerRecord(NamedTuple):
@@ -81,11 +84,6 @@ class Manifest(NamedTuple):
 EMPTY = Manifest({}, {}, {})
 
 
-def digest(data: bytes) -> str:
-    """The digest of the content of a file."""
-    return hashlib.sha256(data).hexdigest()
-
-
 def generator(package: str = PACKAGE) -> str:
     """The key of the manifest: a digest of the generator itself."""
     return digest(state(package).encode("utf-8", "surrogateescape"))
@@ -94,8 +92,7 @@ def generator(package: str = PACKAGE) -> str:
 def load(root: str) -> Manifest:
     """Read the manifest below a folder; empty if there is no valid one."""
     try:
-        with open(os.path.join(root, FOLDER, _NAME), "rb") as file:
-            key, _, body = file.read().partition(b"\n")
+        key, _, body = read_cached(root, _NAME).partition(b"\n")
         if key != _key(body):
             return EMPTY
         document = json.loads(body)
@@ -111,13 +108,13 @@ def load(root: str) -> Manifest:
 
 def _key(body: bytes) -> bytes:
     """The first line of the manifest. It says that this generator wrote what is below, so that is not examined again."""
-    return hashlib.sha256(generator().encode() + body).hexdigest().encode()
+    return digest(generator().encode() + body).encode()
 
 
 def _source_record(entry: "Any") -> SourceRecord:
-    signature, module, content, mentions, derives, registers, aliases, imports, bases, binds, relative = entry
+    signature, module, content, parts, mentions, derives, registers, aliases, imports, bases, binds, relative = entry
     found = Scan(mentions, derives, registers, aliases, tuple(imports), tuple(bases), tuple(binds), relative)
-    return SourceRecord(_signature(signature), module, found, content)
+    return SourceRecord(_signature(signature), module, found, content, parts)
 
 
 def _fresh_record(entry: "Any", names: list[str]) -> FreshRecord:
@@ -170,7 +167,7 @@ def _handler_entry(found: HandlerRecord, positions: dict[str, int]) -> list[obje
 
 def _source_entry(source: SourceRecord) -> list[object]:
     """A record as JSON. `_source_record` reads it back."""
-    return [source.signature, source.module, source.content, *source.scan]
+    return [source.signature, source.module, source.content, source.parts, *source.scan]
 
 
 def _signature(entry: "Any") -> Signature:

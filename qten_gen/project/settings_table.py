@@ -5,9 +5,7 @@ Run as a program, it prints the JSON schema: `docs/settings.schema.json`.
 
 from typing import Literal, NamedTuple
 
-OUTPUT_FORMATS = ("full", "concise", "json", "github", "sarif")
-DOCUMENTS = ("json", "sarif")
-"""Formats that are one document on standard output."""
+OUTPUT_FORMATS = ("full", "concise", "json", "github")
 SEVERITIES = ("error", "warning", "off")
 
 
@@ -15,14 +13,20 @@ class Setting(NamedTuple):
     """A setting: its name, what kind of value it takes, and what it means."""
 
     name: str
-    value: Literal["strings", "folder", "format", "severities", "codes"]
+    value: Literal["strings", "folder", "flag", "format", "severities", "codes", "names"]
     meaning: str
 
 
 SETTINGS = (
     Setting("environment", "folder", "where libraries are installed, if not in the environment that qten-gen runs in"),
     Setting("exclude", "strings", "globs over paths, or over file names if they contain no slash"),
+    Setting("literal-keys", "flag", "whether stubs know the names that methods take in strings"),
     Setting("locks", "strings", "the models and TensorClasses that `qten-gen lock` keeps locks of"),
+    Setting(
+        "names",
+        "names",
+        "lists of names in files, `path:key`, each with the lock that `qten-gen lock` holds it against",
+    ),
     Setting("output-format", "format", "the format of diagnostics"),
     Setting("per-file-ignores", "codes", "warnings that are off in files, by globs like those of exclude"),
     Setting("severity", "severities", "warnings that fail a run (error), or are off"),
@@ -59,6 +63,10 @@ def _schema_of(setting: Setting) -> dict[str, object]:
             return dict(text)
         case "format":
             return {"enum": list(OUTPUT_FORMATS)}
+        case "flag":
+            return {"type": "boolean"}
+        case "names":
+            return {"type": "object", "additionalProperties": text}
         case "strings":
             return {"anyOf": [text, {"type": "array", "items": text}]}
         case "severities":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from . import manifest
+from ..common.digests import digest
 from .manifest import SourceRecord
 from .stale import read_source
 
@@ -34,7 +34,7 @@ class SourceTexts(Mapping[str, bytes]):
             data = b""
             self.digests[path] = ""
         else:
-            self.digests[path] = manifest.digest(data)
+            self.digests[path] = digest(data)
         return data
 
     def __iter__(self) -> Iterator[str]:
@@ -48,4 +48,4 @@ class SourceTexts(Mapping[str, bytes]):
 
         A record with the digest of one text and the content of another would call what was made of the other one fresh, for good.
         """
-        return [path for path, digest in self.digests.items() if digest != records[path].signature.digest]
+        return [path for path, found in self.digests.items() if found != records[path].signature.digest]

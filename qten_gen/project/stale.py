@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from ..common.digests import digest
 from . import manifest
 from .config import Config
 from .dependencies import Dependencies
@@ -86,7 +87,8 @@ def project_state(
     records: dict[str, SourceRecord] = {}
     unreadable: list[Failure] = []
     names: dict[str, str] = {}
-    dependencies = Dependencies(config or Config())
+    config = config or Config()
+    dependencies = Dependencies(config)
     more: Mapping[str, Source] = files.sources
     while more:
         names.update(_manifest_names(more, cache))
@@ -102,12 +104,13 @@ def project_state(
     graph = graph._replace(
         unresolved=dependencies.unresolved(*_scanned(files, records)),
         libraries=RememberedClasses(dependencies.environment, cache),
+        literal_keys=config.literal_keys,
     )
     changes = _Changes(graph, names, previous, records, open_reader)
     changes.read_changed()
     handlers = changes.handlers()
-    keys = Keys(graph, names, changes.contents, changes.owners, records)
     targets = sorted(path for path in graph.relevant if files.sources[path].target)
+    keys = Keys(graph, names, changes.contents, changes.owners, records, targets, previous.fresh)
     fresh: dict[str, FreshRecord] = {}
     for path in targets:
         record = previous.fresh.get(names[path])
@@ -125,12 +128,16 @@ def project_state(
 def keys_of(state: ProjectState, lookups: Mapping[str, Iterable[str]], reader: Reader) -> dict[str, str]:
     """The keys of planned sources, by path. What the files say that they depend on is added to the records."""
     contents = {path: record.content for path, record in state.records.items() if record.content}
-    keys = Keys(state.graph, state.names, contents, state.owners, state.records)
+    targets = [path for path in state.graph.relevant if state.files.sources[path].target]
+    keys = Keys(state.graph, state.names, contents, state.owners, state.records, targets, state.previous.fresh)
     for path, names in lookups.items():
         for other in state.graph.files(path, names):
             if other not in contents:
                 contents[other] = reader.content(other)
                 state.records[other] = state.records[other]._replace(content=contents[other])
+        for other, name in state.graph.parts(path, names):
+            if name not in state.records[other].parts:
+                state.records[other] = state.records[other]._replace(parts={name: "", **reader.parts(other)})
     return {path: keys.key(path, names) for path, names in lookups.items()}
 
 
@@ -176,7 +183,11 @@ class _Changes:
         """Find out what a source says, if that is not known."""
         reader = self._opened()
         if reader is not None and not self._records[path].content:
-            self._records[path] = self._records[path]._replace(content=reader.content(path))
+            content = reader.content(path)
+            before = self._previous.sources.get(self._names[path])
+            is_same = before is not None and before.content == content
+            parts = before.parts if before is not None and is_same else reader.parts(path)
+            self._records[path] = self._records[path]._replace(content=content, parts=parts)
 
     def handlers(self) -> dict[str, HandlerRecord]:
         """What sources register handlers for: as the manifest has it, or read anew."""
@@ -248,7 +259,7 @@ def _source_records(
 
 def _unsaved_record(source: Source, data: bytes, before: SourceRecord | None) -> SourceRecord:
     """The record of a text that is not on the disk. Its time is never that of a file."""
-    found = Signature(NO_FILE.stat, manifest.digest(data))
+    found = Signature(NO_FILE.stat, digest(data))
     if before is not None and before.module == source.origin.module and before.signature.digest == found.digest:
         return before._replace(signature=found)
     return SourceRecord(found, source.origin.module, scan(data, source.origin))
@@ -260,7 +271,7 @@ def _source_record(path: str, source: Source, before: SourceRecord | None, now: 
     if before is not None and before.module == origin.module and before.signature.stat == status:
         return before
     data = read_source(path)
-    found = signature(status, manifest.digest(data), now)
+    found = signature(status, digest(data), now)
     if before is not None and before.module == origin.module and before.signature.digest == found.digest:
         return before._replace(signature=found)
     return SourceRecord(found, origin.module, scan(data, origin))
@@ -297,7 +308,7 @@ def _verified_outputs(
             if status is None:
                 return None
             if status != expected.stat:
-                if manifest.digest(read_output(output)) != expected.digest:
+                if digest(read_output(output)) != expected.digest:
                     return None
                 expected = signature(status, expected.digest, now)
             verified[name] = expected

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import replace
 
+from ..common.records import replace
 from ..model import DYNAMIC, HIDDEN, NodePath, TypeExpr, union
 from ..model.expression_text import parsed_expression
 from .imports import dotted

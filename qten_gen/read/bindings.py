@@ -9,10 +9,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
 from typing import NamedTuple
 
-from ..common.records import record
+from ..common.records import field, record
 from ..model import NO_PATH, ImportedName, NodePath
 from .blocks import bound_inside, suites
 from .imports import bound_names, dotted, imported_names

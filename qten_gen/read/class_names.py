@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import field, replace
 
-from ..common.records import record
+from ..common.records import field, record, replace
 from ..model import DYNAMIC, NodePath, TypeExpr
 from .aliases import alias
 from .annotations import type_expr

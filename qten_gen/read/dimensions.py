@@ -16,7 +16,7 @@ from ..model.dimensions import canonical
 
 _MOST_PARTS = 100
 _LONGEST = 1000
-_WORD = re.compile(r"\w+|\S")
+_WORD = r"\w+|\S"
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|0|[1-9][0-9]{0,99}")
 
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.USub, ast.Not)
@@ -113,7 +113,7 @@ def _syntax_fault(error: SyntaxError, text: str, margin: int) -> _Fault:
         return _Fault("a number or a name is missing at the end", len(text))
     if text[offset : offset + 1] == "=" or "'=='" in error.msg:
         return _Fault("'=' does not compare: write '=='", text.find("=", offset))
-    word = _WORD.match(text, offset)
+    word = re.compile(_WORD).match(text, offset)
     if word is None or error.msg != "invalid syntax":
         return _Fault(error.msg, offset)
     follows = re.search(r"[\w)\]]\s*$", text[:offset]) is not None

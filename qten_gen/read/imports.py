@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 import typing
 from collections.abc import Iterator, Sequence
 
@@ -33,7 +32,10 @@ _KNOWN_STARS: dict[str, Sequence[str]] = {
     language.PACKAGE: PUBLIC_NAMES,
     "typing": typing.__all__,
     "typing_extensions": typing.__all__,
-    "dataclasses": dataclasses.__all__,
+    "dataclasses": (
+        "dataclass field Field FrozenInstanceError InitVar KW_ONLY MISSING fields asdict astuple make_dataclass replace "
+        "is_dataclass"
+    ).split(),
 }
 """The names that `from module import *` binds, for modules with a meaning in declarations. `typing_extensions` has more."""
 

@@ -7,9 +7,10 @@ classes in functions, are generated in memory when their class statements run.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 
+from ..common.records import field, record, replace
 from ..model import (
     DYNAMIC,
     ClassSource,
@@ -47,6 +48,9 @@ NO_CONTEXT = ImportContext()
 _BRANCHES = ast.If | ast.Try | ast.TryStar
 _WITH = ast.With | ast.AsyncWith
 
+_BINDS_BY_NAME = re.compile(r"\b(?:globals|locals|vars)\(\)(?:\.update\(|\[[^\]\n]*\]\s*=[^=])")
+"""What binds names that the text need not show: `globals()[name] = ...`."""
+
 _Statement = tuple[ast.stmt, NodePath, bool]
 """A statement, its place, and whether it is only for type checkers."""
 
@@ -76,7 +80,7 @@ def read(
         return empty, (too_deep(path, deepest_line(tree)),)
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class _Names:
     """The names that the top level binds, collected before any name is resolved."""
 
@@ -152,10 +156,9 @@ def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportC
         names=frozenset(names.bound),
         star_imports=stars,
         repeated=tuple(repeated),
-        has_star_import=bool(stars) and not around.complete,
+        has_star_import=(bool(stars) and not around.complete) or _BINDS_BY_NAME.search(text) is not None,
         exported=exported(node for node, _, _ in statements),
         is_program="__main__" in text,
-        materializes=".on_meta(" in text or ".materialize(" in text,
         suppressed=suppressed(text, tree, scope.lines) if MARK in text else (),
     )
 
@@ -198,7 +201,7 @@ def _names(statements: Sequence[_Statement]) -> _Names:
     return names
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class _Meanings:
     """What the names of a file mean as types and values, as far as its text shows."""
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from dataclasses import field
 
 from ..common.module_names import absolute
-from ..common.records import record
+from ..common.records import field, record
 from ..model import ImportedName, Reexports, language
 
 _BUILTINS = frozenset(dir(builtins))

@@ -10,7 +10,7 @@ from ..model import NodePath
 from .signatures import Function
 from .written import Extent, Written, extent
 
-_DEFINITION = re.compile(r"(?:async[\s\\]+)?(?:class|def)[\s\\]+")
+_DEFINITION = r"(?:async[\s\\]+)?(?:class|def)[\s\\]+"
 """What stands before the name of a class or a function."""
 
 
@@ -45,7 +45,7 @@ def _extent_of_name(parent: Written, name: str, lines: Sequence[str]) -> Extent:
     """Where a name is written that the syntax tree has as a string: of a class, a function, a parameter or a keyword."""
     line, column, _, _ = extent(parent, lines)
     if isinstance(parent, ast.ClassDef | Function):
-        definition = _DEFINITION.match("\n".join([lines[line - 1][column:], *lines[line : line + 2]]))
+        definition = re.match(_DEFINITION, "\n".join([lines[line - 1][column:], *lines[line : line + 2]]))
         before = definition.group() if definition else ""
         above, _, beside = before.rpartition("\n")
         line, column = line + before.count("\n"), len(beside) + (0 if above else column)

@@ -10,8 +10,8 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
+from ..common.records import replace
 from ..model.diagnostics import Diagnostic, Span
 from .annotations import string_value
 from .encoding import decode
@@ -22,7 +22,7 @@ from .written import segment
 
 _FIRST_LINE = Span(1, 1, 1, 2)
 
-_OPENING = re.compile(r"[A-Za-z]*(\"\"\"|'''|\"|')")
+_OPENING = r"[A-Za-z]*(\"\"\"|'''|\"|')"
 
 
 def locate(diagnostics: Iterable[Diagnostic], sources: Mapping[str, bytes]) -> tuple[Diagnostic, ...]:
@@ -93,7 +93,7 @@ def _span(item: Diagnostic, tree: ast.Module, lines: Sequence[str]) -> Span:
 
 def _content_offset(node: object, text: str) -> int | None:
     """The length of the prefix and quotes of a string literal; None if offsets in its value differ from those in its text."""
-    opening, value = _OPENING.match(text), string_value(node)
+    opening, value = re.match(_OPENING, text), string_value(node)
     if opening is None or value is None or "\n" in text:
         return None
     return opening.end() if text == f"{opening.group()}{value}{opening.group(1)}" else None

@@ -3,16 +3,16 @@
 Methods of the class that `__init__` calls on `self` are read too. Names may be strings, those of a loop over strings that are
 written out, and f-strings of such names and of `range(4)`. Other computed names are known only at run time.
 
-The stub of a Module says what is registered, and the rule `uninitialized-submodule` asks whether a class can initialise it again.
+The stub of a Module says what is registered.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from itertools import product
 
+from ..common.records import field, record, replace
 from ..model import NodePath
 from ..model.registered import Registered, RegisteredKind
 from .annotations import string_value, type_expr
@@ -38,7 +38,7 @@ _Names = Mapping[str, tuple[str, ...]]
 """The strings that a variable of a loop stands for."""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class _Reading:
     """One method: what `self` is called, what is known of its names, and the methods that it calls on `self`."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 
 from ..common.literals import LONGEST_DEFAULT
+from ..common.records import replace
 from ..model import MethodSource, NodePath, Signature, language
 from ..model.expression_text import annotation_text
 from .annotations import mentioned, string_value

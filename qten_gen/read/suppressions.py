@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import ast
-import io
 import re
-import tokenize
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from ..common.records import record
+
+if TYPE_CHECKING:
+    import tokenize
 
 MARK = "qten-gen:"
 """What is in every file with such a comment."""
 
-_COMMENT = re.compile(r"#\s*qten-gen:\s*(?P<word>[\w-]*)\s*(?:\[(?P<codes>[^\]]*)\])?")
-_WORD = re.compile(r"[^\s,]+")
+_COMMENT = r"#\s*qten-gen:\s*(?P<word>[\w-]*)\s*(?:\[(?P<codes>[^\]]*)\])?"
+_WORD = r"[^\s,]+"
 
 
 @record(frozen=True, slots=True)
@@ -47,6 +49,9 @@ def suppressions(text: str) -> tuple[Suppression, ...]:
 
 def _suppressions(text: str) -> Iterator[Suppression]:
     """A statement, or the head of a block, ends with a NEWLINE token. Comments follow it in the stream of tokens."""
+    import io
+    import tokenize
+
     first, waiting = 0, list[tokenize.TokenInfo]()
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -67,10 +72,10 @@ def _suppressions(text: str) -> Iterator[Suppression]:
 
 def _of(comment: tokenize.TokenInfo, first: int, last: int) -> Iterator[Suppression]:
     line, offset = comment.start
-    for match in _COMMENT.finditer(comment.string):
+    for match in re.finditer(_COMMENT, comment.string):
         codes = tuple(
             (word.group(), offset + match.start("codes") + word.start() + 1)
-            for word in _WORD.finditer(match["codes"] or "")
+            for word in re.finditer(_WORD, match["codes"] or "")
         )
         column = offset + match.start() + 1
         end = column + len(match.group().rstrip())

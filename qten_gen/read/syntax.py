@@ -11,7 +11,6 @@ from contextvars import ContextVar
 from typing import cast
 
 from ..model.diagnostics import SYNTAX_ERROR, Diagnostic, diagnostic_at
-from .newer_syntax import newer_syntax
 from .source_lines import lines_of
 
 _CONFLICT = re.compile(r"^<<<<<<< ", re.MULTILINE)
@@ -32,6 +31,8 @@ def parse(text: str, path: str) -> ast.Module | Diagnostic:
         if conflict is not None:
             return _unresolved_conflict(text[: conflict.start()], path)
         line, column = error.lineno or 1, max(1, error.offset or 1)
+        from .newer_syntax import newer_syntax
+
         message, help = newer_syntax(error, lines_of(text)) or (error.msg, "")
         return diagnostic_at(SYNTAX_ERROR, path, message, line=line, column=column, help=help)
     except ValueError as error:

@@ -4,9 +4,6 @@ The metaclass passes the annotations, defaults and specifiers of the class body 
 fields with the functions in `model.build_field`, so their declarations are equal.
 """
 
-from .base_functions import module_constructor as module_constructor
-from .base_functions import subclass_hooks as subclass_hooks
-from .configurations import configurations as configurations
 from .methods import assigned_values as assigned_values
 from .methods import constructors as constructors
 from .methods import method_sources as method_sources
@@ -18,4 +15,3 @@ from .read_class import read_module as read_module
 from .read_class import read_tensorclass as read_tensorclass
 from .refusals import is_doubtful as is_doubtful
 from .statement import ClassStatement as ClassStatement
-from .unset_fields import unset_fields as unset_fields

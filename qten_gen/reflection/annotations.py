@@ -7,9 +7,10 @@ import sys
 import types
 import typing
 from collections.abc import Callable
-from dataclasses import KW_ONLY, InitVar, replace
+from dataclasses import KW_ONLY, InitVar
 
 from ..common.annotation_text import annotation_text
+from ..common.records import replace
 from ..common.specifier_records import recorded_call
 from ..model import HIDDEN, TypeExpr, language, union
 from ..model.expression_text import parsed_expression

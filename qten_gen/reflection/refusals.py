@@ -30,7 +30,6 @@ from ..model import (
     language,
 )
 from ..model.class_body import Argument
-from .base_functions import module_constructor
 from .contained_objects import contained
 from .read_class import is_field
 from .statement import ClassStatement
@@ -51,8 +50,6 @@ def is_doubtful(declaration: Declaration, statement: ClassStatement) -> bool:
         if any(map(_has_alias, statement.namespace.values())):
             return True
         return any(_may_not_fit(field) for field in declaration.fields if declares(declaration, field))
-    if module_constructor(statement) is not None:
-        return True
     return any(value.contains or value.mutable for value in _values(declaration)) or any(
         _may_not_be_meant(field) for field in declaration.fields if declares(declaration, field)
     )

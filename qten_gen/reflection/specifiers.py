@@ -7,12 +7,13 @@ becomes a `Value`, as it is in the text, and the rules refuse both.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import MISSING, replace
+from dataclasses import MISSING
 from inspect import cleandoc, unwrap
 from numbers import Integral
 from types import FunctionType
 from typing import TypeGuard
 
+from ..common.records import replace
 from ..common.specifier_records import RecordedCall, recorded_call
 from ..model import (
     Argument,

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
 
-from ..common.records import record
+from ..common.records import field, record
 from ..common.specifier_records import RecordedCall
 from ..model import Declaration, Meaning
 

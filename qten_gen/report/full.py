@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from ..model.diagnostics import Diagnostic, Span
-from .concise import CYAN, RED, YELLOW, headline, painted
+from .concise import CYAN, RED, YELLOW, headline, painted, visible
 
 
 def full(diagnostics: Sequence[Diagnostic], *, color: bool = False) -> str:
@@ -35,8 +35,8 @@ def _frame(item: Diagnostic, color: bool) -> str:
             f"{empty} {_indent(line, item.span.column)}{carets}",
         ]
     if item.help:
-        rows.append(f"{painted('help', CYAN, color)}: {item.help}")
-    rows += [f"{painted('note', CYAN, color)}: {note}" for note in item.notes]
+        rows.append(f"{painted('help', CYAN, color)}: {visible(item.help)}")
+    rows += [f"{painted('note', CYAN, color)}: {visible(note)}" for note in item.notes]
     return "\n".join(rows) + "\n"
 
 

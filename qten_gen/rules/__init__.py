@@ -1,16 +1,16 @@
 """The rules that check declarations, one file each.
 
 A rule file contains a docstring (what the rule reports, and why that is bad), the `KIND` of its diagnostics (code, name,
-severity), a `GOOD` and a `BAD` example, and a `check`. The examples are the tests of the rule and, with the docstring, its
-documentation. A rule reports all findings and changes nothing.
+severity), an `EXAMPLE`, and a `check`. The example is a mistake and its correction, as a difference; it is the test of the rule
+and, with the docstring, its documentation. A rule reports all findings and changes nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import replace
 from typing import Protocol
 
+from ..common.records import replace
 from ..model import Declaration, FileDecl
 from ..model.diagnostics import Diagnostic, Kind
 from . import (
@@ -21,7 +21,6 @@ from . import (
     conditional_field,
     constant_field,
     duplicate_class,
-    duplicate_handler,
     dynamic_declaration,
     early_value,
     field_after_default,
@@ -35,7 +34,6 @@ from . import (
     ignored_specifier,
     implicit_namespace_package,
     implicit_tensor_conversion,
-    incompatible_base,
     incompatible_decorator,
     incompatible_flags,
     incompatible_handler_override,
@@ -47,8 +45,6 @@ from . import (
     invalid_condition,
     invalid_default,
     invalid_dimension,
-    invalid_dtype,
-    invalid_handler_signature,
     invalid_initializer,
     invalid_method_signature,
     invalid_module_name,
@@ -58,7 +54,6 @@ from . import (
     invalid_submodule_argument,
     invalid_suppression,
     invalid_tie,
-    misplaced_handler,
     misplaced_specifier,
     missing_annotation,
     missing_init_flag,
@@ -70,22 +65,17 @@ from . import (
     misspelled_method,
     mutable_default,
     non_tensor_field,
-    not_a_module,
     possibly_missing_attribute,
     private_name,
-    recursive_construction,
     reserved_name,
     shadowed_handler,
     shared_object,
     slots_conflict,
     syntax_error,
     unannotated_attribute,
-    undeclared_attribute,
     undecodable_file,
     undefined_attribute,
     unimported_handler,
-    uninitialized_submodule,
-    unknown_attribute,
     unknown_dimension,
     unknown_flag,
     unknown_setting,
@@ -114,9 +104,7 @@ class Rule(Protocol):
     @property
     def KIND(self) -> Kind: ...
     @property
-    def GOOD(self) -> str: ...
-    @property
-    def BAD(self) -> str: ...
+    def EXAMPLE(self) -> str: ...
 
 
 class DeclarationRule(Rule, Protocol):
@@ -148,7 +136,6 @@ DECLARATION_RULES: tuple[DeclarationRule, ...] = (
     missing_slots,
     misspelled_method,
     invalid_method_signature,
-    recursive_construction,
     missing_annotation,
     field_after_default,
     reserved_name,
@@ -167,11 +154,9 @@ DECLARATION_RULES: tuple[DeclarationRule, ...] = (
     constant_field,
     unmanaged_tensor,
     unannotated_attribute,
-    undeclared_attribute,
     frozen_mutation,
     invalid_dimension,
     unknown_dimension,
-    unknown_attribute,
     circular_value,
     missing_param_group,
     missing_initializer,
@@ -187,11 +172,7 @@ DECLARATION_RULES: tuple[DeclarationRule, ...] = (
     untracked_mutation,
     shared_object,
     invalid_initializer,
-    incompatible_base,
-    uninitialized_submodule,
-    not_a_module,
     invalid_submodule_argument,
-    invalid_dtype,
     unregistered_state,
     possibly_missing_attribute,
     hidden_method,
@@ -205,13 +186,10 @@ FILE_RULES: tuple[FileRule, ...] = (
     generated_base,
     duplicate_class,
     misplaced_specifier,
-    duplicate_handler,
-    invalid_handler_signature,
     unimported_handler,
     incompatible_handler_override,
     shadowed_handler,
     handler_type_mismatch,
-    misplaced_handler,
     dynamic_declaration,
 )
 PLAIN_RULES: tuple[PlainRule, ...] = (

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterator, Mapping
-from dataclasses import field
 
-from ..common.records import record
+from ..common.records import field, record
 from ..model import (
     NO_PATH,
-    BaseFunction,
     ClassSource,
-    ConfigurationClass,
     Declaration,
     FieldDecl,
     FieldSource,
@@ -26,7 +23,6 @@ from ..model import (
     Value,
     declares,
 )
-from . import base_functions
 from .mixins import mixins_of
 from .unset_fields import unset_fields
 
@@ -85,8 +81,6 @@ class RunningStatement:
     mixins: tuple[Mixin, ...] = ()
     keywords: tuple[tuple[str, str], ...] = ()
     """The class keywords that are not flags, each with its value as text: `("init", "False")`."""
-    subclass_hooks: tuple[BaseFunction, ...] = ()
-    module_constructor: BaseFunction | None = None
     methods: tuple[MethodSource, ...] = ()
     """The functions of its body, with the names of their parameters."""
     constructors: Mapping[str, str] = field(default_factory=dict)
@@ -95,10 +89,6 @@ class RunningStatement:
     """Its attributes that are not fields, with values that hold tensors or modules, or are types."""
     checks: tuple[SpecifierCall, ...] = ()
     """The statements `check(...)` of its body."""
-    configurations: Mapping[str, ConfigurationClass] = field(default_factory=dict)
-    """The classes of its config fields of which all attributes are known, by qualified name."""
-    unset_fields: tuple[str, ...] = ()
-    """Its new fields that nothing sets, if it keeps the constructor of a base."""
 
 
 @record(frozen=True, slots=True)
@@ -145,26 +135,12 @@ class RuleContext:
         return tuple(mixins_of(self.declaration, self.project.classes))
 
     @property
-    def subclass_hooks(self) -> tuple[BaseFunction, ...]:
-        """The `__init_subclass__` of each ancestor, which class keywords are passed on to."""
-        if self.source is None:
-            return self.statement.subclass_hooks
-        return base_functions.subclass_hooks(self.declaration, self.project.classes)
-
-    @property
-    def module_constructor(self) -> BaseFunction | None:
-        """The `__init__` of the first nn.Module of another library among the bases, which the generated constructor calls."""
-        if self.source is None:
-            return self.statement.module_constructor
-        return base_functions.module_constructor(self.declaration, self.project.classes)
-
-    @property
     def unset_fields(self) -> tuple[str, ...]:
         """The new fields that a Module annotates without a value, and that no method of it and its bases sets."""
-        if self.source is None:
-            return self.statement.unset_fields
         declaration = self.declaration
-        return unset_fields(declaration, self.project.classes) if isinstance(declaration, ModuleDecl) else ()
+        if self.source is None or not isinstance(declaration, ModuleDecl):
+            return ()  # a class statement that runs can do without: only type checkers are misled
+        return unset_fields(declaration, self.project.classes)
 
     @property
     def name_place(self) -> NodePath:

@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import sys
 from difflib import unified_diff
+from itertools import dropwhile
 from textwrap import fill, indent
 
 from . import RULES, Rule
+from .cases import bad, good
 
 _INTRODUCTION = """\
 # Look up a diagnostic
 
-This page explains every error and warning that `qten-gen` reports, sorted by code. `qten-gen explain QG302` prints one of
-them, with both examples in full. Here, a line with `-` is reported, and a line with `+` takes its place; carets mark the code.
+This page lists the errors and warnings that `qten-gen` reports, sorted by code. Each has a mistake and its correction: a line
+with `-` is reported, a line with `+` takes its place, and carets mark the code. To read why, what a rule knows and what it does
+not, run
+
+    qten-gen explain QG302
 """
 
 _GROUPS = {
@@ -27,6 +32,8 @@ _GROUPS = {
     "QG5": "Plain modules",
 }
 
+_IMPORTS = ("from torch import ", "from qten_gen import ", "from typing import ", "import torch")
+
 
 def documentation() -> str:
     """The page as Markdown, from the docstrings and the tested examples of the rules."""
@@ -37,23 +44,33 @@ def documentation() -> str:
 def _links(digits: str) -> list[str]:
     """Links to the sections of the rules whose codes begin like this."""
     kinds = [rule.KIND for rule in RULES if rule.KIND.code.startswith(digits)]
-    return [f"[{kind.code} {kind.name}](#{kind.code.lower()}-{kind.name})" for kind in kinds]
+    return [f"[{kind.code}](#{kind.code.lower()}-{kind.name})" for kind in kinds]
 
 
 def _section(rule: Rule) -> str:
     kind = rule.KIND
     severity = f"{kind.severity}, can be suppressed" if kind.can_be_wrong else kind.severity
-    return f"## {kind.code} {kind.name}\n\n*{severity}*. {(rule.__doc__ or '').strip()}\n\n{_changes(rule)}\n"
+    return f"## {kind.code} {kind.name}\n\n*{severity}*. {summary(rule)}\n\n{_changes(rule)}\n"
+
+
+def summary(rule: Rule) -> str:
+    """What the rule reports: the first paragraph of its docstring. `qten-gen explain` prints the rest."""
+    return " ".join((rule.__doc__ or "").partition("\n\n")[0].split())
 
 
 def _changes(rule: Rule) -> str:
-    """The two examples as one block, without the lines that stay and are far from a change."""
-    bad, good = (text.strip("\n").splitlines() for text in (rule.BAD, rule.GOOD))
-    hunks = unified_diff(bad, good, n=2, lineterm="")
+    """The example without the lines that stay and are far from a change."""
+    before, after = (_without_imports(part(rule.EXAMPLE).splitlines()) for part in (bad, good))
+    hunks = unified_diff(before, after, n=2, lineterm="")
     lines = ["..." if line.startswith("@@") else line.rstrip() for line in hunks][3:]
     while not lines[0]:
         del lines[0]
     return "\n".join(["```diff", *lines, "```"])
+
+
+def _without_imports(lines: list[str]) -> list[str]:
+    """The lines without the imports that go without saying, and without blank lines at the top."""
+    return list(dropwhile(lambda line: not line, (line for line in lines if not line.startswith(_IMPORTS))))
 
 
 _CODES = """The codes of all diagnostics, for settings that name them.

@@ -1,9 +1,9 @@
 """A class statement depends on values that are known only when the program runs.
 
-qten-gen reads declarations without running them. If a name is bound in `try` and in `except`, if an annotation is a conditional
-expression, or if a function returns the specifier of a field, only the program knows what is declared, and it may differ from one
-machine to the next. qten-gen does not guess: it generates nothing for the file. The class statement still works. It builds the
-class in memory, and does not warn that generated files are stale.
+qten-gen reads declarations without running them, so it cannot know what is declared if a name is bound in `try` and in
+`except`, if an annotation is a conditional expression, or if a function returns the specifier of a field. That may differ from
+one machine to the next. qten-gen does not guess: it generates nothing for the file. The class statement still works. It builds
+the class in memory, and does not warn that generated files are stale.
 
 Constants are resolved: `param(SIZE)` is `param(3)` if a file of the run assigns `SIZE = 3` once, and nothing else to it.
 """
@@ -31,34 +31,25 @@ from .context import Project, RuleContext
 
 KIND = DYNAMIC_DECLARATION
 
-GOOD = """
-from typing import TYPE_CHECKING
+EXAMPLE = """
++from typing import TYPE_CHECKING
++
+ from qten_gen import TensorClass
+ from torch import Tensor
 
-from qten_gen import TensorClass
-from torch import Tensor
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-
-class Batch(TensorClass):
-    tokens: Tensor
-    raw: "NDArray | None" = None
-"""
-
-BAD = """
-from qten_gen import TensorClass
-from torch import Tensor
-
-try:
-    from fast_tokens import Tokens
-except ImportError:
-    Tokens = Tensor
+-try:
+-    from fast_tokens import Tokens
+-except ImportError:
+-    Tokens = Tensor
++if TYPE_CHECKING:
++    from numpy.typing import NDArray
 
 
-class Batch(TensorClass):
-    tokens: Tokens
-            ^^^^^^
+ class Batch(TensorClass):
+-    tokens: Tokens
+-            ^^^^^^
++    tokens: Tensor
++    raw: "NDArray | None" = None
 """
 
 _ONLY_THEN = "known only at run time"

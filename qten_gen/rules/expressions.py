@@ -12,7 +12,6 @@ from ..common.suggestions import did_you_mean
 from ..model import (
     Argument,
     ConfigDecl,
-    ConfigurationClass,
     DerivedDecl,
     Dim,
     ModuleDecl,
@@ -27,7 +26,6 @@ from ..model import (
     language,
 )
 from ..model.dimensions import in_words
-from .configuration import configuration_class
 from .context import RuleContext
 from .expression_types import Names
 
@@ -70,7 +68,7 @@ def expressions(context: RuleContext) -> Iterator[Expression]:
     declaration = context.declaration
     if not isinstance(declaration, ModuleDecl):
         return
-    names = Names({field.name: field for field in declaration.fields}, configurations(context))
+    names = Names({field.name: field for field in declaration.fields})
     for field in context.module_fields:
         yield from _of_field(field, names, context)
     checks = [check for check in declaration.checks if declares(declaration, check)]
@@ -90,7 +88,7 @@ def _of_field(field: ModuleField, names: Names, context: RuleContext) -> Iterato
             continue
         use = _use(field, argument)
         has_index = located.has_index and not (isinstance(field, ParameterDecl) and use is Use.CONDITION)
-        scope = Names(names.fields, names.configuration, has_index=has_index)
+        scope = Names(names.fields, has_index)
         is_certain = use is Use.CONDITION or (getattr(field, "when", None) is None and not located.is_conditional)
         yield Expression(argument.value, use, argument, scope, field, not is_certain, not located.is_own)
 
@@ -138,24 +136,6 @@ def _decided(argument: Argument) -> Argument:
     if choice is None or choice.selector is None:
         return argument
     return Argument(argument.keyword, choice.selector, choice.place, choice.text)
-
-
-def configurations(context: RuleContext) -> _Configurations:
-    """Looks up configuration classes: in the text of the run, or in the running program."""
-    return _Configurations(context)
-
-
-@record(frozen=True, slots=True)
-class _Configurations:
-    """Finds the attributes of a class by its qualified name; None for a class of which not all are known."""
-
-    context: RuleContext
-
-    def __call__(self, name: str) -> ConfigurationClass | None:
-        if self.context.source is None:
-            return self.context.statement.configurations.get(name)
-        project = self.context.project
-        return configuration_class(name, project.classes, project.declarations)
 
 
 def usable_names(expression: Expression, declared: Mapping[str, ModuleField]) -> list[str]:

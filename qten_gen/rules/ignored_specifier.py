@@ -1,7 +1,7 @@
 """A Module with a hand-written `__init__` uses specifiers.
 
-A specifier tells the generated constructor what to create. If the class or a base defines `__init__`, no constructor is
-generated, so the specifier has no effect: `module.weight` would raise AttributeError, and `parameters()` would not contain it.
+If the class or a base defines `__init__`, no constructor is generated, so the specifier has no effect: `module.weight` would
+raise AttributeError, and `parameters()` would not contain it.
 """
 
 from __future__ import annotations
@@ -14,31 +14,22 @@ from .context import RuleContext
 
 KIND = Kind("QG306", "ignored-specifier")
 
-GOOD = """
-import torch
-from qten_gen import Module
-from torch import nn
+EXAMPLE = """
+-from qten_gen import Module, param
++import torch
++from qten_gen import Module
+ from torch import nn
 
 
-class Scale(Module):
-    weight: nn.Parameter
+ class Scale(Module):
+-    weight: nn.Parameter = param(8, initializer=nn.init.ones_)
+-                           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
++    weight: nn.Parameter
 
-    def __init__(self, dim: int) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.ones(dim))
-"""
-
-BAD = """
-from qten_gen import Module, param
-from torch import nn
-
-
-class Scale(Module):
-    weight: nn.Parameter = param(8, initializer=nn.init.ones_)
-                           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-
-    def __init__(self) -> None:
-        super().__init__()
+-    def __init__(self) -> None:
++    def __init__(self, dim: int) -> None:
+         super().__init__()
++        self.weight = nn.Parameter(torch.ones(dim))
 """
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import keyword
 from ast import literal_eval
 from collections.abc import Iterator
+from unicodedata import normalize
 
 from ..model import ConfigDecl, ModuleDecl, TensorClassDecl, Value, language
 from ..model.diagnostics import Diagnostic, Kind
@@ -21,27 +22,17 @@ from .dynamic_declaration import is_dynamic
 
 KIND = Kind("QG343", "invalid-alias")
 
-GOOD = """
-from qten_gen import Module, choice, field, submodule
-from torch import nn
+EXAMPLE = """
+ from qten_gen import Module, choice, field, submodule
+ from torch import nn
 
 
-class Block(Module):
-    dim: int
-    norm_class: type[nn.Module] = field(default=nn.LayerNorm, alias="norm")
-    norm: nn.Module = submodule(choice("norm_class"), "dim")
-"""
-
-BAD = """
-from qten_gen import Module, choice, field, submodule
-from torch import nn
-
-
-class Block(Module):
-    dim: int
-    norm_class: type[nn.Module] = field(default=nn.LayerNorm, alias="dim")
-                                                                    ^^^^^
-    norm: nn.Module = submodule(choice("norm_class"), "dim")
+ class Block(Module):
+     dim: int
+-    norm_class: type[nn.Module] = field(default=nn.LayerNorm, alias="dim")
+-                                                                    ^^^^^
++    norm_class: type[nn.Module] = field(default=nn.LayerNorm, alias="norm")
+     norm: nn.Module = submodule(choice("norm_class"), "dim")
 """
 
 _OF_DATACLASSES = ("dataclasses.field(...) takes no alias", "use field(...) of qten_gen")
@@ -81,6 +72,8 @@ def _problem(name: str, given: object, context: RuleContext) -> tuple[str, str] 
         return f"alias must be a string, got {given.text if isinstance(given, Value) else given}", 'write alias="norm"'
     if not alias.isidentifier() or keyword.iskeyword(alias):
         return f"{alias!r} cannot be the name of an argument", 'write a name, such as alias="norm"'
+    if alias != (read := normalize("NFKC", alias)):
+        return f"Python reads the alias {alias!r} as {read!r}", f"write alias={read!r}"
     if alias.startswith("_"):
         return f"the alias {alias!r} starts with an underscore", f"write alias={_public(alias)!r}"
     if alias in _OF_EVERY_CONSTRUCTOR:

@@ -20,27 +20,17 @@ from .expressions import Expression, Use, expressions, field_of_argument, unknow
 
 KIND = Kind("QG308", "invalid-condition")
 
-GOOD = """
-from qten_gen import Module, param
-from torch import nn
+EXAMPLE = """
+ from qten_gen import Module, param
+ from torch import nn
 
 
-class Linear(Module):
-    rows: int
-    use_bias: bool = True
-    bias: nn.Parameter | None = param("rows", when="use_bias", initializer=nn.init.zeros_)
-"""
-
-BAD = """
-from qten_gen import Module, param
-from torch import nn
-
-
-class Linear(Module):
-    rows: int
-    use_bias: bool = True
-    bias: nn.Parameter | None = param("rows", when="bias", initializer=nn.init.zeros_)
-                                                    ^^^^
+ class Linear(Module):
+     rows: int
+     use_bias: bool = True
+-    bias: nn.Parameter | None = param("rows", when="bias", initializer=nn.init.zeros_)
+-                                                    ^^^^
++    bias: nn.Parameter | None = param("rows", when="use_bias", initializer=nn.init.zeros_)
 """
 
 
@@ -84,13 +74,8 @@ def _problems(expression: Expression, declared: dict[str, ModuleField]) -> Itera
         return
     unknown = list(unknown_names(expression, declared))
     yield from unknown
-    types, problems = types_of(expression.dim, expression.names)
-    if unknown:
-        return
-    for problem in problems:
-        if not problem.about_attribute:
-            yield problem.of, problem.message, problem.help
-    if not problems and UNKNOWN not in types and "builtins.bool" not in names_in(types):
+    types = types_of(expression.dim.node, expression.names)
+    if not unknown and UNKNOWN not in types and "builtins.bool" not in names_in(types):
         text = in_words(expression.dim)
         said = "annotated" if path_of(expression.dim.node) else "of type"
         example = f"{text} is not None" if NONE & types else f"{text} > 0"

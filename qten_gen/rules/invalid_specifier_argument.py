@@ -19,25 +19,16 @@ from .dynamic_declaration import is_dynamic, is_tuple
 
 KIND = Kind("QG305", "invalid-specifier-argument")
 
-GOOD = """
-from qten_gen import Module, buffer
-from torch import Tensor, nn
+EXAMPLE = """
+ from qten_gen import Module, buffer
+ from torch import Tensor, nn
 
 
-class Scale(Module):
-    dim: int
-    weight: Tensor = buffer("dim", persistent=False, initializer=nn.init.ones_)
-"""
-
-BAD = """
-from qten_gen import Module, buffer
-from torch import Tensor, nn
-
-
-class Scale(Module):
-    dim: int
-    weight: Tensor = buffer("dim", persistant=False, initializer=nn.init.ones_)
-                                   ^^^^^^^^^^
+ class Scale(Module):
+     dim: int
+-    weight: Tensor = buffer("dim", persistant=False, initializer=nn.init.ones_)
+-                                   ^^^^^^^^^^
++    weight: Tensor = buffer("dim", persistent=False, initializer=nn.init.ones_)
 """
 
 _SPECIFIERS_OF_MODULES = ("param", "buffer", "submodule")
@@ -117,6 +108,7 @@ _EXCLUDE = (
     ("tie", "repeat", "tie single parameters"),
     ("tie", "keys", "tie single parameters"),
     ("tie", "group", "a tied parameter is in the group of the other: remove group"),
+    ("tie", "keep_dtype", "a tied parameter has the dtype of the other: remove keep_dtype"),
 )
 
 
@@ -194,7 +186,7 @@ def _problem(call: SpecifierCall, called: str, argument: Argument) -> tuple[str,
     if unreadable is not None:
         return unreadable
     known = language.SPECIFIER_KEYWORDS.get(call.name)
-    if known is None or call.name == language.SUBMODULE:
+    if known is None or (call.name == language.SUBMODULE and keyword != language.KEEP_DTYPE):
         return None
     if keyword is None:
         return (

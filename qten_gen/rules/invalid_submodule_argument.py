@@ -34,37 +34,23 @@ from ..model.dimensions import in_words
 from ..model.field_kinds import members_of
 from .context import RuleContext
 from .expression_types import NONE, UNKNOWN, Names, in_words_of, types_of
-from .expressions import configurations
 
 KIND = Kind("QG320", "invalid-submodule-argument", can_be_wrong=True)
 
-GOOD = """
-from qten_gen import Module, submodule
+EXAMPLE = """
+ from qten_gen import Module, submodule
 
 
-class Block(Module):
-    dim: int
-    heads: int = 4
+ class Block(Module):
+     dim: int
+     heads: int = 4
 
 
-class Net(Module):
-    dim: int
-    block: Block = submodule(Block, "dim", heads=2)
-"""
-
-BAD = """
-from qten_gen import Module, submodule
-
-
-class Block(Module):
-    dim: int
-    heads: int = 4
-
-
-class Net(Module):
-    dim: int
-    block: Block = submodule(Block, "dim", head=2)
-                                           ^^^^
+ class Net(Module):
+     dim: int
+-    block: Block = submodule(Block, "dim", head=2)
+-                                           ^^^^
++    block: Block = submodule(Block, "dim", heads=2)
 """
 
 _FROM_THE_OWNER = frozenset({"device", "dtype"})
@@ -155,7 +141,7 @@ def _of_class(made: Value, call: SpecifierCall, context: RuleContext) -> Iterato
             yield Diagnostic(KIND, f"{made.text} has no constructor argument {name}", _name(argument), help)
     if isinstance(context.declaration, ModuleDecl):
         fields = {field.name: field for field in context.declaration.fields}
-        scope = Names(fields, configurations(context), has_index=language.INDEX not in fields)
+        scope = Names(fields, has_index=language.INDEX not in fields)
         arguments = [*zip(taken.positional, positional, strict=False), *((one.keyword or "", one) for one in keywords)]
         for name, argument in arguments:
             if name in taken.types:
@@ -177,12 +163,12 @@ def _of_type(argument: Argument, type: _Type, takes: str, scope: Names, is_certa
     """An argument that a parameter cannot take by its type: a string or None for an integer."""
     value = argument.value
     if isinstance(value, Dim):
-        types, problems = types_of(value, scope)
+        types = types_of(value.node, scope)
         text = in_words(value)
         if is_certain and types >= NONE and "None" not in type.names:
             help = f'write {text}: {type.text}, or when="..."'
             yield Diagnostic(KIND, f"{text} may be None, but {takes}", argument.place, help)
-        elif not problems and not any(_is_taken(found, type.names) for found in types):
+        elif not any(_is_taken(found, type.names) for found in types):
             message = f"{text} has the type {in_words_of(types)}, but {takes}"
             yield Diagnostic(KIND, message, argument.place, "pass a value of the annotated type")
     elif isinstance(value, Value) and value.literal is not None:

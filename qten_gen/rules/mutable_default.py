@@ -15,28 +15,20 @@ from .context import RuleContext
 
 KIND = Kind("QG206", "mutable-default")
 
-GOOD = """
-from qten_gen import TensorClass, field
-from torch import Tensor
+EXAMPLE = """
+-from qten_gen import TensorClass
++from qten_gen import TensorClass, field
+ from torch import Tensor
 
 
-class Batch(TensorClass):
-    tokens: Tensor
-    tags: list[str] = field(default_factory=list)
+ class Batch(TensorClass):
+     tokens: Tensor
+-    tags: list[str] = []
+-                      ^^
++    tags: list[str] = field(default_factory=list)
 """
 
-BAD = """
-from qten_gen import TensorClass
-from torch import Tensor
-
-
-class Batch(TensorClass):
-    tokens: Tensor
-    tags: list[str] = []
-                      ^^
-"""
-
-_MUTABLE = re.compile(r"[\[{]|(?:\w+\.)*(list|dict|set|bytearray|deque|defaultdict|OrderedDict|Counter)\(")
+_MUTABLE = r"[\[{]|(?:\w+\.)*(list|dict|set|bytearray|deque|defaultdict|OrderedDict|Counter)\("
 _KINDS = {"[": "list", "{": "dict"}
 
 
@@ -47,7 +39,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         value = field.default.value
         if value.held_specifier is not None:
             continue  # see `misplaced_specifier`
-        match = _MUTABLE.match(value.text)
+        match = re.match(_MUTABLE, value.text)
         if match is None and isinstance(field, ConfigDecl) and value.mutable and not value.contains:
             message = f"the default of {field.name} is mutable, and all instances would share it"
             yield Diagnostic(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field
 from typing import NamedTuple
 
-from ..common.records import record
+from ..common.records import field, record
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -20,7 +19,7 @@ class Finding(NamedTuple):
     help: str
 
 
-@record(frozen=True)
+@record(frozen=True, slots=True)
 class PlainClass:
     """A class statement, and the classes that decide which attributes its objects have."""
 

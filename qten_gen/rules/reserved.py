@@ -52,8 +52,8 @@ arguments, and those that generated code or loading a state dict depends on."""
 
 GIVING_WAY = frozenset(
     """
-    allows export export_all freeze from_config get_applicable_types get_config gpu invoke materialize optimizer_groups
-    register to_device unfreeze
+    allows export export_all freeze from_config get_applicable_types get_config gpu invoke kept_names materialize
+    optimizer_groups register to_device unfreeze
     """.split()
 )
 """The other public members of `Module`. A field takes the place of one."""

@@ -1,11 +1,12 @@
 """A declaration contains a module or a tensor.
 
-The class body runs once. An object that it makes exists once, while each instance and each repeated child needs its own:
-children that get the same module would share its weights, or start with equal ones if it were copied. Seeds, the default dtype
-and `device="meta"` would have no effect on it. A parameter as a default would be neither registered nor trained.
+The class body runs once, so children that get a module that it makes would share the weights, or start with equal ones if it
+were copied. Seeds, the default dtype and `device="meta"` would have no effect on it. A parameter as a default would be neither
+registered nor trained.
 
-A method of an object holds the object: `submodule(Wrap, nn.Linear(2, 2).forward)` gives all instances the same weights. A default
-of a function holds what the class body made. The first instance uses an iterator up, and the next one gets nothing from it.
+A method of an object holds the object: `submodule(Wrap, nn.Linear(2, 2).forward)` gives all instances the same weights. A
+default of a function holds what the class body made. The first instance uses an iterator up, and the next one gets nothing from
+it.
 
 Specifiers say how to construct an object for each instance: `submodule`, `param` and `buffer`. A submodule can be an argument
 of another one. A function that makes the child can do anything else. A tensor may be the default of a config field, because it
@@ -32,27 +33,17 @@ from .context import RuleContext
 
 KIND = Kind("QG314", "shared-object")
 
-GOOD = """
-from qten_gen import Module, submodule
-from torch import nn
+EXAMPLE = """
+ from qten_gen import Module, submodule
+ from torch import nn
 
 
-class Net(Module):
-    dim: int
-    head: nn.Linear = submodule(nn.Linear, "dim", 2)
-    body: nn.Sequential = submodule(nn.Sequential, submodule(nn.Linear, "dim", "dim"), submodule(nn.ReLU))
-"""
-
-BAD = """
-from qten_gen import Module, submodule
-from torch import nn
-
-
-class Net(Module):
-    dim: int
-    head: nn.Linear = submodule(nn.Linear, "dim", 2)
-    body: nn.Sequential = submodule(nn.Sequential, nn.Linear(8, 8), submodule(nn.ReLU))
-                                                   ^^^^^^^^^^^^^^^
+ class Net(Module):
+     dim: int
+     head: nn.Linear = submodule(nn.Linear, "dim", 2)
+-    body: nn.Sequential = submodule(nn.Sequential, nn.Linear(8, 8), submodule(nn.ReLU))
+-                                                   ^^^^^^^^^^^^^^^
++    body: nn.Sequential = submodule(nn.Sequential, submodule(nn.Linear, "dim", "dim"), submodule(nn.ReLU))
 """
 
 _PARAMETERS = ("Parameter", "Buffer", "UninitializedParameter", "UninitializedBuffer")

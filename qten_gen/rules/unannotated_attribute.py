@@ -1,9 +1,8 @@
 """A tensor, a module or a type is assigned to a name without an annotation.
 
-Only annotated names are fields. `mask = Tensor` makes the class `Tensor` an attribute of the class, and `head = nn.Linear(2,
-2)` a module that exists once for all instances, and that none of them registers: it is missing in `parameters()`, and `.to()`
-does not move it. Objects of a TensorClass cannot even assign such an attribute, so `mask = None` cannot stand for a field
-either.
+Only annotated names are fields, so `head = nn.Linear(2, 2)` is a module that exists once for all instances, and that none of
+them registers: it is missing in `parameters()`, and `.to()` does not move it. Objects of a TensorClass cannot even assign such
+an attribute, so `mask = None` cannot stand for a field either.
 """
 
 from __future__ import annotations
@@ -17,25 +16,17 @@ from .shared_object import kind_of
 
 KIND = Kind("QG217", "unannotated-attribute")
 
-GOOD = """
-from qten_gen import Module, submodule
-from torch import nn
+EXAMPLE = """
+-from qten_gen import Module
++from qten_gen import Module, submodule
+ from torch import nn
 
 
-class Net(Module):
-    dim: int
-    head: nn.Linear = submodule(nn.Linear, "dim", 2)
-"""
-
-BAD = """
-from qten_gen import Module
-from torch import nn
-
-
-class Net(Module):
-    dim: int
-    head = nn.Linear(8, 2)
-           ^^^^^^^^^^^^^^^
+ class Net(Module):
+     dim: int
+-    head = nn.Linear(8, 2)
+-           ^^^^^^^^^^^^^^^
++    head: nn.Linear = submodule(nn.Linear, "dim", 2)
 """
 
 _TYPES = frozenset(f"builtins.{name}" for name in ("bool", "bytes", "complex", "dict", "float", "int", "list", "str"))

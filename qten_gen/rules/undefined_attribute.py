@@ -20,31 +20,19 @@ from .reserved import MODULE
 
 KIND = Kind("QG502", "undefined-attribute", "warning")
 
-GOOD = """
-from torch import Tensor, nn
+EXAMPLE = """
+ from torch import Tensor, nn
 
 
-class Net(nn.Module):
-    def __init__(self, dim: int) -> None:
-        super().__init__()
-        self.up = nn.Linear(dim, dim)
+ class Net(nn.Module):
+     def __init__(self, dim: int) -> None:
+         super().__init__()
+         self.up = nn.Linear(dim, dim)
 
-    def forward(self, x: Tensor) -> Tensor:
-        return self.up(x)
-"""
-
-BAD = """
-from torch import Tensor, nn
-
-
-class Net(nn.Module):
-    def __init__(self, dim: int) -> None:
-        super().__init__()
-        self.up = nn.Linear(dim, dim)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.upp(x)
-               ^^^^^^^^
+     def forward(self, x: Tensor) -> Tensor:
+-        return self.upp(x)
+-               ^^^^^^^^
++        return self.up(x)
 """
 
 _PRIVATE = frozenset(
@@ -62,7 +50,7 @@ _PRIVATE = frozenset(
 
 _OPEN_ENDED = ("__getattr__", "__getattribute__", "__setattr__")
 _SETS_ANY = ("setattr", "vars", "locals", "exec")
-_IS_A_BASE = re.compile(r"base|mixin|abstract|interface|template", re.IGNORECASE)
+_IS_A_BASE = r"base|mixin|abstract|interface|template"
 """In the name of a class whose subclasses, in other projects, define what it uses."""
 
 
@@ -135,6 +123,6 @@ def _sets_any(cls: PlainClass) -> bool:
 
 
 def _is_meant_as_base(cls: PlainClass) -> bool:
-    return _IS_A_BASE.search(cls.node.name) is not None or any(
+    return re.search(_IS_A_BASE, cls.node.name, re.IGNORECASE) is not None or any(
         isinstance(node, ast.Raise) and "NotImplemented" in ast.unparse(node) for node in ast.walk(cls.node)
     )

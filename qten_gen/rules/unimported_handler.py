@@ -1,8 +1,8 @@
 """A handler is in a file that no other file imports.
 
-`register` runs when the file is imported. The generated stub promises the handler to every caller, but in a program that does
-not import the file, the call would run `forward` or the handler of a base class, with an object that it was not written for.
-Import the file in the `__init__.py` of the package, for example.
+The generated stub promises the handler to every caller, but in a program that does not import the file, the call would run
+`forward` or the handler of a base class, with an object that it was not written for. Import the file in the `__init__.py` of
+the package, for example.
 
 The rule reports handlers in modules of a package that no other file of the run imports. It does not report the owner's own
 file, an `__init__.py`, a file that contains `"__main__"`, or a file of tests. An import under `TYPE_CHECKING` counts as an
@@ -19,52 +19,29 @@ from .context import Project
 
 KIND = Kind("QG403", "unimported-handler", "warning")
 
-GOOD = """
-# shop/__init__.py
-from . import handlers
-from .encoder import Encoder
+EXAMPLE = """
+ # shop/__init__.py
++from . import handlers
+ from .encoder import Encoder
 
-# shop/encoder.py
-from qten_gen import Module
-from torch import Tensor
-
-
-class Encoder(Module):
-    def forward(self, x: Tensor) -> Tensor:
-        return x
+ # shop/encoder.py
+ from qten_gen import Module
+ from torch import Tensor
 
 
-# shop/handlers.py
-from .encoder import Encoder
+ class Encoder(Module):
+     def forward(self, x: Tensor) -> Tensor:
+         return x
 
 
-@Encoder.register(str)
-def encode_text(encoder: Encoder, text: str) -> int:
-    return len(text)
-"""
-
-BAD = """
-# shop/__init__.py
-from .encoder import Encoder
-
-# shop/encoder.py
-from qten_gen import Module
-from torch import Tensor
+ # shop/handlers.py
+ from .encoder import Encoder
 
 
-class Encoder(Module):
-    def forward(self, x: Tensor) -> Tensor:
-        return x
-
-
-# shop/handlers.py
-from .encoder import Encoder
-
-
-@Encoder.register(str)
-                  ^^^
-def encode_text(encoder: Encoder, text: str) -> int:
-    return len(text)
+ @Encoder.register(str)
+-                  ^^^
+ def encode_text(encoder: Encoder, text: str) -> int:
+     return len(text)
 """
 
 

@@ -2,8 +2,7 @@
 
 The constructor computes sizes and other values from its own arguments, which are the fields with a plain annotation, and from
 derived values. Any other name, such as that of a parameter, a buffer or a global variable, would raise NameError there. A size
-that is not an integer would raise TypeError when the tensor is created, and so would arithmetic with a string, or with a value
-that may be None.
+that is not an integer would raise TypeError when the tensor is created.
 
 An argument of a submodule can be the name of a config field of any type, which passes its value: `submodule(nn.Dropout, "rate")`
 for `rate: float`. Among the arguments of a submodule with `repeat` or `keys`, and in its `when`, `index` is the position of each
@@ -24,25 +23,16 @@ from .expressions import Expression, Use, expressions, unknown_names, usable_nam
 
 KIND = Kind("QG302", "unknown-dimension")
 
-GOOD = """
-from qten_gen import Module, param
-from torch import nn
+EXAMPLE = """
+ from qten_gen import Module, param
+ from torch import nn
 
 
-class Project(Module):
-    dim: int
-    weight: nn.Parameter = param("3*dim", "dim", initializer=nn.init.xavier_uniform_)
-"""
-
-BAD = """
-from qten_gen import Module, param
-from torch import nn
-
-
-class Project(Module):
-    dim: int
-    weight: nn.Parameter = param("3*dmi", "dim", initializer=nn.init.xavier_uniform_)
-                                    ^^^
+ class Project(Module):
+     dim: int
+-    weight: nn.Parameter = param("3*dmi", "dim", initializer=nn.init.xavier_uniform_)
+-                                    ^^^
++    weight: nn.Parameter = param("3*dim", "dim", initializer=nn.init.xavier_uniform_)
 """
 
 _INTEGERS = frozenset({"builtins.int", "builtins.bool"})
@@ -69,31 +59,14 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             meant = only_near(name, usable) if name not in declared and within else None
             fix = None if meant is None else Fix(meant, place, within)
             yield Diagnostic(KIND, message, place, help, within=within, fix=fix)
-        for of, message, help in () if unknown else problems(expression):
-            yield Diagnostic(KIND, message, place, help, within=expression.span(of))
+        if not unknown and expression.use is not Use.VALUE:
+            for message, help in _of_result(expression, text := in_words(expression.dim)):
+                yield Diagnostic(KIND, message, place, help, within=expression.span(text))
 
 
-def problems(expression: Expression) -> Iterator[tuple[str, str, str]]:
-    """What is wrong with the values in an expression, and with its own: of which part, the message, and how to fix it."""
-    if expression.use is Use.VALUE and expression.dim.name:
-        return  # the value of the field, whatever it is
-    types, found = types_of(expression.dim, expression.names)
-    for problem in found:
-        if not problem.about_attribute and not (problem.about_none and expression.is_conditional):
-            is_passed = expression.use is Use.VALUE and problem.of in expression.names.fields
-            alone = (
-                f": pass it alone, as {problem.of!r}" if is_passed and problem.message.endswith("not a number") else ""
-            )
-            yield problem.of, problem.message, f"{problem.help}{alone}"
-    if found:
-        return
-    text = in_words(expression.dim)
-    for message, help in _of_result(expression, types, text):
-        yield text, message, help
-
-
-def _of_result(expression: Expression, types: Types, text: str) -> Iterator[tuple[str, str]]:
-    """What is wrong with the value of an expression."""
+def _of_result(expression: Expression, text: str) -> Iterator[tuple[str, str]]:
+    """What is wrong with the value of an expression, and how to fix it."""
+    types = types_of(expression.dim.node, expression.names)
     if expression.use in (Use.SIZE, Use.COUNT):
         yield from _of_size(expression, types, text)
     elif expression.use is Use.CHECK and UNKNOWN not in types and "builtins.bool" not in names_in(types):

@@ -25,26 +25,20 @@ from .dynamic_declaration import is_dynamic
 
 KIND = Kind("QG104", "unknown-flag")
 
-GOOD = """
-from qten_gen import TensorClass
-from torch import Tensor
+EXAMPLE = """
+ from qten_gen import TensorClass
+ from torch import Tensor
 
 
-class Batch(TensorClass, frozen=True):
-    tokens: Tensor
-"""
-
-BAD = """
-from qten_gen import TensorClass
-from torch import Tensor
-
-
-class Batch(TensorClass, frozn=True):
-                         ^^^^^
-    tokens: Tensor
+-class Batch(TensorClass, frozn=True):
+-                         ^^^^^
++class Batch(TensorClass, frozen=True):
+     tokens: Tensor
 """
 
 
+_WITHOUT_HOOK = ("abc", "builtins", "qten_gen", "torch", "typing", "typing_extensions")
+"""Packages with no class whose `__init_subclass__` takes keywords."""
 _OF_TENSORDICT = {
     "cast_filter": "pass it to .to, .float() and the like, or override those",
     "kw_only": "write field(kw_only=True) for each field",
@@ -64,7 +58,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
                     KIND, f"the flag {flag!r} must be {' or '.join(words)}", place, f"write {flag}={' or '.join(words)}"
                 )
         elif flag not in FLAGS:
-            if _is_passed_on(flag, context):
+            if _is_passed_on(context):
                 continue
             known = (*FLAGS, *STRING_OPTIONS)
             help = _OF_TENSORDICT.get(flag) or did_you_mean(flag, known, f"the flags are {', '.join(known)}")
@@ -82,7 +76,7 @@ def _of_module(
 ) -> Iterator[Diagnostic]:
     """What is wrong with a class keyword of a Module, which takes `init=False` only."""
     if flag != INIT:
-        if not _is_passed_on(flag, context):
+        if not _is_passed_on(context):
             yield Diagnostic(KIND, f"Module has no flag {flag!r}", place, "remove it")
     elif value != "False":
         yield Diagnostic(KIND, "the flag 'init' must be False", place, "write init=False, or leave it out")
@@ -104,9 +98,12 @@ def _is_keyword(place: NodePath) -> bool:
     return place.steps[-1:] == ("arg",)
 
 
-def _is_passed_on(keyword: str, context: RuleContext) -> bool:
-    """Whether the `__init_subclass__` of a base takes a class keyword."""
-    return any(hook.takes_any or keyword in hook.keywords for hook in context.subclass_hooks)
+def _is_passed_on(context: RuleContext) -> bool:
+    """Whether an `__init_subclass__` of a base may take a class keyword. Python refuses one that nobody takes."""
+    classes = (context.declaration, *context.project.ancestors(context.declaration))
+    others = (base.name for cls in classes for base in cls.bases if not base.declared)
+    hooks = (method.name == "__init_subclass__" for cls in classes[1:] for method in cls.methods)
+    return any(name.partition(".")[0] not in _WITHOUT_HOOK for name in others) or any(hooks)
 
 
 def _given(context: RuleContext) -> Iterator[tuple[str, str | None, NodePath]]:

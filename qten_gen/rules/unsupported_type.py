@@ -23,28 +23,20 @@ from .context import RuleContext
 
 KIND = Kind("QG208", "unsupported-type")
 
-GOOD = """
-from qten_gen import TensorClass, Unbatched
-from torch import Tensor
+EXAMPLE = """
+-from qten_gen import TensorClass
++from qten_gen import TensorClass, Unbatched
+ from torch import Tensor
 
 
-class Batch(TensorClass):
-    tokens: Tensor
-    layers: list[Tensor]
-    mask: Tensor | None = None
-    table: Unbatched[Tensor] | None = None
-    tags: list[str] | None = None
-"""
-
-BAD = """
-from qten_gen import TensorClass
-from torch import Tensor
-
-
-class Batch(TensorClass):
-    tokens: Tensor
-    layers: tuple[Tensor, ...]
-            ^^^^^^^^^^^^^^^^^^
+ class Batch(TensorClass):
+     tokens: Tensor
+-    layers: tuple[Tensor, ...]
+-            ^^^^^^^^^^^^^^^^^^
++    layers: list[Tensor]
++    mask: Tensor | None = None
++    table: Unbatched[Tensor] | None = None
++    tags: list[str] | None = None
 """
 
 
@@ -75,7 +67,7 @@ def _no_type(type: TypeExpr) -> tuple[str, str] | None:
             return "is InitVar, which only dataclasses support", "write a class method that computes the fields"
         if is_kw_only(member):
             return "is KW_ONLY, which only dataclasses support", "write field(kw_only=True) for each field below"
-        shown = _OBJECT.match(member.text)
+        shown = re.match(_OBJECT, member.text)
         if shown is not None or member.name in _FUNCTIONS or member.name.startswith("None."):
             kind, name = ("function", last) if shown is None else (shown[1].replace("method", "function"), shown[2])
             instead = _FUNCTIONS.get(member.name) or _FUNCTIONS.get(f"torch.{name}")
@@ -107,7 +99,7 @@ def _is_array(type: TypeExpr) -> bool:
     return isinstance(shape, str) or not shape.text.isdecimal()
 
 
-_OBJECT = re.compile(r"""['"]?<(?:built-in )?(function|method|module) \\?'?([\w.]+)""")
+_OBJECT = r"""['"]?<(?:built-in )?(function|method|module) \\?'?([\w.]+)"""
 """How a class statement shows an annotation that is an object without a type."""
 _FUNCTIONS = {
     "builtins.any": "Any, which typing defines",
@@ -165,12 +157,12 @@ _OTHER_BATCHES = frozenset(
 )
 """Classes whose objects hold tensors, and that no kind of field is for."""
 
-_OF_TENSORDICT = re.compile(r"tensordict\.(?:.*\.)?(?:\w*TensorDict|TensorDictBase|TensorCollection|NonTensor\w+)")
+_OF_TENSORDICT = r"tensordict\.(?:.*\.)?(?:\w*TensorDict|TensorDictBase|TensorCollection|NonTensor\w+)"
 
 
 def _is_of_tensordict(type: TypeExpr) -> bool:
     """Whether the type is a container of tensordict, by its public name or that of the module that defines it."""
-    return _OF_TENSORDICT.fullmatch(type.name) is not None and not is_tensordict(type)
+    return re.fullmatch(_OF_TENSORDICT, type.name) is not None and not is_tensordict(type)
 
 
 def _is_tensorclass(type: TypeExpr, context: RuleContext) -> bool:

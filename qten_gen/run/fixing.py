@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
+from ..common.records import replace
 from ..generate.fixing import fixed
 from ..generate.rewriting import CannotRewrite
 from ..model.diagnostics import Diagnostic
 from ..project.apply import Change, write
+from ..project.paths import leads_below
 from ..project.stale import read_source
 from .run import Outcome
 
@@ -31,7 +32,8 @@ def fix(outcome: Outcome, paths: Sequence[str], again: Callable[[], Outcome]) ->
     done: list[Diagnostic] = []
     staying: dict[str, CannotRewrite] = {}
     for _ in range(_ROUNDS):
-        found = [item for item in outcome.diagnostics if item.fix is not None and _is_below(item.path, paths)]
+        sure = [item for item in outcome.diagnostics if item.fix is not None and item.fix.is_sure]
+        found = [item for item in sure if leads_below(item.path, paths)]
         sources = {path: read_source(path) for path in {item.path for item in found}}
         mended = fixed(found, sources)
         staying = {path: data for path, data in mended.items() if isinstance(data, CannotRewrite)}
@@ -39,7 +41,7 @@ def fix(outcome: Outcome, paths: Sequence[str], again: Callable[[], Outcome]) ->
         if not changed:
             break
         for path, data in sorted(changed.items()):
-            write(Change(path, sources[path], data))
+            write(Change(os.path.realpath(path), sources[path], data))  # a link stays one
         outcome = again()
         left = {(item.path, item.code, item.message) for item in outcome.diagnostics}
         done += [item for item in found if (item.path, item.code, item.message) not in left]
@@ -52,10 +54,3 @@ def _with_reason(item: Diagnostic, staying: Mapping[str, CannotRewrite]) -> Diag
     if item.fix is None or item.path not in staying:
         return item
     return replace(item, notes=(*item.notes, f"--fix leaves the file as it is: {staying[item.path]}"))
-
-
-def _is_below(path: str, paths: Sequence[str]) -> bool:
-    absolute = os.path.realpath(path)
-    return any(
-        absolute == other or absolute.startswith(os.path.join(other, "")) for other in map(os.path.realpath, paths)
-    )

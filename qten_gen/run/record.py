@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
+from ..common.digests import digest
 from ..project import manifest
 from ..project.apply import is_as_planned
 from ..project.library_classes import RememberedClasses
-from ..project.manifest import FreshRecord, Manifest, Signature
+from ..project.manifest import FreshRecord, HandlerRecord, Manifest, Signature, SourceRecord
 from ..project.output_names import outputs_of
 from ..project.source_texts import SourceTexts
 from ..project.stale import ProjectState, keys_of, read_output, signature
@@ -63,11 +64,7 @@ def _recorded(output: str, text: str, now: int) -> Signature:
     except OSError:
         return manifest.NO_FILE
     data = read_output(output)
-    return (
-        signature(Stat.of(status), manifest.digest(data), now)
-        if is_as_planned(data, text.encode())
-        else manifest.NO_FILE
-    )
+    return signature(Stat.of(status), digest(data), now) if is_as_planned(data, text.encode()) else manifest.NO_FILE
 
 
 def _recorded_warning(item: Diagnostic) -> Diagnostic:
@@ -75,6 +72,28 @@ def _recorded_warning(item: Diagnostic) -> Diagnostic:
     from ..model.diagnostics import Diagnostic
 
     return Diagnostic(item.kind, item.message, help=item.help, notes=item.notes, span=item.span)
+
+
+def _keep_what_is_asked(
+    records: dict[str, SourceRecord], previous: Manifest, asking: Sequence[FreshRecord | HandlerRecord]
+) -> None:
+    """Leave out of the records that are new what they say of names that no file asks for."""
+    new = [name for name, record in records.items() if record.parts and record.parts is not _parts(previous, name)]
+    if not new:
+        return
+    asked: dict[str, set[str]] = {}
+    for lookup in frozenset[str]().union(*(item.lookups for item in asking)):
+        module, colon, part = lookup.partition(":")
+        if colon:
+            asked.setdefault(module, {""}).add(part)
+    for name in new:
+        record = records[name]
+        found = asked.get(record.module, ())
+        records[name] = record._replace(parts={part: record.parts.get(part, "") for part in sorted(found)})
+
+
+def _parts(manifest: Manifest, name: str) -> Mapping[str, str] | None:
+    return manifest.sources[name].parts if name in manifest.sources else None
 
 
 def remember(state: ProjectState, fresh: Mapping[str, FreshRecord]) -> None:
@@ -93,6 +112,7 @@ def remember(state: ProjectState, fresh: Mapping[str, FreshRecord]) -> None:
     right.update({name: item for name, item in previous.fresh.items() if name in records and name not in targets})
     handlers = {name: item for name, item in previous.handlers.items() if name in records and name not in present}
     handlers.update(state.handlers)
+    _keep_what_is_asked(records, previous, [*right.values(), *handlers.values()])
     current = Manifest(records, right, handlers)
     if current != previous:
         manifest.save(state.cache, current)

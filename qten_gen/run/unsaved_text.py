@@ -46,5 +46,5 @@ def run_on_text(name: str, data: bytes, settings: Settings, explains: bool) -> O
         blocked=planned.blocked,
         failures=state.failures,
         crashes=planned.crashes,
-        reasons=reasons(found, state, planned.linked) if explains else {},
+        reasons=reasons(found, state) if explains else {},
     )

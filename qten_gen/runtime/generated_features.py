@@ -3,8 +3,8 @@
 A generated module imports it only if one of its classes has such a feature.
 """
 
-from .module.checks import failed_check as failed_check
-from .module.choices import chosen as chosen
+from .module.argument_checks import chosen as chosen
+from .module.argument_checks import failed_check as failed_check
 from .module.computed_values import forget_fresh as forget_fresh
 from .module.computed_values import recompute as recompute
 from .module.computed_values import register_parameter_value as register_parameter_value
@@ -33,13 +33,13 @@ from .tensorclass.fields.containers import same_tensors as same_tensors
 from .tensorclass.fields.containers import tensor_dict as tensor_dict
 from .tensorclass.fields.containers import tensor_list as tensor_list
 from .tensorclass.fields.containers import zip_tensors as zip_tensors
-from .tensorclass.fields.entries import collection as collection
-from .tensorclass.fields.entries import entries as entries
-from .tensorclass.fields.entries import requires_grad as requires_grad
 from .tensorclass.fields.per_item import join_items as join_items
 from .tensorclass.fields.per_item import part_items as part_items
 from .tensorclass.fields.per_item import per_item as per_item
 from .tensorclass.fields.per_item import put_items as put_items
 from .tensorclass.fields.per_item import rearrange_items as rearrange_items
+from .tensorclass.fields.tensordict_entries import collection as collection
+from .tensorclass.fields.tensordict_entries import entries as entries
+from .tensorclass.fields.tensordict_entries import requires_grad as requires_grad
 from .tensorclass.fields.unbatched import same_tensor as same_tensor
 from .tensorclass.fields.unbatched import unbatched as unbatched

@@ -2,7 +2,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, SupportsIndex, TypeVar, overload
 
 import torch
-from tensordict import TensorDict
 from torch import Tensor
 
 from qten_gen.runtime.tensorclass.core.construction import DeviceSpec
@@ -10,7 +9,6 @@ from qten_gen.runtime.tensorclass.core.lookup import Key
 from qten_gen.runtime.tensorclass.core.names import NamesLike
 from qten_gen.runtime.tensorclass.core.stored import Stored
 from qten_gen.runtime.tensorclass.core.tensor_shapes import Dim
-from qten_gen.runtime.tensorclass.interop.arrays import Rows
 from qten_gen.runtime.tensorclass.methods.cast_filters import CastFilter
 from qten_gen.runtime.tensorclass.storage.pickling import Reduced, State
 from qten_gen.runtime.tensorclass.torch_tools.transforms import R
@@ -273,67 +271,6 @@ class Conversion(Stored):
         """A line for each field, nested objects indented; of a tensor its dtype and shape, and its device where it is not `cpu`."""
     def _repr_html_(self) -> str | None:
         """The fields as a table of HTML, for notebooks; None for a class with its own `__repr__`, which they show then."""
-    def to_tensordict(self, *, retain_none: bool = True) -> TensorDict:
-        """The fields as a `tensordict.TensorDict` with the same batch size, device and names; nested objects become TensorDicts.
-
-        Tensors are shared, not copied. A static value becomes a `NonTensorData`, an Unbatched tensor an `UnbatchedTensor`, a dict or
-        list of tensors a TensorDict, which has the positions of a list as its keys, and values of items a `NonTensorStack`.
-
-        >>> Batch(torch.arange(2), batch_size=2).to_tensordict(retain_none=False)["tokens"]
-        tensor([0, 1])
-
-        Args:
-            retain_none: Whether fields that are None are entries of the result. Without them `from_tensordict` gives such a field its
-                default, which need not be None.
-
-        Raises:
-            ImportError: tensordict is not installed.
-        """
-    def as_tensordict(self) -> TensorDict:
-        """The object as a `tensordict.TensorDict` that shares its tensors, and writes into its fields what is set.
-
-        So replay buffers, losses and modules of torchrl take the object, and their results are in it afterwards. What is written:
-
-        - in place, into tensors: into those of the object;
-        - under the key of a field, at any depth: into the field, checked and converted as an assignment;
-        - under another key: into the TensorDict alone.
-
-        Fields that are None are not among its keys; deleting the key of an optional field makes it None. A field that is set later in
-        the object is seen in the TensorDict. Batch size, device and names are those of the object when it is called, and that of a
-        locked or frozen object is locked.
-
-        >>> batch = Batch(torch.arange(2), batch_size=2)
-        >>> view = batch.as_tensordict()
-        >>> view["mask"] = torch.ones(2)
-        >>> batch.mask
-        tensor([1., 1.])
-
-        Raises:
-            ImportError: tensordict is not installed.
-        """
-    def numpy(self, *, force: bool = False) -> dict[str, Any]:
-        """The fields as a dict of arrays, nested objects as dicts; None, static and PerItem values as they are.
-
-        Arrays share memory with the tensors, so writes are seen on both sides.
-
-        >>> Batch(torch.arange(2), batch_size=2).numpy()
-        {'tokens': array([0, 1]), 'mask': None}
-
-        Args:
-            force: Take tensors that have no array as they are too: detached from their history, copied to main memory. Such an array
-                shares no memory.
-
-        Raises:
-            TypeError: a tensor needs `force`, or has a dtype that NumPy does not know, such as `torch.bfloat16`.
-        """
-    def tolist(self) -> Rows:
-        """The items as dicts of plain Python values, in lists as deep as there are batch dimensions; what JSON can hold.
-
-        >>> Batch(torch.arange(2), batch_size=2).tolist()
-        [{'tokens': 0, 'mask': None}, {'tokens': 1, 'mask': None}]
-
-        Static values are the same object in every dict.
-        """
     def __reduce__(self: T) -> Reduced[T]:
         """How to pickle with torch's tensors."""
     def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:

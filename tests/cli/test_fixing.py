@@ -52,6 +52,7 @@ def test_the_file_is_generated_once_it_is_mended(qten_gen: Command) -> None:
     [
         "class A(TensorClass, frzzn=True):\n    x: Tensor\n",
         "class A(TensorClass['frozn']):\n    x: Tensor\n",
+        "class A(TensorClass):\n    x: Tensr\n",
         "class A(TensorClass):\n    x: Tensor = 3\n",
         'class A(Module):\n    dima: int\n    dimb: int\n    w: nn.Parameter = param("dim", initializer=nn.init.ones_)\n',
         'class A(Module):\n    dim: int\n    w: nn.Parameter = param("dmi", initializer=nn.init.ones_)  # \\\n    y = (\n',
@@ -73,6 +74,16 @@ def test_a_file_outside_the_paths_is_not_mended(qten_gen: Command) -> None:
     qten_gen.write("sub/child.py", "from base import A\nclass B(A):\n    y: str\n")
     qten_gen("--fix", "sub")
     assert qten_gen.read("base.py") == base
+
+
+def test_a_link_to_what_is_mended_stays_a_link(qten_gen: Command) -> None:
+    text = SOURCE.replace("ö", "o").replace("ß", "s")
+    path = qten_gen.write("src/parts/model.py", text)
+    link = qten_gen.folder / "src/model.py"
+    link.symlink_to("parts/model.py")
+    qten_gen("--fix", "src")
+    assert link.is_symlink()
+    assert "frozen=True" in path.read_text(encoding="utf-8")
 
 
 def test_fix_does_not_go_with_modes_that_write_nothing(qten_gen: Command) -> None:

@@ -63,7 +63,7 @@ def test_a_diff_of_a_text_is_what_a_run_would_write(qten_gen: Command, on_text: 
 def test_check_says_whether_the_text_fits_the_generated_files(on_text: Run) -> None:
     assert on_text(BATCH, "--check").summary == "2 files up to date"
     found = json.loads(on_text(BATCH + "    y: Tensor\n", "--check", "--output-format", "json").out)["files"]
-    assert {item["reason"] for item in found} == {"field y of Batch added"}
+    assert {item["reason"] for item in found} == {"class Batch changed"}
 
 
 @pytest.mark.parametrize(

@@ -11,22 +11,40 @@ from hypothesis import strategies as st
 from qten_gen.generate.plan import Plan, plan
 
 IMPORTS = """
-from typing import Literal
+from typing import Annotated, Callable, ClassVar, Generic, Literal, Optional, TypeVar
 
 import torch
+from jaxtyping import Float
 from torch import Tensor, nn
 
-from qten_gen import Module, ModuleDict, ModuleList, TensorClass, buffer, check, derived, field, param, submodule, virtual
+from qten_gen import (
+    Module, ModuleDict, ModuleList, PerItem, TensorClass, Unbatched, buffer, check, derived, field, param, submodule, virtual
+)
 """
 
 BATCH = "class Batch(TensorClass):\n    tokens: Tensor\n"
 NET = "class Net(Module):\n    dim: int\n"
+GENERIC = "class Some(TensorClass, Generic[T]):\n    x: Tensor\n    m: T\n"
 LINEAR = 'submodule(nn.Linear, "dim", "dim"'
 
 PLACES = {
     "type of a field": ("class Batch(TensorClass):\n    tokens: {}\n", "Tensor"),
     "type in a type": (f"{BATCH}    named: dict[str, {{}}] | None = None\n", "Tensor"),
-    "shape": (f"from jaxtyping import Float\n{BATCH}    x: Float[Tensor, {{}}]\n", "*batch 3"),
+    "type in an Optional": (f"{BATCH}    a: Optional[{{}}] = None\n", "str"),
+    "type in a Callable": (f"{BATCH}    a: Callable[[{{}}], int] | None = None\n", "str"),
+    "type in Annotated": (f"{BATCH}    a: Annotated[{{}}, 'x']\n", "Tensor"),
+    "note in Annotated": (f"{BATCH}    a: Annotated[Tensor, {{}}]\n", "x"),
+    "type in PerItem": (f"{BATCH}    a: PerItem[{{}}]\n", "str"),
+    "type in Unbatched": (f"{BATCH}    a: Unbatched[{{}}]\n", "Tensor"),
+    "annotation of a class variable": (f"{BATCH}    a: ClassVar[{{}}] = 3\n", "int"),
+    "alias of a type": (f"Kind = {{}}\n{BATCH}    a: Kind\n", "Tensor"),
+    "bound of a type variable": (f"T = TypeVar('T', bound={{}})\n{GENERIC}", "int"),
+    "constraint of a type variable": (f"T = TypeVar('T', int, {{}})\n{GENERIC}", "str"),
+    "argument of a base": (f"T = TypeVar('T')\n{GENERIC}class Of(Some[{{}}]):\n    y: Tensor\n", "str"),
+    "flag": ("class Batch(TensorClass[{}]):\n    tokens: Tensor\n", "frozen"),
+    "slot": ("class Batch(TensorClass):\n    __slots__ = ({},)\n    tokens: Tensor\n", "extra"),
+    "exported name": (f"__all__ = [{{}}]\n{BATCH}", "Batch"),
+    "shape": (f"{BATCH}    x: Float[Tensor, {{}}]\n", "*batch 3"),
     "literal": (f"{BATCH}    kind: Literal[{{}}]\n", "a"),
     "default": (f"{BATCH}    mode: str = {{}}\n", "train"),
     "documentation of a class": ("class Batch(TensorClass):\n    {}\n    tokens: Tensor\n", "A batch."),
@@ -40,6 +58,10 @@ PLACES = {
     "alias": (f"{NET}    other: int = field(default=1, alias={{}})\n", "another"),
     "type of a parameter": (f"{NET}    weight: {{}} = param('dim', initializer=nn.init.zeros_)\n", "nn.Parameter"),
     "size of a parameter": (f"{NET}    weight: nn.Parameter = param({{}}, initializer=nn.init.zeros_)\n", "3*dim"),
+    "constant size of a parameter": (
+        f"SIZE = {{}}\n{NET}    weight: nn.Parameter = param(SIZE, initializer=nn.init.zeros_)\n",
+        "3*dim",
+    ),
     "group of a parameter": (
         f"{NET}    weight: nn.Parameter = param('dim', initializer=nn.init.zeros_, group={{}})\n",
         "decay",
@@ -64,6 +86,10 @@ PLACES = {
         f"{NET}    @virtual\n    def v(self, dtype: torch.dtype, device: torch.device) -> {{}}: ...\n",
         "Tensor",
     ),
+    "annotation in a virtual tensor": (
+        f"{NET}    @virtual\n    def v(self, dtype: {{}}, device: torch.device) -> Tensor: ...\n",
+        "torch.dtype",
+    ),
     "documentation of a virtual tensor": (
         f"{NET}    @virtual\n    def v(self, dtype: torch.dtype, device: torch.device) -> Tensor:\n        {{}}\n",
         "A tensor.",
@@ -74,6 +100,15 @@ PLACES = {
     "result of a handler": (
         f"{BATCH}{NET}@Net.register(Batch)\ndef h(net: Net, batch: Batch) -> {{}}: ...\n",
         "Tensor",
+    ),
+    "annotation of what a handler takes": (f"{NET}@Net.register\ndef h(net: Net, x: {{}}) -> str: ...\n", "str"),
+    "annotation of an option of a handler": (
+        f"{NET}@Net.register(str)\ndef h(net: Net, x: str, y: {{}} = 3) -> str: ...\n",
+        "int",
+    ),
+    "type that a handler is registered for": (
+        f"{NET}@Net.register({{}})\ndef h(net: Net, x: str) -> str: ...\n",
+        "str",
     ),
     "default of a handler": (
         f"{BATCH}{NET}@Net.register(Batch)\ndef h(net: Net, batch: Batch, mode: str = {{}}) -> Tensor: ...\n",
@@ -107,6 +142,9 @@ HOSTILE = [
     "\x00",
     "\ud800",
     "]; print(1); x = [",
+    "\u017felf",  # which Python reads as self
+    "\uff44im",
+    "9" * 5000,
 ]
 
 DECLARING = (ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef, ast.Assign, ast.AnnAssign, ast.If, ast.Pass)

@@ -31,7 +31,10 @@ REPOSITORY = Path(__file__).parents[2]
 PAGES = [
     "README.md",
     *sorted(
-        str(page.relative_to(REPOSITORY)) for page in (REPOSITORY / "docs").glob("*.md") if page.name != "rules.md"
+        str(page.relative_to(REPOSITORY))
+        for folder in ("docs", "docs/evidence")
+        for page in (REPOSITORY / folder).glob("*.md")
+        if page.name != "rules.md"
     ),
 ]
 
@@ -181,7 +184,7 @@ def carry_out_block(block: Block, folder: Path) -> None:
         tomllib.loads(block.text)
         (folder / "pyproject.toml").write_text(block.text, encoding="utf-8")
     elif block.language == "sh":
-        known = rf"make ({'|'.join(targets())})\b|pip install (/path/to/qten-gen|\"git\+)"
+        known = rf"make ({'|'.join(targets())})\b|pip install \. mypy$"
         unknown = [line for line in block.text.splitlines() if not re.match(known, line)]
         assert unknown == []
     else:

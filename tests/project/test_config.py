@@ -28,7 +28,8 @@ def refused(text: str | bytes) -> str:
         (
             "[tool.other]\nwatch = 1\n[tool.qten-gen]\nwatch = 1\n",
             "pyproject.toml:4: error QG004 [unknown-setting]: unknown key 'watch' in [tool.qten-gen]; "
-            "choose from environment, exclude, locks, output-format, per-file-ignores, severity, source-roots, src, stubs",
+            "choose from environment, exclude, literal-keys, locks, names, output-format, per-file-ignores, severity, "
+            "source-roots, src, stubs",
         ),
         (
             '[tool."qten-gen"]\noutput_format = "full"\n',

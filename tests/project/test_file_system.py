@@ -191,12 +191,19 @@ def test_temporary_files_of_others_stay(qten_gen: Command, name: str, text: str)
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder", "link", "socket"])
-@pytest.mark.parametrize("name", ["other.py", "model_qten.py", "stray_qten.pyi", "pyproject.toml"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("other.py", "model_qten.py", "stray_qten.pyi", "pyproject.toml"),
+        *(".qten_cache/manifest.json", ".qten_cache/glance.txt", ".qten_cache/library_classes.json"),
+    ],
+)
 def test_what_is_not_a_regular_file_is_never_read(qten_gen: Command, kind: str, name: str) -> None:
     import socket
 
     qten_gen.write("model.py", BATCH)
     path = qten_gen.folder / name
+    path.parent.mkdir(exist_ok=True)
     with socket.socket(socket.AF_UNIX) as connection:
         make: dict[str, Callable[[], object]] = {
             "pipe": lambda: os.mkfifo(path),
@@ -235,6 +242,25 @@ def test_a_name_that_is_not_utf8_is_no_hindrance(qten_gen: Command) -> None:
     qten_gen.write(f"{os.fsdecode(bytes([255]))}.py", BATCH)
     result = qten_gen("--output-format=concise", ".")
     assert (result.status, "QG005" in result.out) == (1, True)
+
+
+def test_a_name_that_imports_would_read_as_another_is_told_of(qten_gen: Command) -> None:
+    qten_gen.write("\ufb01le.py", BATCH)  # `from \ufb01le import Batch` imports file.py
+    result = qten_gen("--output-format=concise", ".")
+    assert (result.status, "QG005" in result.out) == (1, True)
+
+
+@pytest.mark.parametrize("options", [["--check"], ["--diff"], ["--verbose"], ["--fix"]])
+def test_a_folder_cannot_write_to_the_terminal_by_its_name(qten_gen: Command, options: list[str]) -> None:
+    qten_gen.write("a\x1b[31m/model.py", BATCH)
+    result = qten_gen(*options, ".")
+    assert "model_qten.py" in result.out or options == ["--fix"]
+    assert "\x1b" not in result.out + result.err
+
+
+def test_a_diff_quotes_names_as_git_does(qten_gen: Command) -> None:
+    qten_gen.write('a\x1b"\n/model.py', BATCH)
+    assert '+++ "b/a\\033\\042\\012/model_qten.py"' in qten_gen("--diff", ".").out.splitlines()
 
 
 def test_a_name_may_be_as_long_as_its_outputs_allow(qten_gen: Command) -> None:

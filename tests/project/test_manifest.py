@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import qten_gen as qten_gen_package
+from qten_gen.common.digests import digest
 from qten_gen.common.format_number import FORMAT
 from qten_gen.model.diagnostics import Span
 from qten_gen.project import generator, import_graph, manifest, stale
@@ -41,7 +42,7 @@ def test_an_unchanged_tree_needs_no_generator(unchanged: Command) -> None:
 
 
 def test_an_unchanged_tree_is_not_read(unchanged: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(manifest, "digest", unexpected_digest(manifest.digest))
+    monkeypatch.setattr(stale, "digest", unexpected_digest(digest))
     assert unchanged("src").summary == "2 files up to date"
 
 

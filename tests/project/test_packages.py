@@ -117,3 +117,33 @@ def test_names_of_other_modules_are_nothing_to_notice(qten_gen: Command, line: s
     qten_gen.write("shop/model.py", BATCH)
     qten_gen.write("shop/train.py", line)
     assert qten_gen(".").summary == "2 files written"
+
+
+COPIES = {"a/pkg/__init__.py": "", "a/pkg/base.py": BATCH, "b/pkg/__init__.py": "", "b/pkg/base.py": BATCH}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from pkg.base import Batch\nclass Sub(Batch):\n    y: str\n",
+        "import pkg.base\nfrom qten_gen import TensorClass\nclass Sub(pkg.base.Batch):\n    y: str\n",
+        "from pkg.base import Batch\nfrom qten_gen import TensorClass\nclass Box(TensorClass):\n    inner: Batch\n",
+    ],
+)
+def test_a_base_or_field_whose_module_is_there_twice_is_told_of(qten_gen: Command, text: str) -> None:
+    for path, source in COPIES.items():
+        qten_gen.write(path, source)
+    qten_gen.write("scripts/train.py", text)
+    line = qten_gen("--output-format=concise", ".").out.splitlines()[0]
+    assert "error QG007" in line
+    assert "is found in several places, a/pkg/" in line
+    qten_gen.write("pyproject.toml", '[tool.qten-gen]\nexclude = ["b"]\n')
+    assert qten_gen("scripts").status == 0
+    assert qten_gen.exists("scripts/train_qten.py")
+
+
+def test_a_plain_class_whose_base_is_there_twice_is_none_of_ours(qten_gen: Command) -> None:
+    for path in COPIES:
+        qten_gen.write(path, "class Batch: ...\n")
+    qten_gen.write("scripts/train.py", f"from pkg.base import Batch as Plain\n{BATCH.strip()}\nclass Sub(Plain): ...\n")
+    assert qten_gen(".").summary == "2 files written"

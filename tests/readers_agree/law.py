@@ -54,12 +54,12 @@ from .spelling import COMMON, Spelling
 TEXT_ONLY = frozenset({"QG008", "QG108", "QG212", "QG221"})
 """What the text cannot tell, a class that is declared twice, fields under a condition, and values of the class body in place of
 types: the program knows one answer."""
-OF_OBJECTS = {"QG206", "QG213", "QG217", "QG305", "QG314", "QG315", "QG316", "QG319"}
+OF_OBJECTS = {"QG206", "QG213", "QG217", "QG305", "QG314", "QG315"}
 """Rules about objects, which the text need not show."""
 UNSEEN = {"QG315"}
 """Those among them that hold for objects which the text names by an alias of an alias, or makes elsewhere."""
-OF_OTHER_CLASSES = {"QG320"}
-"""What the command knows of another class: a specifier in an enum, and what its constructor refuses when the program calls it."""
+OF_OTHER_CLASSES = {"QG307", "QG320"}
+"""What the command knows of other classes: annotations that no constructor sets, and what one refuses when it is called."""
 
 
 @dataclass(frozen=True)

@@ -359,48 +359,6 @@ def test_a_buffer_is_initialised_by_an_inherited_reset() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parameters", "expected"),
-    [
-        ("net, text", []),
-        ("net, text, /, *, strict=True", []),
-        ("*both", []),
-        ("net, text, more=1", []),
-        ("net", ["QG402"]),
-        ("net, *, text", ["QG402"]),
-        ("net, text, more", ["QG402"]),
-    ],
-)
-def test_a_handler_is_called_with_two_arguments(parameters: str, expected: list[str]) -> None:
-    assert codes(f"class Net(Module): ...\n@Net.register(str)\ndef _({parameters}): ...\n") == expected
-
-
-def test_a_handler_in_another_file_is_a_duplicate_too() -> None:
-    text = "from .net import Net\n@Net.register(int)\ndef second(net, x): ...\n"
-
-    (item,) = found(
-        text,
-        a_net="",
-        net="class Net(Module): ...\n",
-        a="from .net import Net\n@Net.register(int)\ndef first(net, x): ...\n",
-    )
-
-    help = "remove one of them; the other is shop.a.first; if this one is to replace it, pass replace=True"
-    assert (item.code, item.help) == ("QG401", help)
-
-
-def test_a_handler_that_replaces_another_says_so() -> None:
-    first = "class Net(Module): ...\n@Net.register(int)\ndef first(net, x): ...\n"
-    assert codes(f"{first}@Net.register(int, replace=True)\ndef second(net, x): ...\n") == []
-    assert codes(f"{first}@Net.register(int, replace=False)\ndef second(net, x): ...\n") == ["QG401"]
-
-
-def test_each_member_of_a_union_is_registered() -> None:
-    first = "class Net(Module): ...\n@Net.register(int | str)\ndef first(net, x): ...\n"
-    assert codes(f"{first}@Net.register(bytes | float)\ndef second(net, x): ...\n") == []
-    assert codes(f"{first}@Net.register(bytes | str)\ndef second(net, x): ...\n") == ["QG401"]
-
-
-@pytest.mark.parametrize(
     ("general", "special", "expected"),
     [
         ("int", "bool", ["QG405"]),

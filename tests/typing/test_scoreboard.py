@@ -14,7 +14,7 @@ import torch
 from tests.typing.scoreboard.programs import HEADING, PRELUDES, Line, program
 from tests.typing.scoreboard.rows import OURS, ROWS
 
-PAGE = Path(__file__).parents[2] / "docs" / "typing-scoreboard.md"
+PAGE = Path(__file__).parents[2] / "docs" / "evidence" / "typing-scoreboard.md"
 
 CASES = [(column, line) for column in OURS for line in program(column)[1]]
 
@@ -66,6 +66,6 @@ def test_the_page_has_every_row() -> None:
     """`make typing-scoreboard` writes it."""
     text = PAGE.read_text(encoding="utf-8")
     section = text[text.index("## Every row") : text.index("## Rows that are not right")]
-    shown = re.findall(r"^\| [^|]+ \| `(.+?)` \| (?:`|a mistake)", section, flags=re.MULTILINE)
-    assert shown == [row.code for row in ROWS]
+    shown = set(re.findall(r"`([^`]+)`", section.replace("\n", " ")))
+    assert {row.code for row in ROWS} - shown == set()
     assert "**unknown**" not in text

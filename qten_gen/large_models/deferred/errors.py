@@ -46,12 +46,17 @@ def hidden(program: Program, what: object, shown: str, place: Place) -> RuntimeE
     )
 
 
-def foreign(program: Program, place: Place) -> RuntimeError:
+def foreign(program: Program, place: Place, made_at: Place | None) -> RuntimeError:
     """The error about a tensor of another recording."""
     return program.error(
         f"{place}: the tensor is fake already, and made by another deferred_init or fake_mode; "
-        f"materialize it before it is used in {program.part or program.recorder}"
+        f"materialize it before it is used in {program.part or program.recorder}{_cached(made_at)}"
     )
+
+
+def _cached(made_at: Place | None) -> str:
+    """Advice on a tensor that may have been kept by a cache, such as `functools.lru_cache`, around the line that made it."""
+    return f", or, if a cache kept it, clear the cache: {made_at} made it" if made_at is not None else ""
 
 
 def unseen(program: Program, shown: str, place: Place) -> RuntimeError:
@@ -66,11 +71,11 @@ def _within(program: Program) -> str:
     return program.part and f" in {program.part}"
 
 
-def after_the_context(what: object, place: Place) -> DeferredError:
+def after_the_context(what: object, place: Place, made_at: Place | None) -> DeferredError:
     """The error about an operation on a deferred tensor that nobody would ever carry out."""
     return DeferredError(
         f"{place}: {what} was called on a deferred tensor, after deferred_init returned, so it cannot be recorded; "
-        "call materialize_tensor or materialize_module first, or, if a cache kept it, clear the cache"
+        f"call materialize_tensor or materialize_module first{_cached(made_at)}"
     )
 
 

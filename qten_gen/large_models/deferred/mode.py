@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch._ops import OpOverload
 
+from ..fake.arguments import fakes_in
 from ..fake.emulated_devices import is_emulated
 from ..fake.errors import has_no_memory
 from ..fake.mode import FakeMode
@@ -38,8 +39,10 @@ class DeferredMode(FakeMode):  # type: ignore[no-untyped-call] # torch leaves it
         kwargs: Mapping[str, object] | None = None,
     ) -> object:
         if self.recorder.working_thread != get_ident():
-            error = out_of_sight if self.is_recording else after_the_context
-            raise error(func, caller()[0])
+            if self.is_recording:
+                raise out_of_sight(func, caller()[0])
+            mine = next((fake for fake in fakes_in(args, kwargs or {}) if fake.fake_mode is self), None)
+            raise after_the_context(func, caller()[0], None if mine is None else self.recorder.made_at(mine))
         device = (kwargs or {}).get("device")
         if isinstance(device, torch.device) and is_emulated(device):
             torch.empty(0, device=device)  # raises what the constructor would raise
@@ -55,7 +58,7 @@ class DeferredMode(FakeMode):  # type: ignore[no-untyped-call] # torch leaves it
         if vars(tensor).get("real") is not None:
             raise materialized(what, caller()[0])
         if not is_kept and not self.is_recording:
-            raise after_the_context(what, caller()[0])
+            raise after_the_context(what, caller()[0], self.recorder.made_at(tensor))
 
     def without_memory(self, what: str, instead: str) -> RuntimeError:
         """The error about memory, which the tensor gets when it is materialized."""

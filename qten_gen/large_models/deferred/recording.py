@@ -97,6 +97,11 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         found = self._known.find(tensor)
         return self._slot_of_changed(tensor) if found is None else found
 
+    def made_at(self, tensor: Tensor) -> Place | None:
+        """The line that made a fake tensor: where the cache is that kept it, if one did."""
+        slot = self._known.find(tensor)
+        return next((operation.place for operation in self.tape.operations if slot in operation.results), None)
+
     def hidden(self, what: object, given: Iterable[object]) -> RuntimeError | None:
         """The error about an operation that is not recorded; None where it has no tensor of this recording."""
         mine = [tensor for tensor in tensors(given) if isinstance(tensor, FakeTensor) and tensor.fake_mode is self.mode]
@@ -110,7 +115,9 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         if not isinstance(tensor, FakeTensor):
             return False
         if tensor.fake_mode is not self.mode:
-            raise foreign(self.program, caller()[0])
+            owner = getattr(tensor.fake_mode, "recorder", None)
+            made_at = owner.made_at(tensor) if isinstance(owner, Recorder) else None
+            raise foreign(self.program, caller()[0], made_at)
         return True
 
     def __torch_dispatch__(
@@ -289,6 +296,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
                 default_dtype=torch.get_default_dtype(),
                 differentiable=tuple(differentiable),
                 inference=torch.is_inference_mode_enabled(),
+                deterministic=torch.are_deterministic_algorithms_enabled(),
                 place=place,
             )
         )

@@ -202,7 +202,7 @@ def _filled(tape: Tape, operation: Operation, value: Argument, values: Mapping[i
 class _State:
     """The state of the thread that an operation was recorded under, as far as it matters below autograd."""
 
-    __slots__ = ("_default_dtype", "_grad", "_inference", "_operation")
+    __slots__ = ("_default_dtype", "_deterministic", "_grad", "_inference", "_operation")
 
     def __init__(self, operation: Operation) -> None:
         self._operation = operation
@@ -212,6 +212,9 @@ class _State:
         self._default_dtype = dtype
         if self._operation.default_dtype != dtype:
             torch.set_default_dtype(self._operation.default_dtype)
+        self._deterministic = torch.get_deterministic_debug_mode()
+        if self._operation.deterministic != bool(self._deterministic):
+            torch.use_deterministic_algorithms(self._operation.deterministic)
         self._inference = torch.inference_mode(self._operation.inference)
         self._inference.__enter__()
         self._grad = torch.is_grad_enabled()
@@ -220,6 +223,8 @@ class _State:
     def __exit__(self, *error: object) -> None:
         torch._C._set_grad_enabled(self._grad)
         self._inference.__exit__(*error)
+        if self._operation.deterministic != bool(self._deterministic):
+            torch.set_deterministic_debug_mode(self._deterministic)
         if self._operation.default_dtype != self._default_dtype:
             torch.set_default_dtype(self._default_dtype)
 

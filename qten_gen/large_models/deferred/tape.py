@@ -114,6 +114,7 @@ class Operation:
     default_dtype: torch's default dtype when it ran.
     differentiable: the slots among `reads` that required gradients, if autograd recorded the operation.
     inference: whether inference mode was on.
+    deterministic: whether `torch.use_deterministic_algorithms` was on.
     """
 
     index: int
@@ -127,6 +128,7 @@ class Operation:
     default_dtype: torch.dtype
     differentiable: tuple[int, ...]
     inference: bool
+    deterministic: bool
     place: Place
 
     def __str__(self) -> str:

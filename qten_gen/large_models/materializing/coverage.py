@@ -23,6 +23,7 @@ _OLD_WRAPPERS = {
     "SpectralNorm": "torch.nn.utils.spectral_norm",
 }
 """What keeps its tensors in a hook, by the class of the hook. A parametrization of the same name replaces it."""
+_INSTEAD = "give its values in state_dict=, or build the module with qten_gen.deferred_init"
 _KINDS = {Registry.PARAMETERS: "parameter", Registry.BUFFERS: "buffer", Registry.ATTRIBUTE: "plain attribute"}
 
 
@@ -80,11 +81,17 @@ def check_covered(plan: Plan, given: frozenset[int]) -> None:
     Raises:
         RuntimeError: no `reset_parameters` writes to a tensor, or to some of its elements. All such tensors are named.
     """
-    problems = [
-        _problem(plan.origins[id(held.tensor)], gap)
-        for held in plan.missing
-        if id(held.tensor) not in given and (gap := plan.gap_in(held)) is not None
-    ]
+    problems: list[str] = []
+    for held in plan.missing:
+        home = plan.origins[id(held.tensor)]
+        why = plan.children.not_recorded.get(id(home.module))
+        if id(held.tensor) in given:
+            continue
+        if id(home.module) in plan.children.refused:
+            if not any(str(why) in problem for problem in problems):
+                problems.append(f"{_named(home)} has unknown initial values: {why}; {_INSTEAD}")
+        elif (gap := plan.gap_in(held)) is not None:
+            problems.append(_problem(home, gap) + (f" ({why})" if why else ""))
     if problems:
         more = [f"and {len(problems) - _SHOWN} others"] if len(problems) > _SHOWN else []
         raise RuntimeError("materialize(): " + "\n  ".join([*problems[:_SHOWN], *more]))
@@ -94,7 +101,7 @@ def _problem(home: Home, gap: Gap) -> str:
     """What is wrong with a tensor that nothing initialises, or that has a gap, and how to mend it."""
     module, cls = home.module, class_name(home.module)
     method = method_of(module)
-    what = f"{home.qualified}, a {_KINDS[home.registry]} of {cls},"
+    what = _named(home)
     cause = _broken_tie(home) or _old_wrapper(home)
     if cause is not None:
         return f"{what} {cause}"
@@ -116,10 +123,11 @@ def _problem(home: Home, gap: Gap) -> str:
         problem = f"{what} is not initialised: {cls}.{method} does not write to it; let it fill self.{home.name}"
     if isinstance(module, ModuleBase) and hasattr(module, "__post_init__"):
         problem += " (what __post_init__ writes on meta is lost)"
-    return (
-        f"{problem}, or fill it in the reset_parameters of a module above it, or give its values in state_dict=,"
-        " or build the module with qten_gen.deferred_init"
-    )
+    return f"{problem}, or fill it in the reset_parameters of a module above it, or {_INSTEAD}"
+
+
+def _named(home: Home) -> str:
+    return f"{home.qualified}, a {_KINDS[home.registry]} of {class_name(home.module)},"
 
 
 def _broken_tie(home: Home) -> str | None:

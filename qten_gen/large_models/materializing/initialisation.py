@@ -7,7 +7,7 @@ One class of torch is known here: the parametrization of `spectral_norm` initial
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 import torch
 from torch import Tensor, nn
@@ -29,10 +29,15 @@ def method_of(module: nn.Module) -> str | None:
 
 
 def class_name(module: nn.Module) -> str:
-    """The name of the class that somebody wrote; parametrizations and `fully_shard` derive another one from it."""
-    cls = parametrize.type_before_parametrizations(module)
+    """The name of the class that somebody wrote."""
+    return declared_class(module).__name__
+
+
+def declared_class(module: nn.Module) -> type[nn.Module]:
+    """The class that somebody wrote; parametrizations and `fully_shard` derive another one from it."""
+    cls: type[nn.Module] = parametrize.type_before_parametrizations(module)
     is_sharded = any(base.__module__.startswith("torch.distributed.fsdp") for base in cls.__bases__)
-    return (cls.__bases__[-1] if is_sharded else cls).__name__
+    return cls.__bases__[-1] if is_sharded else cls
 
 
 def description(module: nn.Module) -> str:
@@ -61,9 +66,12 @@ def program_of(part: str) -> Program:
     return Program("materialize()", part, RuntimeError)
 
 
-def initialise(root: nn.Module, stand_ins: StandIns, origins: Mapping[int, Home], recorder: Recorder) -> None:
+def initialise(
+    root: nn.Module, stand_ins: StandIns, origins: Mapping[int, Home], recorder: Recorder, without: Container[int] = ()
+) -> None:
     """Run the initialisation of every module on the stand-ins that are in its place, and tell the recorder whose it is.
 
+    The modules whose ids are in `without` are initialised already.
     `origins` has the name that each tensor was made under, by the id of the tensor. A module that holds it under another name
     initialises a tensor that nobody keeps, as it did in its constructor before it was tied.
     """
@@ -73,7 +81,7 @@ def initialise(root: nn.Module, stand_ins: StandIns, origins: Mapping[int, Home]
             of_module.setdefault(id(home.module), []).append((home, held))
     for path, module in children_first(root):
         method = method_of(module)
-        if method is None:
+        if method is None or id(module) in without:
             continue
         places = [
             (home, held) for home, held in of_module.get(id(module), []) if home.registry is not Registry.ATTRIBUTE

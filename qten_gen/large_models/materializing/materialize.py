@@ -14,12 +14,12 @@ from torch.utils._pytree import tree_map_only
 
 from ...runtime.declaring.parameters import Buffer, Parameter
 from ...runtime.module.core.module_base import ModuleBase
+from ...runtime.module.kept_dtypes import kept_tensors
 from ..sharding.agreement import agreed_seed, check_agreement
 from .checkpoints import Checkpoint, CheckpointError
 from .coverage import check_covered, check_kinds, check_not_fake
 from .devices import usable
 from .filling import fill
-from .initialisation import description
 from .keyed_draws import Key
 from .matching import Match, StateDict, matched, opened
 from .placing import place, settle
@@ -64,7 +64,7 @@ def materialize(
         plan = planned(module, held, target)
         check_covered(plan, frozenset(wanted.matches))
         seed = agreed_seed(_drawn() if seed is None else seed, wanted.meshes, drawn=seed is None)
-        making = _Making(plan, plan.keys(seed, prefix), target, dtype, wanted)
+        making = _Making(plan, plan.keys(seed, prefix), target, dtype, wanted, _kept(module))
         _check_shared(plan, wanted)
         for each in plan.missing:
             value, count = making.value_of(each)
@@ -73,7 +73,7 @@ def materialize(
             made.bytes_read += count
         _assign(plan, making)
         settle(module)
-        made.initialisers = {id(each.tensor): description(plan.origins[id(each.tensor)].module) for each in held}
+        made.initialisers = {id(each.tensor): plan.initialiser(each) for each in held}
     if report is not None:
         report(made.report(wanted.matches, seed))
     return module
@@ -151,13 +151,16 @@ class _Making:
     device: torch.device
     dtype: torch.dtype | None
     wanted: Sources
+    kept: frozenset[int]
+    """The ids of the tensors whose dtypes no cast changes."""
     memories: dict[int, Tensor] = field(default_factory=dict)
     """What has been made of memory that tensors share, by the id of its stand-in."""
 
     def value_of(self, held: HeldTensor) -> tuple[Tensor, int]:
         """The value of a tensor, and how many bytes of it were read from the checkpoint."""
         fake, memory = self.plan.stand_ins.at(held), self.plan.stand_ins.memory_of(held)
-        dtype = self.dtype if fake.is_floating_point() and not _has_declared_dtype(held) else None
+        is_cast = fake.is_floating_point() and not _has_declared_dtype(held) and id(held.tensor) not in self.kept
+        dtype = self.dtype if is_cast else None
         is_loaded = id(held.tensor) in self.wanted.matches
         if memory is not None:
             if id(memory) not in self.memories:
@@ -177,6 +180,10 @@ class _Making:
 
     def _fill(self, fake: Tensor, value: Tensor) -> None:
         fill(*self.plan.recorded(fake), self.keys, value)
+
+
+def _kept(root: nn.Module) -> frozenset[int]:
+    return frozenset(id(tensor) for module in root.modules() for _, tensor in kept_tensors(module))
 
 
 def _has_declared_dtype(held: HeldTensor) -> bool:

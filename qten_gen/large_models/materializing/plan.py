@@ -14,8 +14,9 @@ from ..deferred.python_functions import PythonFunctions
 from ..deferred.recording import Recorder
 from ..deferred.tape import Tape
 from .components import Components
+from .constructed import Constructed, constructed
 from .evaluation import draw_keys
-from .initialisation import initialise, method_of, program_of
+from .initialisation import class_name, description, initialise, method_of, program_of
 from .initialisers import recorded_whole
 from .keyed_draws import Key
 from .matching import without_wrappers
@@ -40,6 +41,7 @@ class Plan:
     stand_ins: StandIns
     slots: Mapping[int, int]
     """The slot of each fake tensor that is to have values, by its id."""
+    children: Constructed
     components: Components
 
     def recorded(self, fake: Tensor) -> tuple[Tape, int]:
@@ -62,6 +64,12 @@ class Plan:
         """A tensor with the name that it was made under before the others."""
         origin = self.origins[id(held.tensor)]
         return HeldTensor(held.tensor, (origin, *(home for home in held.homes if home is not origin)))
+
+    def initialiser(self, held: HeldTensor) -> str:
+        """What initialises a tensor, for the report: `Embedding.reset_parameters`."""
+        module = self.origins[id(held.tensor)].module
+        child = self.children.children.get(id(module))
+        return description(module) if child is None else f"{class_name(child)}.__init__"
 
     def gap_in(self, held: HeldTensor) -> Gap | None:
         """What nothing initialises of a tensor; None if all of it is initialised."""
@@ -89,9 +97,7 @@ class Plan:
 
 def planned(root: nn.Module, held: Sequence[HeldTensor], device: torch.device) -> Plan:
     """Record the initialisation of every module in a tree, whose tensors are `held`, on fake tensors on the device."""
-    initialised = frozenset(id(module) for module in root.modules() if method_of(module) is not None)
     kept: dict[str, str] = vars(root).get(ORIGINS, {})
-    origins = {id(each.tensor): origin(each, kept, initialised) for each in held}
     mode = WatchingMode()
     recorder = Recorder(mode)
     recorder.evaluation = KnownValues(recorder.tape)
@@ -99,10 +105,15 @@ def planned(root: nn.Module, held: Sequence[HeldTensor], device: torch.device) -
     with torch.random.fork_rng(devices=()):
         try:
             stand_ins = made_for(held, device, recorder)
-            recorder.names = {id(stand_ins.at(each)): origins[id(each.tensor)].qualified for each in held}
-            with recorder, PythonFunctions(recorder), in_place(root, stand_ins), recorded_whole():
+            with recorder, PythonFunctions(recorder), recorded_whole():
                 mode.watching_for = recorder
-                initialise(root, stand_ins, origins, recorder)
+                children = constructed(root, held, recorder)
+                initialised = frozenset(id(m) for m in root.modules() if id(m) in children.children or method_of(m))
+                origins = {id(each.tensor): origin(each, kept, initialised) for each in held}
+                recorder.names = {id(stand_ins.at(each)): origins[id(each.tensor)].qualified for each in held}
+                with in_place(root, stand_ins):
+                    children.put(stand_ins, origins)
+                    initialise(root, stand_ins, origins, recorder, children.children)
         finally:
             mode.watching_for = None
             recorder.streams.put_back()
@@ -113,7 +124,7 @@ def planned(root: nn.Module, held: Sequence[HeldTensor], device: torch.device) -
     for module, name, fake in _wanted(stand_ins, origins):
         recorder.program = program_of(paths.get(id(module), "") + name)
         slots[id(fake)] = recorder.slot(fake)
-    return Plan(held, names, origins, paths, stand_ins, slots, Components(recorder.tape))
+    return Plan(held, names, origins, paths, stand_ins, slots, children, Components(recorder.tape))
 
 
 def _wanted(stand_ins: StandIns, origins: Mapping[int, Home]) -> Iterator[tuple[nn.Module, str, Tensor]]:

@@ -10,6 +10,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from ..deferred.evaluation import Evaluation
 from ..deferred.replay import operations_reaching, replay
 from .evaluation import blank_inputs
+from .written import gap_in
 
 
 class KnownValues(Evaluation):
@@ -19,7 +20,7 @@ class KnownValues(Evaluation):
         """The tensors of slots.
 
         Raises:
-            RuntimeError: random numbers decide what they are.
+            RuntimeError: random numbers decide what they are, or they come from memory that nothing has written.
         """
         operations = operations_reaching(self._tape, slots)
         for operation in operations:
@@ -28,6 +29,12 @@ class KnownValues(Evaluation):
                     f"materialize(): an initialisation reads random values, drawn by {operation.overload._schema.name}"
                     f" at {operation.place}; what it draws must not decide what it does next"
                     " (or build the module with qten_gen.deferred_init)"
+                )
+        for slot in slots:
+            if (gap := gap_in(self._tape, slot)) is not None:
+                raise RuntimeError(
+                    f"materialize(): an initialisation reads the element {list(gap.index)} of a tensor that nothing has written;"
+                    " fill what it reads"
                 )
         with _disable_current_modes():
             given = blank_inputs(self._tape, operations, slots)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from torch import Tensor, nn
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._pytree import keystr, tree_flatten_with_path
 
 from ...runtime.module.core.module_base import VIRTUAL_CACHE, ModuleBase
@@ -58,7 +59,7 @@ class HeldTensor:
 
 
 def survey(root: nn.Module) -> list[HeldTensor]:
-    """All tensors of a module and its children; those in plain attributes only where they are on meta."""
+    """All tensors of a module and its children; those in plain attributes only where they are on meta or fake."""
     tensors: dict[int, Tensor] = {}
     homes: dict[int, list[Home]] = {}
     for path, module in root.named_modules():
@@ -93,7 +94,7 @@ def _registered(module: nn.Module, prefix: str) -> Iterator[tuple[Tensor, Home]]
 def _in_attributes(module: nn.Module, prefix: str) -> Iterator[tuple[Tensor, Home]]:
     for name, value in attributes(module).items():
         for path, leaf in tree_flatten_with_path(value)[0]:
-            if isinstance(leaf, Tensor) and leaf.is_meta:
+            if isinstance(leaf, Tensor) and (leaf.is_meta or isinstance(leaf, FakeTensor)):
                 yield leaf, Home(module, Registry.ATTRIBUTE, name, prefix + name + keystr(path))
 
 

@@ -7,17 +7,18 @@ from threading import get_ident
 from typing import TYPE_CHECKING
 
 from torch._ops import OpOverload
-from torch._subclasses.fake_tensor import FakeTensorMode
+
+from ..fake.mode import FakeMode
 
 if TYPE_CHECKING:
     from ..deferred.recording import Recorder
 
 
-class WatchingMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch leaves its __init_subclass__ untyped
-    """torch's mode of fake tensors that refuses, while it watches for a recorder, what the recorder does not hand to it."""
+class WatchingMode(FakeMode):  # type: ignore[no-untyped-call] # torch leaves its __init_subclass__ untyped
+    """The mode of fake tensors that refuses, while it watches for a recorder, what the recorder does not hand to it."""
 
     def __init__(self) -> None:
-        super().__init__(allow_non_fake_inputs=True)
+        super().__init__()
         self.watching_for: Recorder | None = None
         self._thread = get_ident()
 

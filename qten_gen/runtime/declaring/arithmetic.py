@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, cast
 
 from ...common import language
 from ...common.specifier_records import RecordedCall
+from .fields import refuse_misplaced
 
 
 class Derived(NamedTuple):
@@ -22,10 +23,7 @@ class Derived(NamedTuple):
         return RecordedCall(language.DERIVED, (self.expression,))
 
     def __set_name__(self, owner: type, name: str) -> None:
-        # The metaclass of a declaration takes specifiers out of the class body before Python comes here.
-        from . import generator
-
-        generator.refuse_specifier(owner, name, language.DERIVED)
+        refuse_misplaced(owner, name, language.DERIVED)
 
 
 class Checks:
@@ -35,10 +33,7 @@ class Checks:
         self.calls: list[RecordedCall] = []
 
     def __set_name__(self, owner: type, name: str) -> None:
-        # The metaclass of a declaration takes them out of the class body before Python comes here.
-        from . import generator
-
-        generator.refuse_specifier(owner, name, language.CHECK)
+        refuse_misplaced(owner, name, language.CHECK)
 
 
 def derived(expression: int | str, *, init: Literal[False] = False) -> Any:  # what the annotation says

@@ -10,10 +10,10 @@ from . import freshness, generator, in_memory, loading
 from .declared_class import known_declaration
 from .describing import describe, known_nested
 from .freshness import GeneratedClass, NoGeneratedClass
-from .settling import Hooks, Settled
+from .outright import Hooks, Settled
 from .statement import Body
+from .statement_values import values_of, with_inherited
 from .summary import FieldSummary, Row, Summary
-from .values import values_of, with_inherited
 
 if TYPE_CHECKING:
     from .generator import ClassStatement, Declaration, FieldDecl, ModuleField
@@ -105,6 +105,7 @@ def _of_field(field: FieldDecl | ModuleField, row: Row, classes: Mapping[str, ty
         alias=_text(given("alias")),
         tie=_text(given("tie")),
         group=_text(given("group")),
+        keep_dtype=bool(given("keep_dtype")),
         wanted=named if is_made else "",
         met=classes.get(named),
     )

@@ -8,7 +8,7 @@ from types import FunctionType
 from ...common import language
 from ...common.specifier_records import RecordedCall, recorded_call
 from .annotated_kinds import NotCertain
-from .specifier_rows import VALUE, condition, count, expression, is_harmless, keys, row, string
+from .specifier_rows import VALUE, condition, count, expression, is_harmless, keys, row, string, switch
 from .summary import Row
 
 
@@ -41,6 +41,7 @@ def child_row(name: str, call: RecordedCall) -> Row:
             ("keys", keys(given.get("keys")), None),
             ("inner", inner, None),
             ("group", string(given.get("group")), None),
+            ("keep_dtype", switch(given.get(language.KEEP_DTYPE, False)), False),
         ],
     )
 

@@ -10,7 +10,7 @@ from torch import nn
 from ...common import language
 from ...common.specifier_records import RecordedCall
 from .containers import ModuleDict, ModuleList, Sequential
-from .fields import Dimension, Names, given
+from .fields import Dimension, Names, given, refuse_misplaced
 
 M = TypeVar("M", bound=nn.Module)
 
@@ -26,26 +26,32 @@ class Submodule(NamedTuple):
     repeat: Dimension | None = None
     keys: Names | None = None
     group: str | None = None
+    keep_dtype: bool = False
 
     def __specifier_call__(self) -> RecordedCall:
-        own = given(when=self.when, repeat=self.repeat, keys=self.keys, group=self.group)
+        own = given(
+            when=self.when,
+            repeat=self.repeat,
+            keys=self.keys,
+            group=self.group,
+            keep_dtype=None if self.keep_dtype is False else self.keep_dtype,
+        )
         if self.cls is Sequential:
             return RecordedCall(language.SEQUENTIAL, self.args, {**self.kwargs, **own})
         return RecordedCall(language.SUBMODULE, (self.cls, *self.args), {**self.kwargs, **own})
 
     def __set_name__(self, owner: type, name: str) -> None:
-        # The metaclass of a declaration takes specifiers out of the class body before Python comes here.
-        from . import generator
-
-        generator.refuse_specifier(owner, name, language.SUBMODULE)
+        refuse_misplaced(owner, name, language.SUBMODULE)
 
 
 @overload
 def submodule(
-    cls: M, /, *, repeat: Dimension, group: str | None = None, init: Literal[False] = False
+    cls: M, /, *, repeat: Dimension, group: str | None = None, keep_dtype: bool = False, init: Literal[False] = False
 ) -> ModuleList[M]: ...
 @overload
-def submodule(cls: M, /, *, keys: Names, group: str | None = None, init: Literal[False] = False) -> ModuleDict[M]: ...
+def submodule(
+    cls: M, /, *, keys: Names, group: str | None = None, keep_dtype: bool = False, init: Literal[False] = False
+) -> ModuleDict[M]: ...
 @overload
 def submodule(  # type: ignore[overload-overlap] # who writes repeat= gets a list
     cls: Callable[..., M],
@@ -53,6 +59,7 @@ def submodule(  # type: ignore[overload-overlap] # who writes repeat= gets a lis
     *args: object,
     repeat: Dimension,
     group: str | None = None,
+    keep_dtype: bool = False,
     init: Literal[False] = False,
     **kwargs: object,
 ) -> ModuleList[M]: ...
@@ -63,6 +70,7 @@ def submodule(
     *args: object,
     keys: Names,
     group: str | None = None,
+    keep_dtype: bool = False,
     init: Literal[False] = False,
     **kwargs: object,
 ) -> ModuleDict[M]: ...
@@ -73,18 +81,26 @@ def submodule(  # type: ignore[overload-overlap] # who writes when= may get None
     *args: object,
     when: str,
     group: str | None = None,
+    keep_dtype: bool = False,
     init: Literal[False] = False,
     **kwargs: object,
 ) -> M | None: ...
 @overload
 def submodule(
-    cls: Callable[..., M], /, *args: object, group: str | None = None, init: Literal[False] = False, **kwargs: object
+    cls: Callable[..., M],
+    /,
+    *args: object,
+    group: str | None = None,
+    keep_dtype: bool = False,
+    init: Literal[False] = False,
+    **kwargs: object,
 ) -> M: ...
 def submodule(
     cls: Callable[..., M] | M,
     /,
     *args: object,
     group: str | None = None,
+    keep_dtype: bool = False,
     init: Literal[False] = False,
     **kwargs: object,
 ) -> object:
@@ -116,6 +132,7 @@ def submodule(
         repeat: How many children: a number, or an expression over config fields.
         keys: One child for each of these names; a string is the config field that holds them.
         group: What `optimizer_groups` puts the child's parameters in that have no group of their own.
+        keep_dtype: Whether a cast of the owner, such as `.to(torch.bfloat16)`, leaves the dtypes of what is in it.
         init: For type checkers: a child is not a constructor argument.
         kwargs: What it is called with. A class that takes one of the names above is wrapped in `functools.partial`.
 
@@ -125,7 +142,7 @@ def submodule(
     when = cast("str | None", kwargs.pop("when", None))
     repeat = cast("Dimension | None", kwargs.pop("repeat", None))
     keys = cast("Names | None", kwargs.pop("keys", None))
-    return Submodule(cls, args, kwargs, when, repeat, keys, group)
+    return Submodule(cls, args, kwargs, when, repeat, keys, group, keep_dtype)
 
 
 class Choice(NamedTuple):
@@ -145,6 +162,7 @@ def sequential(
     *members: M | type[M] | ModuleList[M] | None,
     repeat: Dimension,
     group: str | None = None,
+    keep_dtype: bool = False,
     init: Literal[False] = False,
 ) -> ModuleList[Sequential[M]]: ...
 @overload
@@ -152,6 +170,7 @@ def sequential(
     *members: M | type[M] | ModuleList[M] | None,
     keys: Names,
     group: str | None = None,
+    keep_dtype: bool = False,
     init: Literal[False] = False,
 ) -> ModuleDict[Sequential[M]]: ...
 @overload
@@ -159,6 +178,7 @@ def sequential(
     *members: M | type[M] | ModuleList[M] | None,
     when: str,
     group: str | None = None,
+    keep_dtype: bool = False,
     init: Literal[False] = False,
     **named: M | type[M] | None,
 ) -> Sequential[M] | None: ...
@@ -166,10 +186,13 @@ def sequential(
 def sequential(
     *members: M | type[M] | ModuleList[M] | None,
     group: str | None = None,
+    keep_dtype: bool = False,
     init: Literal[False] = False,
     **named: M | type[M] | None,
 ) -> Sequential[M]: ...
-def sequential(*members: object, group: str | None = None, init: Literal[False] = False, **named: object) -> object:
+def sequential(
+    *members: object, group: str | None = None, keep_dtype: bool = False, init: Literal[False] = False, **named: object
+) -> object:
     """Children that are called one after the other: torch's `nn.Sequential`, with its state-dict keys.
 
     A member is a `submodule(...)`, or a class that is constructed without arguments. With `repeat=`, a member stands for
@@ -196,6 +219,7 @@ def sequential(*members: object, group: str | None = None, init: Literal[False] 
         repeat: How many sequences: a number, or an expression over config fields.
         keys: One sequence for each of these names; a string is the config field that holds them.
         group: What `optimizer_groups` puts the parameters in that have no group of their own.
+        keep_dtype: Whether a cast of the owner, such as `.to(torch.bfloat16)`, leaves the dtypes of what is in it.
         init: For type checkers: a child is not a constructor argument.
         named: The children in order, with names for keys. Either all members have names or none.
 
@@ -207,7 +231,7 @@ def sequential(*members: object, group: str | None = None, init: Literal[False] 
     keys = cast("Names | None", named.pop("keys", None))
     if members and named:
         raise TypeError("sequential() takes members with names or without names, not both")
-    return Submodule(Sequential, tuple(map(_member, members)), _named(named), when, repeat, keys, group)
+    return Submodule(Sequential, tuple(map(_member, members)), _named(named), when, repeat, keys, group, keep_dtype)
 
 
 def _named(members: Mapping[str, object]) -> dict[str, object]:

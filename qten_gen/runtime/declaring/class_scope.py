@@ -12,7 +12,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .file_names import FileNames
+    from .source_names import FileNames
 
 
 def statement_frame(metaclass: type, module: object = None) -> FrameType:
@@ -110,7 +110,7 @@ class Scope:
         return False
 
     def _file_names(self) -> FileNames:
-        from .file_names import names_in
+        from .source_names import names_in
 
         return names_in(self._lines())
 
@@ -152,7 +152,7 @@ class Scope:
 
 def names_its_metaclass(cls: type) -> bool:
     """Whether the statement of a class says `metaclass=`, which Python does not keep. Without its text, it does not."""
-    from .file_names import names_in
+    from .source_names import names_in
 
     module = sys.modules.get(cls.__module__)
     filename = getattr(module, "__file__", None) or statement_frame(type(cls), cls.__module__).f_code.co_filename

@@ -1,8 +1,8 @@
-"""Lists and dicts of modules that know the class of their children."""
+"""What annotations of fields name: lists and dicts of modules that know the class of their children, and `Unbatched`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Annotated, Generic, TypeVar
 
 from torch import nn
 
@@ -97,3 +97,17 @@ class ModuleDict(nn.ModuleDict, Generic[M]):
         def values(self) -> ValuesView[M]: ...
         def pop(self, key: str) -> M: ...
         def update(self, modules: Mapping[str, M]) -> None: ...  # type: ignore[override] # children of one class
+
+
+T = TypeVar("T")
+
+Unbatched = Annotated[T, "qten_gen.Unbatched"]
+"""A tensor of a TensorClass that is the same for all items of the batch, of any shape: a lookup table, class weights.
+
+    class Batch(TensorClass):
+        tokens: Tensor
+        table: Unbatched[Tensor]
+
+To a type checker it is a Tensor. Indexing, reshaping and what else rearranges the batch pass it on as it is; what applies to
+every value (`to`, `clone`, `* 2`) applies to it. Objects that are put together must have one and the same.
+"""

@@ -28,6 +28,19 @@ def given(**keywords: object) -> dict[str, object]:
     return {name: value for name, value in keywords.items() if value is not None}
 
 
+def refuse_misplaced(cls: type, name: str, specifier: str) -> None:
+    """Refuse a specifier in a class that is no declaration.
+
+    A record's `__set_name__` calls it, and Python that in those only: the metaclass of a declaration takes the record out before.
+
+    Raises:
+        DeclarationError: always.
+    """
+    from . import generator
+
+    generator.refuse_specifier(cls, name, specifier)
+
+
 class Field(NamedTuple):
     """Arguments of `field`. `default` is `dataclasses.MISSING` where none is given."""
 
@@ -47,10 +60,7 @@ class Field(NamedTuple):
         return RecordedCall(language.FIELD, kwargs=kwargs)
 
     def __set_name__(self, owner: type, name: str) -> None:
-        # The metaclass of a declaration takes specifiers out of the class body before Python comes here.
-        from . import generator
-
-        generator.refuse_specifier(owner, name, language.FIELD)
+        refuse_misplaced(owner, name, language.FIELD)
 
 
 class Const(NamedTuple):
@@ -116,3 +126,8 @@ def const(value: T) -> T:
     'circular'
     """
     return value if isinstance(value, Const) else cast(T, Const(value))
+
+
+def constructor_argument(*, default: T, kw_only: bool, alias: str) -> T:
+    """For type checkers only: an argument of every generated constructor, under another name than its attribute's."""
+    raise NotImplementedError

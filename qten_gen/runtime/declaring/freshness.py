@@ -15,7 +15,7 @@ from ...common.naming import generated_class
 from ...common.written_values import written_as
 from . import loading
 from .loading import BrokenModule, real_name
-from .values import Values
+from .statement_values import Values
 
 
 class GeneratedClass(NamedTuple):

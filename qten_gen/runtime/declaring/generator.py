@@ -131,25 +131,19 @@ def _known(declaration: Declaration, statement: ClassStatement) -> tuple[Project
         assigned_values,
         attributes,
         check_sources,
-        configurations,
         constructors,
         field_sources,
         method_sources,
         mixins,
-        module_constructor,
-        subclass_hooks,
-        unset_fields,
     )
     from ...rules.context import Project, RunningStatement
 
     known = {**statement.children(), **dict(statement.parents)}
     project = Project(known, nested=statement.declared)
     keywords = tuple((name, repr(value)) for name, value in {**statement.options, **statement.passed}.items())
-    hooks, constructor = subclass_hooks(statement), module_constructor(statement)
     said = field_sources(statement), attributes(statement), mixins(statement)
     functions = method_sources(statement), constructors(statement), assigned_values(statement)
-    computed = check_sources(statement), configurations(statement, declaration), unset_fields(statement, declaration)
-    return project, RunningStatement(*said, keywords, hooks, constructor, *functions, *computed)
+    return project, RunningStatement(*said, keywords, *functions, check_sources(statement))
 
 
 def known_tensorclass(name: str) -> Meaning:

@@ -102,7 +102,7 @@ def previous(module: str, qualname: str) -> type | None:
     return _declared.get(f"{module}.{qualname}") if module != "__main__" and "<locals>" not in qualname else None
 
 
-def before(cls: type) -> type | None:
+def declared_last(cls: type) -> type | None:
     """The class that was declared last under the name of one that is not published yet, scripts and notebooks included."""
     return (
         _declared.get(f"{real_name(cls.__module__)}.{cls.__qualname__}") if "<locals>" not in cls.__qualname__ else None

@@ -1,6 +1,6 @@
 """How a declaration and its generated class become one class.
 
-When `class Batch(TensorClass)` runs, the metaclass gets the generated class `_Batch_` for it: `freshness` finds it, `settling`
+When `class Batch(TensorClass)` runs, the metaclass gets the generated class `_Batch_` for it: `freshness` finds it, `outright`
 decides whether it is what the statement says, and `by_declaration` builds it where it is missing or stale. The metaclass puts it
 between the declaration and its bases: `Batch, _Batch_, TensorClass`. The class is complete when its statement ends, user
 methods win by the ordinary method resolution order, and `super()` in them reaches the generated ones.
@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 from torch import nn
 
 from ...common import language
-from . import again, constructor_types, freshness, loading
+from . import constructor_types, freshness, loading, redeclaration
 from .class_scope import Scope, statement_frame
 from .declared_class import DeclaredClass, declared_bases, without_annotations
 from .freshness import GeneratedClass
-from .settling import settle_outright
+from .outright import settle_outright
 from .statement import Body, ClassKeywords
 
 if TYPE_CHECKING:
@@ -48,11 +48,11 @@ class DeclarationMeta(DeclaredClass):
         # A class made by a call has no qualified name yet.
         is_statement = "__qualname__" in namespace
         if not is_statement:
-            from . import made_by_call
+            from . import dynamic_classes
 
-            if not made_by_call.is_declaring(namespace, given):
+            if not dynamic_classes.is_declaring(namespace, given):
                 return _undeclared(mcls, name, bases, namespace)
-            namespace = made_by_call.named(mcls, name, namespace)
+            namespace = dynamic_classes.named(mcls, name, namespace)
         module = str(namespace["__module__"])
         scope = Scope(statement_frame(mcls, module), namespace)
 
@@ -87,12 +87,12 @@ class DeclarationMeta(DeclaredClass):
             constructor_types.annotate(constructor, cls, body, settled.summary)
         mcls._complete_class(cls)  # called on the metaclass: a field may hide the method from the class
         if not loading.is_importable(cls):
-            from . import made_by_call
+            from . import dynamic_classes
 
-            made_by_call.keep_bases(cls, bases, generated.cls)
-        before = loading.before(cls)
+            dynamic_classes.keep_bases(cls, bases, generated.cls)
+        replaced = loading.declared_last(cls)
         _publish(cls, generated, body)
-        again.declare(before, cls, scope.filename)
+        redeclaration.declare(replaced, cls, scope.filename)
         if "IPython.core.interactiveshell" in sys.modules:
             from . import autoreload
 
@@ -144,19 +144,19 @@ def _undeclared(
     mcls: type[DeclarationMeta], name: str, bases: tuple[type, ...], namespace: dict[str, object]
 ) -> DeclarationMeta:
     """A class made by a call that declares nothing: derived from its bases, copied, or rebuilt by cloudpickle."""
-    from . import copies, made_by_call
+    from . import copies, dynamic_classes
 
-    if made_by_call.is_complete(namespace):
-        cls = DeclaredClass.__new__(mcls, name, bases, made_by_call.rebuilt(namespace))
+    if dynamic_classes.is_complete(namespace):
+        cls = DeclaredClass.__new__(mcls, name, bases, dynamic_classes.rebuilt(namespace))
         mcls._complete_class(cls)
         return cls
-    generated = made_by_call.generated_base(namespace)
+    generated = dynamic_classes.generated_base(namespace)
     if generated is not None:
-        cls = DeclaredClass.__new__(mcls, name, bases, made_by_call.rebuilt(namespace))
+        cls = DeclaredClass.__new__(mcls, name, bases, dynamic_classes.rebuilt(namespace))
         mcls._register(cls, is_filled=False)
         copies.show_rebuilt(generated.cls)
         return cls
-    cls = DeclaredClass.__new__(mcls, name, bases, made_by_call.named(mcls, name, namespace))
+    cls = DeclaredClass.__new__(mcls, name, bases, dynamic_classes.named(mcls, name, namespace))
     mcls._register(cls)
     return cls
 

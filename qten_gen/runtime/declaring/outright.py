@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING
 from hashlib import sha256
 from types import FunctionType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from torch import nn
 
@@ -20,9 +20,11 @@ from ...common.format_number import FORMAT
 from ...common.hand_written import defines
 from ...common.literals import literal_of
 from ...common.specifier_records import recorded_call
+from . import freshness
 from .annotated_kinds import Kind, Kinds, Names, NotCertain, evaluated, is_class_variable
-from .declared_class import DeclaredClass
+from .declared_class import DeclaredClass, LaterDeclaration
 from .fields import Const
+from .freshness import GeneratedClass
 from .specifier_rows import (
     check_config_default,
     check_row,
@@ -31,8 +33,12 @@ from .specifier_rows import (
     specifier_row,
     virtual_row,
 )
-from .statement import Body, is_nestable, parents_of
+from .statement import Body, is_nestable, mixins_of, parents_of
+from .statement_values import Values, values_of, with_inherited
 from .summary import FieldSummary, Row, Summary
+
+if TYPE_CHECKING:
+    from .generator import ClassStatement, Declaration
 
 
 class Outright(NamedTuple):
@@ -257,11 +263,13 @@ def _module_field(name: str, given: object, body: Body) -> FieldSummary:
     if call is not None and call.name in (language.SUBMODULE, language.SEQUENTIAL):
         from .child_rows import child_row
 
-        return FieldSummary(name, body.qualified, child_row(name, call), group=_text(call.kwargs.get("group")))
+        group, kept = call.kwargs.get("group"), call.kwargs.get(language.KEEP_DTYPE) is True
+        return FieldSummary(name, body.qualified, child_row(name, call), group=_text(group), keep_dtype=kept)
     if call is not None and call.name in (language.PARAM, language.BUFFER):
         tie, group = call.kwargs.get("tie"), call.kwargs.get("group")
+        kept = call.kwargs.get(language.KEEP_DTYPE) is True
         made = specifier_row(name, call, body.namespace)
-        return FieldSummary(name, body.qualified, made, tie=_text(tie), group=_text(group))
+        return FieldSummary(name, body.qualified, made, tie=_text(tie), group=_text(group), keep_dtype=kept)
     if call is not None and call.name == language.DERIVED:
         return FieldSummary(name, body.qualified, specifier_row(name, call, body.namespace))
     value, is_factory, kw_only, alias = _default(given)
@@ -284,3 +292,54 @@ def _text(given: object) -> str | None:
 def _fingerprint(declared: Row) -> str:
     """The fingerprint of a declaration with this row, as `model.fingerprints` computes it."""
     return sha256(f"{FORMAT} {declared}".encode()).hexdigest()[:12]
+
+
+class Hooks(Protocol):
+    """What the metaclasses of TensorClass and Module do differently."""
+
+    _nests: bool
+
+    @staticmethod
+    def _read_declaration(statement: ClassStatement, /) -> Declaration:
+        """What the statement declares."""
+        ...
+
+    @staticmethod
+    def _is_doubtful(statement: ClassStatement, declaration: Declaration, /) -> bool:
+        """Whether a class with fresh generated code has to be checked again, for what the command may not have seen."""
+        ...
+
+    @staticmethod
+    def _may_collide(fields: tuple[str, ...], mixins: tuple[tuple[type, bool], ...], /) -> bool:
+        """Whether a base without a declaration may use a name that the fields need."""
+        ...
+
+
+class Settled(NamedTuple):
+    """The generated class of a statement, and what the finished class keeps of its declaration."""
+
+    generated: GeneratedClass
+    summary: Summary
+    declaration: LaterDeclaration
+    own_values: Values
+    values: Values
+    """With those of inherited fields."""
+
+
+def settle_outright(hooks: Hooks, body: Body, found: GeneratedClass) -> Settled | None:
+    """The generated class where it is certainly fresh; None where its declaration has to be read."""
+    said = read(body, nests=hooks._nests)
+    if said is None or hooks._may_collide(tuple(f.name for f in said.summary.fields), mixins_of(body.bases)):
+        return None
+    own_values = values_of(body, said.summary)
+    values = with_inherited(own_values, said.summary, body.bases)
+    if not freshness.is_fresh(found, said.fingerprint, values):
+        return None
+    later = body._replace(scope=body.scope.kept(said.meanings))
+
+    def declaration() -> Declaration:
+        from .describing import describe, known_nested
+
+        return hooks._read_declaration(describe(later, known_nested(later)))
+
+    return Settled(found, said.summary, LaterDeclaration(declaration), own_values, values)

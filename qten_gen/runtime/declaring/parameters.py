@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from ...common import language
 from ...common.specifier_records import RecordedCall
-from .fields import Dimension, Names, given
+from .fields import Dimension, Names, given, refuse_misplaced
 
 Initializer = Callable[[Tensor], object] | str
 """Fills a tensor in place: a function of `torch.nn.init`, one's own, or the name of a method of the class."""
@@ -32,6 +32,7 @@ class Parameter(NamedTuple):
     repeat: Dimension | None = None
     keys: Names | None = None
     group: str | None = None
+    keep_dtype: bool = False
 
     def __specifier_call__(self) -> RecordedCall:
         return RecordedCall(
@@ -48,15 +49,13 @@ class Parameter(NamedTuple):
                     repeat=self.repeat,
                     keys=self.keys,
                     group=self.group,
+                    keep_dtype=None if self.keep_dtype is False else self.keep_dtype,
                 ),
             },
         )
 
     def __set_name__(self, owner: type, name: str) -> None:
-        # The metaclass of a declaration takes specifiers out of the class body before Python comes here.
-        from . import generator
-
-        generator.refuse_specifier(owner, name, language.PARAM)
+        refuse_misplaced(owner, name, language.PARAM)
 
 
 class Buffer(NamedTuple):
@@ -68,6 +67,7 @@ class Buffer(NamedTuple):
     persistent: bool = True
     when: str | None = None
     value: Computed | None = None
+    keep_dtype: bool = False
 
     def __specifier_call__(self) -> RecordedCall:
         return RecordedCall(
@@ -75,15 +75,18 @@ class Buffer(NamedTuple):
             self.dims,
             {
                 "persistent": self.persistent,
-                **given(initializer=self.initializer, dtype=self.dtype, when=self.when, value=self.value),
+                **given(
+                    initializer=self.initializer,
+                    dtype=self.dtype,
+                    when=self.when,
+                    value=self.value,
+                    keep_dtype=None if self.keep_dtype is False else self.keep_dtype,
+                ),
             },
         )
 
     def __set_name__(self, owner: type, name: str) -> None:
-        # The metaclass of a declaration takes specifiers out of the class body before Python comes here.
-        from . import generator
-
-        generator.refuse_specifier(owner, name, language.BUFFER)
+        refuse_misplaced(owner, name, language.BUFFER)
 
 
 @overload
@@ -94,6 +97,7 @@ def param(
     dtype: torch.dtype | None = None,
     requires_grad: bool = True,
     group: str | None = None,
+    keep_dtype: bool = False,
     init: Literal[False] = False,
 ) -> nn.Parameter: ...
 @overload
@@ -105,6 +109,7 @@ def param(
     dtype: torch.dtype | None = None,
     requires_grad: bool = True,
     group: str | None = None,
+    keep_dtype: bool = False,
     init: Literal[False] = False,
 ) -> nn.Parameter | None: ...
 @overload
@@ -115,6 +120,7 @@ def param(
     dtype: torch.dtype | None = None,
     requires_grad: bool = True,
     group: str | None = None,
+    keep_dtype: bool = False,
     init: Literal[False] = False,
 ) -> nn.ParameterList: ...
 @overload
@@ -125,6 +131,7 @@ def param(
     dtype: torch.dtype | None = None,
     requires_grad: bool = True,
     group: str | None = None,
+    keep_dtype: bool = False,
     init: Literal[False] = False,
 ) -> nn.ParameterDict: ...
 @overload
@@ -142,6 +149,7 @@ def param(
     repeat: Dimension | None = None,
     keys: Names | None = None,
     group: str | None = None,
+    keep_dtype: bool = False,
     init: Literal[False] = False,
 ) -> nn.Parameter | nn.ParameterList | nn.ParameterDict | None:
     """A parameter of a Module, of the given shape.
@@ -167,12 +175,14 @@ def param(
         repeat: How many parameters a ParameterList gets: a number, or an expression over config fields.
         keys: One parameter of a ParameterDict for each of these names; a string is the config field that holds them.
         group: What `optimizer_groups` puts it in.
+        keep_dtype: Whether a cast of the module, such as `.to(torch.bfloat16)`, leaves its dtype.
         init: For type checkers: a parameter is not a constructor argument.
 
     Raises:
         DeclarationError: the class statement names a config field that does not exist, or an initializer that cannot fill.
     """
-    return cast(nn.Parameter, Parameter(dims, initializer, dtype, requires_grad, when, tie, value, repeat, keys, group))
+    made = Parameter(dims, initializer, dtype, requires_grad, when, tie, value, repeat, keys, group, keep_dtype)
+    return cast(nn.Parameter, made)
 
 
 @overload
@@ -182,6 +192,7 @@ def buffer(
     value: Computed | None = None,
     dtype: torch.dtype | None = None,
     persistent: bool = True,
+    keep_dtype: bool = False,
     init: Literal[False] = False,
 ) -> Tensor: ...
 @overload
@@ -192,6 +203,7 @@ def buffer(
     value: Computed | None = None,
     dtype: torch.dtype | None = None,
     persistent: bool = True,
+    keep_dtype: bool = False,
     init: Literal[False] = False,
 ) -> Tensor | None: ...
 def buffer(
@@ -201,6 +213,7 @@ def buffer(
     dtype: torch.dtype | None = None,
     persistent: bool = True,
     when: str | None = None,
+    keep_dtype: bool = False,
     init: Literal[False] = False,
 ) -> Tensor | None:
     """A buffer of a Module, of the given shape.
@@ -219,9 +232,10 @@ def buffer(
         dtype: The dtype, whatever the constructor's `dtype` says. Without it: the constructor's, else torch's default.
         persistent: Whether the buffer is in the state dict.
         when: The config field that says whether there is a buffer; if not, the attribute is None.
+        keep_dtype: Whether a cast of the module, such as `.to(torch.bfloat16)`, leaves its dtype.
         init: For type checkers: a buffer is not a constructor argument.
 
     Raises:
         DeclarationError: the class statement names a config field that does not exist, or an initializer that cannot fill.
     """
-    return cast(Tensor, Buffer(dims, initializer, dtype, persistent, when, value))
+    return cast(Tensor, Buffer(dims, initializer, dtype, persistent, when, value, keep_dtype))

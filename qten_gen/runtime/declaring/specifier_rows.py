@@ -113,13 +113,14 @@ def _parameter(name: str, call: RecordedCall, body: Mapping[str, object]) -> Row
         [
             ("initializer", _function(given.get("initializer"), body), None),
             ("dtype", _dtype(given.get("dtype")), None),
-            ("requires_grad", _switch(given["requires_grad"]), True),
+            ("requires_grad", switch(given["requires_grad"]), True),
             ("when", condition(given), None),
             ("tie", string(given.get("tie")), None),
             ("value", _function(given.get("value"), {}), None),
             ("repeat", count(given), None),
             ("keys", keys(given.get("keys")), None),
             ("group", string(given.get("group")), None),
+            ("keep_dtype", switch(given.get(language.KEEP_DTYPE, False)), False),
         ],
     )
 
@@ -131,11 +132,12 @@ def _buffer(name: str, call: RecordedCall, body: Mapping[str, object]) -> Row:
         "BufferDecl",
         [("name", name), ("dims", tuple(map(expression, call.args)))],
         [
-            ("persistent", _switch(given["persistent"]), True),
+            ("persistent", switch(given["persistent"]), True),
             ("initializer", _function(given.get("initializer"), body), None),
             ("dtype", _dtype(given.get("dtype")), None),
             ("when", condition(given), None),
             ("value", _function(given.get("value"), {}), None),
+            ("keep_dtype", switch(given.get(language.KEEP_DTYPE, False)), False),
         ],
     )
 
@@ -165,7 +167,7 @@ def _dtype(given: object) -> Row | None:
     raise NotCertain
 
 
-def _switch(given: object) -> bool:
+def switch(given: object) -> bool:
     if type(given) is not bool:
         raise NotCertain
     return given

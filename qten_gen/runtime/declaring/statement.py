@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import MISSING
 from dataclasses import Field as DataclassField
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from ...common import language
 from ...common.class_annotations import class_annotations
-from ...common.specifier_records import RecordedCall
+from ...common.specifier_records import DATACLASS_FIELD_DEFAULTS, RecordedCall
 from .class_scope import Scope
 from .declared_class import DeclaredClass, declared_bases
+from .fields import Field
 
 if TYPE_CHECKING:
     from .summary import Summary
@@ -67,8 +69,6 @@ class Body(NamedTuple):
         """
         kept = {name: value for name, value in namespace.items() if name != language.CHECKS}
         if any(type(value) is DataclassField for value in kept.values()):
-            from .dataclass_fields import with_own_fields
-
             kept = with_own_fields(kept)
         flags = _flags(namespace, keywords.flags)
         checks = tuple(getattr(namespace.get(language.CHECKS), "calls", ()))
@@ -156,3 +156,20 @@ def _order(bases: tuple[type, ...]) -> tuple[type, ...]:
         order.append(first)
         waiting = [ancestors[ancestors[0] is first :] for ancestors in waiting]
     return tuple(order)
+
+
+def with_own_fields(namespace: dict[str, object]) -> dict[str, object]:
+    """A class namespace in which `dataclasses.field(...)` is `field(...)`."""
+    given = {name: value for name, value in namespace.items() if type(value) is DataclassField}
+    return {**namespace, **{name: _own_field(value) for name, value in given.items()}} if given else namespace
+
+
+def _own_field(given: DataclassField[object]) -> Field:
+    """The record of a `dataclasses.field(...)`."""
+    factory = None if given.default_factory is MISSING else given.default_factory
+    unknown = [
+        (name, value)
+        for name, usual in DATACLASS_FIELD_DEFAULTS.items()
+        if name and (value := getattr(given, name)) != usual and (usual is not None or value is False or value)
+    ]
+    return Field(given.default, factory, given.kw_only is True, tuple(unknown))

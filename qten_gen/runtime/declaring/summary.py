@@ -35,6 +35,7 @@ class FieldSummary(NamedTuple):
     alias: str | None = None
     tie: str | None = None
     group: str | None = None
+    keep_dtype: bool = False
     wanted: str = ""
     """The qualified name of the class that tensordict made and that a collection wants."""
     met: type | None = None

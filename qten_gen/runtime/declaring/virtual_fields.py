@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from ...common import language
 from ...common.specifier_records import RecordedCall
+from .fields import refuse_misplaced
 
 T_co = TypeVar("T_co", covariant=True)
 V = TypeVar("V", bound=Tensor)
@@ -37,10 +38,7 @@ class Virtual(Generic[T_co]):
         return RecordedCall(language.VIRTUAL, (self.function,), {"cached": self.cached, "cast": self.cast, **sources})
 
     def __set_name__(self, owner: type, name: str) -> None:
-        # The metaclass of a declaration takes specifiers out of the class body before Python comes here.
-        from . import generator
-
-        generator.refuse_specifier(owner, name, language.VIRTUAL)
+        refuse_misplaced(owner, name, language.VIRTUAL)
 
     if TYPE_CHECKING:
 

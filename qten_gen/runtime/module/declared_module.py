@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class DeclaredModule(ModuleBase, Functional):
     """What Module does in place of nn.Module. The metaclass that reads declarations is Module's.
 
-    Each override does what nn.Module's does, and besides: it keeps ties, brings old state dicts up to date, clears the cache of
-    virtual tensors.
+    Each override does what nn.Module's does, and besides: it keeps ties and dtypes, brings old state dicts up to date, clears the
+    cache of virtual tensors.
     """
 
     if TYPE_CHECKING:
@@ -69,6 +69,10 @@ class DeclaredModule(ModuleBase, Functional):
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
         """Move or cast every tensor of the module by `fn`, as nn.Module does; ties hold, and cached values are dropped."""
         vars(self).pop(VIRTUAL_CACHE, None)
+        if type(self)._kept:
+            from .kept_dtypes import keeping_dtypes
+
+            fn = keeping_dtypes(self, fn)
 
         def change() -> Any:
             return super(DeclaredModule, self)._apply(fn, recurse)  # type: ignore[no-untyped-call] # torch gives none
@@ -103,6 +107,10 @@ class DeclaredModule(ModuleBase, Functional):
 
         if migrates(type(self)):
             migrate(type(self), state_dict, prefix, local_metadata)
+        if type(self)._kept and local_metadata.get("assign_to_params_buffers", False):
+            from .kept_dtypes import cast_assigned
+
+            cast_assigned(self, state_dict, prefix)
         if type(self)._tied and local_metadata.get("assign_to_params_buffers", False):
             from .tied_parameters import share_assigned
 

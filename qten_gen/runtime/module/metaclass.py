@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
     from ..declaring.arithmetic import derived
     from ..declaring.children import sequential, submodule
-    from ..declaring.constructor_argument import constructor_argument
-    from ..declaring.fields import field
+    from ..declaring.fields import constructor_argument, field
     from ..declaring.generator import ClassStatement, ModuleDecl
     from ..declaring.parameters import buffer, param
     from ..declaring.summary import Summary
@@ -130,6 +129,7 @@ class ModuleMeta(DeclarationMeta):
         # An empty table is set too: the parent's may name fields that this class declares anew.
         for table, attribute in (("_aliases", "alias"), ("_tied", "tie"), ("_groups", "group")):
             type.__setattr__(cls, table, _given(cls._declared_as, attribute))
+        type.__setattr__(cls, "_kept", tuple(field.name for field in cls._declared_as.fields if field.keep_dtype))
         named = (field.name for field in cls._declared_as.fields)
         hidden = [name for name in named if isinstance(getattr(cls, name, None), property)]
         if hidden:  # `torch.jit.script` finds what these read in the registries

@@ -57,6 +57,8 @@ def share_assigned(module: ModuleBase, state_dict: MutableMapping[str, Tensor], 
         given = next((state_dict[key] for key in names if key in state_dict), None)
         if not isinstance(given, Tensor) or given.shape != present.shape:
             continue
+        if place.leaf in getattr(type(place.holder), "_kept", ()) and not isinstance(given, nn.Parameter):
+            given = given.detach().to(present.dtype)
         shared = given if isinstance(given, nn.Parameter) else nn.Parameter(given, requires_grad=present.requires_grad)
         place.holder._parameters[place.leaf] = module._parameters[name] = shared
         state_dict.update({key: shared for key in names if key in state_dict})

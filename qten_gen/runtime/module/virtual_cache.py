@@ -23,7 +23,7 @@ from torch.nn import Module, Parameter
 
 from ..declaring.virtual_fields import Virtual
 from .core.module_base import VIRTUAL_CACHE, ModuleBase
-from .core.symbolic_tracing import of_torch
+from .core.registered_properties import of_torch
 from .virtual_tensors import compute, dtype_device_source, virtual
 
 _CONSTANTS = (

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from ..module.metaclass import ModuleMeta
-from .assignment import LabelledOwner
+from .labelled_assignment import LabelledOwner
 from .module_methods import ModuleMethods
 
 ModuleType = TypeVar("ModuleType", bound="type[Module]")
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from qten_gen_typing import AssignsNoOther, NoOtherAttribute
     from torch.types import Device as DeviceLike
 
-    from ..declaring.constructor_argument import constructor_argument
+    from ..declaring.fields import constructor_argument
 
     V = TypeVar("V")
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 from torch import Tensor
 
-from ..module.core.giving_way import giving_way
+from ..module.core.yielding_names import yields_names
 from ..module.declared_module import DeclaredModule
 from . import module_devices
-from .assignment import LabelledAssignment
 from .devices import Device
+from .labelled_assignment import LabelledAssignment
 
 if TYPE_CHECKING:
     from typing import Self
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .labelled import LabelledTensor
 
 
-@giving_way("register", "get_applicable_types", "allows", "invoke")
+@yields_names("register", "get_applicable_types", "allows", "invoke")
 class ModuleMethods(DeclaredModule, LabelledAssignment):
     """The methods of every Module, whose names classes may take. The examples are about the class `Linear` of Module."""
 
@@ -90,8 +90,13 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
         A class with its own `__init__` is called with what `config` holds, and with `device` and `dtype` where they are given.
 
         Raises:
-            TypeError: the constructor does not take these arguments.
+            TypeError: the constructor does not take these arguments, or `config` is no mapping of them.
         """
+        if not isinstance(config, Mapping):
+            raise TypeError(
+                f"{cls.__name__}.from_config: expected a mapping of constructor arguments, as get_config gives, "
+                f"got a {type(config).__name__}"
+            )
         placed = {name: given for name, given in (("device", device), ("dtype", dtype)) if given is not None}
         return cls(**config, **placed)
 
@@ -174,6 +179,24 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
         from ..module.optimizer_groups import optimizer_groups
 
         return optimizer_groups(self, options or {})
+
+    def kept_names(self) -> list[str]:
+        """The paths of the tensors and children whose dtypes no cast changes: those declared with `keep_dtype=True`.
+
+        >>> class Router(Module):
+        ...     dim: int
+        ...     gate: nn.Linear = submodule(nn.Linear, "dim", 4, dtype=torch.float32, keep_dtype=True)
+        ...     scale: nn.Parameter = param("dim", initializer=nn.init.ones_)
+        >>> router = Router(2).to(torch.bfloat16)
+        >>> router.gate.weight.dtype, router.scale.dtype, router.kept_names()
+        (torch.float32, torch.bfloat16, ['gate'])
+
+        Returns:
+            A path for each field, of the module and of the modules in it; what is in a kept child is not named again.
+        """
+        from ..module.kept_dtypes import kept_names
+
+        return kept_names(self)
 
     def freeze(self) -> Self:
         """Record no gradients for any parameter in the module, and return the module itself. Buffers have none anyway.

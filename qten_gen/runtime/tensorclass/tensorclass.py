@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Never, TypeVar, cast
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from torch.utils.data._utils.collate import default_collate_fn_map
 
 from ..declaring.fields import field
-from .core import late
 from .core import names as dimension_names
-from .core.keywords import reports_missing, unexpected
 from .core.late import Late
 from .core.stored import Stored
 from .metaclass import Flagged, TensorClassMeta
@@ -18,27 +16,17 @@ from .methods import indexing, metadata, moving
 from .methods.gradients import Gradients
 from .methods.metadata import Metadata
 from .operations import binding
-from .saving import Saving
 
 if TYPE_CHECKING:
-    from typing import Self
-
-    from _typeshed import DataclassInstance
     from qten_gen_typing import BatchSizeField, DeviceField, LockField, NamesField, Operations
-    from tensordict import TensorDictBase
 
-    from .core.construction import DeviceLike
-    from .core.names import NamesLike
-    from .core.sizes import BatchSize
-    from .interop.arrays import Array
-    from .lazy_stack import LazyStack
 else:
     Operations = binding.WithAdvice
 
 T = TypeVar("T", bound="TensorClass")
 
 
-class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=TensorClassMeta):
+class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClassMeta):
     """Base of declared batches: named tensors that share their leading dimensions, the batch size.
 
     >>> class Batch(TensorClass):
@@ -173,172 +161,31 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
         as_tensordict = Late("interop.tensordict_views")
         numpy = Late("interop.arrays")
         tolist = Late("interop.arrays")
-
-    # Side by side
-    @classmethod
-    @reports_missing("items", None)
-    def lazy_stack(cls, items: Sequence[Self], **refused: Never) -> LazyStack[Self]:
-        """Objects of this class along a new first batch dimension, without a copy; their shapes may differ.
-
-        >>> Batch.lazy_stack([Batch(torch.ones(2)), Batch(torch.ones(3))]).get("tokens", as_list=True)
-        [tensor([1., 1.]), tensor([1., 1., 1.])]
-
-        Raises:
-            TypeError: they are of different classes.
-            ValueError: there are none.
-        """
-        if refused or items is None:
-            raise unexpected(cls, "lazy_stack", refused, items=items)
-        from .lazy_stack import LazyStack
-
-        return LazyStack(items)
-
-    @classmethod
-    @reports_missing("items", None)
-    def maybe_dense_stack(cls, items: Sequence[Self], **refused: Never) -> Self | LazyStack[Self]:
-        """`torch.stack` where the objects allow it, else `lazy_stack`, with its errors.
-
-        >>> Batch.maybe_dense_stack([Batch(torch.ones(2)), Batch(torch.ones(2))]).batch_size
-        torch.Size([2])
-        """
-        if refused or items is None:
-            raise unexpected(cls, "maybe_dense_stack", refused, items=items)
-        from .lazy_stack import lazy_or_dense
-
-        return lazy_or_dense(items)
-
-    # From values of other kinds
-    @classmethod
-    @reports_missing("values", None)
-    def from_dict(
-        cls,
-        values: Mapping[str, object],
-        *,
-        batch_size: BatchSize = None,
-        device: DeviceLike = None,
-        names: NamesLike = None,
-        auto_batch_size: bool | None = None,
-        batch_dims: int | None = None,
-        **refused: Never,
-    ) -> Self:
-        """Construct from a mapping, as `to_dict` returns it, with `batch_size` or what `auto_batch_size` or `batch_dims` finds.
-
-        >>> Batch.from_dict({"tokens": torch.arange(2)}, batch_size=2).tokens
-        tensor([0, 1])
-
-        Args:
-            values: A value for each field that has no default, or more. Mappings become objects in nested fields.
-            device: Where all tensors are moved. None leaves each where it is.
-            names: A name or None for each batch dimension.
-            batch_dims: How many dimensions the batch size has, at most.
-
-        Raises:
-            TypeError: a field is unknown or missing, or a value is of another type than its field.
-            ValueError: a shape does not start with the batch size.
-        """
-        if refused or values is None:
-            raise unexpected(cls, "from_dict", refused, values=values)
-        made: Self = late.fields__from_dict.from_dict(
-            cls,
-            values,
-            batch_size=batch_size,
-            device=device,
-            names=names,
-            auto_batch_size=auto_batch_size,
-            batch_dims=batch_dims,
-        )
-        return made
-
-    @classmethod
-    def from_tensordict(
-        cls, tensordict: TensorDictBase, non_tensordict: Mapping[str, object] | None = None, safe: bool = True
-    ) -> Self:
-        """Construct from a `tensordict.TensorDict`, with its batch size, device and names, without a copy.
-
-        >>> from tensordict import TensorDict
-        >>> Batch.from_tensordict(TensorDict(tokens=torch.arange(2), batch_size=[2])).batch_size
-        torch.Size([2])
-
-        Raises:
-            TypeError: an entry is not a field, or a field is missing.
-            ValueError: a shape does not fit.
-        """
-        from .interop import tensordicts
-
-        return tensordicts.from_tensordict(cls, tensordict, non_tensordict, safe)
-
-    @classmethod
-    def from_numpy(
-        cls, values: Mapping[str, object] | Array, *, batch_size: BatchSize = None, device: DeviceLike = None
-    ) -> Self:
-        """Construct from a mapping of arrays, or a structured array; memory is shared where it can be.
-
-        >>> Batch.from_numpy({"tokens": numpy.arange(2)}, batch_size=2).tokens
-        tensor([0, 1])
-
-        Args:
-            values: An array for each field, of shape `[*batch, *event]`. Tensors have the dtypes of the arrays.
-            device: Where all tensors are moved. None leaves them on the CPU.
-
-        Raises:
-            TypeError: a field is unknown or missing, or torch does not have the dtype of an array.
-            ValueError: a shape does not start with the batch size.
-        """
-        from .interop import arrays
-
-        return arrays.from_numpy(cls, values, batch_size=batch_size, device=device)
-
-    @classmethod
-    @reports_missing("source", None)
-    def from_dataclass(
-        cls,
-        source: DataclassInstance,
-        *,
-        auto_batch_size: bool = False,
-        batch_size: BatchSize = None,
-        device: DeviceLike = None,
-        batch_dims: int | None = None,
-        **refused: Never,
-    ) -> Self:
-        """Construct from an instance of a dataclass with the same field names, without a copy.
-
-        >>> Point = dataclasses.make_dataclass("Point", ["tokens"])
-        >>> Batch.from_dataclass(Point(torch.arange(2)), batch_size=2).tokens
-        tensor([0, 1])
-
-        Raises:
-            TypeError: a field is unknown or missing.
-            ValueError: a shape does not start with the batch size.
-        """
-        if refused or source is None:
-            raise unexpected(cls, "from_dataclass", refused, source=source)
-        from .interop.records import from_dataclass
-
-        return from_dataclass(cls, source, auto_batch_size, batch_size, device, batch_dims)
-
-    @classmethod
-    @reports_missing("source", None)
-    def from_namedtuple(
-        cls,
-        source: tuple[object, ...],
-        *,
-        auto_batch_size: bool = False,
-        batch_size: BatchSize = None,
-        device: DeviceLike = None,
-        batch_dims: int | None = None,
-        **refused: Never,
-    ) -> Self:
-        """`from_dataclass` for a named tuple, with the same errors.
-
-        >>> Point = collections.namedtuple("Point", ["tokens"])
-        >>> Batch.from_namedtuple(Point(torch.arange(2)), batch_size=2).tokens
-        tensor([0, 1])
-        """
-        if refused or source is None:
-            raise unexpected(cls, "from_namedtuple", refused, source=source)
-        from .interop.records import from_namedtuple
-
-        return from_namedtuple(cls, source, auto_batch_size, batch_size, device, batch_dims)
+        # Files and state dicts; `saved_path` is in `methods/metadata.py`
+        memmap = Late("storage.memory_map")
+        memmap_ = Late("storage.memory_map")
+        memmap_like = Late("storage.memory_map")
+        memmap_refresh_ = Late("storage.memory_map")
+        is_memmap = Late("storage.memory_map")
+        load_memmap = Late("storage.memory_map", on_class=True)
+        load_memmap_ = Late("storage.memory_map")
+        save = Late("storage.memory_map", "memmap")
+        dumps = Late("storage.memory_map", "memmap")
+        load = Late("storage.memory_map", "load_memmap", on_class=True)
+        load_ = Late("storage.memory_map", "load_memmap_")
+        state_dict = Late("storage.state_dict")
+        load_state_dict = Late("storage.load_state")
+        save_safetensors = Late("storage.safetensors_files")
+        load_safetensors = Late("storage.safetensors_files", on_class=True)
+        # Made of values of other kinds
+        from_dict = Late("fields.from_dict", on_class=True)
+        from_tensordict = Late("interop.tensordicts", on_class=True)
+        from_numpy = Late("interop.arrays", on_class=True)
+        from_dataclass = Late("interop.records", on_class=True)
+        from_namedtuple = Late("interop.records", on_class=True)
+        # Side by side
+        lazy_stack = Late("lazy_stack", on_class=True)
+        maybe_dense_stack = Late("lazy_stack", on_class=True)
 
     __array_ufunc__: ClassVar[None] = None
     """Tells NumPy to leave operators between its numbers and an object to the object."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Collection, Mapping
 from hashlib import blake2b
 
 from ...model.diagnostics import Diagnostic, Kind, Span
 from ...project import manifest
-from ...project.glance import FOLDER
+from ...project.glance import read_cached
 from ...project.scan import Origin
 from ..adopt.opening import Sources
 from .checking import Checked, check
@@ -43,8 +42,7 @@ def _key(texts: Mapping[str, bytes], origins: Mapping[str, Origin], targets: Col
 
 def _recalled(cache: str, key: str) -> Checked | None:
     try:
-        with open(os.path.join(cache, FOLDER, _NAME), encoding="utf-8") as file:
-            known, classes, files, entries = json.load(file)
+        known, classes, files, entries = json.loads(read_cached(cache, _NAME))
         return Checked(tuple(map(_diagnostic, entries)), classes, files) if known == key else None
     except (OSError, ValueError, TypeError, RecursionError):  # not there, or damaged: it is written anew
         return None

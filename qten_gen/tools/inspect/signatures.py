@@ -13,7 +13,7 @@ from linecache import getlines
 from ...model import TypeExpr
 from ...reflection import ClassStatement
 from ...reflection.annotations import AnnotationWalk
-from ...runtime.declaring.file_names import names_in
+from ...runtime.declaring.source_names import names_in
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Literal, NamedTuple
 
-from .folding import fold, unfolded, with_segment
+from ...common.state_differences import Change, Difference, shown
+from .folding import unfolded
 from .lines import TIE, UNSAVED, Line, Lock
 
-Change = Literal[
-    "added", "removed", "renamed", "reshaped", "recast", "tied", "untied", "persistence", "kind", "respelled"
-]
+__all__ = ["OLD_CHECKPOINTS", "OLD_OBJECTS", "Change", "Difference", "differences", "shown"]
 
 OLD_CHECKPOINTS: Mapping[Change, str] = {
     "added": "strict=True reports it as missing; strict=False leaves it as it was initialised",
@@ -23,6 +21,8 @@ OLD_CHECKPOINTS: Mapping[Change, str] = {
     "persistence": "strict=True reports it; strict=False leaves it as it was initialised, or drops it",
     "kind": "loads; the state of an optimizer does not fit",
     "respelled": "loads; models of other sizes may have another shape",
+    "kept": "loads; a cast of the module leaves its dtype now",
+    "unkept": "loads; a cast of the module changes its dtype now",
 }
 """What loading an old checkpoint does, by class of the difference."""
 
@@ -43,25 +43,6 @@ _COMPARED: tuple[tuple[Change, str], ...] = (
     ("kind", "kind"),
     ("respelled", "declared"),
 )
-
-
-class Difference(NamedTuple):
-    """A difference between an old lock and a new one, or several equal ones of numbered layers."""
-
-    change: Change
-    name: str
-    """The name in the new lock; in the old one if it was removed."""
-    before: str = ""
-    after: str = ""
-    needs_version: bool = True
-    """Whether old checkpoints notice, so that a class has to have another version."""
-
-    def __str__(self) -> str:
-        """`reshaped  head.weight: [10, 64] -> [12, 64]`."""
-        if self.change == "renamed":
-            return f"{self.change:12}{self.before} -> {self.name}"
-        what = " -> ".join(filter(None, (self.before, self.after)))
-        return f"{self.change:12}{self.name}{': ' if what else ''}{what}"
 
 
 def differences(old: Lock, new: Lock) -> list[Difference]:
@@ -86,27 +67,6 @@ def differences(old: Lock, new: Lock) -> list[Difference]:
     return found
 
 
-def shown(found: Iterable[Difference]) -> list[Difference]:
-    """The differences with those of equal layers as one: `blocks.{0-47}.qkv.weight`."""
-    return fold(found, lambda item: item.name, _renumbered, lambda item: item._replace(name=""))
-
-
-def _renumbered(item: Difference, position: int, segment: str) -> Difference:
-    """A difference under another number; an old name with the same number goes with it."""
-    number = item.name.split(".")[position]
-    return item._replace(
-        name=with_segment(item.name, position, segment),
-        before=_with_number(item.before, position, number, segment),
-        after=_with_number(item.after, position, number, segment),
-    )
-
-
-def _with_number(text: str, position: int, number: str, segment: str) -> str:
-    """A name with another segment in place of a number; any other text as it is."""
-    same = text.split(".")[position : position + 1] == [number]
-    return with_segment(text, position, segment) if same else text
-
-
 def _told(line: Line) -> str:
     return f"= {line.tie}" if line.kind == TIE else f"{line.dtype} {line.shape} {line.kind}"
 
@@ -126,6 +86,8 @@ def _changed(old: Line, new: Line, before: Mapping[str, Line], after: Mapping[st
             continue
         is_saving = change == "kind" and UNSAVED in (was, now)
         yield Difference("persistence" if is_saving else change, name, was, now, needs and change != "respelled")
+    if old.kept != new.kept:
+        yield Difference("kept" if new.kept else "unkept", name, needs_version=False)
 
 
 def _renamed(gone: Iterable[Line], come: Iterable[Line]) -> dict[str, str]:
@@ -153,7 +115,7 @@ def _renamed(gone: Iterable[Line], come: Iterable[Line]) -> dict[str, str]:
 
 def _content(line: Line) -> Line:
     """What has to be equal of a line under an old name and under a new one."""
-    return line._replace(name="", declared="")
+    return line._replace(name="", declared="", kept=False)
 
 
 def _differ_in_one(name: str, other: str) -> bool:

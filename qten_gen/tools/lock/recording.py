@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import NamedTuple
 
 import torch
@@ -12,6 +12,7 @@ from torch import nn
 from ...model import TensorClassDecl
 from ...runtime.declaring.declared_class import DeclaredClass
 from ...runtime.module.core.module_base import ModuleBase
+from ...runtime.module.kept_dtypes import kept_tensors
 from ...runtime.module.outline.entries import TensorEntry
 from ...runtime.module.outline.walking import contents_of
 from ..inspect.construction import on_fakes
@@ -30,6 +31,9 @@ class Recorded(NamedTuple):
     lock: Lock
     classes: Mapping[str, str]
     """The class of each module by its path, with those whose version counts."""
+    types: Mapping[str, type]
+    """The same as class objects; of a TensorClass, the class itself."""
+    model: nn.Module | None = None
 
 
 _TARGET = re.compile(r"([^()]+?)\s*(?:\((.*)\))?\s*", re.DOTALL)
@@ -48,15 +52,19 @@ def record(target: str, import_roots: tuple[str, ...] = ()) -> Recorded:
     with aside():
         found = named(name, import_roots)
         declaration = getattr(found, "_declaration", None) if isinstance(found, DeclaredClass) else None
-        if isinstance(declaration, TensorClassDecl):
-            return Recorded(Lock(target, {}, tuple(_fields(declaration))), {})
+        if isinstance(found, type) and isinstance(declaration, TensorClassDecl):
+            return Recorded(Lock(target, {}, tuple(_fields(declaration))), {}, {"": found})
         model = model_of(Request(name, config=arguments, import_roots=import_roots))
         declared = spelled(model)
         model = on_fakes(model, torch.device("cpu"), None)
-        lines = [_line(entry, declared) for entry in contents_of(model).all_tensors() if entry.kind != "attribute"]
+        kept = {f"{path}.{name}".lstrip(".") for path, each in model.named_modules() for name, _ in kept_tensors(each)}
+        lines = [
+            _line(entry, declared, kept) for entry in contents_of(model).all_tensors() if entry.kind != "attribute"
+        ]
         counted = _classes(model)
     versions = {kind.__name__: kind._version for kind in counted.values() if _names_version(kind)}
-    return Recorded(Lock(target, versions, folded(lines)), {path: kind.__name__ for path, kind in counted.items()})
+    names = {path: kind.__name__ for path, kind in counted.items()}
+    return Recorded(Lock(target, versions, folded(lines)), names, counted, model)
 
 
 def _split(arguments: str) -> Iterator[str]:
@@ -69,12 +77,12 @@ def _split(arguments: str) -> Iterator[str]:
         yield f"{name.strip()}={text[1:-1] if is_quoted else text}"
 
 
-def _line(entry: TensorEntry, declared: Mapping[str, str]) -> Line:
+def _line(entry: TensorEntry, declared: Mapping[str, str], kept: Container[str]) -> Line:
     if entry.tied_to is not None:
         return Line(entry.path, kind=TIE, tie=entry.tied_to)
     kind = "param" if entry.kind == "parameter" else "buffer" if entry.persistent else UNSAVED
     shape = str(list(entry.shape)) if entry.is_initialised else "?"
-    return Line(entry.path, entry.dtype, kind, shape, declared.get(entry.path, ""))
+    return Line(entry.path, entry.dtype, kind, shape, declared.get(entry.path, ""), kept=entry.path in kept)
 
 
 def _classes(model: nn.Module) -> dict[str, type[nn.Module]]:

@@ -10,8 +10,8 @@ import os
 import sys
 from typing import NamedTuple
 
-from ...project.apply import Change, write_in_new_folders
-from ...project.glance import FOLDER
+from ...project import manifest
+from ...project.glance import read_cached
 
 _NAME = "locks.json"
 
@@ -29,8 +29,7 @@ class Seen(NamedTuple):
 def unchanged(root: str) -> Seen:
     """The targets whose locks are as the code says, as no file has changed since; none if one has, or nothing valid is kept."""
     try:
-        with open(os.path.join(root, FOLDER, _NAME), encoding="utf-8") as file:
-            found = json.load(file)
+        found = json.loads(read_cached(root, _NAME))
         seen = Seen(frozenset(found["targets"]), found["files"])
         if sys.executable in seen.files and all(_status(path) == status for path, status in seen.files.items()):
             return seen
@@ -58,10 +57,7 @@ def looked_at(lock: str, began: int) -> dict[str, Status] | None:
 def remember(root: str, seen: Seen) -> None:
     """Keep what was seen for the next check."""
     text = json.dumps({"targets": sorted(seen.targets), "files": seen.files})
-    try:
-        write_in_new_folders(Change(os.path.join(root, FOLDER, _NAME), None, text.encode()))
-    except OSError:
-        return
+    manifest.write(root, _NAME, text)
 
 
 def _status(path: str) -> Status:

@@ -201,14 +201,18 @@ def test_an_operation_after_the_context_is_an_error(name: str) -> None:
     assert module(torch.ones(1, 2)).shape == (1, 3)
 
 
-def test_a_deferred_tensor_in_a_cache_is_an_error_that_names_the_cause() -> None:
+def test_a_deferred_tensor_in_a_cache_is_an_error_that_names_the_line_of_the_cache() -> None:
     @functools.cache
     def table() -> Tensor:
         return torch.arange(4)
 
     deferred_init(lambda: table() * 2)
-    with pytest.raises(DeferredError, match="if a cache kept it, clear the cache"):
+    line = table.__wrapped__.__code__.co_firstlineno + 2
+    kept = rf"if a cache kept it, clear the cache: \S*test_refusals.py:{line} made it"
+    with pytest.raises(DeferredError, match=kept):
         table() * 2
+    with pytest.raises(DeferredError, match=kept):
+        deferred_init(lambda: table() * 2)
 
 
 def test_loading_into_a_deferred_module_is_an_error_that_says_so() -> None:

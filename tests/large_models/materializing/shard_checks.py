@@ -91,6 +91,21 @@ class Deep(Module):
         self.embed.weight = self.out.weight
 
 
+class Foreign(nn.Module):
+    """Of another library: it initialises the layers in it, and has a buffer that only its constructor computes."""
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.linear = nn.Linear(dim, dim)
+        self.register_buffer("table", torch.arange(dim) / 3)
+        nn.init.normal_(self.linear.weight, std=0.02)
+
+
+class Holding(Module):
+    dim: int
+    foreign: ModuleList[Foreign] = submodule(Foreign, "dim", repeat=2)
+
+
 def even() -> Net:
     """A module on meta whose sizes 1, 2 and 4 processes divide."""
     return Net.on_meta(vocab=40, dim=16, hidden=32)
@@ -177,6 +192,14 @@ def groups_of_modules_fully_sharded(folder: Path) -> None:
     fully_shard(net, mesh=line())
     assert_same(net.materialize("cpu", seed=1), Deep.on_meta(6).materialize("cpu", seed=1))
     assert net.embed.weight is net.out.weight
+
+
+def children_of_another_library(folder: Path) -> None:
+    net = Holding.on_meta(6)
+    for child in net.foreign:
+        fully_shard(child, mesh=line())
+    assert_same(net.materialize("cpu", seed=1), Holding.on_meta(6).materialize("cpu", seed=1))
+    assert float(whole(net.foreign[0].linear.weight.detach()).abs().max()) < 0.1
 
 
 def fully_sharded_on_another_dimension(folder: Path) -> None:
@@ -415,6 +438,7 @@ CHECKS: Sequence[tuple[Check, Sequence[int]]] = (
     (groups_of_modules_fully_sharded, (2, 4)),
     (fully_sharded_on_another_dimension, (2,)),
     (fully_sharded_with_replicas, (4,)),
+    (children_of_another_library, (1, 2, 4)),
     (placed_by_name, (1, 2)),
     (placed_in_two_dimensions, (2, 4)),
     (a_part_has_its_own_memory_alone, (2, 4)),

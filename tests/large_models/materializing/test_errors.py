@@ -26,23 +26,29 @@ class Rotary(nn.Module):
 
 
 class Net(Module):
-    dim: int
-    linear: nn.Linear = submodule(nn.Linear, "dim", "dim")
-    rotary: Rotary = submodule(Rotary, "dim")
+    """Nothing keeps the arguments of an `__init__` that is written by hand."""
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.dim = dim
+        self.linear = nn.Linear(dim, dim)
+        self.rotary = Rotary(dim)
 
 
 def test_state_without_a_reset_parameters_is_named_and_nothing_has_changed() -> None:
-    net = Net.on_meta(2)
+    with torch.device("meta"):
+        net = Net(2)
     with pytest.raises(RuntimeError) as caught:
         net.materialize("cpu", seed=0)
 
+    why = " (Rotary initialises it, and Net has an __init__ of its own, whose arguments are not known any more)"
     assert str(caught.value) == (
         "materialize(): rotary.scale, a parameter of Rotary, is initialised by nothing: Rotary has no reset_parameters; give it"
         " one that fills self.scale, or fill it in the reset_parameters of a module above it, or give its values in state_dict=,"
-        " or build the module with qten_gen.deferred_init\n"
+        f" or build the module with qten_gen.deferred_init{why}\n"
         "  rotary.inv_freq, a buffer of Rotary, is initialised by nothing: Rotary has no reset_parameters; give it"
         " one that fills self.inv_freq, or fill it in the reset_parameters of a module above it, or give its values in"
-        " state_dict=, or build the module with qten_gen.deferred_init"
+        f" state_dict=, or build the module with qten_gen.deferred_init{why}"
     )
     assert {tensor.device.type for tensor in tensors(net).values()} == {"meta"}
 
@@ -50,11 +56,12 @@ def test_state_without_a_reset_parameters_is_named_and_nothing_has_changed() -> 
 def test_a_module_above_can_fill_what_a_layer_of_another_library_does_not() -> None:
     class Filling(Net):
         def reset_parameters(self) -> None:
-            super().reset_parameters()
             nn.init.ones_(self.rotary.scale)
             self.rotary.inv_freq = 1 / (10 ** (torch.arange(self.dim) / self.dim))
 
-    rotary = Filling.on_meta(3).materialize("cpu", seed=0).rotary
+    with torch.device("meta"):
+        filling = Filling(3)
+    rotary = filling.materialize("cpu", seed=0).rotary
     assert rotary.scale.tolist() == [1.0] * 3
     torch.testing.assert_close(rotary.get_buffer("inv_freq"), Rotary(3).get_buffer("inv_freq"), rtol=0, atol=0)
 
@@ -123,6 +130,18 @@ def test_an_initialisation_that_decides_by_random_values_is_refused() -> None:
     ) as caught:
         Rejecting.on_meta().materialize("cpu", seed=0)
     assert any("Rejecting.reset_parameters" in note for note in caught.value.__notes__)
+
+
+def test_an_initialisation_that_reads_memory_that_nothing_wrote_is_refused() -> None:
+    class Reading(Module):
+        weight: nn.Parameter = param(
+            3, initializer=lambda x: x if x.is_meta else x.fill_(torch.empty(2, 3).sum().item())
+        )
+
+    with pytest.raises(
+        RuntimeError, match=r"reads the element \[\] of a tensor that nothing has written; fill what it reads"
+    ):
+        Reading.on_meta().materialize("cpu", seed=0)
 
 
 def test_an_initialisation_may_decide_by_values_that_it_computed() -> None:

@@ -48,7 +48,8 @@ RECORDED: dict[str, tuple[Callable[[Tensor], object], str]] = {
     "a deferred tensor": (
         lambda x: x.copy_(OTHER),
         "the tensor is fake already, and made by another deferred_init or fake_mode;"
-        " materialize it before it is used in Inner.reset_parameters() of inner",
+        " materialize it before it is used in Inner.reset_parameters() of inner,"
+        f" or, if a cache kept it, clear the cache: {__file__}:15 made it",
     ),
     "another thread": (
         lambda x: x.copy_(_twice_in_a_thread(x.zero_())),

@@ -19,6 +19,7 @@ from torch.distributed.tensor import DTensor, Replicate, distribute_module, dist
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, SequenceParallel, parallelize_module
 from torch.nn.parallel import DistributedDataParallel
 
+from qten_gen import Module, submodule
 from tests.module.derived import compare_everywhere, derived, read_all
 from tests.module.torch_tools.gloo import WORLD, Check, main
 from tests.module.torch_tools.pairs import MAKERS, Input, Pair, Step, agree, block, blocks, fill, rows, tower
@@ -120,6 +121,32 @@ def fully_sharded_in_lower_precision(folder: Path) -> None:
 
     pair = block()
     agree(pair, step(pair))
+
+
+class Routed(Module):
+    gate: nn.Linear = submodule(nn.Linear, 4, 4, keep_dtype=True)
+    body: nn.Linear = submodule(nn.Linear, 4, 4)
+
+    def forward(self, x: Tensor) -> Tensor:
+        seen.append((self.gate.weight.dtype, self.body.weight.dtype))
+        routed: Tensor = self.gate(x.float())
+        found: Tensor = self.body(routed.to(self.body.weight.dtype))
+        return found * routed
+
+
+seen: list[tuple[torch.dtype, torch.dtype]] = []
+
+
+def kept_children_that_are_sharded_without_a_policy_are_computed_in_their_dtype(folder: Path) -> None:
+    policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
+    mesh = init_device_mesh("cpu", (WORLD,))
+    module = Routed()
+    for name in module.kept_names():
+        fully_shard(module.get_submodule(name), mesh=mesh, reshard_after_forward=False)
+    fully_shard(module, mesh=mesh, mp_policy=policy)
+    module.gate.unshard()  # type: ignore[operator] # what fully_shard makes it
+    trained(module, torch.ones(2, 4))
+    assert set(seen) == {(torch.float32, torch.bfloat16)}, seen
 
 
 def a_sharded_class_derives_from_the_declared_one(folder: Path) -> None:
@@ -265,6 +292,7 @@ CHECKS: Sequence[Check] = (
     fully_sharded_equals_one_process,
     fully_sharded_from_meta,
     fully_sharded_in_lower_precision,
+    kept_children_that_are_sharded_without_a_policy_are_computed_in_their_dtype,
     a_sharded_class_derives_from_the_declared_one,
     checkpoints_are_interchangeable,
     tensor_parallel,

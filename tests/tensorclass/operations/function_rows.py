@@ -121,12 +121,6 @@ INDEXED = {
     "take_along_dim": Row(lambda a: torch.stack([a[0, [2, 0]], a[1, [1, 1]]]), (INDEX, 1), batch_size=(2, 2)),
     "index_fill": Row(lambda a: torch.index_fill(a, 1, torch.tensor([2]), 7.0), (1, torch.tensor([2]), 7.0)),
     "t": Row(lambda a: a.transpose(0, 1), batch_size=(3, 2)),
-    "ravel": Row(lambda a: a.flatten(0, 1), batch_size=(6,)),
-    "split_with_sizes": Row(lambda a: a.split([1, 2], 1), ([1, 2], 1)),
-    "unsafe_split": Row(lambda a: a.split(2, 1), (2, 1)),
-    "unsafe_chunk": Row(lambda a: a.chunk(2), (2,)),
-    "hsplit": Row(lambda a: a.hsplit(3), (3,)),
-    "vsplit": Row(lambda a: a.vsplit([1]), ([1],)),
 }
 
 
@@ -170,7 +164,7 @@ LOSSES = {
 FUNCTION_ROWS: dict[str, Row] = SPECIAL | ACTIVATIONS | ORDERING | INDEXED | LOSSES
 
 WITHOUT_ROW = [
-    *"imag polygamma poisson dsplit hstack vstack dstack column_stack broadcast_tensors".split(),
+    *"imag polygamma poisson hstack vstack dstack column_stack broadcast_tensors".split(),
     *"allclose equal is_floating_point".split(),
 ]
 """Functions that the rows do not fit: of several objects, of other batch sizes or dtypes, or whose result is a bool."""

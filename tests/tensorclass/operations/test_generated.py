@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from qten_gen import TensorClass
-from qten_gen.runtime.tensorclass.operations.documentation import documentation
-from qten_gen.runtime.tensorclass.operations.stub import FILES, REFUSED, stub
 from qten_gen.runtime.tensorclass.operations.table import GROUPS, methods
+from templates.operation_types import FILES, REFUSED, stub
+from templates.operations_page import documentation
 
 REPOSITORY = Path(__file__).parents[3]
 

@@ -92,7 +92,7 @@ def test_an_operation_is_the_same_under_another_default_device(operation: Operat
 
 
 # torch's own signature does not take what the row gives.
-NARROWER = (torch.true_divide,)
+NARROWER = (torch.true_divide, torch.split_with_sizes, torch.unsafe_split_with_sizes)
 
 # Methods of Tensor among the functions stand for operators whose left operand is a tensor.
 TORCH = [

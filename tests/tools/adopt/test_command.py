@@ -96,6 +96,18 @@ def test_a_link_stays_one_when_it_is_all_that_is_given(project: Path) -> None:
     assert "class Encoder(Module):" in (project / "shop" / "model.py").read_text()
 
 
+def test_a_link_out_of_the_given_folder_is_not_followed(
+    project: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outside = tmp_path_factory.mktemp("outside") / "model.py"
+    (project / "shop" / "model.py").rename(outside)
+    (project / "shop" / "model.py").symlink_to(outside)
+    before = outside.read_text()
+    status, _, err = _run("shop", "--write", "--quiet")
+    assert (status, outside.read_text()) == (MISUSE, before)
+    assert f"shop/model.py: it is a link to {outside}, outside the given paths; name that file to edit it" in err
+
+
 def test_a_diff_is_all_that_standard_output_holds(project: Path) -> None:
     status, out, err = _run("shop", "--diff")
     assert status == DONE

@@ -1,4 +1,4 @@
-"""python -m tests.typing.scoreboard > docs/typing-scoreboard.md"""
+"""python -m tests.typing.scoreboard > docs/evidence/typing-scoreboard.md"""
 
 from .page import page
 

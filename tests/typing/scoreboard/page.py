@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
+from textwrap import fill
 
 from .checkers import CHECKERS, Reports, versions
 from .programs import PRELUDES, Line, program
@@ -34,7 +35,7 @@ def is_right(line: Line, column: str, reports: Reports) -> bool:
 
 
 def page() -> str:
-    """The text of docs/typing-scoreboard.md."""
+    """The text of docs/evidence/typing-scoreboard.md."""
     with tempfile.TemporaryDirectory() as folder:
         columns, reports = measure(Path(folder))
     parts = (*_heading(columns, reports), *_rows(columns, reports), *_wrong(columns, reports), "", SHAPES)
@@ -46,8 +47,7 @@ def _heading(columns: dict[str, list[Line]], reports: dict[str, Reports]) -> Ite
     yield "# What type checkers see: the scoreboard"
     yield ""
     yield "This page counts what four type checkers know of single expressions. A row is right if the expression has its exact"
-    yield "type, or if the mistake in it is reported. `make typing-scoreboard` writes it, from the rows in"
-    yield "`tests/typing/scoreboard/rows.py`. A test runs every row of ours, and compares what it gives with its type."
+    yield "type, or if the mistake in it is reported. `make typing-scoreboard` writes the page; a test runs every row of ours."
     yield ""
     names = ", ".join(f"{name} {found[name]}" for name in CHECKERS)
     peers = ", ".join(f"{name} {version(name)}" for name in ("torch", "tensordict", "jaxtyping"))
@@ -66,20 +66,21 @@ def _heading(columns: dict[str, list[Line]], reports: dict[str, Reports]) -> Ite
         counts = [sum(is_right(line, column, reports[name]) for line in lines) for name in CHECKERS]
         yield f"| {titles[column]} | {len(lines)} | {' | '.join(map(str, counts))} |"
     yield ""
-    yield "A peer has fewer rows where it has nothing of the kind. The generated module has the classes of the declaring module;"
-    yield "it knows handlers too. Shapes that jaxtyping annotates are the same type to every checker."
+    yield "The generated module has the classes of the declaring module; it knows handlers too. Shapes that jaxtyping annotates"
+    yield "are the same type to every checker."
     yield ""
 
 
 def _rows(columns: dict[str, list[Line]], reports: dict[str, Reports]) -> Iterator[str]:
-    """Every row of ours, and the peer's beside it: one sign for each checker."""
+    """Every row of ours, and the peer's beside it: one sign for each checker. Rows that are right everywhere are only listed."""
     yield "## Every row"
     yield ""
-    yield f"The signs are those of {', '.join(CHECKERS)}, in this order."
+    yield f"The signs are those of {', '.join(CHECKERS)}, in this order. A peer without a sign has nothing of the kind."
     yield ""
-    yield f"| | expression | type | {' | '.join(columns)} |"
-    yield f"|---|---|---|{'---|' * len(columns)}"
+    yield f"| expression | type | {' | '.join(columns)} |"
+    yield f"|---|---|{'---|' * len(columns)}"
     by_row = {column: {id(line.row): line for line in lines} for column, lines in columns.items()}
+    right = []
     for line in columns["generated"]:
         cells = []
         for column in columns:
@@ -87,7 +88,14 @@ def _rows(columns: dict[str, list[Line]], reports: dict[str, Reports]) -> Iterat
             signs = "" if found is None else "".join(_sign(is_right(found, column, reports[name])) for name in CHECKERS)
             cells.append(signs)
         expected = f"`{line.type}`".replace("|", "\\|") if line.type else "a mistake"
-        yield f"| {line.row.subject} | `{line.code}` | {expected} | {' | '.join(cells)} |"
+        if WRONG in "".join(cells):
+            yield f"| `{line.code}` | {expected} | {' | '.join(cells)} |"
+        else:
+            right.append(f"`{line.code}`")
+    yield ""
+    yield fill(
+        f"Right in every checker and column: {', '.join(right)}.", 120, break_long_words=False, break_on_hyphens=False
+    )
     yield ""
 
 
@@ -96,21 +104,18 @@ def _sign(right: bool) -> str:
 
 
 def _wrong(columns: dict[str, list[Line]], reports: dict[str, Reports]) -> Iterator[str]:
-    """The rows of ours that are not right in a checker, with what it says and why."""
+    """The rows of ours that are not right in a checker, by the reason."""
     yield "## Rows that are not right, and why"
     yield ""
-    rows = []
+    rows: dict[str, list[str]] = {}
     for column in ("generated", "declared"):
         for line in columns[column]:
             failed = [name for name in CHECKERS if not is_right(line, column, reports[name])]
-            if failed:
-                said = reports[failed[0]].get((file_of(column), line.number), "nothing is reported")
-                short = " ".join(said.split()).replace("|", "\\|")
-                why = reason(line.code).replace("|", "\\|")
-                rows.append(f"| {column} | `{line.code}` | {', '.join(failed)} | {short[:160]} | {why} |")
-    if not rows:
-        yield "There are none."
-        return
-    yield "| classes | expression | in | what the first of these says | why |"
-    yield "|---|---|---|---|---|"
-    yield from rows
+            where = "" if failed == list(CHECKERS) else f" in {' and '.join(failed)}"
+            if failed and not any(said.startswith(f"`{line.code}`") for said in rows.get(reason(line.code), [])):
+                rows.setdefault(reason(line.code), []).append(
+                    f"`{line.code}`{where}{'' if column == 'generated' else ', declared'}"
+                )
+    for why, expressions in rows.items():
+        text = f"* {'; '.join(expressions)}: {why}."
+        yield fill(text, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)

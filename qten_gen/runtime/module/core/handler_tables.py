@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
     from .registered_types import FindType
-    from .registrations import Handler, Registration
-    from .seen_types import Resolved
+    from .registrations import Handler, Registration, Resolved
 
 REGISTRATION = threading.RLock()
 """Held by whoever changes the tables of classes."""

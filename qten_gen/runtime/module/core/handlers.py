@@ -3,17 +3,24 @@
 A handler is registered for a pair of functional class and object class. The object decides first: the most specific registered
 type counts, whichever functional class it is registered on (`registered_types.py` has the rule). Then the functional class
 decides: of the handlers for that type, the nearest one along its bases counts.
+
+What was found for a class that is not registered itself is remembered, and must not keep that class alive. Weak references would
+cost every call more than the look-up itself. A class is always part of a reference cycle, so it can go in a garbage collection
+only: each full collection starts by forgetting what was remembered, and the next call finds the handler anew.
 """
 
 from __future__ import annotations
 
+import gc
+import sys
+from collections.abc import Mapping
+
 from torch.compiler import is_dynamo_compiling
 
-from ...declaring.again import is_replaced
-from . import seen_types
+from ...declaring.redeclaration import is_replaced
 from .handler_tables import HandlerTables
 from .registered_types import find_by_bases, find_by_subclass, finder, is_open
-from .registrations import Handler, Registration, is_repeated
+from .registrations import Handler, Registration, Resolved, is_repeated
 
 
 class NotGiven:
@@ -63,7 +70,7 @@ def find_handler(cls: type[HandlerTables], obj_type: type) -> Handler | None:
     found = _covering(cls, obj_type)
     handler = None if found is None else table.get(found)
     if cls._find_open is None:
-        seen_types.remember(resolved, obj_type, handler)
+        remember(resolved, obj_type, handler)
     if cls._table is not table:  # another thread registered a handler in between
         resolved.pop(obj_type, None)
         return find_handler(cls, obj_type)
@@ -128,3 +135,25 @@ def _owners(cls: type[HandlerTables]) -> dict[type, tuple[type, Registration]]:
         for obj_type, registration in vars(ancestor).get("_handlers", {}).items():
             found.setdefault(obj_type, (ancestor, registration))
     return found
+
+
+_FULL = 2 if sys.version_info < (3, 14) else 1
+"""The youngest generation whose collection reaches old objects; since Python 3.14 that is done in steps."""
+
+_remembered: list[tuple[Resolved, type]] = []
+
+
+def remember(resolved: Resolved, obj_type: type, handler: Handler | None) -> None:
+    """Note the handler for an object class until the next full garbage collection."""
+    if _forget not in gc.callbacks:
+        gc.callbacks.append(_forget)
+    resolved[obj_type] = handler
+    _remembered.append((resolved, obj_type))
+
+
+def _forget(phase: str, info: Mapping[str, int]) -> None:
+    """Called by the garbage collector."""
+    if phase == "start" and info["generation"] >= _FULL:
+        while _remembered:
+            resolved, obj_type = _remembered.pop()
+            resolved.pop(obj_type, None)

@@ -35,6 +35,8 @@ class ModuleBase(nn.Module):
     """Parameters that are tied, each with the path of the parameter that it shares. Written when a class is made."""
     _groups: ClassVar[dict[str, str]] = {}
     """Parameters and children with a group of the optimizer. Written when a class is made."""
+    _kept: ClassVar[tuple[str, ...]] = ()
+    """Tensors and children whose dtypes no cast changes. Written when a class is made."""
     _dtype_device_source: ClassVar[str | None] = None
     """Name of the parameter or buffer whose dtype and device virtual tensors follow; None: the first floating tensor.
     Written by generated code."""

@@ -16,6 +16,10 @@ Handler = Callable[..., Any]
 """A registered function `(functional, obj, **keywords)`: each has its own types, so its result can be anything."""
 
 
+Resolved = dict[type, Handler | None]
+"""The handler for each object class, or None for no handler."""
+
+
 class Registration(NamedTuple):
     """A handler, and the statement that registered it."""
 

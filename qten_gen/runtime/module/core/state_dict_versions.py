@@ -11,8 +11,8 @@ from typing import Protocol, cast
 
 from torch import Tensor
 
-from .giving_way import GivingWay
 from .module_base import ModuleBase
+from .yielding_names import Yielding
 
 
 class _Migrating(Protocol):
@@ -23,7 +23,7 @@ class _Migrating(Protocol):
 def migrates(cls: type[ModuleBase]) -> bool:
     """Whether a class brings older state dicts up to date: by a class method `migrate`, and not by what it calls so besides."""
     definer = next((vars(base)["migrate"] for base in cls.__mro__ if "migrate" in vars(base)), None)
-    return isinstance(definer, classmethod) and not isinstance(definer, GivingWay)
+    return isinstance(definer, classmethod) and not isinstance(definer, Yielding)
 
 
 def migrate(

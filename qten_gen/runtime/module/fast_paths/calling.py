@@ -21,8 +21,7 @@ from torch.jit import _trace as torch_trace
 from torch.nn.modules import module as torch_module
 
 from ..core.handlers import NotGiven, find_handler
-from ..core.registrations import Handler
-from ..core.seen_types import Resolved
+from ..core.registrations import Handler, Resolved
 
 Call = Callable[..., Any]
 

@@ -4,6 +4,9 @@ Most of what nn.Module does to register a tensor is to check for unusual cases. 
 case (a registration hook, a patched nn.Module, a class with its own `register_parameter`, a name that means something else in
 the class) is left to nn.Module. A `__getattr__` of the class's own is not asked whether it answers to the name of a field: it may
 read a child that is not registered yet.
+
+So it is written where the installed torch has the attributes of a new module that this file knows, nn.Module has its own methods,
+and there is no global hook.
 """
 
 from __future__ import annotations
@@ -18,10 +21,46 @@ from torch.nn.modules import module as torch_module
 
 from ..core.module_base import ModuleBase
 from ..core.registered_properties import RegisteredProperty
-from .nn_module_layout import KNOWN
 
 if TYPE_CHECKING:
     from torch.types import Device
+
+
+Module = nn.Module
+
+_ATTRIBUTES: dict[str, object] = {
+    "training": True,
+    "_parameters": {},
+    "_buffers": {},
+    "_non_persistent_buffers_set": set(),
+    "_backward_pre_hooks": OrderedDict(),
+    "_backward_hooks": OrderedDict(),
+    "_is_full_backward_hook": None,
+    "_forward_hooks": OrderedDict(),
+    "_forward_hooks_with_kwargs": OrderedDict(),
+    "_forward_hooks_always_called": OrderedDict(),
+    "_forward_pre_hooks": OrderedDict(),
+    "_forward_pre_hooks_with_kwargs": OrderedDict(),
+    "_state_dict_hooks": OrderedDict(),
+    "_state_dict_pre_hooks": OrderedDict(),
+    "_load_state_dict_pre_hooks": OrderedDict(),
+    "_load_state_dict_post_hooks": OrderedDict(),
+    "_modules": {},
+}
+"""The attributes of a new module, in the order in which nn.Module sets them."""
+
+
+def is_known(module: nn.Module) -> bool:
+    """Whether a new module has exactly the attributes that the fast paths write."""
+    state = vars(module)
+    return list(state) == list(_ATTRIBUTES) and all(
+        type(state[name]) is type(value) and state[name] == value for name, value in _ATTRIBUTES.items()
+    )
+
+
+KNOWN = is_known(nn.Module())
+"""Whether the installed torch has this layout. Where it has not, nn.Module does everything."""
+
 
 _Module = nn.Module
 _init = nn.Module.__init__

@@ -18,7 +18,7 @@ from ..core.errors import describe, label
 from ..core.stored import Stored
 from ..core.tensordict_library import collection_class, is_made_class, is_tensordict, library, made_of
 from .batch_sizes import raised
-from .entries import Entries, collection, entries
+from .tensordict_entries import Entries, collection, entries
 
 if TYPE_CHECKING:
     from tensordict import TensorDictBase

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import ModuleType
-from typing import Any, TypeVar, cast
+from typing import Any, Never, TypeVar, cast
 
 from torch import Size, Tensor
 
 from ..core.construction import DeviceLike, construct
 from ..core.contents import nested_class, tensors_of
 from ..core.errors import describe, suggestion
+from ..core.keywords import reports_missing, unexpected
 from ..core.names import NamesLike
 from ..core.sizes import BatchSize
 from ..core.sizes import batch_size as as_batch_size
@@ -20,6 +21,7 @@ from ..core.tensordict_library import collection_class, is_tensordict, library, 
 T = TypeVar("T", bound=Stored)
 
 
+@reports_missing("values", None)
 def from_dict(
     cls: type[T],
     values: Mapping[str, object],
@@ -29,11 +31,14 @@ def from_dict(
     names: NamesLike = None,
     auto_batch_size: bool | None = None,
     batch_dims: int | None = None,
+    **refused: Never,
 ) -> T:
     """Construct from a mapping, as `to_dict` returns it; mappings in place of nested objects become those objects.
 
-        Batch.from_dict({"tokens": torch.ones(4, 7), "point": {"weight": torch.ones(4)}}, batch_size=4)
-        Batch.from_dict({"tokens": torch.ones(4, 7)}, batch_dims=1)
+    >>> Batch.from_dict({"tokens": torch.arange(2)}, batch_size=2).tokens
+    tensor([0, 1])
+    >>> Batch.from_dict({"tokens": torch.ones(4, 7)}, batch_dims=1).batch_size
+    torch.Size([4])
 
     Args:
         values: A value for each field that has no default. Each tensor has a shape that starts with the batch size.
@@ -48,6 +53,8 @@ def from_dict(
         TypeError: a key is not a field, or a field without default is missing.
         ValueError: a shape does not start with the batch size, or it is both given and to be found.
     """
+    if refused or values is None:
+        raise unexpected(cls, "from_dict", refused, values=values)
     if not isinstance(values, Mapping):
         raise TypeError(f"{cls.__name__}.from_dict: expected a mapping of fields to values, got {describe(values)}")
     for name in values:

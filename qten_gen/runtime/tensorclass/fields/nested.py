@@ -180,7 +180,7 @@ def _alike(left: object, right: object) -> bool:
     """Whether two objects are of one class. Entries of TensorDicts are, whatever their keys: they say themselves what differs."""
     if type(left) is type(right):
         return True
-    from .entries import Entries  # few programs have a TensorDict in a field
+    from .tensordict_entries import Entries  # few programs have a TensorDict in a field
 
     return isinstance(left, Entries) and isinstance(right, Entries)
 

@@ -16,8 +16,8 @@ from ..core.contents import contents, tensors_of
 from ..core.errors import label
 from ..core.stored import Stored
 from ..core.tensordict_library import carried, library
-from ..fields.entries import collection, stacked
 from ..fields.per_item import PerItem
+from ..fields.tensordict_entries import collection, stacked
 from .tensordicts import field_value
 
 if TYPE_CHECKING:

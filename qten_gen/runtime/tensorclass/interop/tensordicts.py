@@ -17,10 +17,10 @@ from ..core.errors import describe, suggestion
 from ..core.stored import Stored
 from ..core.tensordict_library import bare, carried, is_tensordict
 from ..fields.collections import dense
-from ..fields.entries import collection, stacked
 from ..fields.nested import register_conversion
 from ..fields.per_item import PerItem
 from ..fields.static import shared_value
+from ..fields.tensordict_entries import collection, stacked
 
 if TYPE_CHECKING:
     from tensordict import TensorDict, TensorDictBase
@@ -80,6 +80,10 @@ def from_tensordict(
     cls: type[T], tensordict: TensorDictBase, non_tensordict: Mapping[str, object] | None = None, safe: bool = True
 ) -> T:
     """Construct from a TensorDict, with its batch size, device and names. Tensors are shared, not copied.
+
+    >>> from tensordict import TensorDict
+    >>> Batch.from_tensordict(TensorDict(tokens=torch.arange(2), batch_size=[2])).batch_size
+    torch.Size([2])
 
     TensorDicts in it become the objects that the annotations of nested fields name. A field that is not in it gets its default,
     or None where it is optional.

@@ -15,7 +15,7 @@ from ..core.keywords import MISSING, reports_missing, unexpected
 from ..core.lookup import NO_DEFAULT, Key, get, is_any_below, nested_owner, owner_of, path_of
 from ..core.stored import Stored
 from ..core.tensordict_library import is_made_class
-from ..fields.entries import Entries, collection
+from ..fields.tensordict_entries import Entries, collection
 from .indexing import getitem, plain_index
 from .inplace import write
 
@@ -177,7 +177,7 @@ def set(self: T, key: Key, value: object, inplace: bool = False, non_blocking: b
     """
     if refused or value is MISSING:
         raise unexpected(self, "set", refused, value=value)
-    owner, name = place(self, key)
+    owner, name = field_to_set(self, key)
     if inplace and name not in owner._static and getattr(owner, name, None) is not None:
         write(owner, name, value, non_blocking)
     elif non_blocking and isinstance(value, Tensor) and owner._device is not None:
@@ -187,7 +187,7 @@ def set(self: T, key: Key, value: object, inplace: bool = False, non_blocking: b
     return self
 
 
-def place(self: Stored, key: Key) -> tuple[Stored, str]:
+def field_to_set(self: Stored, key: Key) -> tuple[Stored, str]:
     """The object that has the field of a key, and the field's name, which may be a new key of a TensorDict."""
     if key in self._fields:
         return self, key

@@ -99,6 +99,12 @@ class Metadata(Stored):
         return found.pop() if len(found) == 1 else None
 
     @property
+    def saved_path(self) -> str | None:
+        """The folder of a memory map. None for other objects, temporary files, and tensors of several folders."""
+        found: str | None = late.storage__memory_map.saved_path(self)
+        return found
+
+    @property
     def is_cpu(self) -> bool:
         """Whether all tensors are in main memory."""
         return _all_on(self, "cpu")

@@ -14,7 +14,7 @@ from ..core.lookup import Key, Values, chosen, is_any_below, pairs
 from ..core.stored import Stored
 from ..core.tensordict_library import is_tensordict
 from ..fields import annotated_shapes
-from ..fields.entries import Entries
+from ..fields.tensordict_entries import Entries
 from . import keys
 
 T = TypeVar("T", bound=Stored)
@@ -114,7 +114,7 @@ def _assignments(
 ) -> Iterator[tuple[tuple[str, ...], Stored, str, object]]:
     """What `update` sets: the names that lead there, the object and its field, and the value. A mapping may be of several."""
     for key, value in values:
-        owner, name = keys.place(self, key)
+        owner, name = keys.field_to_set(self, key)
         path = (*before, key) if isinstance(key, str) else (*before, *key)
         replaces = not isinstance(value, Mapping) or (name in owner._collections and is_tensordict(value))
         inner = nested_value(owner, name) if name in owner._nested and not replaces else None

@@ -1,4 +1,4 @@
-"""Dtypes: every tensor, or the floating point ones, in another."""
+"""Dtypes: every tensor, or the floating point ones, in another; and entries of the copies in `methods/memory.py`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
+from ..core.locks import refuse_if_frozen
 from ..core.stored import Stored
-from ..methods import moving
+from ..methods import memory, moving
 from ..methods.cast_filters import CastFilter, cast_some
-from .entries import Group, Operation, documented
+from .entries import Group, Operation, documented, first_line
 
 T = TypeVar("T", bound=Stored)
 
@@ -66,4 +67,35 @@ GROUP = Group(
     "their dtype. An integer dtype or `bool` is for every tensor. `cast_filter` decides which tensors are cast "
     "instead. It is a function of the tensor, or of its key, a tuple of names, and the tensor.",
     CASTING,
+)
+
+
+def detach_(self: T) -> T:
+    """`detach`, in place."""
+    refuse_if_frozen(self, "detach the tensors of")
+    self._map(Tensor.detach_)
+    return self
+
+
+def _clone(input: T, *, memory_format: torch.memory_format = torch.preserve_format) -> T:
+    """`torch.clone`, which has an option that the method has not."""
+    if memory_format is torch.preserve_format:
+        return memory.clone(input)
+    return input._map_with(_clone_as, memory_format, input._device)
+
+
+def _clone_as(tensor: Tensor, memory_format: torch.memory_format) -> Tensor:
+    return torch.clone(tensor, memory_format=memory_format)
+
+
+COPYING = (
+    Operation("clone", first_line(memory.clone), memory.clone, (torch.clone,), _clone),
+    Operation("detach", first_line(memory.detach), memory.detach, (torch.detach,), in_place=detach_),
+    Operation("contiguous", first_line(memory.contiguous), memory.contiguous),
+)
+
+COPYING_GROUP = Group(
+    "Copies",
+    "Each tensor is copied or shared as torch does it. Static fields are shared.",
+    COPYING,
 )

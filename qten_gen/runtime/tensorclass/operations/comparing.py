@@ -11,17 +11,19 @@ from ..core.stored import Stored
 from ..fields import static
 from ..methods.operands import Function
 from .calls import among
-from .entries import Group, Operation, documented
+from .entries import Group, Operation
 
 
 def allclose(
     input: Stored | Tensor, other: Stored | Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> bool:
+    """Whether all numbers are close to those of another object, or of a tensor over the batch."""
     found = among("allclose", torch.isclose, (input, other), rtol, atol, equal_nan)
     return all(bool(tensor.all()) for tensor in found._leaves())
 
 
 def equal(input: object, other: object) -> bool:
+    """Whether two objects are of one class and batch size, and hold equal tensors and static values."""
     for each in (input, other):
         if not isinstance(each, Stored):
             raise TypeError(f"equal: expected two objects, got {describe(each)}")
@@ -52,25 +54,16 @@ def is_floating_point(input: Stored) -> bool:
     return bool(leaves) and all(leaf.is_floating_point() for leaf in leaves)
 
 
-def _answer(method: Function, doc: str, function: Function) -> Operation:
-    made = documented(method, method.__name__, doc)
-    return Operation(made.__name__, doc, made, (function,), made, is_method=False)
+def _answer(method: Function, function: Function) -> Operation:
+    return Operation(method.__name__, "", method, (function,), method, is_method=False)
 
 
 GROUP = Group(
     "Comparing objects",
     "The result is a bool.",
     (
-        _answer(
-            allclose,
-            "Whether all numbers are close to those of another object, or of a tensor over the batch.",
-            torch.allclose,
-        ),
-        _answer(
-            equal,
-            "Whether two objects are of one class and batch size, and hold equal tensors and static values.",
-            torch.equal,
-        ),
-        _answer(is_floating_point, "Whether every tensor is a floating point one.", torch.is_floating_point),
+        _answer(allclose, torch.allclose),
+        _answer(equal, torch.equal),
+        _answer(is_floating_point, torch.is_floating_point),
     ),
 )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal, TypeAlias, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from torch import Size, Tensor
 
@@ -36,6 +36,15 @@ def with_names(out: T, names: Names | None) -> T:
     """A new object with names for its batch dimensions."""
     out._names = names
     return out
+
+
+def of_arguments(function: Callable[..., Tensor]) -> Callable[[Tensor, tuple[Any, ...]], Tensor]:
+    """A function of a tensor and further arguments as primitives call it, with these as one."""
+
+    def applied(tensor: Tensor, argument: tuple[Any, ...]) -> Tensor:
+        return function(tensor, *argument)
+
+    return applied
 
 
 def reduced_size(size: Size, dims: Sequence[int], keepdim: bool) -> Size:

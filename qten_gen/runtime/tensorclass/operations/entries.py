@@ -50,7 +50,7 @@ class Operation(NamedTuple):
     """What becomes of the dimensions that a field has beyond the batch dimensions."""
 
     form: str = ""
-    """Name of the method's signature in `stub`; empty where it is read off the method's annotations."""
+    """Name of the method's signature in `templates/operation_signatures.py`; empty where the method's annotations say it."""
 
     is_method: bool = True
     """Whether it is a method of TensorClass, and not only a torch function."""

@@ -10,7 +10,7 @@ from . import methods
 from .entries import Group, Operation, documented
 
 
-def _unary(name: str, doc: str, *, torch_functions: tuple[Function, ...] = (), is_method: bool = True) -> Operation:
+def _unary(name: str, doc: str, *, torch_functions: tuple[Function, ...] = ()) -> Operation:
     """An entry for a function of one tensor that torch has under the same name, and its twin where torch has one."""
     function: Function = getattr(torch, name)
     also: Function | None = getattr(torch.special, name, None)
@@ -23,7 +23,6 @@ def _unary(name: str, doc: str, *, torch_functions: tuple[Function, ...] = (), i
         torch_functions=(function, *torch_functions, *([] if also is None else [also])),
         in_place=twin and documented(methods.unary_in_place(twin, f"{name}_"), f"{name}_", f"`{name}`, in place."),
         form="unary",
-        is_method=is_method,
     )
 
 
@@ -33,10 +32,7 @@ FUNCTIONS = (
     _unary("sign", "-1, 0 or 1."),
     _unary("reciprocal", "One divided by the value."),
     _unary("sqrt", "The square root."),
-    _unary("rsqrt", "One divided by the square root.", is_method=False),
-    _unary("square", "The value times itself.", is_method=False),
     _unary("exp", "e to the power of the value."),
-    _unary("exp2", "Two to the power of the value.", is_method=False),
     _unary("expm1", "`exp(x) - 1`, exact near zero."),
     _unary("log", "The natural logarithm."),
     _unary("log2", "The logarithm to base 2."),
@@ -51,13 +47,7 @@ FUNCTIONS = (
     _unary("sinh", "The hyperbolic sine."),
     _unary("cosh", "The hyperbolic cosine."),
     _unary("tanh", "The hyperbolic tangent."),
-    _unary("asinh", "The inverse hyperbolic sine.", torch_functions=(torch.arcsinh,), is_method=False),
-    _unary("acosh", "The inverse hyperbolic cosine.", torch_functions=(torch.arccosh,), is_method=False),
-    _unary("atanh", "The inverse hyperbolic tangent.", torch_functions=(torch.arctanh,), is_method=False),
     _unary("sigmoid", "The logistic function.", torch_functions=(torch.special.expit,)),
-    _unary(
-        "relu", "The value where it is positive, else 0.", torch_functions=(torch.nn.functional.relu,), is_method=False
-    ),
     _unary("erf", "The error function."),
     _unary("erfc", "One minus the error function."),
     _unary("lgamma", "The logarithm of the gamma function.", torch_functions=(torch.special.gammaln,)),
@@ -66,12 +56,10 @@ FUNCTIONS = (
     _unary("trunc", "Rounded towards zero.", torch_functions=(torch.fix,)),
     _unary("frac", "What `trunc` takes away."),
     _unary("isfinite", "Whether the value is neither infinite nor NaN."),
-    _unary("isinf", "Whether the value is infinite.", is_method=False),
     _unary("isnan", "Whether the value is NaN."),
     _unary("isposinf", "Whether the value is infinity."),
     _unary("isneginf", "Whether the value is negative infinity."),
     _unary("isreal", "Whether the value has no imaginary part."),
-    _unary("logical_not", "Whether the value is zero.", is_method=False),
 )
 
 GROUP = Group(

@@ -11,7 +11,7 @@ from torch import Size, Tensor
 from ..core.indices import IndexItem
 from ..core.sizes import with_length
 from ..core.stored import Stored
-from ..core.tensor_shapes import Dim, dimension, whole_number
+from ..core.tensor_shapes import Dim, dimension
 from ..fields.per_item import items_become
 from ..methods import joining, reshaping
 from ..methods.indexing import getitem
@@ -66,44 +66,6 @@ def t(input: T) -> T:
     return reshaping.transpose(input, 0, 1) if len(input._batch_size) == 2 else input
 
 
-def ravel(input: T) -> T:
-    return reshaping.flatten(input)
-
-
-def split_with_sizes(input: T, split_sizes: Sequence[int], dim: Dim = 0) -> tuple[T, ...]:
-    return joining.split(input, split_sizes, dim)
-
-
-def unsafe_split(input: T, split_size: int, dim: Dim = 0) -> tuple[T, ...]:
-    return joining.split(input, split_size, dim)
-
-
-def unsafe_chunk(input: T, chunks: int, dim: Dim = 0) -> tuple[T, ...]:
-    return joining.chunk(input, chunks, dim)
-
-
-def hsplit(input: T, indices_or_sections: int | Sequence[int]) -> tuple[T, ...]:
-    return _split_evenly(input, "hsplit", indices_or_sections, 0 if len(input._batch_size) == 1 else 1)
-
-
-def vsplit(input: T, indices_or_sections: int | Sequence[int]) -> tuple[T, ...]:
-    return _split_evenly(input, "vsplit", indices_or_sections, 0)
-
-
-def dsplit(input: T, indices_or_sections: int | Sequence[int]) -> tuple[T, ...]:
-    return _split_evenly(input, "dsplit", indices_or_sections, 2)
-
-
-def _split_evenly(self: T, name: str, where: int | Sequence[int], dim: int) -> tuple[T, ...]:
-    """`tensor_split` that refuses pieces of different sizes, where a number of pieces is given."""
-    length = self._batch_size[dimension(self, dim)]
-    if not isinstance(where, Sequence) and length % whole_number(where):
-        raise ValueError(
-            f"{name}: a batch dimension of size {length} cannot be divided into {where} pieces of one size"
-        )
-    return selecting.tensor_split(self, where, dim)
-
-
 def hstack(tensors: Sequence[T]) -> T:
     items = [shape_ops.atleast_1d(item) for item in tensors]
     return joining.cat(items, 0 if items and len(items[0]._batch_size) == 1 else 1)
@@ -139,32 +101,21 @@ def _several(method: Function, doc: str, *torch_functions: Function) -> Operatio
     return Operation(made.__name__, doc, made, torch_functions, made, batch=Effect.REARRANGES, is_method=False)
 
 
-_PIECES = Effect.REARRANGES
+def _arranging(method: Function, doc: str, *torch_functions: Function) -> Operation:
+    """An entry for a function that puts items in other places, or leaves some out."""
+    return entry(method, *torch_functions, doc=doc, batch=Effect.REARRANGES)
+
 
 INDEXED = (
-    entry(index_select, "The items at some positions along a batch dimension.", torch.index_select, batch=_PIECES),
-    entry(select, "The items at one position along a batch dimension.", torch.select, batch=_PIECES),
-    entry(
+    _arranging(index_select, "The items at some positions along a batch dimension.", torch.index_select),
+    _arranging(select, "The items at one position along a batch dimension.", torch.select),
+    _arranging(
         take_along_dim,
         "`gather` whose other dimensions broadcast; positions may be an object, as `argsort` gives it.",
         torch.take_along_dim,
-        batch=_PIECES,
     ),
-    entry(index_fill, "A number in the items at some positions along a batch dimension.", torch.index_fill),
-    entry(t, "The two batch dimensions exchanged, where there are two.", torch.t, batch=_PIECES),
-    entry(ravel, "All batch dimensions as one.", torch.ravel, batch=_PIECES),
-    entry(
-        split_with_sizes,
-        "`split` into pieces of the given sizes.",
-        torch.split_with_sizes,
-        torch.unsafe_split_with_sizes,
-        batch=_PIECES,
-    ),
-    entry(unsafe_split, "`split`.", torch.unsafe_split, batch=_PIECES),
-    entry(unsafe_chunk, "`chunk`.", torch.unsafe_chunk, batch=_PIECES),
-    entry(hsplit, "Pieces along the second batch dimension, or the only one.", torch.hsplit, batch=_PIECES),
-    entry(vsplit, "Pieces along the first batch dimension.", torch.vsplit, batch=_PIECES),
-    entry(dsplit, "Pieces along the third batch dimension.", torch.dsplit, batch=_PIECES),
+    entry(index_fill, torch.index_fill),
+    _arranging(t, "The two batch dimensions exchanged, where there are two.", torch.t),
     _several(hstack, "`cat` along the second batch dimension, or the only one.", torch.hstack),
     _several(vstack, "`cat` along the first of at least two batch dimensions.", torch.vstack, torch.row_stack),
     _several(dstack, "`cat` along the third of at least three batch dimensions.", torch.dstack),

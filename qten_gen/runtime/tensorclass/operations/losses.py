@@ -22,7 +22,6 @@ T = TypeVar("T", bound=Stored)
 
 def _loss(
     function: Function,
-    doc: str,
     operands: tuple[str, ...] = ("input", "target"),
     *,
     reductions: tuple[str, ...] = ("none", "mean", "sum"),
@@ -53,9 +52,9 @@ def _loss(
         out = among(name, of_field, found)
         return out if reduction == "none" else _to_numbers(out)
 
-    made = documented(method, name, doc)
+    made = documented(method, name, "")
     return Operation(
-        name, doc, made, (function,), made, batch=Effect.DROPS, beyond=Effect.DROPS, form="loss", is_method=False
+        name, "", made, (function,), made, batch=Effect.DROPS, beyond=Effect.DROPS, form="loss", is_method=False
     )
 
 
@@ -89,34 +88,18 @@ def _weight_in_call(code: CodeType) -> object:
 
 
 LOSSES = (
-    _loss(functional.mse_loss, "The squared difference; the mean of weighted ones is divided by the sum of weights."),
-    _passing_weight(
-        _loss(
-            functional.l1_loss, "The absolute difference; the mean of weighted ones is divided by the sum of weights."
-        )
-    ),
-    _loss(functional.smooth_l1_loss, "The squared difference where it is small, else the absolute one."),
-    _loss(functional.huber_loss, "`delta` times `smooth_l1_loss` with `beta=delta`."),
-    _loss(functional.binary_cross_entropy, "The cross entropy of probabilities."),
-    _loss(functional.binary_cross_entropy_with_logits, "The cross entropy of probabilities given as logits."),
-    _loss(
-        functional.kl_div,
-        "The Kullback-Leibler divergence, number by number.",
-        reductions=("none", "mean", "sum", "batchmean"),
-    ),
-    _loss(functional.poisson_nll_loss, "The negative log likelihood under a Poisson distribution."),
-    _loss(
-        functional.gaussian_nll_loss,
-        "The negative log likelihood under a Gaussian distribution.",
-        ("input", "target", "var"),
-    ),
-    _loss(functional.soft_margin_loss, "The logistic loss of targets 1 and -1."),
-    _loss(functional.hinge_embedding_loss, "The hinge loss of distances, with targets 1 and -1."),
-    _loss(
-        functional.margin_ranking_loss,
-        "The hinge loss of an order between two inputs, with targets 1 and -1.",
-        ("input1", "input2", "target"),
-    ),
+    _loss(functional.mse_loss),
+    _passing_weight(_loss(functional.l1_loss)),
+    _loss(functional.smooth_l1_loss),
+    _loss(functional.huber_loss),
+    _loss(functional.binary_cross_entropy),
+    _loss(functional.binary_cross_entropy_with_logits),
+    _loss(functional.kl_div, reductions=("none", "mean", "sum", "batchmean")),
+    _loss(functional.poisson_nll_loss),
+    _loss(functional.gaussian_nll_loss, ("input", "target", "var")),
+    _loss(functional.soft_margin_loss),
+    _loss(functional.hinge_embedding_loss),
+    _loss(functional.margin_ranking_loss, ("input1", "input2", "target")),
 )
 
 GROUP = Group(

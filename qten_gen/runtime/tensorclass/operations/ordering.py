@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import torch
-from torch import Size, Tensor
+from torch import Tensor
 
 from ..core import name_changes
-from ..core.error_context import blame
-from ..core.names import Names
 from ..core.sizes import with_length
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension, whole_number
@@ -17,8 +15,8 @@ from ..fields.per_item import items_become
 from ..methods.operands import Function
 from .dimensions import Dims, reduced_size, with_names
 from .entries import Effect, Group, Operation, documented
-from .reduction_ops import over_one, reduced
-from .reduction_table import ValuesAndIndices, correction_of
+from .reduction_ops import at_quantile, over_one, rearranged, reduced, spread
+from .reduction_table import ValuesAndIndices, both, correction_of, pair_of
 
 T = TypeVar("T", bound=Stored)
 Item = TypeVar("Item")
@@ -33,53 +31,28 @@ class MinAndMax(NamedTuple, Generic[Item]):
 
 def entry(
     method: Function,
-    doc: str,
     *torch_functions: Function,
+    doc: str = "",
     batch: Effect = Effect.KEEPS,
     beyond: Effect = Effect.KEEPS,
 ) -> Operation:
-    """An entry for functions of torch that are not methods; `method` has their parameters."""
+    """An entry for functions of torch that are not methods; `method` has their parameters.
+
+    Args:
+        doc: What it does, for the page of the documentation, which has a row for those that rearrange the batch dimensions.
+    """
     made = documented(method, method.__name__.lstrip("_"), doc)
     return Operation(made.__name__, doc, made, torch_functions, batch=batch, beyond=beyond, is_method=False)
 
 
-def along(self: T, name: str, function: Function, arguments: tuple[Any, ...], size: Size, kept: Names | None) -> T:
-    """`function(tensor, *arguments)` of every tensor, which makes the batch size `size`."""
-    argument = (function, arguments)
-    try:
-        return with_names(self._rearrange(_one, argument, size), kept)
-    except (RuntimeError, IndexError) as error:
-        if isinstance(error, RuntimeError):
-            blame(name, self, lambda tensor: _one(tensor, argument), error)
-        raise
-
-
-def pair(
-    self: T, name: str, function: Function, arguments: tuple[Any, ...], size: Size, kept: Names | None
-) -> tuple[T, T]:
-    """Two objects, from a function that gives two tensors."""
-    argument = (function, arguments)
-    try:
-        first, second = self._split(_two, argument, [size, size])
-    except RuntimeError as error:
-        blame(name, self, lambda tensor: _two(tensor, argument), error)
-        raise
-    first._names = second._names = kept
-    return first, second
+def _reducing(method: Function, *torch_functions: Function) -> Operation:
+    """An entry for a function that reduces batch dimensions, or all dimensions of a tensor."""
+    return entry(method, *torch_functions, batch=Effect.DROPS, beyond=Effect.DROPS)
 
 
 @items_become("put in another order field by field")
-def _one(tensor: Tensor, argument: tuple[Function, tuple[Any, ...]]) -> Tensor:
-    function, arguments = argument
-    result: Tensor = function(tensor, *arguments)
-    return result
-
-
-@items_become("put in another order field by field")
-def _two(tensor: Tensor, argument: tuple[Function, tuple[Any, ...]]) -> tuple[Tensor, Tensor]:
-    function, arguments = argument
-    first, second = function(tensor, *arguments)
-    return first, second
+def _in_another_order(tensor: Tensor, argument: tuple[Function, tuple[Any, ...]]) -> tuple[Tensor, Tensor]:
+    return pair_of(tensor, argument)
 
 
 def sort(input: T, dim: Dim = -1, descending: bool = False, stable: bool | None = None) -> ValuesAndIndices[T]:
@@ -89,7 +62,7 @@ def sort(input: T, dim: Dim = -1, descending: bool = False, stable: bool | None 
         values, indices = torch.sort(tensor, dim=at, descending=descending, stable=bool(stable))
         return values, indices
 
-    return ValuesAndIndices(*pair(input, "sort", sorted_, (), input._batch_size, input._names))
+    return both(input, "sort", sorted_, (), input._batch_size, input._names, _in_another_order)
 
 
 def argsort(input: T, dim: Dim = -1, descending: bool = False, stable: bool = False) -> T:
@@ -105,7 +78,7 @@ def topk(input: T, k: int, dim: Dim = -1, largest: bool = True, sorted: bool = T
     if not 0 <= count <= input._batch_size[at]:
         raise IndexError(f"topk: expected k from 0 to {input._batch_size[at]}, the size of the dimension, got {count}")
     size = with_length(input._batch_size, at, count)
-    return ValuesAndIndices(*pair(input, "topk", torch.topk, (count, at, largest, sorted), size, input._names))
+    return both(input, "topk", torch.topk, (count, at, largest, sorted), size, input._names, _in_another_order)
 
 
 def kthvalue(input: T, k: int, dim: Dim = -1, keepdim: bool = False) -> ValuesAndIndices[T]:
@@ -123,7 +96,7 @@ def _one_of(
     at = dimension(self, dim)
     kept = self._names if keepdim else name_changes.without(self._names, (at,))
     size = reduced_size(self._batch_size, (at,), keepdim)
-    return ValuesAndIndices(*pair(self, name, function, (*before, at, keepdim), size, kept))
+    return both(self, name, function, (*before, at, keepdim), size, kept)
 
 
 def _middle(name: str, function: Function) -> Function:
@@ -182,18 +155,11 @@ def _with_mean(name: str, function: Function) -> Function:
         correction: float | None = None,
     ) -> tuple[T, T]:
         found, amount = correction_of(name, dim, unbiased, correction)
-        spread = reduced(input, name, _spread(function), found, keepdim, {"correction": amount})
-        return spread, reduced(input, name, torch.mean, found, keepdim, {})
+        deviation = reduced(input, name, spread(function), found, keepdim, {"correction": amount})
+        return deviation, reduced(input, name, torch.mean, found, keepdim, {})
 
     method.__name__ = name
     return method
-
-
-def _spread(function: Function) -> Function:
-    def applied(tensor: Tensor, dims: tuple[int, ...], keepdim: bool, correction: float) -> Any:
-        return function(tensor, dims, correction=correction, keepdim=keepdim)
-
-    return applied
 
 
 def nanquantile(
@@ -204,11 +170,7 @@ def nanquantile(
     return reduced(input, "nanquantile", _nanquantile, dim, keepdim, options, ranks)
 
 
-def _at_quantile(tensor: Tensor, dim: int, keepdim: bool, q: float | Tensor, interpolation: str) -> Tensor:
-    return torch.nanquantile(tensor, q, dim, keepdim, interpolation=interpolation)
-
-
-_nanquantile = over_one(_at_quantile)
+_nanquantile = at_quantile(torch.nanquantile)
 
 
 def diff(input: T, n: int = 1, dim: Dim = -1, prepend: None = None, append: None = None) -> T:
@@ -216,64 +178,36 @@ def diff(input: T, n: int = 1, dim: Dim = -1, prepend: None = None, append: None
         raise TypeError("diff: prepend and append are not supported; concatenate the objects with torch.cat first")
     at, times = dimension(input, dim), whole_number(n)
     size = with_length(input._batch_size, at, max(input._batch_size[at] - times, 0))
-    return along(input, "diff", torch.diff, (times, at), size, input._names)
+    return with_names(rearranged(input, "diff", _diff, (times, at), size), input._names)
+
+
+@items_become("subtracted from one another")
+def _diff(tensor: Tensor, argument: tuple[int, int]) -> Tensor:
+    return torch.diff(tensor, *argument)
 
 
 ORDERING = (
-    entry(sort, "The numbers in order, and where they were.", torch.sort),
-    entry(argsort, "The positions that put the numbers in order.", torch.argsort),
-    entry(msort, "The numbers in order along the first batch dimension.", torch.msort),
-    entry(topk, "The `k` largest or smallest numbers, and where they were.", torch.topk, batch=Effect.REARRANGES),
-    entry(kthvalue, "The `k`-th smallest number, and where it is.", torch.kthvalue, batch=Effect.DROPS),
+    entry(sort, torch.sort),
+    entry(argsort, torch.argsort),
+    entry(msort, torch.msort),
     entry(
-        _middle("median", torch.median),
-        "The middle number and, along one dimension, where it is.",
-        torch.median,
-        batch=Effect.DROPS,
-        beyond=Effect.DROPS,
+        topk,
+        torch.topk,
+        doc="The `k` largest or smallest numbers, and where they were.",
+        batch=Effect.REARRANGES,
     ),
-    entry(
-        _middle("nanmedian", torch.nanmedian),
-        "`median`, NaN left out.",
-        torch.nanmedian,
-        batch=Effect.DROPS,
-        beyond=Effect.DROPS,
-    ),
-    entry(mode, "The most frequent number, and where it is.", torch.mode, batch=Effect.DROPS),
-    entry(
-        _position("argmax", torch.argmax),
-        "Where the largest number is.",
-        torch.argmax,
-        batch=Effect.DROPS,
-        beyond=Effect.DROPS,
-    ),
-    entry(
-        _position("argmin", torch.argmin),
-        "Where the smallest number is.",
-        torch.argmin,
-        batch=Effect.DROPS,
-        beyond=Effect.DROPS,
-    ),
-    entry(aminmax, "The smallest and the largest number.", torch.aminmax, batch=Effect.DROPS, beyond=Effect.DROPS),
-    entry(
-        count_nonzero, "How many numbers are not zero.", torch.count_nonzero, batch=Effect.DROPS, beyond=Effect.DROPS
-    ),
-    entry(
-        _with_mean("std_mean", torch.std),
-        "The standard deviation and the mean.",
-        torch.std_mean,
-        batch=Effect.DROPS,
-        beyond=Effect.DROPS,
-    ),
-    entry(
-        _with_mean("var_mean", torch.var),
-        "The variance and the mean.",
-        torch.var_mean,
-        batch=Effect.DROPS,
-        beyond=Effect.DROPS,
-    ),
-    entry(nanquantile, "`quantile`, NaN left out.", torch.nanquantile, batch=Effect.DROPS, beyond=Effect.DROPS),
-    entry(diff, "The differences of neighbours, `n` times over.", torch.diff, batch=Effect.REARRANGES),
+    entry(kthvalue, torch.kthvalue, batch=Effect.DROPS),
+    _reducing(_middle("median", torch.median), torch.median),
+    _reducing(_middle("nanmedian", torch.nanmedian), torch.nanmedian),
+    entry(mode, torch.mode, batch=Effect.DROPS),
+    _reducing(_position("argmax", torch.argmax), torch.argmax),
+    _reducing(_position("argmin", torch.argmin), torch.argmin),
+    _reducing(aminmax, torch.aminmax),
+    _reducing(count_nonzero, torch.count_nonzero),
+    _reducing(_with_mean("std_mean", torch.std), torch.std_mean),
+    _reducing(_with_mean("var_mean", torch.var), torch.var_mean),
+    _reducing(nanquantile, torch.nanquantile),
+    entry(diff, torch.diff, doc="The differences of neighbours, `n` times over.", batch=Effect.REARRANGES),
 )
 
 GROUP = Group(

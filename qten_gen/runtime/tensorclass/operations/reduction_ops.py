@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import BuiltinFunctionType
 from typing import Any, Literal, NamedTuple, TypeGuard, TypeVar
 
@@ -18,6 +19,7 @@ from ..methods.operands import Function
 from .dimensions import Dims, all_dimensions, batch_dimensions, event_dimensions, level, reduced_size
 
 T = TypeVar("T", bound=Stored)
+A = TypeVar("A")
 
 Options = dict[str, Any]
 
@@ -49,14 +51,18 @@ def reduced(
     if dim is None or _is_feature(dim, self):
         beyond = None if dim is None else len(self._batch_size)
         size = size if dim is not None else Size((1,) * len(size) if keepdim else ())
-        out = _rearranged(self, name, Reduction(function, None, beyond, keepdim, options), Size((*ranks, *size)))
+        out = rearranged(
+            self, name, reduce_tensor, Reduction(function, None, beyond, keepdim, options), Size((*ranks, *size))
+        )
         if dim is not None or keepdim:
             out._names = name_changes.inserted(self._names, 0, len(ranks))
         level(out)
         return out
     dims = batch_dimensions(self, dim, name)
     left = reduced_size(size, dims, keepdim)
-    out = _rearranged(self, name, Reduction(function, dims, None, keepdim, options), Size((*ranks, *left)))
+    out = rearranged(
+        self, name, reduce_tensor, Reduction(function, dims, None, keepdim, options), Size((*ranks, *left))
+    )
     if self._names is not None:
         kept = self._names if keepdim else name_changes.without(self._names, dims)
         out._names = name_changes.inserted(kept, 0, len(ranks))
@@ -68,11 +74,7 @@ def _reduced_along(self: T, name: str, function: Function, dim: int, keepdim: bo
     size = with_length(self._batch_size, dim, 1) if keepdim else without(self._batch_size, dim)
     # Functions of torch itself take a number in place of a tuple, and then need not look at the tuple.
     argument = (function, dim if isinstance(function, BuiltinFunctionType) else (dim,), keepdim)
-    try:
-        return self._rearrange(_reduce_along, argument, size)
-    except RuntimeError as error:
-        blame(name, self, lambda tensor: _reduce_along(tensor, argument), error)
-        raise
+    return rearranged(self, name, _reduce_along, argument, size)
 
 
 @items_become("reduced")
@@ -127,11 +129,16 @@ def _row(tensor: Tensor, argument: tuple[tuple[int, ...], list[Tensor]]) -> Tens
     return tensor
 
 
-def _rearranged(self: T, name: str, argument: Reduction, size: Size) -> T:
+def rearranged(self: T, name: str, function: Callable[[Tensor, A], Tensor], argument: A, size: Size) -> T:
+    """`function(tensor, argument)` of every tensor, which makes the batch size `size`.
+
+    Raises:
+        RuntimeError: torch refuses a tensor; the field is named.
+    """
     try:
-        return self._rearrange(reduce_tensor, argument, size)
+        return self._rearrange(function, argument, size)
     except RuntimeError as error:
-        blame(name, self, lambda tensor: reduce_tensor(tensor, argument), error)
+        blame(name, self, lambda tensor: function(tensor, argument), error)
         raise
 
 
@@ -152,6 +159,24 @@ def over_one(function: Function) -> Function:
         return _kept(result, [1 if at in dims else size for at, size in enumerate(tensor.shape)], len(rest), keepdim)
 
     return joined
+
+
+def at_quantile(function: Function) -> Function:
+    """`torch.quantile` or `torch.nanquantile` over several dimensions."""
+
+    def applied(tensor: Tensor, dim: int, keepdim: bool, q: float | Tensor, interpolation: str) -> Any:
+        return function(tensor, q, dim, keepdim, interpolation=interpolation)
+
+    return over_one(applied)
+
+
+def spread(function: Function) -> Function:
+    """`torch.std` or `torch.var` with the arguments that reductions have."""
+
+    def applied(tensor: Tensor, dims: tuple[int, ...], keepdim: bool, correction: float) -> Any:
+        return function(tensor, dims, correction=correction, keepdim=keepdim)
+
+    return applied
 
 
 def _kept(result: Tensor, shape: list[int], left: int, keepdim: bool) -> Tensor:

@@ -16,7 +16,7 @@ from ..fields.per_item import items_become
 from ..methods.operands import Function, is_plain
 from .dimensions import Dims, reduced_size
 from .entries import DIMENSION_ERRORS, Effect, Group, Operation, documented, first_line
-from .reduction_ops import Options, over_one, reduced, together
+from .reduction_ops import Options, at_quantile, over_one, rearranged, reduced, spread, together
 from .spellings import required, respelt
 
 T = TypeVar("T", bound=Stored)
@@ -108,11 +108,7 @@ def quantile(
     return reduced(self, "quantile", _quantile, dim, keepdim, options, tuple(q.shape) if isinstance(q, Tensor) else ())
 
 
-def _at_quantile(tensor: Tensor, dim: int, keepdim: bool, q: float | Tensor, interpolation: str) -> Tensor:
-    return torch.quantile(tensor, q, dim, keepdim, interpolation=interpolation)
-
-
-_quantile = over_one(_at_quantile)
+_quantile = at_quantile(torch.quantile)
 
 
 def norm(
@@ -178,7 +174,7 @@ def _extremum(name: str, doc: str, pair: Function, value: Function) -> Operation
             )
         at = dimension(self, dim)
         kept = self._names if keepdim else name_changes.without(self._names, (at,))
-        return _both(self, name, pair, (at, keepdim), reduced_size(self._batch_size, (at,), keepdim), kept)
+        return both(self, name, pair, (at, keepdim), reduced_size(self._batch_size, (at,), keepdim), kept)
 
     made = documented(
         method, name, f"{doc}\n\nRaises:\n    TypeError: `dim` is not one batch dimension; a{name} takes several."
@@ -195,24 +191,31 @@ def _extremum(name: str, doc: str, pair: Function, value: Function) -> Operation
     return Operation(name, doc, made, (pair,), handler, batch=Effect.DROPS, beyond=Effect.DROPS, form="extremum")
 
 
-def _both(
-    self: T, name: str, pair: Function, arguments: tuple[Any, ...], size: Size, kept: names.Names | None
+@items_become("reduced")
+def pair_of(tensor: Tensor, argument: tuple[Function, tuple[Any, ...]]) -> tuple[Tensor, Tensor]:
+    """What a function gives that gives two tensors."""
+    function, arguments = argument
+    first, second = function(tensor, *arguments)
+    return first, second
+
+
+def both(
+    self: T,
+    name: str,
+    pair: Function,
+    arguments: tuple[Any, ...],
+    size: Size,
+    kept: names.Names | None,
+    step: Function = pair_of,
 ) -> ValuesAndIndices[T]:
-    """Two objects from a function that gives two tensors."""
+    """Two objects from `pair(tensor, *arguments)`, which gives two tensors. `step` says what becomes of PerItem values."""
     try:
-        values, indices = self._split(_pair, (pair, arguments), [size, size])
+        values, indices = self._split(step, (pair, arguments), [size, size])
     except RuntimeError as error:
         blame(name, self, lambda tensor: pair(tensor, *arguments), error)
         raise
     values._names = indices._names = kept
     return ValuesAndIndices(values, indices)
-
-
-@items_become("reduced")
-def _pair(tensor: Tensor, argument: tuple[Function, tuple[Any, ...]]) -> tuple[Tensor, Tensor]:
-    function, arguments = argument
-    values, indices = function(tensor, *arguments)
-    return values, indices
 
 
 def _running_pair(name: str, doc: str, function: Function) -> Operation:
@@ -222,7 +225,7 @@ def _running_pair(name: str, doc: str, function: Function) -> Operation:
     def method(self: T, dim: Dim, **refused: Never) -> ValuesAndIndices[T]:
         if refused or dim is MISSING:
             dim = required(self, name, refused, dim)
-        return _both(self, name, function, (dimension(self, dim),), self._batch_size, self._names)
+        return both(self, name, function, (dimension(self, dim),), self._batch_size, self._names)
 
     made = documented(method, name, doc)
     return Operation(name, doc, made, (function,), form="running pair")
@@ -241,12 +244,7 @@ def _running(name: str, doc: str, function: Function, *others: Function, is_meth
     def method(self: T, dim: Dim, *, dtype: torch.dtype | None = None, **refused: Never) -> T:
         if refused or dim is MISSING:
             dim = required(self, name, refused, dim)
-        argument = (dimension(self, dim), dtype)
-        try:
-            out = self._rearrange(apply, argument, self._batch_size)
-        except RuntimeError as error:
-            blame(name, self, lambda tensor: apply(tensor, argument), error)
-            raise
+        out = rearranged(self, name, apply, (dimension(self, dim), dtype), self._batch_size)
         out._names = self._names
         return out
 
@@ -271,14 +269,6 @@ def _written(method: Function, *torch_functions: Function, handler: Function | N
         beyond=Effect.DROPS,
         form=f"reduction {method.__name__}",
     )
-
-
-def _std(tensor: Tensor, dims: tuple[int, ...], keepdim: bool, correction: float) -> Tensor:
-    return torch.std(tensor, dims, correction=correction, keepdim=keepdim)
-
-
-def _var(tensor: Tensor, dims: tuple[int, ...], keepdim: bool, correction: float) -> Tensor:
-    return torch.var(tensor, dims, correction=correction, keepdim=keepdim)
 
 
 def _of_norm(input: Any, p: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
@@ -329,8 +319,8 @@ REDUCTIONS = (
     _reduction("prod", "The product.", over_one(torch.prod), torch.prod),
     _reduction("nansum", "The sum, NaN counted as 0.", torch.nansum, torch.nansum),
     _reduction("nanmean", "The mean, NaN left out.", torch.nanmean, torch.nanmean),
-    _with_unbiased(_reduction("std", "The standard deviation.", _std, torch.std, takes="correction")),
-    _with_unbiased(_reduction("var", "The variance.", _var, torch.var, takes="correction")),
+    _with_unbiased(_reduction("std", "The standard deviation.", spread(torch.std), torch.std, takes="correction")),
+    _with_unbiased(_reduction("var", "The variance.", spread(torch.var), torch.var, takes="correction")),
     _reduction("amin", "The smallest number.", torch.amin, torch.amin, takes=""),
     _reduction("amax", "The largest number.", torch.amax, torch.amax, takes=""),
     _reduction(
@@ -363,14 +353,14 @@ RUNNING = (
     ),
     _running(
         "log_softmax",
-        "The logarithm of `softmax`.",
+        "",
         torch.log_softmax,
         functional.log_softmax,
         torch.special.log_softmax,
         is_method=False,
     ),
-    _running("softmin", "`softmax` of the negative.", functional.softmin, is_method=False),
-    _running("logcumsumexp", "The logarithm of the sum of exponentials so far.", torch.logcumsumexp, is_method=False),
+    _running("softmin", "", functional.softmin, is_method=False),
+    _running("logcumsumexp", "", torch.logcumsumexp, is_method=False),
 )
 
 GROUP = Group(

@@ -19,7 +19,7 @@ from ..fields.per_item import items_become
 from ..methods.indexing import getitem
 from ..methods.operands import Operand, refuse_unbatched, same_batch_size, several
 from ..methods.reshaping import reshape
-from .dimensions import with_names
+from .dimensions import of_arguments, with_names
 
 T = TypeVar("T", bound=Stored)
 
@@ -42,8 +42,7 @@ def narrow(self: T, dim: Dim, start: int, length: int) -> T:
     return with_names(self._rearrange(_narrow, (at, first, length), size), self._names)
 
 
-def _narrow(tensor: Tensor, argument: tuple[int, int, int]) -> Tensor:
-    return torch.narrow(tensor, *argument)
+_narrow = of_arguments(torch.narrow)
 
 
 def tensor_split(self: T, indices_or_sections: int | Sequence[int] | Tensor, dim: Dim = 0) -> tuple[T, ...]:

@@ -14,7 +14,7 @@ from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension, integers, listed, moved_dimensions, whole_number
 from ..fields.per_item import items_become
 from ..methods.reshaping import expand, flatten, permute, reshape
-from .dimensions import batch_dimensions, with_names
+from .dimensions import batch_dimensions, of_arguments, with_names
 
 T = TypeVar("T", bound=Stored)
 
@@ -90,8 +90,7 @@ def roll(self: T, shifts: int | Sequence[int], dims: Dim | Sequence[Dim] | None 
     return with_names(self._rearrange(_roll, (steps, at), self._batch_size), self._names)
 
 
-def _roll(tensor: Tensor, argument: tuple[tuple[int, ...], tuple[int, ...]]) -> Tensor:
-    return torch.roll(tensor, *argument)
+_roll = of_arguments(torch.roll)
 
 
 def rot90(self: T, k: int = 1, dims: Sequence[Dim] = (0, 1)) -> T:
@@ -110,8 +109,7 @@ def rot90(self: T, k: int = 1, dims: Sequence[Dim] = (0, 1)) -> T:
     return with_names(out, name_changes.permuted(self._names, order))
 
 
-def _rot90(tensor: Tensor, argument: tuple[int, tuple[int, ...]]) -> Tensor:
-    return torch.rot90(tensor, *argument)
+_rot90 = of_arguments(torch.rot90)
 
 
 @overload
@@ -188,13 +186,11 @@ def repeat_interleave(
     return with_names(self._rearrange(index_select, (at, rows), Size((*before, len(rows), *after))), self._names)
 
 
-def _repeat_interleave(tensor: Tensor, argument: tuple[int, int]) -> Tensor:
-    return torch.repeat_interleave(tensor, *argument)
+_repeat_interleave = of_arguments(torch.repeat_interleave)
 
 
-def index_select(tensor: Tensor, argument: tuple[int, Tensor]) -> Tensor:
-    """`torch.index_select` as primitives call it."""
-    return torch.index_select(tensor, *argument)
+index_select = of_arguments(torch.index_select)
+"""`torch.index_select` as primitives call it."""
 
 
 def pad(self: T, pad_size: Sequence[int], value: float = 0.0, **refused: Never) -> T:

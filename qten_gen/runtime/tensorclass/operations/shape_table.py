@@ -77,7 +77,7 @@ def _split(tensor: T, split_size_or_sections: int | Sequence[int], dim: int = 0)
 SHAPES = (
     _shape(reshaping.reshape, torch.reshape, handler=_spread(reshaping.reshape, "shape")),
     _shape(reshaping.view),
-    _shape(reshaping.flatten, torch.flatten),
+    _shape(reshaping.flatten, torch.flatten, torch.ravel),
     _shape(reshaping.unflatten, torch.unflatten),
     _shape(reshaping.permute, torch.permute, handler=_spread(reshaping.permute, "dims")),
     _shape(reshaping.transpose, torch.transpose),
@@ -123,8 +123,15 @@ TOGETHER = (
         batch=Effect.REARRANGES,
         on_class=True,
     ),
-    _shape(joining.split, torch.split, handler=_split),
-    _shape(joining.chunk, torch.chunk),
+    _shape(
+        joining.split,
+        torch.split,
+        torch.split_with_sizes,
+        torch.unsafe_split,
+        torch.unsafe_split_with_sizes,
+        handler=_split,
+    ),
+    _shape(joining.chunk, torch.chunk, torch.unsafe_chunk),
     _shape(joining.unbind, torch.unbind),
     _shape(selecting.tensor_split, torch.tensor_split),
 )

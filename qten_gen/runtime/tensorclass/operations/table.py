@@ -9,11 +9,9 @@ from ..core.errors import describe
 from ..core.stored import Stored
 from ..methods.operands import Function
 from . import (
-    activations,
     arithmetic,
     casting,
     comparing,
-    copying,
     functions,
     indexed,
     losses,
@@ -21,7 +19,7 @@ from . import (
     reduction_table,
     shape_table,
     special,
-    special_functions,
+    without_method,
 )
 from .entries import Group, Operation
 
@@ -29,8 +27,8 @@ GROUPS: tuple[Group, ...] = (
     special.GROUP,
     arithmetic.GROUP,
     functions.GROUP,
-    special_functions.GROUP,
-    activations.GROUP,
+    without_method.GROUP,
+    without_method.ACTIVATION_GROUP,
     reduction_table.GROUP,
     reduction_table.RUNNING_GROUP,
     ordering.GROUP,
@@ -40,7 +38,7 @@ GROUPS: tuple[Group, ...] = (
     indexed.GROUP,
     shape_table.CREATING_GROUP,
     casting.GROUP,
-    copying.GROUP,
+    casting.COPYING_GROUP,
     losses.GROUP,
     comparing.GROUP,
 )

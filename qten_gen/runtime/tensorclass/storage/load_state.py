@@ -17,9 +17,9 @@ from ..core.locks import refuse_if_frozen, refuse_if_locked
 from ..core.stored import Stored
 from ..fields.annotated_shapes import refuse_contents
 from ..fields.as_declared import as_declared
-from ..fields.entries import Entries
 from ..fields.per_item import PerItem, per_item
 from ..fields.static import equal
+from ..fields.tensordict_entries import Entries
 from .json_values import decode, enum_of
 from .state_dict import Level, dotless
 

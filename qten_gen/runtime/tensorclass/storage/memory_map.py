@@ -21,7 +21,7 @@ from ..core.keywords import unexpected
 from ..core.locks import lock, nested_objects, refuse_if_frozen, refuse_if_locked
 from ..core.stored import Lock, Stored
 from .files import absolute, file_of, forget_path, mapped_file
-from .options import Options
+from .levels import Options
 
 if TYPE_CHECKING:
     from ..core.construction import DeviceLike
@@ -273,11 +273,17 @@ def load_memmap(
     *,
     out: T | None = None,
     allow_pickle: bool = False,
+    **refused: Never,
 ) -> T:
     """The object that a folder holds, whichever class saved it: fields are found by name and checked against this class.
 
-    Tensors are the files, and writes to them reach the files, unless those may not be written to. A folder of a nested field is
-    loaded as that field's class. Folders that tensordict wrote are read too.
+    >>> saved = Batch(torch.arange(4), batch_size=4).memmap("data/train")
+    >>> Batch.load_memmap("data/train")[:2].tokens
+    tensor([0, 1])
+
+    `load` is another name for this. Tensors are the files, with the shapes and dtypes that were saved. Writes to them reach the
+    files, unless those may not be written to. A folder of a nested field is loaded as that field's class. Folders that tensordict
+    wrote are read too.
 
     Args:
         prefix: The folder.
@@ -290,7 +296,10 @@ def load_memmap(
     Raises:
         FileNotFoundError: the folder holds no object.
         StorageError: files are damaged, missing, or were tampered with, or do not fit the class; a ValueError.
+        TypeError: `out` is of another class.
     """
+    if refused:
+        raise unexpected(cls, "load_memmap", refused)
     from .reading import is_fake, load
 
     if out is not None and not isinstance(out, cls):

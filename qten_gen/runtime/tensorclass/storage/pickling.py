@@ -42,8 +42,8 @@ from ..core.stored import FROZEN, Stored
 from ..core.tensordict_library import bare
 from ..fields.annotated_shapes import refuse_contents
 from ..fields.as_declared import as_declared
-from ..fields.entries import collection
 from ..fields.per_item import PerItem
+from ..fields.tensordict_entries import collection
 from . import files
 from .dtypes import DTYPES, WITHOUT_PICKLE, dtype_name
 from .errors import StorageError

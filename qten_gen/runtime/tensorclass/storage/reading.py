@@ -18,8 +18,8 @@ from ..core.stored import Stored
 from ..core.tensordict_library import collection_class, library, made_classes_in
 from ..fields.annotated_shapes import refuse_contents
 from ..fields.as_declared import as_declared
-from ..fields.entries import Entries, Layout, class_of, collection
 from ..fields.per_item import PerItem, per_item, refuse_unfit
+from ..fields.tensordict_entries import Entries, Layout, class_of, collection
 from . import files, metadata_files, schema, tensordict_folders
 from .errors import ReplacedError, StorageError
 from .file_names import PENDING

@@ -15,10 +15,9 @@ from torch import Tensor
 from ..core.construction import as_device
 from ..core.stored import Stored
 from . import files, schema
-from .describing import describe_object
 from .errors import StorageError
 from .file_names import without_surrogates
-from .options import Options
+from .levels import Options, describe_object
 from .reading import fill
 from .schema import Level, Metadata, TensorEntry
 from .state_dict import dotless
@@ -36,7 +35,10 @@ _KEY: Final = "qten_gen"
 def save_safetensors(self: Stored, path: PathLike, *, allow_pickle: bool = False) -> None:
     """Save an object in one file that every reader of safetensors understands: `tokens`, `point.position`.
 
-    Batch size, names and static values are in its header. The file replaces one that is there in one step.
+    >>> Batch(torch.arange(2), batch_size=2).save_safetensors("batch.safetensors")
+
+    Tensors keep their shapes and dtypes. Batch size, names of dimensions and static values are in the header. A file that is
+    there is replaced in one step.
 
     Args:
         path: The file.
@@ -116,6 +118,10 @@ class _OpenFile:
 
 def load_safetensors(cls: type[T], path: PathLike, device: DeviceLike = None, *, allow_pickle: bool = False) -> T:
     """The object that `save_safetensors` saved, by whichever class: fields are found by name and checked against this one.
+
+    >>> Batch(torch.arange(2), batch_size=2).save_safetensors("batch.safetensors")
+    >>> Batch.load_safetensors("batch.safetensors").tokens
+    tensor([0, 1])
 
     Args:
         path: The file.

@@ -25,12 +25,11 @@ from torch import Tensor
 
 from ..core.stored import Stored
 from . import files, metadata_files, schema, tensordict_folders
-from .describing import Placed, describe_object, rebuilt
 from .errors import StorageError
 from .file_names import ASIDE, LOCK, METADATA, PENDING
 from .folder_lock import only_writer
+from .levels import Options, Placed, describe_object, rebuilt
 from .metadata_files import aside_in, metadata_in
-from .options import Options
 from .schema import Level, Metadata, StaticEntry, TensorEntry
 
 T = TypeVar("T", bound=Stored)

@@ -1,7 +1,10 @@
-"""`torch.autograd.grad` and `torch.autograd.backward` with objects among their arguments.
+"""`torch.autograd.grad`, `torch.autograd.backward` and activation checkpoints with objects among their arguments.
 
 An object stands for those of its tensors that require a gradient, in their order. So functions of objects are differentiated as
 functions of their tensors are.
+
+`torch.utils.checkpoint.checkpoint` passes objects on as any value. While a graph is traced, torch takes the call for an operator,
+whose arguments have to be tensors, and asks the objects.
 """
 
 from __future__ import annotations
@@ -116,3 +119,33 @@ def _gradient(value: _Given, found: Iterator[Tensor | None]) -> _Given | None:
 def torch_functions() -> dict[Callable[..., object], Callable[..., object]]:
     """What to call for the functions of torch, where one of their arguments is an object."""
     return {torch.autograd.grad: grad, torch.autograd.backward: backward}
+
+
+CHECKPOINT_OPERATOR = (
+    "torch.ops.higher_order.tag_activation_checkpoint",
+    "torch._higher_order_ops.wrap.tag_activation_checkpoint",
+)
+"""The operator's name, and since torch 2.14. A dictionary does not find the operator itself while a graph is traced."""
+
+_OF_CHECKPOINT = frozenset(
+    {"use_reentrant", "context_fn", "determinism_check", "debug", "early_stop", "preserve_rng_state"}
+)
+"""Keywords that are not for the function that is called."""
+
+
+def checkpoint(function: Callable[..., object], *args: object, **options: object) -> object:
+    """The result of the function, whose intermediate tensors are computed again in the backward pass.
+
+    The function gets the objects themselves, not copies made of their tensors. So torch refuses a function that writes to them,
+    whose second run would see what the first has written.
+    """
+    from torch.utils.checkpoint import checkpoint as of_torch
+
+    given = {name: value for name, value in options.items() if name not in _OF_CHECKPOINT}
+    settings = {name: value for name, value in options.items() if name in _OF_CHECKPOINT}
+
+    def run() -> object:
+        return function(*args, **given)
+
+    untyped: Callable[..., object] = of_torch
+    return untyped(run, **settings)

@@ -28,7 +28,7 @@ def register(cls: type[Stored]) -> None:
 
 def register_entries() -> None:
     """Make known what pytree sees of a TensorDict in a field."""
-    from ..fields.entries import register_made_classes
+    from ..fields.tensordict_entries import register_made_classes
 
     register_made_classes(_register_entries)
 

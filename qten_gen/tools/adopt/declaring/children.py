@@ -123,7 +123,7 @@ def _arguments(node: ast.Call, context: Context, index: Index | None) -> list[st
             continue
         if keyword.arg is None:
             raise Stays(f"the names of the arguments in `**{short(keyword.value)}` are not known", node)
-        if keyword.arg in ("when", "repeat", "keys", "group", "init", "device", "dtype"):
+        if keyword.arg in ("when", "repeat", "keys", "group", "keep_dtype", "init", "device", "dtype"):
             raise Stays(f"`{keyword.arg}=` has another meaning in submodule(...)", node)
         found.append(f"{keyword.arg}={_argument(keyword.value, context, index)}")
     return found

@@ -1,0 +1,169 @@
+"""Names of parameters that are checked: `select`, `partition`, and `audit` for the groups of an optimizer. For any nn.Module."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from types import EllipsisType
+from typing import Literal, overload
+
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from ...common.name_patterns import PatternError, listed, matching
+
+
+@overload
+def select(model: nn.Module, *patterns: str, of: Literal["parameters"] = "parameters") -> dict[str, nn.Parameter]: ...
+@overload
+def select(model: nn.Module, *patterns: str, of: Literal["buffers"]) -> dict[str, Tensor]: ...
+@overload
+def select(model: nn.Module, *patterns: str, of: Literal["modules"]) -> dict[str, nn.Module]: ...
+def select(
+    model: nn.Module, *patterns: str, of: Literal["parameters", "buffers", "modules"] = "parameters"
+) -> Mapping[str, object]:
+    """The parameters of a module whose names match a pattern; a pattern that matches nothing is an error.
+
+    A pattern is compared with whole names, segment by segment: `*` is anything within a segment, `**` any number of segments,
+    `{q,k,v}` one of several texts, `{0-11}` one of these numbers.
+
+    >>> model = nn.ModuleDict({"encoder": nn.Linear(2, 3), "decoder": nn.Linear(3, 2)})
+    >>> list(select(model, "*coder.weight"))
+    ['encoder.weight', 'decoder.weight']
+    >>> select(model, "encodr.**")
+    Traceback (most recent call last):
+    ValueError: select(): 'encodr.**' matches nothing: did you mean encoder?
+
+    Args:
+        model: Any nn.Module, declared or not.
+        patterns: One or more patterns; each of the texts in braces has to match something, too.
+        of: What the names are those of.
+
+    Returns:
+        What is selected by name, in the order of the module, each once, under the first of its names that match.
+
+    Raises:
+        ValueError: a pattern is malformed or matches nothing, or there is no pattern.
+    """
+    if not patterns:
+        raise ValueError('select() takes a pattern, such as "**.weight"')
+    named = _named(model, of)
+    wanted = {name for pattern in patterns for name in _matching("select()", pattern, named)}
+    found: dict[int, tuple[str, object]] = {}
+    for name, held in named.items():
+        if name in wanted:
+            found.setdefault(id(held), (name, held))
+    return dict(found.values())
+
+
+def partition(
+    model: nn.Module, groups: Mapping[str, str | Iterable[str] | EllipsisType]
+) -> dict[str, dict[str, nn.Parameter]]:
+    """All parameters of a module in groups: each in exactly one, or an error that names it.
+
+    >>> groups = partition(nn.Linear(2, 3), {"decay": "weight", "rest": ...})
+    >>> {name: list(group) for name, group in groups.items()}
+    {'decay': ['weight'], 'rest': ['bias']}
+    >>> decay, rest = (list(group.values()) for group in groups.values())
+    >>> optimizer = torch.optim.AdamW([{"params": decay, "weight_decay": 0.1}, {"params": rest}])
+
+    Args:
+        model: Any nn.Module, declared or not.
+        groups: The patterns of each group, as `select` takes them; `...` for those that no other group has.
+
+    Returns:
+        The parameters of each group by name, in the order of the groups. Those of a group `...` may be none.
+
+    Raises:
+        ValueError: a pattern matches nothing, or a parameter is in no group, or in two, under one of its names or another.
+    """
+    named = _named(model, "parameters")
+    group_of: dict[int, tuple[str, str]] = {}
+    problems: list[str] = []
+    rest = [group for group, patterns in groups.items() if isinstance(patterns, EllipsisType)]
+    if len(rest) > 1:
+        raise ValueError(f"partition(): {' and '.join(map(repr, rest))} are both `...`")
+    for group, patterns in groups.items():
+        if isinstance(patterns, EllipsisType):
+            continue
+        given = [patterns] if isinstance(patterns, str) else patterns
+        matched = {name for pattern in given for name in _matching(f"partition(): {group}", pattern, named)}
+        for name in filter(matched.__contains__, named):
+            other, first = group_of.setdefault(id(named[name]), (group, name))
+            if other != group:
+                problems.append(f"{name} is in {group!r} and in {other!r}{'' if first == name else f', as {first}'}")
+    unique = {id(parameter): name for name, parameter in reversed(named.items())}
+    left = [
+        name for name, parameter in named.items() if id(parameter) not in group_of and unique[id(parameter)] == name
+    ]
+    if left and not rest:
+        problems.append(f"in no group: {listed(left)}; add a group with `...` for the rest")
+    if problems:
+        raise ValueError("partition(): " + "; ".join(problems))
+    found: dict[str, dict[str, nn.Parameter]] = {group: {} for group in groups}
+    for name, parameter in named.items():
+        group, first = group_of.get(id(parameter), (rest[0] if rest else "", unique[id(parameter)]))
+        if name == first:
+            found[group][name] = parameter
+    return found
+
+
+def audit(model: nn.Module, *optimizers: Optimizer) -> None:
+    """Check that optimizers that somebody else built have each trainable parameter of a module exactly once.
+
+    >>> model = nn.Linear(2, 3)
+    >>> audit(model, torch.optim.SGD(model.parameters()))
+    >>> audit(model, torch.optim.SGD([model.weight]))
+    Traceback (most recent call last):
+    ValueError: audit(): in no group: bias
+
+    Args:
+        model: Any nn.Module, declared or not.
+        optimizers: One or several, which share the parameters between them.
+
+    Raises:
+        ValueError: a parameter that records gradients is in no group, or one is in several, or a group has parameters that are
+            not the module's, such as those that it had before they were replaced.
+    """
+    names: dict[int, str] = {}
+    for name, parameter in model.named_parameters(remove_duplicate=False):
+        names.setdefault(id(parameter), name)
+    held = [parameter for optimizer in optimizers for group in optimizer.param_groups for parameter in group["params"]]
+    counts: dict[int, int] = {}
+    for parameter in held:
+        counts[id(parameter)] = counts.get(id(parameter), 0) + 1
+    trainable = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    missing = [names[id(parameter)] for parameter in trainable if id(parameter) not in counts]
+    several = [names[each] for each, count in counts.items() if count > 1 and each in names]
+    strange = [tuple(parameter.shape) for parameter in held if id(parameter) not in names]
+    found = [f"in no group: {listed(missing)}"] if missing else []
+    found += [f"in several groups: {listed(several)}"] if several else []
+    if strange:
+        found.append(
+            f"{len(strange)} that the module does not have, of shape {listed([str(shape) for shape in strange])}"
+        )
+    if found:
+        raise ValueError("audit(): " + "; ".join(found))
+
+
+def _named(model: nn.Module, of: Literal["parameters", "buffers", "modules"]) -> dict[str, nn.Parameter]:
+    return dict(_pairs(model, of))  # type: ignore[arg-type] # the overloads of `select` say what they are
+
+
+def _pairs(model: nn.Module, of: str) -> Iterator[tuple[str, object]]:
+    """What a module has under all its names, ties included."""
+    if of == "parameters":
+        yield from model.named_parameters(remove_duplicate=False)
+    elif of == "buffers":
+        yield from model.named_buffers(remove_duplicate=False)
+    elif of == "modules":
+        yield from ((name, module) for name, module in model.named_modules(remove_duplicate=False) if name)
+    else:
+        raise ValueError(f"select(): of must be 'parameters', 'buffers' or 'modules', got {of!r}")
+
+
+def _matching(caller: str, pattern: str, names: Collection[str]) -> list[str]:
+    try:
+        return matching(pattern, names)
+    except PatternError as error:
+        separator = ": " if caller.endswith("()") else " "
+        raise ValueError(f"{caller}{separator}{error}") from None

@@ -1,0 +1,131 @@
+"""The table as a page of the documentation.
+
+python -m templates.operations_page > docs/operations.md
+"""
+
+from __future__ import annotations
+
+from textwrap import fill
+
+import torch
+
+from qten_gen.runtime.tensorclass.methods.operands import Function
+from qten_gen.runtime.tensorclass.operations.entries import Effect, Group, Operation
+from qten_gen.runtime.tensorclass.operations.table import GROUPS
+from templates.operations_examples import EXAMPLES
+
+_INTRODUCTION = """\
+# Operations
+
+This page lists the tensor operations that work on a whole object. Each applies to every tensor of the object and of its nested
+objects. The result is a new object of the same class, with the static values of the first operand. A method with an underscore
+at the end, such as `batch.sin_()`, changes the tensors in place; a frozen object refuses it.
+
+A `dim` is a batch dimension, given by position or by name. If torch refuses a tensor, the error names its field; an operation in
+place has changed the fields before that one by then.
+
+A function of torch with the name of a method does the same when it runs: `torch.exp(batch)` is `batch.exp()`. To type checkers it
+is an error, because torch's signatures take tensors. Call the method; for a function without one, `lifted(torch.hypot)(a, b)` is
+typed. Aliases, such as `torch.absolute` and `torch.special.expm1`, do the same. Where a function only changes the elements or
+reduces a dimension, torch's documentation says what it does; the others have a row in a table.
+
+The examples use a batch of four items:
+
+```python
+# market/model.py
+from torch import Tensor
+
+from qten_gen import TensorClass
+
+
+class Batch(TensorClass):
+    price: Tensor
+    weight: Tensor
+    unit: str = "kg"
+```
+
+```pycon
+>>> import torch
+>>> from market.model import Batch
+>>> from qten_gen import lifted
+>>> def example() -> Batch:
+...     return Batch(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.zeros(2, 2), batch_size=[2, 2])
+
+```
+"""
+
+
+def documentation() -> str:
+    """The text of the page, in Markdown."""
+    return "\n".join([_INTRODUCTION, *(_section(group) for group in GROUPS)])
+
+
+def _section(group: Group) -> str:
+    # `other + batch` goes without saying.
+    operations = [operation for operation in group.operations if operation.form != "reflected"]
+    parts = [f"## {group.title}", _filled(group.text), f"```pycon\n>>> batch = example()\n{EXAMPLES[group.title]}```"]
+    rows = [operation for operation in operations if not _is_plain(operation)]
+    methods = [name for operation in operations if operation not in rows for name in _methods(operation)]
+    functions = [name for operation in operations for name in _further_functions(operation, operation in rows)]
+    parts += [_filled(f"{', '.join(methods)}.")] if methods else []
+    parts += [_table(rows)] if rows else []
+    parts += [_filled(f"Functions of torch: {', '.join(functions)}.")] if functions else []
+    return "\n\n".join(parts) + "\n"
+
+
+def _is_plain(operation: Operation) -> bool:
+    """Whether torch's documentation says all of it: a function of the elements, a reduction, or new tensors."""
+    return {operation.batch, operation.beyond} <= {Effect.KEEPS, Effect.DROPS, Effect.REPLACES}
+
+
+def _methods(operation: Operation) -> list[str]:
+    """How the operation is written, and its twin in place; nothing if it has no method."""
+    if not operation.is_method:
+        return []
+    if operation.name.startswith("__"):
+        return [operation.doc.removesuffix(".")]
+    return [f"`{operation.name}`", *([f"`{operation.in_place_name}`"] if operation.in_place is not None else [])]
+
+
+def _further_functions(operation: Operation, has_row: bool) -> list[str]:
+    """The functions of torch that neither a method of that name nor the row of the operation names, one for all aliases."""
+    named = f"`torch.{operation.name}`" if operation.is_method else _title(operation) if has_row else ""
+    names = _names(operation.torch_functions)
+    return [] if named in names else names[:1]
+
+
+def _filled(text: str) -> str:
+    return fill(text, 120, break_long_words=False, break_on_hyphens=False)
+
+
+def _table(operations: list[Operation]) -> str:
+    rows = [f"| {_title(operation)} | {operation.doc.replace('|', chr(92) + '|')} |" for operation in operations]
+    return "\n".join(["| operation | what it does |", "|---|---|", *rows])
+
+
+def _title(operation: Operation) -> str:
+    """The methods, or the first function of torch where there is none."""
+    return ", ".join(_methods(operation)) or _names(operation.torch_functions)[0]
+
+
+_MODULES = {"torch": torch, "nn.functional": torch.nn.functional, "torch.special": torch.special}
+
+
+def _names(functions: tuple[Function, ...]) -> list[str]:
+    """What functions of torch are called. Methods of Tensor, which stand for operators, are left out."""
+    found = [name for function in functions if (name := _name(function)) is not None]
+    return list(dict.fromkeys(found))
+
+
+def _name(function: Function) -> str | None:
+    """The public name of a function; None if it has none. Some are bound under another name than their own."""
+    own = function.__name__.removeprefix("special_").lstrip("_")
+    for prefix, module in _MODULES.items():
+        for name in (own, own.replace("_", "")):
+            if getattr(module, name, None) is function:
+                return f"`{prefix}.{name}`"
+    return None
+
+
+if __name__ == "__main__":
+    print(documentation(), end="")

@@ -1,0 +1,1 @@
+"""Mistakes about contracts of a model: a folder each, with what plain torch says of it and what qten-gen says."""

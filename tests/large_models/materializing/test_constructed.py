@@ -1,0 +1,143 @@
+"""Children of other libraries get the values that their constructors give them, and what cannot be recorded is named."""
+
+from __future__ import annotations
+
+import re
+
+import numpy
+import pytest
+import torch
+from torch import nn
+
+from qten_gen import Module, ModuleList, submodule
+
+from .declared import assert_same
+
+
+class Foreign(nn.Module):
+    """As in transformers: it initialises the layers of torch in it, computes a buffer, and keeps a tensor of no registry."""
+
+    def __init__(self, dim: int, value: float = 0.5) -> None:
+        super().__init__()
+        self.value = value
+        self.layers = nn.ModuleList([nn.Linear(dim, dim) for _ in range(2)])
+        self.register_buffer("table", 1 / (10 ** (torch.arange(dim) / dim)), persistent=False)
+        self.offsets = torch.arange(dim)
+        self.apply(self._init_weights)
+
+    def _init_weights(self, module: nn.Module) -> None:
+        if isinstance(module, nn.Linear):
+            nn.init.normal_(module.weight, std=0.02)
+            nn.init.constant_(module.bias, self.value)
+
+
+class Net(Module):
+    dim: int
+    repeated: ModuleList[Foreign] = submodule(Foreign, "dim", repeat=2)
+    single: Foreign = submodule(Foreign, "dim", 0.25)
+    plain: nn.Linear = submodule(nn.Linear, "dim", "dim")
+
+
+def test_a_child_has_the_values_of_its_constructor_and_not_those_of_the_layers_in_it() -> None:
+    net, eager = Net.on_meta(64).materialize("cpu", seed=0), Net(64)
+    assert net.single.get_parameter("layers.0.bias").tolist() == [0.25] * 64
+    assert [each.get_parameter("layers.1.bias").tolist() for each in net.repeated] == [[0.5] * 64] * 2
+    weights = torch.stack([each.get_parameter("layers.1.weight").detach() for each in (*net.repeated, net.single)])
+    torch.testing.assert_close(weights.std((1, 2)), torch.full((3,), 0.02), rtol=0.1, atol=0)
+    assert float(torch.corrcoef(weights.flatten(1)).fill_diagonal_(0).abs().max()) < 0.1
+    torch.testing.assert_close(net.single.get_buffer("table"), eager.single.get_buffer("table"), rtol=0, atol=0)
+    assert net.single.offsets.tolist() == list(range(64))
+
+
+def test_the_values_depend_on_seed_and_name_alone() -> None:
+    whole = Net.on_meta(8).materialize("cpu", seed=0)
+    part = Net.on_meta(8)
+    torch.randn(3)
+    assert_same(part.materialize("cpu", seed=0), whole)
+
+    class Outer(Module):
+        net: Net = submodule(Net, 8)
+
+    outer = Outer.on_meta()
+    outer.net.materialize("cpu", seed=0, prefix="net")
+    assert_same(outer, Outer.on_meta().materialize("cpu", seed=0))
+
+
+def test_a_module_above_changes_once_what_the_constructor_gave() -> None:
+    class Doubling(Net):
+        def reset_parameters(self) -> None:
+            with torch.no_grad():
+                self.single.get_parameter("layers.0.bias").mul_(2)
+
+    assert Doubling.on_meta(3).materialize("cpu", seed=0).single.get_parameter("layers.0.bias").tolist() == [0.5] * 3
+
+
+def test_the_report_names_the_constructor() -> None:
+    reports: list[str] = []
+    Net.on_meta(3).materialize("cpu", seed=0, report=lambda report: reports.append(str(report)))
+    assert re.search(r"single\.layers\.0\.weight +float32 \[3, 3\] +initialiser +Foreign\.__init__\n", reports[0])
+    assert re.search(r"plain\.weight +float32 \[3, 3\] +initialiser +Linear\.reset_parameters\n", reports[0])
+
+
+class Reading(Foreign):
+    def __init__(self) -> None:
+        super().__init__(2)
+        if float(self.get_parameter("layers.0.weight").sum()) > 9:
+            raise ValueError
+
+
+class FromNumPy(Foreign):
+    def __init__(self) -> None:
+        super().__init__(2)
+        with torch.no_grad():
+            self.get_parameter("layers.0.bias").copy_(torch.from_numpy(numpy.random.rand(2)))
+
+
+class OfNumPy(Module):
+    child: FromNumPy = submodule(FromNumPy)
+
+
+class ByHand(Module):
+    child: Foreign
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.child = Foreign(2)
+
+
+@pytest.mark.parametrize(
+    ("cls", "why"),
+    [
+        (OfNumPy, r"OfNumPy\(\) draws from random or NumPy, whose numbers do not depend on the seed"),
+        (ByHand, r"ByHand has an __init__ of its own, whose arguments are not known any more"),
+    ],
+)
+def test_a_child_that_cannot_be_recorded_is_named(cls: type[Module], why: str) -> None:
+    with torch.device("meta"):
+        module = cls()
+    state = str(numpy.random.get_state())
+    with pytest.raises(RuntimeError, match=rf"child\.table, a buffer of \w+, .*\w+ initialises it, and {why}"):
+        module.materialize("cpu", seed=0)
+    assert str(numpy.random.get_state()) == state
+
+
+def test_a_constructor_that_reads_random_values_is_named_with_the_line() -> None:
+    with torch.device("meta"):
+        child = Foreign(2)
+
+    class Net(Module):
+        child: Foreign = submodule(lambda: child if torch.empty(()).is_meta else Reading())
+
+    with pytest.raises(
+        RuntimeError, match=r"reads random values, drawn by aten::uniform_ at .*test_constructed.py:\d+"
+    ):
+        Net.on_meta().materialize("cpu", seed=0)
+
+
+def test_a_child_that_was_exchanged_is_not_taken_for_the_one_that_the_constructor_makes() -> None:
+    net = Net.on_meta(3)
+    with torch.device("meta"):
+        net.single = Foreign(4)
+    with pytest.raises(RuntimeError, match=r"Net\(\) does not make single\.table as it is now"):
+        net.materialize("cpu", seed=0)
+    assert net.single.get_parameter("layers.0.weight").is_meta

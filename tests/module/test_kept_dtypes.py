@@ -1,0 +1,345 @@
+"""`keep_dtype=True`: what casts a module leaves the tensor or child, bit for bit."""
+
+from __future__ import annotations
+
+import copy
+import io
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+import torch
+from safetensors.torch import load_model, save_model
+from torch import Tensor, nn
+from torch.distributed.checkpoint.filesystem import FileSystemReader, FileSystemWriter
+from torch.distributed.checkpoint.state_dict import StateDictOptions, set_model_state_dict
+from torch.distributed.checkpoint.state_dict_loader import load
+from torch.distributed.checkpoint.state_dict_saver import save
+from torch.nn.utils import parametrize
+from torch.optim.swa_utils import AveragedModel
+
+from qten_gen import DeclarationError, Module, ModuleList, Sequential, buffer, fake_mode, param, sequential, submodule
+
+
+class Router(Module):
+    dim: int
+    gate: nn.Parameter = param("dim", "dim", initializer=nn.init.normal_, keep_dtype=True)
+    bias: nn.Parameter = param("dim", initializer=nn.init.normal_)
+
+
+class Net(Module):
+    dim: int = 4
+    scale: nn.Parameter = param("dim", "dim", initializer=nn.init.normal_)
+    decay: nn.Parameter = param("dim", initializer=nn.init.normal_, dtype=torch.float32, keep_dtype=True)
+    frequencies: Tensor = buffer("dim", initializer=nn.init.normal_, dtype=torch.float32, keep_dtype=True)
+    norm: nn.BatchNorm1d = submodule(nn.BatchNorm1d, "dim", dtype=torch.float32, keep_dtype=True)
+    routers: ModuleList[Router] = submodule(Router, "dim", repeat=2)
+    mlp: Sequential = sequential(submodule(nn.Linear, "dim", "dim"), keep_dtype=True)
+    gains: nn.ParameterList = param("dim", repeat=2, initializer=nn.init.normal_, keep_dtype=True)
+    steps: Tensor = buffer(initializer=nn.init.zeros_, dtype=torch.int64)
+
+
+class Plain(Module):
+    """The same without the word."""
+
+    dim: int = 4
+    scale: nn.Parameter = param("dim", "dim", initializer=nn.init.normal_)
+    decay: nn.Parameter = param("dim", initializer=nn.init.normal_, dtype=torch.float32)
+    norm: nn.BatchNorm1d = submodule(nn.BatchNorm1d, "dim")
+
+
+KEPT = ["decay", "frequencies", "norm", "mlp", "gains", "routers.0.gate", "routers.1.gate"]
+CAST = {"scale", "routers.0.bias", "routers.1.bias"}
+BF16 = torch.bfloat16
+
+
+class Outer(nn.Module):
+    """A plain module around a declared one."""
+
+    def __init__(self, inner: Module) -> None:
+        super().__init__()
+        self.inner = inner
+        self.head = nn.Linear(2, 2)
+
+
+def half_states(net: Module) -> dict[str, Tensor]:
+    return {name: value.to(BF16) if value.is_floating_point() else value for name, value in net.state_dict().items()}
+
+
+def loaded(net: Module, **how: bool) -> Module:
+    """The module after it has loaded a checkpoint that somebody has cast."""
+    net.load_state_dict(half_states(net), **how)
+    return net
+
+
+def with_gradients(net: Module) -> Module:
+    for parameter in net.parameters():
+        parameter.grad = torch.ones_like(parameter)
+    net.to(BF16)
+    assert all(parameter.grad is not None and parameter.grad.dtype == parameter.dtype for parameter in net.parameters())
+    return net
+
+
+def swapped(net: Module) -> Module:
+    torch.__future__.set_swap_module_params_on_conversion(True)
+    try:
+        return net.to(BF16)
+    finally:
+        torch.__future__.set_swap_module_params_on_conversion(False)
+
+
+def moved(net: Net) -> Module:
+    """To another device with a cast, and back."""
+    expected = copy.deepcopy(net.state_dict())
+    net.to("meta", BF16)
+    assert {net.decay.dtype, net.norm.weight.dtype} == {torch.float32}
+    net.load_state_dict(expected, assign=True)
+    return net.to(BF16)
+
+
+def compiled(net: Net) -> Module:
+    cast(nn.Module, torch.compile(net, backend="eager")).to(BF16)
+    return net
+
+
+def averaged(net: Module) -> Module:
+    return cast(Module, AveragedModel(net).to(BF16).module)
+
+
+def around(net: Module) -> Module:
+    outer = Outer(net)
+    outer.to(BF16)
+    assert outer.head.weight.dtype == BF16
+    return outer.inner
+
+
+def saved(net: Module) -> Module:
+    memory = io.BytesIO()
+    torch.save(net.to(BF16), memory)
+    memory.seek(0)
+    return cast(Module, torch.load(memory, weights_only=False))
+
+
+CASTS: dict[str, Callable[[Net], Module]] = {
+    "to(dtype)": lambda net: net.to(BF16),
+    "to(dtype=)": lambda net: net.to(dtype=BF16),
+    "to(device, dtype)": lambda net: net.to("cpu", BF16),
+    "to(tensor)": lambda net: net.to(torch.ones(1, dtype=BF16)),
+    "to(dtype, non_blocking)": lambda net: net.to(BF16, non_blocking=True),
+    "to another device": moved,
+    "half": lambda net: net.half().bfloat16(),
+    "bfloat16": lambda net: net.bfloat16(),
+    "float": lambda net: net.double().float().bfloat16(),
+    "double": lambda net: net.double().bfloat16(),
+    "_apply": lambda net: cast(
+        Module, net._apply(lambda tensor: tensor.to(BF16) if tensor.is_floating_point() else tensor)
+    ),
+    "from a module around it": around,
+    "in a list": lambda net: cast(Module, nn.ModuleList([net]).to(BF16)[0]),
+    "with gradients": with_gradients,
+    "with swapped parameters": swapped,
+    "compiled": compiled,
+    "averaged": averaged,
+    "deepcopy": lambda net: copy.deepcopy(net).to(BF16),
+    "copy": lambda net: copy.copy(net).to(BF16),
+    "pickle": lambda net: cast(Module, pickle.loads(pickle.dumps(net)).to(BF16)),
+    "torch.save": saved,
+}
+"""Ways to bfloat16 that leave the values of what is kept."""
+
+
+@pytest.fixture
+def net() -> Net:
+    torch.manual_seed(0)
+    return Net()
+
+
+def kept(net: Module) -> dict[str, Tensor]:
+    return {name: value.detach().clone() for name, value in net.state_dict().items() if name.startswith(tuple(KEPT))}
+
+
+@pytest.mark.parametrize("way", CASTS)
+def test_a_cast_leaves_what_is_kept(way: str, net: Net) -> None:
+    before = kept(net)
+    cast_net = CASTS[way](net)
+    assert {name for name, value in cast_net.state_dict().items() if value.dtype == BF16} == CAST
+    after = kept(cast_net)
+    assert all(value.dtype == before[name].dtype and torch.equal(value, before[name]) for name, value in after.items())
+    assert after.keys() == before.keys()
+
+
+LOADS: dict[str, Callable[[Net, Path], Module]] = {
+    "load_state_dict": lambda net, _: loaded(net),
+    "load_state_dict(assign=True)": lambda net, _: loaded(net, assign=True),
+    "load_state_dict(assign=True) on meta": lambda net, _: on_meta(net),
+    "set_model_state_dict": lambda net, _: set_states(net),
+    "torch.distributed.checkpoint": lambda net, folder: dcp(net, folder),
+    "safetensors": lambda net, folder: safetensors(net, folder),
+    "materialize(state_dict=)": lambda net, _: Net.on_meta().materialize(
+        "cpu", dtype=BF16, state_dict=half_states(net)
+    ),
+}
+"""Ways to load a checkpoint in bfloat16."""
+
+
+def on_meta(net: Net) -> Module:
+    states = half_states(net)
+    fresh = Net.on_meta()
+    fresh.load_state_dict(states, assign=True)
+    return fresh
+
+
+def set_states(net: Net) -> Module:
+    states: dict[str, Any] = dict(half_states(net))
+    set_model_state_dict(net, states, options=StateDictOptions(strict=True))
+    return net
+
+
+def dcp(net: Net, folder: Path) -> Module:
+    save(half_states(net), storage_writer=FileSystemWriter(folder), no_dist=True)
+    states = net.state_dict()
+    load(states, storage_reader=FileSystemReader(folder), no_dist=True)
+    net.load_state_dict(states)
+    return net
+
+
+def safetensors(net: Net, folder: Path) -> Module:
+    other = copy.deepcopy(net)
+    for tensor in (*other.parameters(), *other.buffers()):
+        if tensor.is_floating_point():
+            tensor.data = tensor.data.to(BF16)
+    save_model(other, str(folder / "net.safetensors"))
+    load_model(net, str(folder / "net.safetensors"))
+    return net
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("way", LOADS)
+def test_a_checkpoint_of_another_dtype_is_cast_to_what_is_kept(way: str, net: Net, tmp_path: Path) -> None:
+    expected = {name: value.to(BF16) for name, value in kept(net).items() if value.is_floating_point()}
+    found = kept(LOADS[way](net, tmp_path))
+    for name, value in expected.items():
+        assert (found[name].dtype, found[name].tolist()) == (torch.float32, value.float().tolist())
+
+
+def test_materialize_casts_nothing_that_is_kept() -> None:
+    net = Net.on_meta().materialize("cpu", seed=0, dtype=BF16)
+    plain = Net.on_meta().materialize("cpu", seed=0)
+    assert {name for name, value in net.state_dict().items() if value.dtype == BF16} == CAST
+    assert all(torch.equal(value, kept(plain)[name]) for name, value in kept(net).items())
+
+
+def test_a_cast_on_fake_tensors_leaves_what_is_kept() -> None:
+    with fake_mode():
+        net = Net().to(BF16)
+    assert {name for name, value in net.state_dict().items() if value.dtype == BF16} == CAST
+
+
+def test_a_cast_to_a_type_leaves_integers_that_are_kept() -> None:
+    class Counter(Module):
+        steps: Tensor = buffer(initializer=nn.init.zeros_, dtype=torch.int64, keep_dtype=True)
+
+    assert Counter().type(torch.float64).steps.dtype == torch.int64
+
+
+def test_the_kept_dtype_is_that_of_the_tensor_when_it_is_cast() -> None:
+    assert Net(dtype=torch.float64).routers[0].gate.dtype == torch.float64
+    assert Net(dtype=torch.float64).to(BF16).routers[0].gate.dtype == torch.float64
+
+
+def test_a_child_that_is_replaced_is_kept_too(net: Net) -> None:
+    net._modules["norm"] = nn.Sequential(nn.Linear(2, 2))
+    assert net.to(BF16).state_dict()["norm.0.weight"].dtype == torch.float32
+
+
+class Doubled(nn.Module):
+    def forward(self, tensor: Tensor) -> Tensor:
+        return tensor * 2
+
+
+@pytest.mark.parametrize("name", ["gate", "bias"])
+def test_a_parametrized_tensor_is_kept_if_its_own_is(name: str) -> None:
+    router = Router(2)
+    parametrize.register_parametrization(router, name, Doubled())
+    router.to(BF16)
+    assert router.gate.dtype == torch.float32
+    assert router.bias.dtype == BF16
+
+
+def test_ties_of_a_kept_tensor_hold_and_are_kept() -> None:
+    class Tied(Module):
+        router: Router = submodule(Router, 2)
+        head: nn.Parameter = param(tie="router.gate")
+
+    tied = Tied()
+    tied.to(BF16)
+    assert tied.head is tied.router.gate
+    assert tied.head.dtype == torch.float32
+    tied.load_state_dict(half_states(tied), assign=True)
+    assert tied.head is tied.router.gate
+    assert (tied.head.dtype, tied.router.bias.dtype) == (torch.float32, BF16)
+
+
+def test_memory_format_and_device_change_where_the_dtype_stays() -> None:
+    class Convolution(Module):
+        conv: nn.Conv2d = submodule(nn.Conv2d, 3, 3, 3, keep_dtype=True)
+
+    module = Convolution().to(BF16, memory_format=torch.channels_last)  # type: ignore[call-overload] # as torch has it
+    assert module.conv.weight.dtype == torch.float32
+    assert module.conv.weight.is_contiguous(memory_format=torch.channels_last)
+    assert module.to("meta", BF16).conv.weight.device.type == "meta"
+    assert module.conv.weight.dtype == torch.float32
+
+
+def test_a_parameter_stays_the_object_that_it_is(net: Net) -> None:
+    decay, memory = net.decay, net.decay.data_ptr()
+    net.to(BF16)
+    assert net.decay is decay
+    assert net.decay.data_ptr() == memory
+
+
+def test_a_derived_tensor_follows_what_is_cast() -> None:
+    assert Net._dtype_device_source is None
+    assert Net().kept_names() == KEPT
+
+
+def test_names_of_what_is_kept() -> None:
+    class Whole(Module):
+        net: Net = submodule(Net)
+        router: Router = submodule(Router, 2, keep_dtype=True)
+
+    assert Whole().kept_names() == ["router", *(f"net.{name}" for name in KEPT)]
+    assert Plain().kept_names() == []
+
+
+def test_without_the_word_a_cast_is_torchs() -> None:
+    assert Plain._kept == ()
+    assert {value.dtype for value in Plain().to(BF16).parameters()} == {BF16}
+
+
+def test_a_subclass_keeps_what_it_does_not_declare_anew() -> None:
+    class Heir(Router):
+        extra: nn.Parameter = param("dim", initializer=nn.init.ones_)
+
+    class Other(Router):
+        gate: nn.Parameter = param("dim", "dim", initializer=nn.init.ones_)
+
+    assert Heir(2).kept_names() == ["gate"]
+    assert Other(2).kept_names() == []
+
+
+def test_a_tied_parameter_has_the_word_of_the_other() -> None:
+    with pytest.raises(DeclarationError, match="both tie and keep_dtype"):
+
+        class Tied(Module):
+            weight: nn.Parameter = param(2, initializer=nn.init.ones_)
+            head: nn.Parameter = param(tie="weight", keep_dtype=True)  # type: ignore[call-overload] # the mistake
+
+
+def test_the_word_is_true_or_false() -> None:
+    with pytest.raises(DeclarationError, match="keep_dtype must be True or False, got 1"):
+
+        class Wrong(Module):
+            norm: nn.LayerNorm = submodule(nn.LayerNorm, 2, keep_dtype=1)  # type: ignore[call-overload] # the mistake
