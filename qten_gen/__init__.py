@@ -33,6 +33,7 @@ _HOMES = {
     "buffer": "runtime.declaring.parameters",
     "check": "runtime.declaring.arithmetic",
     "choice": "runtime.declaring.children",
+    "compare": "runtime.module.comparing",
     "const": "runtime.declaring.fields",
     "deferred_init": "large_models.deferred.deferred_init",
     "derived": "runtime.declaring.arithmetic",

@@ -26,6 +26,7 @@ from .runtime.declaring.in_memory import StaleWarning as StaleWarning
 from .runtime.declaring.parameters import buffer as buffer
 from .runtime.declaring.parameters import param as param
 from .runtime.declaring.virtual_fields import virtual as virtual
+from .runtime.module.comparing import compare as compare
 from .runtime.module.functional import Functional as Functional
 from .runtime.module.selecting import audit as audit
 from .runtime.module.selecting import partition as partition
@@ -76,6 +77,7 @@ __all__ = [
     "buffer",
     "check",
     "choice",
+    "compare",
     "const",
     "deferred_init",
     "derived",

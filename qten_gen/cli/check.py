@@ -6,12 +6,10 @@ import gc
 from time import perf_counter
 from typing import TextIO
 
-from .. import __version__
 from ..model.diagnostics import Diagnostic
 from ..project.config import Settings
 from ..project.judging import judged
 from ..project.paths import read_all
-from ..project.settings_table import DOCUMENTS
 from ..report import report
 from ..run.run import parts
 from ..tools.check.remembered import check_again
@@ -48,12 +46,12 @@ def check(options: CheckOptions, out: TextIO, err: TextIO) -> int:
         found += judged(checked.findings, part.config)
         classes, files = classes + checked.classes, files + checked.files
     form = output_format(options, config)
-    if (found and not options.quiet) or form in DOCUMENTS:
+    if (found and not options.quiet) or form == "json":
         shown, _ = from_top(form, found, ())
-        out.write(report(form, shown, color=options.color.enabled(out), version=__version__))
+        out.write(report(form, shown, color=options.color.enabled(out)))
         out.write("\n" if form == "full" else "")
     err.writelines(f"error: {failure}\n" for failure in failures)
-    messages = err if form in DOCUMENTS else out
+    messages = err if form == "json" else out
     told = f"{count(len(found), 'finding')} in {count(classes, 'module')} of {count(files, 'file')}"
     messages.write(f"{told} in {perf_counter() - started:.2f}s\n")
     return MISUSE if failures else FOUND if found else DONE

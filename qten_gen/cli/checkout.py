@@ -9,15 +9,13 @@ from ..common.records import replace
 from ..model.diagnostics import Diagnostic
 from ..report import StaleFile
 
-_FROM_TOP = ("github", "sarif")
-
 
 def from_top(
     form: str, diagnostics: Sequence[Diagnostic], files: Sequence[StaleFile]
 ) -> tuple[Sequence[Diagnostic], Sequence[StaleFile]]:
     """The findings with the paths that a format needs. They are as before outside of continuous integration."""
     top = os.environ.get("GITHUB_WORKSPACE")
-    if not top or form not in _FROM_TOP:
+    if not top or form != "github":
         return diagnostics, files
     root = os.path.join(os.path.realpath(top), "")
     return (

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from ..model.diagnostics import Diagnostic
-    from ..project.config import Settings
+    from ..project.config import Config, Settings
     from ..run.run import Outcome
     from .options import Options
     from .parser import CommandOptions
@@ -175,23 +175,33 @@ def _generate(options: Options, started: float, began: int, out: TextIO, err: Te
     config = settings.of(options.paths[0] if options.paths else ".")
     from ..run.run import run
     from .printing import print_outcome
-    from .progress import Progress
 
     paths = given_paths(options.paths, config)
     writes, explains = options.mode == "write", needs_reasons(options, config)
-    with Progress(err, options.quiet) as told:
-        outcome = run(paths, settings, writes, explains, told)
+    outcome = run(paths, settings, writes, explains)
     mended: tuple[Diagnostic, ...] = ()
     if options.fix and any(item.fix is not None for item in outcome.diagnostics):
         from ..run.fixing import fix
 
         outcome, mended = fix(outcome, paths, lambda: run(paths, settings, writes, explains))
     print_outcome(outcome, options, config, perf_counter() - started, out, err, mended)
-    if outcome.glance is not None and config.output_format is None:
+    stale = _stale_locks(config, err)
+    if outcome.glance is not None and config.output_format is None and not stale:
         from .glance import remember
 
         remember(outcome, outcome.glance, options.paths, began)
     return _status(outcome, options)
+
+
+def _stale_locks(config: Config, err: TextIO) -> bool:
+    """Name the locks that may be stale, from digests of declarations alone."""
+    if not config.locks:
+        return False
+    from .lock import may_be_stale
+
+    found = may_be_stale(config)
+    err.writelines(f"note: {path} may be stale: run qten-gen lock\n" for path in found)
+    return bool(found)
 
 
 def _check_text(options: Options, name: str, settings: Settings, out: TextIO, err: TextIO) -> int:

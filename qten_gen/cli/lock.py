@@ -26,6 +26,8 @@ def lock(options: LockOptions, out: TextIO, err: TextIO) -> int:
     config = load(".")
     targets = _targets(options.targets, config.locks)
     root = config.root or "."
+    if options.load is not None:
+        return _load(options.load, targets, root, out)
     from ..tools.lock.unchanged import Seen, remember, unchanged
 
     seen = unchanged(root)
@@ -34,7 +36,7 @@ def lock(options: LockOptions, out: TextIO, err: TextIO) -> int:
     if stale:
         from ..tools.lock.keeping import Keeper
 
-        keeper = Keeper(_roots(config), check=options.check, accept=options.accept)
+        keeper = Keeper(root, _roots(config), check=options.check, accept=options.accept, fix=options.fix)
         for target in stale:
             kept = keeper.keep(target, lock_path(root, target))
             if kept.files is None or not options.quiet:
@@ -52,6 +54,38 @@ def lock(options: LockOptions, out: TextIO, err: TextIO) -> int:
     if fresh and not options.quiet:
         out.write(f"{fresh} {'lock' if fresh == 1 else 'locks'} unchanged\n")
     return status
+
+
+def _load(file: str, targets: Sequence[str], root: str, out: TextIO) -> int:
+    """Hold a checkpoint against the lock of one model."""
+    if len(targets) > 1:
+        raise UsageError(f"name the model that {file} is loaded into: {' or '.join(map(_name, targets))}")
+    from ..tools.lock.headers import HeaderError, header
+    from ..tools.lock.loading import held
+    from ..tools.lock.text import LockError, read
+
+    path = lock_path(root, targets[0])
+    try:
+        with open(path, encoding="utf-8") as locked:
+            lock = read(locked.read())
+        stored = header(file)
+    except OSError as error:
+        raise UsageError(f"cannot read {error.filename}: {error.strerror}") from None
+    except (LockError, HeaderError) as error:
+        raise UsageError(str(error) if isinstance(error, HeaderError) else f"{path}: {error}") from None
+    found = held(stored, lock)
+    says = "does not fit" if found.fails else "loads, and differs from" if found.differences else "fits"
+    out.write(f"{file} {says} {path}\n")
+    out.writelines(f"{line}\n" for line in found.lines())
+    return FOUND if found.fails else DONE
+
+
+def may_be_stale(config: Config) -> list[str]:
+    """The locks of the settings whose declarations have changed since they were written, without a look at the code."""
+    root = config.root or "."
+    from ..tools.lock.digests import stale
+
+    return list(stale((lock_path(root, target) for target in config.locks), root))
 
 
 def _misspelt(config: Config, root: str, targets: Sequence[str]) -> Iterator[str]:

@@ -8,7 +8,6 @@ from enum import Enum
 from typing import Literal, NamedTuple, TextIO
 
 from ..project.config import Config, source_paths
-from ..project.settings_table import DOCUMENTS
 from .color import wants_color
 
 COMMANDS = ("init", "check", "doctor", "explain", "show", "inspect", "lock", "adopt", "stubs", "lsp")
@@ -105,6 +104,9 @@ class LockOptions:
     targets: list[str]
     check: bool
     accept: bool
+    fix: bool
+    load: str | None
+    """The checkpoint that is held against a lock."""
     quiet: bool
 
 
@@ -194,4 +196,4 @@ def needs_reasons(options: Options, config: Config) -> bool:
 
 def lists_stale_files(form: str, options: Options) -> bool:
     """Whether a format lists the outputs that are out of date. Most do not if the run writes them."""
-    return form == "json" or (form in ("github", *DOCUMENTS) and options.mode != "write")
+    return form == "json" or (form == "github" and options.mode != "write")

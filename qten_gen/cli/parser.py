@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from .. import __version__
-from ..project.settings_table import DOCUMENTS, OUTPUT_FORMATS
+from ..project.settings_table import OUTPUT_FORMATS
 from .help_texts import DESCRIPTIONS, EPILOGS
 from .misuse import UsageError, near_option
 from .options import (
@@ -92,8 +92,8 @@ def _conflict(options: Options) -> str | None:
         return "--fix cannot write to standard input"
     if options.watch and takes_text:
         return "--watch cannot be combined with standard input"
-    if options.watch and options.output_format in DOCUMENTS:
-        return f"--watch cannot be combined with --output-format {options.output_format}, which is a single document"
+    if options.watch and options.output_format == "json":
+        return "--watch cannot be combined with --output-format json, which is a single document"
     return None
 
 
@@ -270,6 +270,8 @@ def _lock(parser: _Parser) -> None:
     add("targets", nargs="*", help=argparse.SUPPRESS)
     add("--check", action="store_true", help="write nothing; list what has changed, and exit with 1 if anything has")
     add("--accept", action="store_true", help="write changes although no class has a higher version")
+    add("--fix", action="store_true", help="raise the versions that have to be, and write what migrate follows")
+    add("--load", metavar="FILE", help="hold a checkpoint against the lock: its header alone, and nothing is imported")
     add("-q", "--quiet", action="store_true", help="print nothing about locks that are up to date")
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, TextIO
 from ..project.apply import Change
 from ..project.config import Config
 from ..project.output_names import source_of
-from ..project.settings_table import DOCUMENTS
 from ..run.run import Outcome
 from .options import Options, lists_stale_files, output_format
 from .summary import summary
@@ -34,7 +33,7 @@ def print_outcome(
 ) -> None:
     """Print the outcome of a run that took `seconds` seconds, and what `--fix` has mended. The last line begins with `at`."""
     form = output_format(options, config)
-    messages = err if options.mode == "diff" or form in DOCUMENTS else out
+    messages = err if options.mode == "diff" or form == "json" else out
     _print_diagnostics(outcome, options, form, err if options.mode == "diff" else out)
     if options.mode == "diff":
         from ..project.apply import diff
@@ -73,14 +72,13 @@ def _print_diagnostics(outcome: Outcome, options: Options, form: str, out: TextI
     """Print the diagnostics, with `--quiet` only the errors. A document is printed even if there are none."""
     shown = [item for item in outcome.diagnostics if item.is_error or not options.quiet]
     stale = _stale_files(outcome) if lists_stale_files(form, options) else ()
-    if shown or stale or form in DOCUMENTS:
-        from .. import __version__
+    if shown or stale or form == "json":
         from ..report import report
         from .checkout import from_top
 
         found, files = from_top(form, shown, stale)
         color = options.color.enabled(out)
-        out.write(report(form, found, files, color=color, version=__version__, page=_page))
+        out.write(report(form, found, files, color=color))
         if form == "full":
             out.write("\n")
 
@@ -93,12 +91,6 @@ def _stale_files(outcome: Outcome) -> Sequence[StaleFile]:
         StaleFile(item.path, source_of(item.path), item.kind, outcome.reasons.get(item.path, ""))
         for item in outcome.changes
     ]
-
-
-def _page(code: str) -> str:
-    from ..rules import RULES
-
-    return next((rule.__doc__ or "" for rule in RULES if rule.KIND.code == code), "")
 
 
 def _print_changes(outcome: Outcome, options: Options, out: TextIO) -> None:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO
 from ..project.config import ConfigError, Settings
 from ..project.files import PathError
 from ..project.output_names import is_output
-from ..project.settings_table import DOCUMENTS
 from ..project.stale import read_output
 from ..project.temporary import is_temporary
 from ..project.walk import EXCLUDED
@@ -165,7 +164,7 @@ def _print_run(options: Options, written: dict[str, bytes | None], out: TextIO, 
         err.write(f"{at}error: {error}\n")
     else:
         _note(outcome, written)
-        if output_format(options, config) in DOCUMENTS:
+        if output_format(options, config) == "json":
             options = options._replace(output_format="concise")
         print_outcome(outcome, options, config, time.perf_counter() - started, out, err, at=at)
     out.flush()

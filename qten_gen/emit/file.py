@@ -35,8 +35,7 @@ class PythonFileView(NamedTuple):
 
 def python_file(file: FileDecl) -> PythonFileView:
     """The generated module of a source file."""
-    variables = frozenset(name for source in file.sources.values() for name in source.type_variables)
-    classes = _python_classes(file.declarations, variables, _siblings(file))
+    classes = _python_classes(file.declarations, file.type_variables, _siblings(file))
     aliases = _used(classes, "annotations", "_rt", "_t")
     return PythonFileView(
         summary=f"Concrete classes for the declarations in `{source_name(file)}`.",

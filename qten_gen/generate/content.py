@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from ..common.digests import digest
 from ..common.records import fields, is_record
-from ..model import NodePath, SourceFile
+from ..model import ClassSource, MethodSource, NodePath, SourceFile
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -24,6 +24,47 @@ def content_digest(readings: Collection[SourceFile], asked: Collection[str]) -> 
     """
     text = repr((_plain(tuple(readings)), sorted(asked)))
     return digest(text.encode("utf-8", "surrogatepass"))
+
+
+def part_digests(first: SourceFile, last: SourceFile) -> dict[str, str]:
+    """The digest of what a file says of each of its names, as it is read for the first and for the last time.
+
+    What has no name, such as star imports, stands under the empty name. `__all__`, handlers and suppressions are left out: who
+    asks for them depends on the whole file.
+    """
+    parts: dict[str, list[object]] = {"": []}
+    for reading in (first, last):
+        parts[""] += (reading.module, reading.is_package, reading.star_imports, reading.has_star_import)
+        parts[""].append(sorted(reading.type_variables))
+        for attribute in _BY_NAME:
+            for name, said in _named(getattr(reading, attribute)):
+                parts.setdefault(name.partition(".")[0], []).append((attribute, name, said))
+    return {name: digest(repr(said).encode("utf-8", "surrogatepass"))[:16] for name, said in parts.items()}
+
+
+_BY_NAME = (
+    "classes inner repeated functions variables imports aliases alternatives constants nested type_variables makers names"
+).split()
+"""The attributes of a file that say something of single names."""
+
+
+def _named(value: object) -> Iterator[tuple[str, object]]:
+    """What such an attribute says, name by name."""
+    if isinstance(value, Mapping):
+        yield from ((name, _plain(item)) for name, item in value.items())
+    elif isinstance(value, frozenset):
+        yield from ((name, None) for name in sorted(value))
+    elif isinstance(value, tuple):
+        yield from ((_name_of(item), _plain(item)) for item in value)
+
+
+def _name_of(item: object) -> str:
+    match item:
+        case ClassSource():
+            return item.qualname
+        case MethodSource() | (str(), _):
+            return item.name if isinstance(item, MethodSource) else str(item[0])
+    raise TypeError(item)
 
 
 def _plain(value: object) -> object:

@@ -49,7 +49,10 @@ class Examination:
         waiting, seen = [path], {path}
         while waiting:
             current = waiting.pop()
-            examined = self.of(current)
+            with self._program.lookups.recorded():  # whether it is broken is the only look-up
+                examined = self.of(current)
+            if current != path:
+                self._program.lookups.note(f"+{self._readings.graph.origins[current].module}")
             found |= examined.unread
             if examined.is_broken and current != path:
                 found.add(current)
@@ -105,7 +108,8 @@ class Examination:
     def _unread(self, lookups: Iterable[str]) -> frozenset[str]:
         if not self._readings.unread:
             return frozenset()
-        found = (self._readings.graph.relevant_file(self._view, name) for name in lookups)
+        modules = {name.partition(":")[0] for name in lookups}
+        found = (self._readings.graph.relevant_file(self._view, module) for module in modules)
         return frozenset(path for path in found if path is not None and path in self._readings.unread)
 
 

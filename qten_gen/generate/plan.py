@@ -7,9 +7,10 @@ one file triggers becomes a `Crash`, and the other files are still generated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ..common.records import field, record
+from ..link.lookups import widest
 from ..model import FileDecl
 from ..model.diagnostics import Diagnostic, ordered
 from ..project.header import is_ours
@@ -22,9 +23,6 @@ from .obstacles import obstacles, unknown_root
 from .outputs import render_outputs
 from .readings import Readings
 from .unresolved_imports import unresolved_imports
-
-Told = Callable[[int, int], None]
-"""What is told how many files of how many are done."""
 
 
 @record(frozen=True, slots=True)
@@ -76,7 +74,6 @@ def plan(
     targets: Collection[str] | None = None,
     graph: SourceGraph | None = None,
     readings: Readings | None = None,
-    progress: Told | None = None,
 ) -> Plan:
     """Plan the outputs of `targets`, given the outputs that exist.
 
@@ -87,17 +84,13 @@ def plan(
         graph: The sources of the run and their imports. None means that `sources` are all sources, and that a folder is a
             package if its `__init__.py` is one of them.
         readings: What has been read of them already.
-        progress: Is told before each target how many of how many are done.
     """
     known = graph or graph_from_texts(sources, {source_of(path) for path in existing})
     wanted = frozenset(known.origins if targets is None else targets)
     known_readings = readings or Readings(sources, known)
     examinations: dict[View, Examination] = {}
     plans: dict[str, _FilePlan] = {}
-    relevant = sorted(wanted & known.relevant)
-    for done, path in enumerate(relevant):
-        if progress is not None:
-            progress(done, len(relevant))
+    for path in sorted(wanted & known.relevant):
         view = known.view(path)
         if view not in examinations:
             examinations[view] = Examination(known_readings, path)
@@ -141,7 +134,7 @@ def _plan_file(path: str, examination: Examination, readings: Readings, existing
         if blocked:
             found += [item for blocker in sorted(blocking) for item in examination.of(blocker).found]
     keeps = declares or broken or bool(blocking)
-    return _FilePlan(outputs, tuple(found), blocking, blocked, keeps, frozenset(lookups), linked)
+    return _FilePlan(outputs, tuple(found), blocking, blocked, keeps, widest(lookups), linked)
 
 
 def _unresolved(

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ..link.import_context import Asked
+from ..link.lookups import widest
 from ..link.program import Library, Program, Reading
 from ..model import ImportContext, SourceFile
 from ..model.constructed import FoundClass
 from ..model.diagnostics import SYNTAX_ERROR, UNDECODABLE_FILE, Diagnostic
 from ..project.import_graph import Handlers, SourceGraph, View
 from ..read.module import read
-from .content import content_digest
+from .content import content_digest, part_digests
 from .crashes import Crash, attempt
 from .other_classes import OtherClasses
 
@@ -36,6 +37,7 @@ class Readings:
         self._readings: dict[str, Reading] = {}
         self._programs: dict[View, Program] = {}
         self._contents: dict[str, str] = {}
+        self._parts: dict[str, Mapping[str, str]] = {}
         self._handlers: dict[str, Handlers] = {}
         self._registering: dict[str, list[str]] | None = None
         self._heads = graph.heads
@@ -51,19 +53,28 @@ class Readings:
     def content(self, path: str) -> str:
         """The digest of what a file says (see `content`)."""
         if path not in self._contents:
-            reading = self._reading(path)
-            found = [reading.file]
-            program = self.program(path)
-            with program.lookups.recorded():
-                again = program.written(reading.file.module)
-            if again is not None and again is not reading.file and again.path == path:
-                found.append(again)
-            self._contents[path] = UNREAD if path in self.unread else content_digest(found, reading.asked)
+            asked = self._reading(path).asked
+            self._contents[path] = UNREAD if path in self.unread else content_digest(self._versions(path), asked)
         return self._contents[path]
 
-    def know_contents(self, contents: Mapping[str, str]) -> None:
+    def parts(self, path: str) -> Mapping[str, str]:
+        """The digests of what a file says of each of its names."""
+        if path not in self._parts:
+            found = self._versions(path)
+            self._parts[path] = {"": UNREAD} if path in self.unread else part_digests(found[0], found[-1])
+        return self._parts[path]
+
+    def _versions(self, path: str) -> list[SourceFile]:
+        """A file as it is read for the first time and, if other files change that, for the second time."""
+        first, program = self._reading(path).file, self.program(path)
+        with program.lookups.recorded():
+            again = program.written(first.module)
+        return [first, again] if again is not None and again is not first and again.path == path else [first]
+
+    def know_contents(self, contents: Mapping[str, str], parts: Mapping[str, Mapping[str, str]]) -> None:
         """Take over digests of what files say."""
         self._contents.update(contents)
+        self._parts.update(parts)
 
     def handlers(self, path: str) -> Handlers:
         """What a file registers handlers for."""
@@ -73,7 +84,7 @@ class Readings:
                 owners = attempt(self.crashes, path, "linking", program.owners, module) or ()
             view = self.graph.view(path)
             found = {owner for name in owners if (owner := self.graph.relevant_file(view, name)) is not None}
-            self._handlers[path] = Handlers(tuple(sorted(found)), frozenset(lookups))
+            self._handlers[path] = Handlers(tuple(sorted(found)), widest(lookups))
         return self._handlers[path]
 
     def know(self, handlers: Mapping[str, Handlers]) -> None:

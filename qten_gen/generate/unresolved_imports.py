@@ -44,7 +44,9 @@ def _bases(
 ) -> Iterator[Diagnostic]:
     """The error for a class that may be a declaration: it uses specifiers, something was generated for it, or its base is one."""
     was_generated = re.search(rb"(?m)^class %s\b" % re.escape(generated_class(cls.name).encode()), generated)
-    may_be_declared = bool(was_generated) or any(field.specifier for field in cls.fields)
+    may_be_declared = bool(was_generated) or any(
+        field.specifier and not field.specifier.of_dataclasses for field in cls.fields
+    )
     for base in cls.bases:
         for name in (base.name, *ancestors(base.name)):
             module = _module(name, unresolved)

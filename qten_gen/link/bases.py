@@ -214,6 +214,7 @@ class Ancestry:
             return None
         target, rest = located
         head = rest.partition(".")[0]
+        self._lookups.note_name(target.module, "__getattr__")
         if head in target.names or "__getattr__" in target.names or target.has_star_import:
             return None
         if target.is_package and head != rest:

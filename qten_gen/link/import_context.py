@@ -12,10 +12,14 @@ from typing import Protocol
 
 from ..common.module_names import absolute
 from ..model import ImportContext, ImportedName, SourceFile, language
+from .lookups import Lookups
 
 
 class Modules(Protocol):
     """The modules of a run, as they are read for the first time."""
+
+    lookups: Lookups
+    """Are told what the files are asked for: single names, or all that they export."""
 
     def first(self, module: str) -> SourceFile | None:
         """The first reading of a module; None for a module outside the run."""
@@ -88,6 +92,7 @@ class Exports:
         for star in file.star_imports:
             source = self._modules.first(absolute(star, file.module, file.is_package))
             if source is not None:
+                self._modules.lookups.note(source.module)
                 yield star, source
 
     def _is_complete(self, file: SourceFile) -> bool:
@@ -135,6 +140,7 @@ class Exports:
             if (file.module, name) in seen:
                 continue
             seen.add((file.module, name))
+            self._modules.lookups.note_name(file.module, name)
             imported = file.imports.get(name)
             if imported is not None and all(cls.name != name for cls in file.classes):
                 waiting += self._imported(file, imported)

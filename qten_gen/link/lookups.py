@@ -3,6 +3,8 @@
 The answer for a file depends on the answers to its look-ups, and on nothing else. A look-up is a text:
 
 * `shop.model`: the content of the file that is this module, if there is one;
+* `shop.model:Batch`: what this file says of one of its names, and of no other;
+* `+shop.model`: whether an error keeps this file from being generated;
 * `?shop.model`: whether there is such a file, and whether it is a package;
 * `shop.`: whether any file is a module of that name or below it;
 * `@shop.model`: the files that register handlers for Modules of this file;
@@ -11,7 +13,7 @@ The answer for a file depends on the answers to its look-ups, and on nothing els
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -20,6 +22,15 @@ _V = TypeVar("_V")
 
 Remembered = dict[_K, tuple[_V, frozenset[str]]]
 """Results by key, each with the look-ups that it took."""
+
+
+def widest(names: Collection[str]) -> frozenset[str]:
+    """The look-ups without those of single names of a file whose whole content is another.
+
+    >>> sorted(widest({"shop.model", "shop.model:Batch", "shop.base:Base"}))
+    ['shop.base:Base', 'shop.model']
+    """
+    return frozenset(name for name in names if ":" not in name or name.partition(":")[0] not in names)
 
 
 class Lookups:
@@ -31,6 +42,10 @@ class Lookups:
     def note(self, name: str) -> None:
         """Add a look-up to the innermost computation."""
         self._open[-1].add(name)
+
+    def note_name(self, module: str, name: str) -> None:
+        """Add the look-up of a name of a file, by the first part of the name; an empty name stands for what has no name."""
+        self.note(f"{module}:{name.partition('.')[0]}")
 
     def add(self, names: Iterable[str]) -> None:
         """Add several look-ups."""

@@ -10,6 +10,7 @@ from ..common.records import replace
 from ..model import DYNAMIC, ClassSource, SourceFile, TypeExpr, union
 from ..model.field_kinds import is_tensor
 from ..read.names import Scope
+from .lookups import Lookups
 
 _LONGEST_CHAIN = 50
 """How many imports and aliases lead from a name to its definition at most: `a = a.b` leads to `a.b.b.b`."""
@@ -21,11 +22,12 @@ _NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 class Names:
     """The names in the files of a run. A qualified name is `module.name`. A reexported class has several.
 
-    `find` returns the file of a module; None for a module outside the run.
+    `find` returns the file of a module; None for a module outside the run. `lookups` are told the names that files are asked for.
     """
 
-    def __init__(self, find: Callable[[str], SourceFile | None]) -> None:
+    def __init__(self, find: Callable[[str], SourceFile | None], lookups: Lookups | None = None) -> None:
         self.find = find
+        self._lookups = lookups or Lookups()
         self._known: dict[str, tuple[Scope, Mapping[str, ClassSource]]] = {}
 
     def class_of(self, qualified: str) -> tuple[SourceFile, ClassSource] | None:
@@ -34,6 +36,8 @@ class Names:
         file = self.find(module) if module else None
         if file is None:
             file, name = self.locate(qualified) or (None, "")
+        else:
+            self._lookups.note_name(file.module, name)
         cls = self._of(file)[1].get(name) if file is not None else None
         return None if file is None or cls is None else (file, cls)
 
@@ -43,11 +47,13 @@ class Names:
         for length in range(len(parts) - 1, 0, -1):
             file = self.find(".".join(parts[:length]))
             if file is not None:
+                self._lookups.note_name(file.module, parts[length])
                 return file, ".".join(parts[length:])
         return None
 
     def meaning(self, name: str, file: SourceFile) -> str:
         """The resolved name for a name as written in a file."""
+        self._lookups.note_name(file.module, name)
         return self.resolve(self._of(file)[0].resolve(name))
 
     def resolve(self, qualified: str) -> str:

@@ -75,8 +75,8 @@ class Program:
         self._with_inner = with_inner
         self._written: Remembered[str, SourceFile | None] = {}
         self._read: Remembered[str, SourceFile | None] = {}
-        self._written_names = Names(self.written)
-        self.names = Names(self.find)
+        self._written_names = Names(self.written, self.lookups)
+        self.names = Names(self.peek, self.lookups)
         self.ancestry = Ancestry(self.names, self.lookups)
         self._declarations = Declarations(self.names, self.ancestry, self._handlers, self.lookups)
         self._functionals = Functionals(self.names, self.ancestry, self._declarations)
@@ -88,10 +88,20 @@ class Program:
 
     def find(self, module: str) -> SourceFile | None:
         """The file of a module, read with what it has to know of other files, and with the values of constants."""
+        found = self.peek(module)
+        if found is not None:
+            self.lookups.note(module)
+        return found
+
+    def peek(self, module: str) -> SourceFile | None:
+        """The same, for who notes what the file is asked for: that it exists is the only look-up."""
         return self.lookups.once(self._read, module, self._find) if self._is_known(module) else None
 
     def written(self, module: str) -> SourceFile | None:
-        """The file of a module, read with what it has to know of other files to resolve names. Constants stay names."""
+        """The file of a module, read with what it has to know of other files to resolve names. Constants stay names.
+
+        As with `peek`, the only look-up is that it exists. The same holds for `first`.
+        """
         return self.lookups.once(self._written, module, self._read_again) if self._is_known(module) else None
 
     def first(self, module: str) -> SourceFile | None:
@@ -131,7 +141,9 @@ class Program:
             own,
             functionals,
             related=_Lazy(self.declaration, listed),
-            sources=_Lazy(self.find, [name for name in mentioned if name and self.find(name) is not None]),
+            sources=_Lazy(self.find, ()),
+            packages=_Lazy(self.is_package, ()),
+            type_variables=frozenset(name for module in mentioned for name in self._type_variables(module)),
             classes=_Lazy(self._class_source, ()),
             constructors=_Lazy(self._constructor, ()),
             meanings=_Lazy(self._meaning, ()),
@@ -149,6 +161,13 @@ class Program:
             for home, name in filter(None, located)
             if name in home.nested or any(cls.name == name for cls in home.classes)
         )
+
+    def _type_variables(self, module: str) -> Iterable[str]:
+        found = self.peek(module) if module else None
+        if found is None:
+            return ()
+        self.lookups.note_name(module, "")
+        return found.type_variables
 
     def _class_source(self, qualified: str) -> ClassSource | None:
         found = self.names.class_of(qualified)
@@ -171,7 +190,7 @@ class Program:
     def _meaning(self, reference: str) -> str | None:
         """The qualified name that a name of a file stands for: `shop.model:Batch`."""
         module, _, name = reference.partition(":")
-        file = self.find(module)
+        file = self.peek(module)
         return None if file is None else self.names.meaning(name, file)
 
     def _is_known(self, module: str) -> bool:
@@ -183,7 +202,7 @@ class Program:
         return False
 
     def _reading(self, module: str) -> Reading | None:
-        self.lookups.note(module)
+        self.lookups.note(f"?{module}")
         return self._library.reading(module)
 
     def _find(self, module: str) -> SourceFile | None:

@@ -184,7 +184,11 @@ class FileDecl:
     """All declarations of the run by qualified name. Iteration gives only those of the file, and of the Modules that it registers
     handlers for."""
     sources: Mapping[str, SourceFile] = field(default_factory=dict)
-    """All files of the run by module name. Iteration gives only those that the declarations mention directly."""
+    """All files of the run by module name. They cannot be listed."""
+    packages: Mapping[str, bool] = field(default_factory=dict, compare=False)
+    """Whether the modules of the run are packages. They cannot be listed."""
+    type_variables: frozenset[str] = frozenset()
+    """The type variables of the files that the declarations mention directly."""
     classes: Mapping[str, ClassSource] = field(default_factory=dict)
     """The class statements of the run by qualified name, declarations or not. They cannot be listed."""
     constructors: Mapping[str, str] = field(default_factory=dict, compare=False)
@@ -196,4 +200,4 @@ class FileDecl:
 
     def is_package(self, module: str) -> bool:
         """Whether one of the modules is a package's `__init__.py`."""
-        return module in self.sources and self.sources[module].is_package
+        return self.packages.get(module, False)

@@ -67,9 +67,9 @@ UNLOCATED = Span()
 
 @record(frozen=True, slots=True)
 class Fix:
-    """The one way to mend a mistake: `text` in place of a node, of a part of a string literal, or behind a node.
+    """A way to mend a mistake: `text` in place of a node, of a part of a string literal, or behind a node.
 
-    A rule gives one only if nothing else can be meant.
+    A rule gives one only if nothing else can be meant, or says that it is not sure.
     """
 
     text: str
@@ -78,6 +78,8 @@ class Fix:
     """As in `Diagnostic`."""
     is_behind: bool = False
     """Whether the text is added behind the node."""
+    is_sure: bool = True
+    """Whether nothing else can be meant. `--fix` makes no other change; an editor offers it all the same."""
     span: Span = UNLOCATED
     """Where it is, once the place is located."""
 
@@ -95,7 +97,7 @@ class Diagnostic:
         within: An offset and a length inside the string literal at `place`, for a mistake inside a dimension expression.
         path: The file, as messages show it; empty until a stage adds it.
         span: The lines and columns, once the place is located.
-        fix: How to mend it, if there is exactly one way.
+        fix: How to mend it, if there is exactly one way, or one that is likely.
     """
 
     kind: Kind

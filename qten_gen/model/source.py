@@ -170,7 +170,7 @@ class SourceFile:
     repeated: tuple[ClassSource, ...] = ()
     """Class statements that repeat the name of an earlier one."""
     has_star_import: bool = False
-    """Whether a star import may bind names that are not known. Then an unknown name is not a mistake."""
+    """Whether a star import or `globals()[name] = ...` may bind names that are not known. An unknown base is no mistake then."""
     exported: tuple[str, ...] | None = None
     """The names in `__all__`; None if the file has none, or one that is computed."""
     is_program: bool = False

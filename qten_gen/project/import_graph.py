@@ -97,8 +97,18 @@ class SourceGraph(NamedTuple):
     def files(self, path: str, lookups: Iterable[str]) -> list[str]:
         """The files whose content a source with these look-ups depends on (see `link.lookups`)."""
         view = self.view(path)
-        found = (self.relevant_file(view, name) for name in lookups if name[0] not in "?@!" and name[-1] != ".")
+        modules = {name.partition(":")[0] for name in lookups if name[0] not in "?@!+" and name[-1] != "."}
+        found = (self.relevant_file(view, module) for module in sorted(modules))
         return [other for other in found if other is not None]
+
+    def parts(self, path: str, lookups: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """The files that a source with these look-ups asks for single names, each with the name."""
+        view = self.view(path)
+        for lookup in lookups:
+            module, colon, name = lookup.partition(":")
+            other = self.relevant_file(view, module) if colon else None
+            if other is not None:
+                yield other, name
 
     @property
     def heads(self) -> frozenset[str]:

@@ -4,12 +4,12 @@ The outputs and diagnostics of a file depend on the answers to its look-ups (see
 it. Its key is the digest of these. So it changes if what one of the files says changes, but not with a comment in one of them.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from ..common.digests import digest
 from .import_graph import Handlers, SourceGraph, View
-from .manifest import SourceRecord
+from .manifest import FreshRecord, SourceRecord
 
 
 class Reader(Protocol):
@@ -17,6 +17,10 @@ class Reader(Protocol):
 
     def content(self, path: str) -> str:
         """The digest of what a file says."""
+        ...
+
+    def parts(self, path: str) -> Mapping[str, str]:
+        """The digests of what a file says of each of its names."""
         ...
 
     def handlers(self, path: str) -> Handlers:
@@ -32,7 +36,8 @@ class Keys:
     """The keys of the files of a run.
 
     `names` are the paths as they are in the manifest, `contents` the digests of what files say, and `owners` the files that each
-    file registers handlers for, as far as they are known. `records` are the sources as they are now.
+    file registers handlers for, as far as they are known. `records` are the sources as they are now, `targets` those that the run
+    generates for, and `fresh` the files that were fresh after the last run, by their names in the manifest.
     """
 
     def __init__(
@@ -42,11 +47,16 @@ class Keys:
         contents: Mapping[str, str],
         owners: Mapping[str, Sequence[str]],
         records: Mapping[str, SourceRecord],
+        targets: Collection[str] = (),
+        fresh: Mapping[str, FreshRecord] = {},
     ) -> None:
         self._graph = graph
         self._names = names
         self._contents = contents
         self._records = records
+        self._targets = targets
+        self._fresh = fresh
+        self._states: dict[str, str] = {}
         self._heads = graph.heads
         self._answers: dict[tuple[View, str], str] = {}
         self._registering: dict[str, list[str]] = {}
@@ -74,15 +84,32 @@ class Keys:
             return str(name[:-1] in self._heads)
         if name.startswith("!"):
             return self._classes(view, name[1:])
-        path = self._graph.relevant_file(view, name.lstrip("?@"))
+        module, colon, part = name.lstrip("?@+").partition(":")
+        path = self._graph.relevant_file(view, module)
         if path is None:
             return ""
+        if name.startswith("+"):
+            return f"{self._names[path]} {self._state(path)}"
         if name.startswith("?"):
             return f"{self._names[path]} {self._graph.origins[path].is_package}"
         if name.startswith("@"):
             return " ".join(self._registering.get(path, ()))
         unresolved = " ".join(sorted(self._graph.unresolved.get(path, ())))
-        return f"{self._names[path]} {self._contents.get(path, '')} {unresolved}"
+        parts = self._records[path].parts
+        said = f"{parts.get('')} {parts.get(part, '')}" if colon else self._contents.get(path, "")
+        return f"{self._names[path]} {said} {unresolved}"
+
+    def _state(self, path: str) -> str:
+        """What shows whether a file can be generated: nothing for one of the run, or one that was fresh and is as it was.
+
+        If a file of the run turns out to be broken, those that depend on it are planned after it.
+        """
+        if path not in self._states:
+            record = self._fresh.get(self._names[path])
+            self._states[path] = ""  # for files whose classes derive from each other's
+            if path not in self._targets and (record is None or record.key != self.key(path, record.lookups)):
+                self._states[path] = self._contents.get(path, "")
+        return self._states[path]
 
     def _classes(self, view: View, module: str) -> str:
         """What the classes of a module depend on: its bytes, or the version of the library."""

@@ -10,6 +10,7 @@ Paths in it are relative to the folder of `.qten_cache/`, with forward slashes.
 
 import json
 import os
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from ..common.digests import digest
@@ -47,6 +48,8 @@ class SourceRecord(NamedTuple):
     scan: Scan
     content: str = ""
     """The digest of what it says; empty if it has not been parsed."""
+    parts: Mapping[str, str] = {}
+    """The digests of what it says of the names that other files ask for, and under the empty name of what has no name."""
 
 
 class HandlerRecord(NamedTuple):
@@ -109,9 +112,9 @@ def _key(body: bytes) -> bytes:
 
 
 def _source_record(entry: "Any") -> SourceRecord:
-    signature, module, content, mentions, derives, registers, aliases, imports, bases, binds, relative = entry
+    signature, module, content, parts, mentions, derives, registers, aliases, imports, bases, binds, relative = entry
     found = Scan(mentions, derives, registers, aliases, tuple(imports), tuple(bases), tuple(binds), relative)
-    return SourceRecord(_signature(signature), module, found, content)
+    return SourceRecord(_signature(signature), module, found, content, parts)
 
 
 def _fresh_record(entry: "Any", names: list[str]) -> FreshRecord:
@@ -164,7 +167,7 @@ def _handler_entry(found: HandlerRecord, positions: dict[str, int]) -> list[obje
 
 def _source_entry(source: SourceRecord) -> list[object]:
     """A record as JSON. `_source_record` reads it back."""
-    return [source.signature, source.module, source.content, *source.scan]
+    return [source.signature, source.module, source.content, source.parts, *source.scan]
 
 
 def _signature(entry: "Any") -> Signature:

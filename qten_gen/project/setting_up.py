@@ -131,12 +131,23 @@ def _adds(old: str, new: str, table: str, key: str, value: list[str]) -> bool:
     return before == after
 
 
+_ATTRIBUTES = ("linguist-generated", "merge=union")
+"""GitHub folds files with the first one in diffs. With the second one, git keeps the lines of both sides instead of a conflict,
+and the next run writes the file anew from the merged declarations."""
+
+
 def _attributes(old: str | None) -> Edit:
-    """`.gitattributes`, with which GitHub folds generated files in diffs and leaves them out of statistics."""
+    """`.gitattributes`. Attributes that are set already stay, whatever their value."""
     text = old or ""
-    missing = [pattern for pattern in OUTPUTS if not re.search(rf"(?m)^{re.escape(pattern)}\s", text)]
-    lines = "".join(f"{pattern} linguist-generated\n" for pattern in missing)
-    return Edit(".gitattributes", old, _ended(text) + lines, tuple(f"{item} linguist-generated" for item in missing))
+    lines = [line for pattern in OUTPUTS if (line := _missing_attributes(text, pattern)) != pattern]
+    return Edit(".gitattributes", old, _ended(text) + "".join(f"{line}\n" for line in lines), tuple(lines))
+
+
+def _missing_attributes(text: str, pattern: str) -> str:
+    """The line that sets the attributes which no line sets for a pattern; the pattern alone if none is missing."""
+    given = " ".join(re.findall(rf"(?m)^{re.escape(pattern)}\s(.*)", text))
+    missing = (item for item in _ATTRIBUTES if not re.search(rf"(?<!\w)[-!]?{item.partition('=')[0]}(?![\w-])", given))
+    return " ".join([pattern, *missing])
 
 
 def _ignored(old: str | None) -> Edit:

@@ -5,9 +5,7 @@ Run as a program, it prints the JSON schema: `docs/settings.schema.json`.
 
 from typing import Literal, NamedTuple
 
-OUTPUT_FORMATS = ("full", "concise", "json", "github", "sarif")
-DOCUMENTS = ("json", "sarif")
-"""Formats that are one document on standard output."""
+OUTPUT_FORMATS = ("full", "concise", "json", "github")
 SEVERITIES = ("error", "warning", "off")
 
 

@@ -109,8 +109,8 @@ def project_state(
     changes = _Changes(graph, names, previous, records, open_reader)
     changes.read_changed()
     handlers = changes.handlers()
-    keys = Keys(graph, names, changes.contents, changes.owners, records)
     targets = sorted(path for path in graph.relevant if files.sources[path].target)
+    keys = Keys(graph, names, changes.contents, changes.owners, records, targets, previous.fresh)
     fresh: dict[str, FreshRecord] = {}
     for path in targets:
         record = previous.fresh.get(names[path])
@@ -128,12 +128,16 @@ def project_state(
 def keys_of(state: ProjectState, lookups: Mapping[str, Iterable[str]], reader: Reader) -> dict[str, str]:
     """The keys of planned sources, by path. What the files say that they depend on is added to the records."""
     contents = {path: record.content for path, record in state.records.items() if record.content}
-    keys = Keys(state.graph, state.names, contents, state.owners, state.records)
+    targets = [path for path in state.graph.relevant if state.files.sources[path].target]
+    keys = Keys(state.graph, state.names, contents, state.owners, state.records, targets, state.previous.fresh)
     for path, names in lookups.items():
         for other in state.graph.files(path, names):
             if other not in contents:
                 contents[other] = reader.content(other)
                 state.records[other] = state.records[other]._replace(content=contents[other])
+        for other, name in state.graph.parts(path, names):
+            if name not in state.records[other].parts:
+                state.records[other] = state.records[other]._replace(parts={name: "", **reader.parts(other)})
     return {path: keys.key(path, names) for path, names in lookups.items()}
 
 
@@ -179,7 +183,11 @@ class _Changes:
         """Find out what a source says, if that is not known."""
         reader = self._opened()
         if reader is not None and not self._records[path].content:
-            self._records[path] = self._records[path]._replace(content=reader.content(path))
+            content = reader.content(path)
+            before = self._previous.sources.get(self._names[path])
+            is_same = before is not None and before.content == content
+            parts = before.parts if before is not None and is_same else reader.parts(path)
+            self._records[path] = self._records[path]._replace(content=content, parts=parts)
 
     def handlers(self) -> dict[str, HandlerRecord]:
         """What sources register handlers for: as the manifest has it, or read anew."""

@@ -22,7 +22,7 @@ from .calls import called, keywords, positional
 from .class_names import with_inner
 from .data_writes import data_writes
 from .docstrings import docstring, text_of_string
-from .imports import FUTURE_ANNOTATIONS, bound_names, dotted
+from .imports import FUTURE_ANNOTATIONS, bound_names, dotted, imported_names
 from .names import Scope
 from .own_attributes import changes, mentions, registered_later
 from .registered_state import registered_state
@@ -215,6 +215,8 @@ def _attributes(body: list[Statement], scope: Scope) -> Iterator[str]:
             yield from _targets(node)
         elif isinstance(node, ast.ClassDef):
             yield node.name
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            yield from (name for name, _ in imported_names(node, False))
         yield from (target for target, _ in _assigned_within(node))
 
 

@@ -7,6 +7,7 @@ classes in functions, are generated in memory when their class statements run.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from ..common.records import field, record, replace
@@ -46,6 +47,9 @@ NO_CONTEXT = ImportContext()
 
 _BRANCHES = ast.If | ast.Try | ast.TryStar
 _WITH = ast.With | ast.AsyncWith
+
+_BINDS_BY_NAME = re.compile(r"\b(?:globals|locals|vars)\(\)(?:\.update\(|\[[^\]\n]*\]\s*=[^=])")
+"""What binds names that the text need not show: `globals()[name] = ...`."""
 
 _Statement = tuple[ast.stmt, NodePath, bool]
 """A statement, its place, and whether it is only for type checkers."""
@@ -152,7 +156,7 @@ def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportC
         names=frozenset(names.bound),
         star_imports=stars,
         repeated=tuple(repeated),
-        has_star_import=bool(stars) and not around.complete,
+        has_star_import=(bool(stars) and not around.complete) or _BINDS_BY_NAME.search(text) is not None,
         exported=exported(node for node, _, _ in statements),
         is_program="__main__" in text,
         suppressed=suppressed(text, tree, scope.lines) if MARK in text else (),

@@ -15,4 +15,3 @@ from .read_class import read_module as read_module
 from .read_class import read_tensorclass as read_tensorclass
 from .refusals import is_doubtful as is_doubtful
 from .statement import ClassStatement as ClassStatement
-from .unset_fields import unset_fields as unset_fields

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from ..model.diagnostics import Diagnostic
 from .stale import StaleFile as StaleFile
@@ -14,18 +14,14 @@ def report(
     files: Sequence[StaleFile] = (),
     *,
     color: bool = False,
-    version: str = "",
-    page: Callable[[str], str] = str,
 ) -> str:
     """Format located diagnostics in the given order. The text ends with a newline unless it is empty.
 
     Args:
-        form: `"full"` with source lines, `"concise"`, `"json"`, `"github"` or `"sarif"`.
+        form: `"full"` with source lines, `"concise"`, `"json"` or `"github"`.
         diagnostics: The diagnostics to format.
         files: Generated files that are out of date, for all but the first two of these formats.
         color: Whether `"full"` and `"concise"` use ANSI colours.
-        version: The version of qten-gen, for `"sarif"`.
-        page: The documentation of a diagnostic by its code, for `"sarif"`.
 
     Raises:
         ValueError: `form` is not one of these formats.
@@ -47,8 +43,4 @@ def report(
             from .github import github
 
             return github(diagnostics, files)
-        case "sarif":
-            from .sarif import sarif
-
-            return sarif(diagnostics, files, version=version, page=page)
     raise ValueError(f"unknown output format {form!r}")

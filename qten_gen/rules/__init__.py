@@ -1,8 +1,8 @@
 """The rules that check declarations, one file each.
 
 A rule file contains a docstring (what the rule reports, and why that is bad), the `KIND` of its diagnostics (code, name,
-severity), a `GOOD` and a `BAD` example, and a `check`. The examples are the tests of the rule and, with the docstring, its
-documentation. A rule reports all findings and changes nothing.
+severity), an `EXAMPLE`, and a `check`. The example is a mistake and its correction, as a difference; it is the test of the rule
+and, with the docstring, its documentation. A rule reports all findings and changes nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from . import (
     conditional_field,
     constant_field,
     duplicate_class,
-    duplicate_handler,
     dynamic_declaration,
     early_value,
     field_after_default,
@@ -105,9 +104,7 @@ class Rule(Protocol):
     @property
     def KIND(self) -> Kind: ...
     @property
-    def GOOD(self) -> str: ...
-    @property
-    def BAD(self) -> str: ...
+    def EXAMPLE(self) -> str: ...
 
 
 class DeclarationRule(Rule, Protocol):
@@ -189,7 +186,6 @@ FILE_RULES: tuple[FileRule, ...] = (
     generated_base,
     duplicate_class,
     misplaced_specifier,
-    duplicate_handler,
     unimported_handler,
     incompatible_handler_override,
     shadowed_handler,

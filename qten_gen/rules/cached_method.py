@@ -16,35 +16,25 @@ from .plain import Finding, PlainClass, owner_of
 
 KIND = Kind("QG503", "cached-method", "warning")
 
-GOOD = """
-import functools
+EXAMPLE = """
+ import functools
 
-import torch
-from torch import Tensor, nn
-
-
-@functools.lru_cache(maxsize=8)
-def causal(size: int, device: torch.device) -> Tensor:
-    return torch.ones(size, size, dtype=torch.bool, device=device).tril()
+ import torch
+ from torch import Tensor, nn
 
 
-class Net(nn.Module):
-    def forward(self, x: Tensor) -> Tensor:
-        return x * causal(x.shape[-1], x.device)
-"""
-
-BAD = """
-import functools
-
-import torch
-from torch import Tensor, nn
-
-
-class Net(nn.Module):
-    @functools.lru_cache(maxsize=8)
-     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-    def causal(self, size: int) -> Tensor:
-        return torch.ones(size, size, dtype=torch.bool).tril()
++@functools.lru_cache(maxsize=8)
++def causal(size: int, device: torch.device) -> Tensor:
++    return torch.ones(size, size, dtype=torch.bool, device=device).tril()
++
++
+ class Net(nn.Module):
+-    @functools.lru_cache(maxsize=8)
+-     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+-    def causal(self, size: int) -> Tensor:
+-        return torch.ones(size, size, dtype=torch.bool).tril()
++    def forward(self, x: Tensor) -> Tensor:
++        return x * causal(x.shape[-1], x.device)
 """
 
 _CACHES = ("functools.lru_cache", "functools.cache")

@@ -15,35 +15,25 @@ from .context import RuleContext
 
 KIND = Kind("QG327", "cached-tensor", "warning")
 
-GOOD = """
-import torch
-from qten_gen import Module, virtual
-from torch import Tensor
+EXAMPLE = """
+-from functools import cached_property
+-
+ import torch
+-from qten_gen import Module
++from qten_gen import Module, virtual
+ from torch import Tensor
 
 
-class Mask(Module):
-    size: int
+ class Mask(Module):
+     size: int
 
-    @virtual(cached=True, sources=("size",))
-    def causal(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-        return torch.ones(self.size, self.size, dtype=dtype, device=device).tril()
-"""
-
-BAD = """
-from functools import cached_property
-
-import torch
-from qten_gen import Module
-from torch import Tensor
-
-
-class Mask(Module):
-    size: int
-
-    @cached_property
-    def causal(self) -> Tensor:
-        ^^^^^^
-        return torch.ones(self.size, self.size).tril()
+-    @cached_property
+-    def causal(self) -> Tensor:
+-        ^^^^^^
+-        return torch.ones(self.size, self.size).tril()
++    @virtual(cached=True, sources=("size",))
++    def causal(self, dtype: torch.dtype, device: torch.device) -> Tensor:
++        return torch.ones(self.size, self.size, dtype=dtype, device=device).tril()
 """
 
 _CACHES = ("functools.cached_property", "functools.lru_cache", "functools.cache")

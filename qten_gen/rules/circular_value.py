@@ -15,26 +15,17 @@ from .context import RuleContext
 
 KIND = Kind("QG332", "circular-value")
 
-GOOD = """
-from qten_gen import Module, derived
+EXAMPLE = """
+ from qten_gen import Module, derived
 
 
-class Attention(Module):
-    dim: int
-    heads: int = 4
-    head_dim: int = derived("dim // heads")
-    inner: int = derived("head_dim * heads")
-"""
-
-BAD = """
-from qten_gen import Module, derived
-
-
-class Attention(Module):
-    heads: int = 4
-    head_dim: int = derived("inner // heads")
-                            ^^^^^^^^^^^^^^^^
-    inner: int = derived("head_dim * heads")
+ class Attention(Module):
++    dim: int
+     heads: int = 4
+-    head_dim: int = derived("inner // heads")
+-                            ^^^^^^^^^^^^^^^^
++    head_dim: int = derived("dim // heads")
+     inner: int = derived("head_dim * heads")
 """
 
 

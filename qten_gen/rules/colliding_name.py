@@ -19,30 +19,18 @@ from .context import RuleContext
 
 KIND = Kind("QG204", "colliding-name")
 
-GOOD = """
-from qten_gen import TensorClass
-from torch import Tensor
+EXAMPLE = """
+ from qten_gen import TensorClass
+ from torch import Tensor
 
 
-class Batch(TensorClass):
-    tokens: Tensor
+ class Batch(TensorClass):
+     tokens: Tensor
+-    lengths: Tensor
 
-    def lengths(self) -> Tensor:
-        return self.tokens.sum(-1)
-"""
-
-BAD = """
-from qten_gen import TensorClass
-from torch import Tensor
-
-
-class Batch(TensorClass):
-    tokens: Tensor
-    lengths: Tensor
-
-    def lengths(self) -> Tensor:
-        ^^^^^^^
-        return self.tokens.sum(-1)
+     def lengths(self) -> Tensor:
+-        ^^^^^^^
+         return self.tokens.sum(-1)
 """
 
 

@@ -19,33 +19,23 @@ from .context import RuleContext, name_of
 
 KIND = Kind("QG212", "conditional-field")
 
-GOOD = """
-from typing import TYPE_CHECKING
+EXAMPLE = """
+-import sys
++from typing import TYPE_CHECKING
 
-from qten_gen import TensorClass
-from torch import Tensor
+ from qten_gen import TensorClass
+ from torch import Tensor
 
-if TYPE_CHECKING:
-    from datetime import datetime
++if TYPE_CHECKING:
++    from datetime import datetime
++
 
-
-class Batch(TensorClass):
-    tokens: Tensor
-    taken: "datetime | None" = None
-"""
-
-BAD = """
-import sys
-
-from qten_gen import TensorClass
-from torch import Tensor
-
-
-class Batch(TensorClass):
-    tokens: Tensor
-    if sys.platform == "linux":
-        mask: Tensor
-        ^^^^
+ class Batch(TensorClass):
+     tokens: Tensor
+-    if sys.platform == "linux":
+-        mask: Tensor
+-        ^^^^
++    taken: "datetime | None" = None
 """
 
 _PARTS = ("__init__", "__post_init__", "forward", "reset_parameters")

@@ -14,25 +14,18 @@ from .context import RuleContext
 
 KIND = Kind("QG215", "constant-field", "warning")
 
-GOOD = """
-from typing import ClassVar
-
-from qten_gen import Module
-
-
-class Encoder(Module):
-    MAX_LENGTH: ClassVar[int] = 512
-    dim: int
-"""
-
-BAD = """
-from qten_gen import Module
+EXAMPLE = """
++from typing import ClassVar
++
+ from qten_gen import Module
 
 
-class Encoder(Module):
-    MAX_LENGTH: int = 512
-    ^^^^^^^^^^
-    dim: int = 8
+ class Encoder(Module):
+-    MAX_LENGTH: int = 512
+-    ^^^^^^^^^^
+-    dim: int = 8
++    MAX_LENGTH: ClassVar[int] = 512
++    dim: int
 """
 
 

@@ -89,8 +89,6 @@ class RunningStatement:
     """Its attributes that are not fields, with values that hold tensors or modules, or are types."""
     checks: tuple[SpecifierCall, ...] = ()
     """The statements `check(...)` of its body."""
-    unset_fields: tuple[str, ...] = ()
-    """Its new fields that nothing sets, if it keeps the constructor of a base."""
 
 
 @record(frozen=True, slots=True)
@@ -139,10 +137,10 @@ class RuleContext:
     @property
     def unset_fields(self) -> tuple[str, ...]:
         """The new fields that a Module annotates without a value, and that no method of it and its bases sets."""
-        if self.source is None:
-            return self.statement.unset_fields
         declaration = self.declaration
-        return unset_fields(declaration, self.project.classes) if isinstance(declaration, ModuleDecl) else ()
+        if self.source is None or not isinstance(declaration, ModuleDecl):
+            return ()  # a class statement that runs can do without: only type checkers are misled
+        return unset_fields(declaration, self.project.classes)
 
     @property
     def name_place(self) -> NodePath:

@@ -11,6 +11,7 @@ from itertools import dropwhile
 from textwrap import fill, indent
 
 from . import RULES, Rule
+from .cases import bad, good
 
 _INTRODUCTION = """\
 # Look up a diagnostic
@@ -58,9 +59,9 @@ def summary(rule: Rule) -> str:
 
 
 def _changes(rule: Rule) -> str:
-    """The two examples as one block, without the lines that stay and are far from a change."""
-    bad, good = (_without_imports(text.strip("\n").splitlines()) for text in (rule.BAD, rule.GOOD))
-    hunks = unified_diff(bad, good, n=2, lineterm="")
+    """The example without the lines that stay and are far from a change."""
+    before, after = (_without_imports(part(rule.EXAMPLE).splitlines()) for part in (bad, good))
+    hunks = unified_diff(before, after, n=2, lineterm="")
     lines = ["..." if line.startswith("@@") else line.rstrip() for line in hunks][3:]
     while not lines[0]:
         del lines[0]

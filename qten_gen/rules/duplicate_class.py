@@ -17,33 +17,20 @@ from .context import Project
 
 KIND = Kind("QG108", "duplicate-class")
 
-GOOD = """
-from qten_gen import TensorClass
-from torch import Tensor
+EXAMPLE = """
+ from qten_gen import TensorClass
+ from torch import Tensor
 
 
-class Batch(TensorClass):
-    tokens: Tensor
+ class Batch(TensorClass):
+     tokens: Tensor
 
 
-class Pair(TensorClass):
-    left: Tensor
-    right: Tensor
-"""
-
-BAD = """
-from qten_gen import TensorClass
-from torch import Tensor
-
-
-class Batch(TensorClass):
-    tokens: Tensor
-
-
-class Batch(TensorClass):
-      ^^^^^
-    left: Tensor
-    right: Tensor
+-class Batch(TensorClass):
+-      ^^^^^
++class Pair(TensorClass):
+     left: Tensor
+     right: Tensor
 """
 
 

@@ -31,34 +31,25 @@ from .context import Project, RuleContext
 
 KIND = DYNAMIC_DECLARATION
 
-GOOD = """
-from typing import TYPE_CHECKING
+EXAMPLE = """
++from typing import TYPE_CHECKING
++
+ from qten_gen import TensorClass
+ from torch import Tensor
 
-from qten_gen import TensorClass
-from torch import Tensor
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-
-class Batch(TensorClass):
-    tokens: Tensor
-    raw: "NDArray | None" = None
-"""
-
-BAD = """
-from qten_gen import TensorClass
-from torch import Tensor
-
-try:
-    from fast_tokens import Tokens
-except ImportError:
-    Tokens = Tensor
+-try:
+-    from fast_tokens import Tokens
+-except ImportError:
+-    Tokens = Tensor
++if TYPE_CHECKING:
++    from numpy.typing import NDArray
 
 
-class Batch(TensorClass):
-    tokens: Tokens
-            ^^^^^^
+ class Batch(TensorClass):
+-    tokens: Tokens
+-            ^^^^^^
++    tokens: Tensor
++    raw: "NDArray | None" = None
 """
 
 _ONLY_THEN = "known only at run time"

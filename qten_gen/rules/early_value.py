@@ -18,29 +18,20 @@ from .context import RuleContext
 
 KIND = Kind("QG344", "early-value", can_be_wrong=True)
 
-GOOD = """
-from qten_gen import Module, choice, submodule
-from torch import nn
+EXAMPLE = """
+-from qten_gen import Module, submodule
++from qten_gen import Module, choice, submodule
+ from torch import nn
 
 
-class Net(Module):
-    dim: int
-    depth: int = 2
-    rms: bool = False
-    up: nn.Linear = submodule(nn.Linear, "dim", "2*depth")
-    norm: nn.Module = submodule(choice("rms", {True: nn.RMSNorm, False: nn.LayerNorm}), "dim")
-"""
-
-BAD = """
-from qten_gen import Module, submodule
-from torch import nn
-
-
-class Net(Module):
-    dim: int
-    depth: int = 2
-    up: nn.Linear = submodule(nn.Linear, "dim", 2 * depth)
-                                                ^^^^^^^^^
+ class Net(Module):
+     dim: int
+     depth: int = 2
+-    up: nn.Linear = submodule(nn.Linear, "dim", 2 * depth)
+-                                                ^^^^^^^^^
++    rms: bool = False
++    up: nn.Linear = submodule(nn.Linear, "dim", "2*depth")
++    norm: nn.Module = submodule(choice("rms", {True: nn.RMSNorm, False: nn.LayerNorm}), "dim")
 """
 
 

@@ -15,25 +15,16 @@ from .context import RuleContext
 
 KIND = Kind("QG202", "field-after-default")
 
-GOOD = """
-from qten_gen import TensorClass
-from torch import Tensor
+EXAMPLE = """
+ from qten_gen import TensorClass
+ from torch import Tensor
 
 
-class Batch(TensorClass):
-    tokens: Tensor
-    mask: Tensor | None = None
-"""
-
-BAD = """
-from qten_gen import TensorClass
-from torch import Tensor
-
-
-class Batch(TensorClass):
-    mask: Tensor | None = None
-    tokens: Tensor
-    ^^^^^^
+ class Batch(TensorClass):
++    tokens: Tensor
+     mask: Tensor | None = None
+-    tokens: Tensor
+-    ^^^^^^
 """
 
 

@@ -16,31 +16,19 @@ from .context import RuleContext
 
 KIND = Kind("QG106", "frozen-mismatch")
 
-GOOD = """
-from qten_gen import TensorClass
-from torch import Tensor
+EXAMPLE = """
+ from qten_gen import TensorClass
+ from torch import Tensor
 
 
-class Batch(TensorClass, frozen=True):
-    tokens: Tensor
+-class Batch(TensorClass):
++class Batch(TensorClass, frozen=True):
+     tokens: Tensor
 
 
-class Marked(Batch, frozen=True):
-    mask: Tensor
-"""
-
-BAD = """
-from qten_gen import TensorClass
-from torch import Tensor
-
-
-class Batch(TensorClass):
-    tokens: Tensor
-
-
-class Marked(Batch, frozen=True):
-      ^^^^^^
-    mask: Tensor
+ class Marked(Batch, frozen=True):
+-      ^^^^^^
+     mask: Tensor
 """
 
 

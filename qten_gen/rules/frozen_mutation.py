@@ -18,31 +18,21 @@ from .reserved import TENSORCLASS
 
 KIND = Kind("QG219", "frozen-mutation", can_be_wrong=True)
 
-GOOD = """
-from typing import Self
-
-from qten_gen import TensorClass
-from torch import Tensor
-
-
-class Point(TensorClass, frozen=True):
-    x: Tensor
-
-    def shifted(self) -> Self:
-        return self.replace(x=self.x + 1)
-"""
-
-BAD = """
-from qten_gen import TensorClass
-from torch import Tensor
+EXAMPLE = """
++from typing import Self
++
+ from qten_gen import TensorClass
+ from torch import Tensor
 
 
-class Point(TensorClass, frozen=True):
-    x: Tensor
+ class Point(TensorClass, frozen=True):
+     x: Tensor
 
-    def shift(self) -> None:
-        self.x.add_(1)
-        ^^^^^^^^^^^^^^
+-    def shift(self) -> None:
+-        self.x.add_(1)
+-        ^^^^^^^^^^^^^^
++    def shifted(self) -> Self:
++        return self.replace(x=self.x + 1)
 """
 
 _TENSORS = (FieldKind.TENSOR, FieldKind.NUMBER, FieldKind.NESTED, FieldKind.COLLECTION)

@@ -14,28 +14,19 @@ from .context import Project
 
 KIND = Kind("QG103", "generated-base")
 
-GOOD = """
-from qten_gen import TensorClass
-from torch import Tensor
+EXAMPLE = """
++from qten_gen import TensorClass
+ from torch import Tensor
+
+-from .model_qten import Batch
++
++class Batch(TensorClass):
++    tokens: Tensor
 
 
-class Batch(TensorClass):
-    tokens: Tensor
-
-
-class Marked(Batch):
-    mask: Tensor
-"""
-
-BAD = """
-from torch import Tensor
-
-from .model_qten import Batch
-
-
-class Marked(Batch):
-             ^^^^^
-    mask: Tensor
+ class Marked(Batch):
+-             ^^^^^
+     mask: Tensor
 """
 
 

@@ -18,47 +18,30 @@ from .known_types import known_ancestors
 
 KIND = Kind("QG406", "handler-type-mismatch")
 
-GOOD = """
-from qten_gen import Module, TensorClass
-from torch import Tensor
+EXAMPLE = """
+ from qten_gen import Module, TensorClass
+ from torch import Tensor
 
 
-class Text(TensorClass):
-    tokens: Tensor
+ class Text(TensorClass):
+     tokens: Tensor
 
 
-class Encoder(Module):
-    def forward(self, x: Tensor) -> Tensor:
-        return x
+-class Image(TensorClass):
+-    pixels: Tensor
+-
+-
+ class Encoder(Module):
+     def forward(self, x: Tensor) -> Tensor:
+         return x
 
 
-@Encoder.register(Text)
-def encode_text(encoder: Encoder, text: Text) -> Tensor:
-    return text.tokens
-"""
-
-BAD = """
-from qten_gen import Module, TensorClass
-from torch import Tensor
-
-
-class Text(TensorClass):
-    tokens: Tensor
-
-
-class Image(TensorClass):
-    pixels: Tensor
-
-
-class Encoder(Module):
-    def forward(self, x: Tensor) -> Tensor:
-        return x
-
-
-@Encoder.register(Text)
-def encode_text(encoder: Encoder, image: Image) -> Tensor:
-    ^^^^^^^^^^^
-    return image.pixels
+ @Encoder.register(Text)
+-def encode_text(encoder: Encoder, image: Image) -> Tensor:
+-    ^^^^^^^^^^^
+-    return image.pixels
++def encode_text(encoder: Encoder, text: Text) -> Tensor:
++    return text.tokens
 """
 
 

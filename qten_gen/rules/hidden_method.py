@@ -15,29 +15,18 @@ from .context import RuleContext
 
 KIND = Kind("QG325", "hidden-method", "warning")
 
-GOOD = """
-from qten_gen import Module
-from torch import Tensor
+EXAMPLE = """
+ from qten_gen import Module
+ from torch import Tensor
 
 
-class Net(Module):
-    dim: int
+ class Net(Module):
+     dim: int
 
-    def forward(self, x: Tensor) -> Tensor:
-        return x
-"""
-
-BAD = """
-from qten_gen import Module
-from torch import Tensor
-
-
-class Net(Module):
-    dim: int
-
-    def __call__(self, x: Tensor) -> Tensor:
-        ^^^^^^^^
-        return x
+-    def __call__(self, x: Tensor) -> Tensor:
+-        ^^^^^^^^
++    def forward(self, x: Tensor) -> Tensor:
+         return x
 """
 
 _METHODS = frozenset(

@@ -18,25 +18,17 @@ from .context import RuleContext
 
 KIND = Kind("QG221", "hidden-type")
 
-GOOD = """
-import torch
-from qten_gen import TensorClass
+EXAMPLE = """
++import torch
+ from qten_gen import TensorClass
+-from torch import Tensor
 
 
-class Batch(TensorClass):
-    Tensor: str = "dense"
-    masks: dict[str, torch.Tensor] | None = None
-"""
-
-BAD = """
-from qten_gen import TensorClass
-from torch import Tensor
-
-
-class Batch(TensorClass):
-    Tensor: str = "dense"
-    masks: dict[str, Tensor] | None = None
-                     ^^^^^^
+ class Batch(TensorClass):
+     Tensor: str = "dense"
+-    masks: dict[str, Tensor] | None = None
+-                     ^^^^^^
++    masks: dict[str, torch.Tensor] | None = None
 """
 
 

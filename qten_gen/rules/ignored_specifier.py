@@ -14,31 +14,22 @@ from .context import RuleContext
 
 KIND = Kind("QG306", "ignored-specifier")
 
-GOOD = """
-import torch
-from qten_gen import Module
-from torch import nn
+EXAMPLE = """
+-from qten_gen import Module, param
++import torch
++from qten_gen import Module
+ from torch import nn
 
 
-class Scale(Module):
-    weight: nn.Parameter
+ class Scale(Module):
+-    weight: nn.Parameter = param(8, initializer=nn.init.ones_)
+-                           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
++    weight: nn.Parameter
 
-    def __init__(self, dim: int) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.ones(dim))
-"""
-
-BAD = """
-from qten_gen import Module, param
-from torch import nn
-
-
-class Scale(Module):
-    weight: nn.Parameter = param(8, initializer=nn.init.ones_)
-                           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-
-    def __init__(self) -> None:
-        super().__init__()
+-    def __init__(self) -> None:
++    def __init__(self, dim: int) -> None:
+         super().__init__()
++        self.weight = nn.Parameter(torch.ones(dim))
 """
 
 

@@ -12,13 +12,10 @@ from ..model.diagnostics import IMPLICIT_NAMESPACE_PACKAGE
 
 KIND = IMPLICIT_NAMESPACE_PACKAGE
 
-GOOD = """
-# pyproject.toml: python/shop/model.py is imported as shop.model
-[tool.qten-gen]
-source-roots = ["python"]
-"""
-
-BAD = """
-# python/train.py, and no python/shop/__init__.py
-from shop.model_qten import Batch
+EXAMPLE = """
+-# python/train.py, and no python/shop/__init__.py
+-from shop.model_qten import Batch
++# pyproject.toml: python/shop/model.py is imported as shop.model
++[tool.qten-gen]
++source-roots = ["python"]
 """

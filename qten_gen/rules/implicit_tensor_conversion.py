@@ -15,25 +15,16 @@ from .context import RuleContext
 
 KIND = Kind("QG210", "implicit-tensor-conversion", "warning")
 
-GOOD = """
-from qten_gen import TensorClass
-from torch import Tensor
+EXAMPLE = """
+ from qten_gen import TensorClass
+ from torch import Tensor
 
 
-class Batch(TensorClass, nocast=True):
-    tokens: Tensor
-    epoch: int
-"""
-
-BAD = """
-from qten_gen import TensorClass
-from torch import Tensor
-
-
-class Batch(TensorClass):
-    tokens: Tensor
-    epoch: int
-           ^^^
+-class Batch(TensorClass):
++class Batch(TensorClass, nocast=True):
+     tokens: Tensor
+     epoch: int
+-           ^^^
 """
 
 

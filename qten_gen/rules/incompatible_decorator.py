@@ -14,26 +14,17 @@ from .context import RuleContext
 
 KIND = Kind("QG109", "incompatible-decorator")
 
-GOOD = """
-from qten_gen import TensorClass
-from torch import Tensor
+EXAMPLE = """
+-from dataclasses import dataclass
+-
+ from qten_gen import TensorClass
+ from torch import Tensor
 
 
-class Batch(TensorClass):
-    tokens: Tensor
-"""
-
-BAD = """
-from dataclasses import dataclass
-
-from qten_gen import TensorClass
-from torch import Tensor
-
-
-@dataclass
- ^^^^^^^^^
-class Batch(TensorClass):
-    tokens: Tensor
+-@dataclass
+- ^^^^^^^^^
+ class Batch(TensorClass):
+     tokens: Tensor
 """
 
 

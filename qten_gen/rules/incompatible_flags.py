@@ -15,25 +15,16 @@ from .context import RuleContext
 
 KIND = Kind("QG105", "incompatible-flags")
 
-GOOD = """
-from qten_gen import TensorClass
-from torch import Tensor
+EXAMPLE = """
+ from qten_gen import TensorClass
+ from torch import Tensor
 
 
-class Batch(TensorClass, nocast=True):
-    tokens: Tensor
-    epoch: int
-"""
-
-BAD = """
-from qten_gen import TensorClass
-from torch import Tensor
-
-
-class Batch(TensorClass, nocast=True, autocast=True):
-      ^^^^^
-    tokens: Tensor
-    epoch: int
+-class Batch(TensorClass, nocast=True, autocast=True):
+-      ^^^^^
++class Batch(TensorClass, nocast=True):
+     tokens: Tensor
+     epoch: int
 """
 
 _PAIRS = (("autocast", "nocast"), ("autocast", "tensor_only"), ("nocast", "tensor_only"))

@@ -17,53 +17,31 @@ from .known_types import known_ancestors
 
 KIND = Kind("QG404", "incompatible-handler-override", "warning")
 
-GOOD = """
-from qten_gen import Module
-from torch import Tensor
+EXAMPLE = """
+ from qten_gen import Module
+ from torch import Tensor
 
 
-class Encoder(Module):
-    def forward(self, x: Tensor) -> Tensor:
-        return x
+ class Encoder(Module):
+     def forward(self, x: Tensor) -> Tensor:
+         return x
 
 
-class Counting(Encoder):
-    pass
+ class Counting(Encoder):
+     pass
 
 
-@Encoder.register(str)
-def encode(encoder: Encoder, text: str) -> int:
-    return len(text)
+ @Encoder.register(str)
+ def encode(encoder: Encoder, text: str) -> int:
+     return len(text)
 
 
-@Counting.register(str)
-def count(encoder: Counting, text: str) -> bool:
-    return bool(text)
-"""
-
-BAD = """
-from qten_gen import Module
-from torch import Tensor
-
-
-class Encoder(Module):
-    def forward(self, x: Tensor) -> Tensor:
-        return x
-
-
-class Counting(Encoder):
-    pass
-
-
-@Encoder.register(str)
-def encode(encoder: Encoder, text: str) -> int:
-    return len(text)
-
-
-@Counting.register(str)
-def count(encoder: Counting, text: str) -> str:
-    ^^^^^
-    return text
+ @Counting.register(str)
+-def count(encoder: Counting, text: str) -> str:
+-    ^^^^^
+-    return text
++def count(encoder: Counting, text: str) -> bool:
++    return bool(text)
 """
 
 _PROMOTED = {"builtins.int": ("builtins.float", "builtins.complex"), "builtins.float": ("builtins.complex",)}

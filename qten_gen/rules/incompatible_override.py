@@ -15,24 +15,17 @@ from .plain import Finding, Function, PlainClass, owner_of
 
 KIND = Kind("QG504", "incompatible-override", "warning")
 
-GOOD = """
-from torch import nn
+EXAMPLE = """
+ from torch import nn
 
 
-class Net(nn.Module):
-    def train(self, mode: bool = True) -> "Net":
-        super().train(mode)
-        return self
-"""
-
-BAD = """
-from torch import nn
-
-
-class Net(nn.Module):
-    def train(self) -> None:
-        ^^^^^
-        super().train()
+ class Net(nn.Module):
+-    def train(self) -> None:
+-        ^^^^^
+-        super().train()
++    def train(self, mode: bool = True) -> "Net":
++        super().train(mode)
++        return self
 """
 
 _CALLS: dict[str, tuple[str, int, tuple[str, ...]]] = {

@@ -15,35 +15,22 @@ from .context import RuleContext
 
 KIND = Kind("QG326", "incomplete-sources", can_be_wrong=True)
 
-GOOD = """
-import torch
-from qten_gen import Module, buffer, virtual
-from torch import Tensor, nn
+EXAMPLE = """
+ import torch
+ from qten_gen import Module, buffer, virtual
+ from torch import Tensor, nn
 
 
-class Decay(Module):
-    size: int
-    rate: Tensor = buffer("size", initializer=nn.init.ones_)
+ class Decay(Module):
+     size: int
+     rate: Tensor = buffer("size", initializer=nn.init.ones_)
 
-    @virtual(cached="may_be_stale", sources=("rate",))
-    def factor(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-        return torch.exp(-self.rate)
-"""
-
-BAD = """
-import torch
-from qten_gen import Module, buffer, virtual
-from torch import Tensor, nn
-
-
-class Decay(Module):
-    size: int
-    rate: Tensor = buffer("size", initializer=nn.init.ones_)
-
-    @virtual(cached="may_be_stale", sources=("size",))
-    def factor(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-        ^^^^^^
-        return torch.exp(-self.rate) / self.size
+-    @virtual(cached="may_be_stale", sources=("size",))
++    @virtual(cached="may_be_stale", sources=("rate",))
+     def factor(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+-        ^^^^^^
+-        return torch.exp(-self.rate) / self.size
++        return torch.exp(-self.rate)
 """
 
 

@@ -13,30 +13,22 @@ from .context import RuleContext
 
 KIND = INCONSISTENT_BASES
 
-GOOD = """
-from qten_gen import Module, TensorClass
-from torch import Tensor
+EXAMPLE = """
+ from qten_gen import Module, TensorClass
+ from torch import Tensor
 
 
-class State(TensorClass):
-    hidden: Tensor
-
-
-class Cell(Module):
-    dim: int
-
-    def forward(self, state: State) -> Tensor:
-        return state.hidden
-"""
-
-BAD = """
-from qten_gen import Module, TensorClass
-from torch import Tensor
-
-
-class Cell(TensorClass, Module):
-      ^^^^
-    hidden: Tensor
+-class Cell(TensorClass, Module):
+-      ^^^^
++class State(TensorClass):
+     hidden: Tensor
++
++
++class Cell(Module):
++    dim: int
++
++    def forward(self, state: State) -> Tensor:
++        return state.hidden
 """
 
 

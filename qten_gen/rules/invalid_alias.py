@@ -22,27 +22,17 @@ from .dynamic_declaration import is_dynamic
 
 KIND = Kind("QG343", "invalid-alias")
 
-GOOD = """
-from qten_gen import Module, choice, field, submodule
-from torch import nn
+EXAMPLE = """
+ from qten_gen import Module, choice, field, submodule
+ from torch import nn
 
 
-class Block(Module):
-    dim: int
-    norm_class: type[nn.Module] = field(default=nn.LayerNorm, alias="norm")
-    norm: nn.Module = submodule(choice("norm_class"), "dim")
-"""
-
-BAD = """
-from qten_gen import Module, choice, field, submodule
-from torch import nn
-
-
-class Block(Module):
-    dim: int
-    norm_class: type[nn.Module] = field(default=nn.LayerNorm, alias="dim")
-                                                                    ^^^^^
-    norm: nn.Module = submodule(choice("norm_class"), "dim")
+ class Block(Module):
+     dim: int
+-    norm_class: type[nn.Module] = field(default=nn.LayerNorm, alias="dim")
+-                                                                    ^^^^^
++    norm_class: type[nn.Module] = field(default=nn.LayerNorm, alias="norm")
+     norm: nn.Module = submodule(choice("norm_class"), "dim")
 """
 
 _OF_DATACLASSES = ("dataclasses.field(...) takes no alias", "use field(...) of qten_gen")

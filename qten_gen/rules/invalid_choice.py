@@ -22,25 +22,16 @@ from .known_types import known_ancestors
 
 KIND = Kind("QG341", "invalid-choice")
 
-GOOD = """
-from qten_gen import Module, choice, submodule
-from torch import nn
+EXAMPLE = """
+ from qten_gen import Module, choice, submodule
+ from torch import nn
 
 
-class Net(Module):
-    act: str = "relu"
-    activation: nn.ReLU | nn.GELU = submodule(choice("act", {"relu": nn.ReLU, "gelu": nn.GELU}))
-"""
-
-BAD = """
-from qten_gen import Module, choice, submodule
-from torch import nn
-
-
-class Net(Module):
-    act: str = "rleu"
-    activation: nn.ReLU | nn.GELU = submodule(choice("act", {"relu": nn.ReLU, "gelu": nn.GELU}))
-                                              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+ class Net(Module):
+-    act: str = "rleu"
++    act: str = "relu"
+     activation: nn.ReLU | nn.GELU = submodule(choice("act", {"relu": nn.ReLU, "gelu": nn.GELU}))
+-                                              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 """
 
 

@@ -20,27 +20,17 @@ from .expressions import Expression, Use, expressions, field_of_argument, unknow
 
 KIND = Kind("QG308", "invalid-condition")
 
-GOOD = """
-from qten_gen import Module, param
-from torch import nn
+EXAMPLE = """
+ from qten_gen import Module, param
+ from torch import nn
 
 
-class Linear(Module):
-    rows: int
-    use_bias: bool = True
-    bias: nn.Parameter | None = param("rows", when="use_bias", initializer=nn.init.zeros_)
-"""
-
-BAD = """
-from qten_gen import Module, param
-from torch import nn
-
-
-class Linear(Module):
-    rows: int
-    use_bias: bool = True
-    bias: nn.Parameter | None = param("rows", when="bias", initializer=nn.init.zeros_)
-                                                    ^^^^
+ class Linear(Module):
+     rows: int
+     use_bias: bool = True
+-    bias: nn.Parameter | None = param("rows", when="bias", initializer=nn.init.zeros_)
+-                                                    ^^^^
++    bias: nn.Parameter | None = param("rows", when="use_bias", initializer=nn.init.zeros_)
 """
 
 

@@ -22,27 +22,19 @@ from .shared_object import kind_of
 
 KIND = Kind("QG213", "invalid-default")
 
-GOOD = """
-import torch
-from qten_gen import TensorClass, field
-from torch import Tensor
+EXAMPLE = """
+-from qten_gen import TensorClass
++import torch
++from qten_gen import TensorClass, field
+ from torch import Tensor
 
 
-class Batch(TensorClass):
-    tokens: Tensor
-    mask: Tensor | None = None
-    weight: Tensor = field(default_factory=lambda: torch.ones(()))
-"""
-
-BAD = """
-from qten_gen import TensorClass
-from torch import Tensor
-
-
-class Batch(TensorClass):
-    tokens: Tensor
-    mask: Tensor = None
-                   ^^^^
+ class Batch(TensorClass):
+     tokens: Tensor
+-    mask: Tensor = None
+-                   ^^^^
++    mask: Tensor | None = None
++    weight: Tensor = field(default_factory=lambda: torch.ones(()))
 """
 
 _WIDTHS = (bool, int, float, complex)

@@ -15,25 +15,16 @@ from .context import RuleContext
 
 KIND = Kind("QG301", "invalid-dimension")
 
-GOOD = """
-from qten_gen import Module, param
-from torch import nn
+EXAMPLE = """
+ from qten_gen import Module, param
+ from torch import nn
 
 
-class Project(Module):
-    dim: int
-    weight: nn.Parameter = param("dim // 2", "dim", initializer=nn.init.xavier_uniform_)
-"""
-
-BAD = """
-from qten_gen import Module, param
-from torch import nn
-
-
-class Project(Module):
-    dim: int
-    weight: nn.Parameter = param("3 dim", "dim", initializer=nn.init.xavier_uniform_)
-                                    ^
+ class Project(Module):
+     dim: int
+-    weight: nn.Parameter = param("3 dim", "dim", initializer=nn.init.xavier_uniform_)
+-                                    ^
++    weight: nn.Parameter = param("dim // 2", "dim", initializer=nn.init.xavier_uniform_)
 """
 
 

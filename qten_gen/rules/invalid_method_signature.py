@@ -22,33 +22,21 @@ from .context import RuleContext
 
 KIND = Kind("QG113", "invalid-method-signature", can_be_wrong=True)
 
-GOOD = """
-from qten_gen import TensorClass
-from torch import Tensor
+EXAMPLE = """
+ from qten_gen import TensorClass
+ from torch import Tensor
 
 
-class Batch(TensorClass):
-    tokens: Tensor
-    limit: str
+ class Batch(TensorClass):
+     tokens: Tensor
+     limit: str
 
-    def __post_init__(self) -> None:
-        if self.limit == "":
-            raise ValueError("limit must not be empty")
-"""
-
-BAD = """
-from qten_gen import TensorClass
-from torch import Tensor
-
-
-class Batch(TensorClass):
-    tokens: Tensor
-    limit: str
-
-    def __post_init__(self, limit: str) -> None:
-        ^^^^^^^^^^^^^
-        if limit == "":
-            raise ValueError("limit must not be empty")
+-    def __post_init__(self, limit: str) -> None:
+-        ^^^^^^^^^^^^^
+-        if limit == "":
++    def __post_init__(self) -> None:
++        if self.limit == "":
+             raise ValueError("limit must not be empty")
 """
 
 _STATIC, _CLASS = "builtins.staticmethod", "builtins.classmethod"

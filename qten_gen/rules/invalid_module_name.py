@@ -8,10 +8,7 @@ from ..model.diagnostics import INVALID_MODULE_NAME
 
 KIND = INVALID_MODULE_NAME
 
-GOOD = """
-# src/shop/my_model.py
-"""
-
-BAD = """
-# src/shop/my-model.py
+EXAMPLE = """
+-# src/shop/my-model.py
++# src/shop/my_model.py
 """

@@ -20,28 +20,20 @@ from .reserved import CONTAINER
 
 KIND = Kind("QG310", "invalid-repeat")
 
-GOOD = """
-from qten_gen import Module, ModuleDict, ModuleList, submodule
-from torch import nn
+EXAMPLE = """
+-from qten_gen import Module, ModuleDict, submodule
++from qten_gen import Module, ModuleDict, ModuleList, submodule
+ from torch import nn
 
 
-class Net(Module):
-    dim: int
-    depth: int
-    tasks: tuple[str, ...]
-    layers: ModuleList[nn.Linear] = submodule(nn.Linear, "dim", "dim", repeat="depth")
-    heads: ModuleDict[nn.Linear] = submodule(nn.Linear, "dim", 1, keys="tasks")
-"""
-
-BAD = """
-from qten_gen import Module, ModuleDict, submodule
-from torch import nn
-
-
-class Net(Module):
-    dim: int
-    heads: ModuleDict[nn.Linear] = submodule(nn.Linear, "dim", 1, keys=("topic", "topic"))
-                                                                       ^^^^^^^^^^^^^^^^^^
+ class Net(Module):
+     dim: int
+-    heads: ModuleDict[nn.Linear] = submodule(nn.Linear, "dim", 1, keys=("topic", "topic"))
+-                                                                       ^^^^^^^^^^^^^^^^^^
++    depth: int
++    tasks: tuple[str, ...]
++    layers: ModuleList[nn.Linear] = submodule(nn.Linear, "dim", "dim", repeat="depth")
++    heads: ModuleDict[nn.Linear] = submodule(nn.Linear, "dim", 1, keys="tasks")
 """
 
 _SEQUENTIALS = ("torch.nn.Sequential", "torch.nn.modules.container.Sequential", "qten_gen.Sequential")

@@ -15,26 +15,19 @@ from .context import RuleContext
 
 KIND = Kind("QG304", "invalid-specifier")
 
-GOOD = """
-import torch
-from qten_gen import TensorClass, field
-from torch import Tensor
+EXAMPLE = """
+-from qten_gen import TensorClass, buffer
+-from torch import Tensor, nn
++import torch
++from qten_gen import TensorClass, field
++from torch import Tensor
 
 
-class Batch(TensorClass):
-    tokens: Tensor
-    weight: Tensor = field(default_factory=lambda: torch.ones(()))
-"""
-
-BAD = """
-from qten_gen import TensorClass, buffer
-from torch import Tensor, nn
-
-
-class Batch(TensorClass):
-    tokens: Tensor
-    weight: Tensor = buffer(1, initializer=nn.init.ones_)
-                     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+ class Batch(TensorClass):
+     tokens: Tensor
+-    weight: Tensor = buffer(1, initializer=nn.init.ones_)
+-                     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
++    weight: Tensor = field(default_factory=lambda: torch.ones(()))
 """
 
 

@@ -19,25 +19,16 @@ from .dynamic_declaration import is_dynamic, is_tuple
 
 KIND = Kind("QG305", "invalid-specifier-argument")
 
-GOOD = """
-from qten_gen import Module, buffer
-from torch import Tensor, nn
+EXAMPLE = """
+ from qten_gen import Module, buffer
+ from torch import Tensor, nn
 
 
-class Scale(Module):
-    dim: int
-    weight: Tensor = buffer("dim", persistent=False, initializer=nn.init.ones_)
-"""
-
-BAD = """
-from qten_gen import Module, buffer
-from torch import Tensor, nn
-
-
-class Scale(Module):
-    dim: int
-    weight: Tensor = buffer("dim", persistant=False, initializer=nn.init.ones_)
-                                   ^^^^^^^^^^
+ class Scale(Module):
+     dim: int
+-    weight: Tensor = buffer("dim", persistant=False, initializer=nn.init.ones_)
+-                                   ^^^^^^^^^^
++    weight: Tensor = buffer("dim", persistent=False, initializer=nn.init.ones_)
 """
 
 _SPECIFIERS_OF_MODULES = ("param", "buffer", "submodule")

@@ -37,33 +37,20 @@ from .expression_types import NONE, UNKNOWN, Names, in_words_of, types_of
 
 KIND = Kind("QG320", "invalid-submodule-argument", can_be_wrong=True)
 
-GOOD = """
-from qten_gen import Module, submodule
+EXAMPLE = """
+ from qten_gen import Module, submodule
 
 
-class Block(Module):
-    dim: int
-    heads: int = 4
+ class Block(Module):
+     dim: int
+     heads: int = 4
 
 
-class Net(Module):
-    dim: int
-    block: Block = submodule(Block, "dim", heads=2)
-"""
-
-BAD = """
-from qten_gen import Module, submodule
-
-
-class Block(Module):
-    dim: int
-    heads: int = 4
-
-
-class Net(Module):
-    dim: int
-    block: Block = submodule(Block, "dim", head=2)
-                                           ^^^^
+ class Net(Module):
+     dim: int
+-    block: Block = submodule(Block, "dim", head=2)
+-                                           ^^^^
++    block: Block = submodule(Block, "dim", heads=2)
 """
 
 _FROM_THE_OWNER = frozenset({"device", "dtype"})

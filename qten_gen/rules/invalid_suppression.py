@@ -10,22 +10,14 @@ from ..model.diagnostics import INVALID_SUPPRESSION
 
 KIND = INVALID_SUPPRESSION
 
-GOOD = """
-from qten_gen import TensorClass
-from torch import Tensor
+EXAMPLE = """
+ from qten_gen import TensorClass
+ from torch import Tensor
 
 
-class Batch(TensorClass):
-    tokens: Tensor
-    weight: float  # qten-gen: ignore[QG210] one number for each item
-"""
-
-BAD = """
-from qten_gen import TensorClass
-from torch import Tensor
-
-
-class Batch(TensorClass):
-    tokens: Tensor  # qten-gen: ignore[QG999] one number for each item
-                                       ^^^^^
+ class Batch(TensorClass):
+-    tokens: Tensor  # qten-gen: ignore[QG999] one number for each item
+-                                       ^^^^^
++    tokens: Tensor
++    weight: float  # qten-gen: ignore[QG210] one number for each item
 """

@@ -22,29 +22,18 @@ from .ties import Problem, different, follow
 
 KIND = Kind("QG309", "invalid-tie")
 
-GOOD = """
-from qten_gen import Module, param, submodule
-from torch import nn
+EXAMPLE = """
+ from qten_gen import Module, param, submodule
+ from torch import nn
 
 
-class Model(Module):
-    vocab: int
-    dim: int
-    embed: nn.Embedding = submodule(nn.Embedding, "vocab", "dim")
-    head: nn.Parameter = param("vocab", "dim", tie="embed.weight")
-"""
-
-BAD = """
-from qten_gen import Module, param, submodule
-from torch import nn
-
-
-class Model(Module):
-    vocab: int
-    dim: int
-    embed: nn.Embedding = submodule(nn.Embedding, "vocab", "dim")
-    head: nn.Parameter = param(tie="embedding.weight")
-                                   ^^^^^^^^^^^^^^^^^^
+ class Model(Module):
+     vocab: int
+     dim: int
+     embed: nn.Embedding = submodule(nn.Embedding, "vocab", "dim")
+-    head: nn.Parameter = param("vocab", "dim", tie="embedding.weight")
+-                                                   ^^^^^^^^^^^^^^^^^^
++    head: nn.Parameter = param("vocab", "dim", tie="embed.weight")
 """
 
 

@@ -21,24 +21,18 @@ from .context import Project, RuleContext, name_of
 
 KIND = Kind("QG111", "misplaced-specifier")
 
-GOOD = """
-from qten_gen import Module, param
-from torch import nn
+EXAMPLE = """
+-from qten_gen import param
++from qten_gen import Module, param
+ from torch import nn
 
 
-class Scale(Module):
-    dim: int
-    weight: nn.Parameter = param("dim", initializer=nn.init.ones_)
-"""
-
-BAD = """
-from qten_gen import param
-from torch import nn
-
-
-class Scale(nn.Module):
-    weight: nn.Parameter = param(8, initializer=nn.init.ones_)
-    ^^^^^^
+-class Scale(nn.Module):
+-    weight: nn.Parameter = param(8, initializer=nn.init.ones_)
+-    ^^^^^^
++class Scale(Module):
++    dim: int
++    weight: nn.Parameter = param("dim", initializer=nn.init.ones_)
 """
 
 _KNOWN = frozenset({"abc", "builtins", "dataclasses", "enum", "torch", "typing"})

@@ -15,25 +15,16 @@ from .context import RuleContext, name_of
 
 KIND = Kind("QG201", "missing-annotation")
 
-GOOD = """
-from qten_gen import Module, param
-from torch import nn
+EXAMPLE = """
+ from qten_gen import Module, param
+ from torch import nn
 
 
-class Scale(Module):
-    dim: int
-    weight: nn.Parameter = param("dim", initializer=nn.init.ones_)
-"""
-
-BAD = """
-from qten_gen import Module, param
-from torch import nn
-
-
-class Scale(Module):
-    dim: int
-    weight = param("dim", initializer=nn.init.ones_)
-    ^^^^^^
+ class Scale(Module):
+     dim: int
+-    weight = param("dim", initializer=nn.init.ones_)
+-    ^^^^^^
++    weight: nn.Parameter = param("dim", initializer=nn.init.ones_)
 """
 
 _TYPES = {

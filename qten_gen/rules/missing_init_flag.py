@@ -21,45 +21,30 @@ from .context import RuleContext, name_of
 
 KIND = Kind("QG307", "missing-init-flag")
 
-GOOD = """
-from qten_gen import Module
+EXAMPLE = """
+ from qten_gen import Module
 
 
-class Sized(Module):
-    size: int
+ class Sized(Module):
+     size: int
 
 
-class Doubled(Sized):
-    def __init__(self, dim: int) -> None:
-        super().__init__(2 * dim)
+ class Doubled(Sized):
+     def __init__(self, dim: int) -> None:
+         super().__init__(2 * dim)
 
 
-class Child(Doubled, init=False):
-    def halved(self) -> float:
-        return self.size / 2
-
-
-class Other(Doubled):
-    def __init__(self, wide: bool) -> None:
-        super().__init__(8 if wide else 4)
-"""
-
-BAD = """
-from qten_gen import Module
-
-
-class Sized(Module):
-    size: int
-
-
-class Doubled(Sized):
-    def __init__(self, dim: int) -> None:
-        super().__init__(2 * dim)
-
-
-class Child(Doubled):
-      ^^^^^
-    pass
+-class Child(Doubled):
+-      ^^^^^
+-    pass
++class Child(Doubled, init=False):
++    def halved(self) -> float:
++        return self.size / 2
++
++
++class Other(Doubled):
++    def __init__(self, wide: bool) -> None:
++        super().__init__(8 if wide else 4)
 """
 
 

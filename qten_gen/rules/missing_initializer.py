@@ -14,34 +14,27 @@ from .context import RuleContext
 
 KIND = Kind("QG303", "missing-initializer")
 
-GOOD = """
-import torch
-from qten_gen import Module, buffer, param
-from torch import Tensor, nn
+EXAMPLE = """
+-from qten_gen import Module, param
+-from torch import nn
++import torch
++from qten_gen import Module, buffer, param
++from torch import Tensor, nn
 
 
-class Scale(Module):
-    dim: int
-    weight: nn.Parameter = param("dim", initializer=nn.init.ones_)
-
-
-class Custom(Module):
-    dim: int
-    table: Tensor = buffer("dim")
-
-    def reset_parameters(self) -> None:
-        torch.arange(self.dim, out=self.table)
-"""
-
-BAD = """
-from qten_gen import Module, param
-from torch import nn
-
-
-class Scale(Module):
-    dim: int
-    weight: nn.Parameter = param("dim")
-                           ^^^^^^^^^^^^
+ class Scale(Module):
+     dim: int
+-    weight: nn.Parameter = param("dim")
+-                           ^^^^^^^^^^^^
++    weight: nn.Parameter = param("dim", initializer=nn.init.ones_)
++
++
++class Custom(Module):
++    dim: int
++    table: Tensor = buffer("dim")
++
++    def reset_parameters(self) -> None:
++        torch.arange(self.dim, out=self.table)
 """
 
 

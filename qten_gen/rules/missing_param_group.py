@@ -16,28 +16,19 @@ from .context import RuleContext
 
 KIND = Kind("QG342", "missing-param-group")
 
-GOOD = """
-from qten_gen import Module, param, submodule
-from torch import nn
+EXAMPLE = """
+-from qten_gen import Module, param
++from qten_gen import Module, param, submodule
+ from torch import nn
 
 
-class Scale(Module):
-    dim: int
-    weight: nn.Parameter = param("dim", initializer=nn.init.ones_, group="default")
-    bias: nn.Parameter = param("dim", initializer=nn.init.zeros_, group="no_decay")
-    norm: nn.LayerNorm = submodule(nn.LayerNorm, "dim", group="no_decay")
-"""
-
-BAD = """
-from qten_gen import Module, param
-from torch import nn
-
-
-class Scale(Module):
-    dim: int
-    weight: nn.Parameter = param("dim", initializer=nn.init.ones_)
-                           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-    bias: nn.Parameter = param("dim", initializer=nn.init.zeros_, group="no_decay")
+ class Scale(Module):
+     dim: int
+-    weight: nn.Parameter = param("dim", initializer=nn.init.ones_)
+-                           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
++    weight: nn.Parameter = param("dim", initializer=nn.init.ones_, group="default")
+     bias: nn.Parameter = param("dim", initializer=nn.init.zeros_, group="no_decay")
++    norm: nn.LayerNorm = submodule(nn.LayerNorm, "dim", group="no_decay")
 """
 
 _WITH_PARAMETERS = frozenset(

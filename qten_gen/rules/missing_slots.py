@@ -17,35 +17,21 @@ from .context import RuleContext
 
 KIND = Kind("QG110", "missing-slots")
 
-GOOD = """
-from qten_gen import TensorClass
-from torch import Tensor
+EXAMPLE = """
+ from qten_gen import TensorClass
+ from torch import Tensor
 
 
-class Measured:
-    __slots__ = ()
-
-    def norms(self) -> Tensor:
-        return self.tokens.norm(dim=-1)
-
-
-class Batch(Measured, TensorClass, frozen=True):
-    tokens: Tensor
-"""
-
-BAD = """
-from qten_gen import TensorClass
-from torch import Tensor
+ class Measured:
++    __slots__ = ()
++
+     def norms(self) -> Tensor:
+         return self.tokens.norm(dim=-1)
 
 
-class Measured:
-    def norms(self) -> Tensor:
-        return self.tokens.norm(dim=-1)
-
-
-class Batch(Measured, TensorClass, frozen=True):
-      ^^^^^
-    tokens: Tensor
+ class Batch(Measured, TensorClass, frozen=True):
+-      ^^^^^
+     tokens: Tensor
 """
 
 

@@ -16,24 +16,15 @@ from .plain import Finding, Function, PlainClass, attribute_of, owner_of
 
 KIND = Kind("QG501", "missing-super-init", "warning")
 
-GOOD = """
-from torch import nn
+EXAMPLE = """
+ from torch import nn
 
 
-class Net(nn.Module):
-    def __init__(self, dim: int) -> None:
-        super().__init__()
-        self.up = nn.Linear(dim, dim)
-"""
-
-BAD = """
-from torch import nn
-
-
-class Net(nn.Module):
-    def __init__(self, dim: int) -> None:
-        ^^^^^^^^
-        self.up = nn.Linear(dim, dim)
+ class Net(nn.Module):
+     def __init__(self, dim: int) -> None:
+-        ^^^^^^^^
++        super().__init__()
+         self.up = nn.Linear(dim, dim)
 """
 
 

@@ -15,38 +15,23 @@ from .context import RuleContext
 
 KIND = Kind("QG311", "missing-version")
 
-GOOD = """
-from typing import ClassVar
-
-from qten_gen import Module, param
-from torch import Tensor, nn
-
-
-class Scale(Module):
-    version: ClassVar[int] = 2
-    dim: int
-    weight: nn.Parameter = param("dim", initializer=nn.init.ones_)
-
-    @classmethod
-    def migrate(cls, state_dict: dict[str, Tensor], version: int) -> None:
-        if "w" in state_dict:
-            state_dict["weight"] = state_dict.pop("w")
-"""
-
-BAD = """
-from qten_gen import Module, param
-from torch import Tensor, nn
+EXAMPLE = """
++from typing import ClassVar
++
+ from qten_gen import Module, param
+ from torch import Tensor, nn
 
 
-class Scale(Module):
-    dim: int
-    weight: nn.Parameter = param("dim", initializer=nn.init.ones_)
+ class Scale(Module):
++    version: ClassVar[int] = 2
+     dim: int
+     weight: nn.Parameter = param("dim", initializer=nn.init.ones_)
 
-    @classmethod
-    def migrate(cls, state_dict: dict[str, Tensor], version: int) -> None:
-        ^^^^^^^
-        if "w" in state_dict:
-            state_dict["weight"] = state_dict.pop("w")
+     @classmethod
+     def migrate(cls, state_dict: dict[str, Tensor], version: int) -> None:
+-        ^^^^^^^
+         if "w" in state_dict:
+             state_dict["weight"] = state_dict.pop("w")
 """
 
 

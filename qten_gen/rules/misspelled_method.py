@@ -18,31 +18,19 @@ from .context import RuleContext
 
 KIND = Kind("QG112", "misspelled-method", can_be_wrong=True)
 
-GOOD = """
-from qten_gen import TensorClass
-from torch import Tensor
+EXAMPLE = """
+ from qten_gen import TensorClass
+ from torch import Tensor
 
 
-class Batch(TensorClass):
-    tokens: Tensor
+ class Batch(TensorClass):
+     tokens: Tensor
 
-    def __post_init__(self) -> None:
-        if self.tokens.ndim < 2:
-            raise ValueError("tokens need two dimensions")
-"""
-
-BAD = """
-from qten_gen import TensorClass
-from torch import Tensor
-
-
-class Batch(TensorClass):
-    tokens: Tensor
-
-    def __postinit__(self) -> None:
-        ^^^^^^^^^^^^
-        if self.tokens.ndim < 2:
-            raise ValueError("tokens need two dimensions")
+-    def __postinit__(self) -> None:
+-        ^^^^^^^^^^^^
++    def __post_init__(self) -> None:
+         if self.tokens.ndim < 2:
+             raise ValueError("tokens need two dimensions")
 """
 
 _OTHER_HOOKS = {"__attrs_post_init__": "__post_init__", "model_post_init": "__post_init__"}
@@ -74,7 +62,7 @@ def _meant(method: MethodSource, is_module: bool) -> str | None:
         return _OTHER_HOOKS[name]
     if name == "__int__" and method.signature.parameters:
         return "__init__"  # the special method takes nothing
-    if name in _MEANT_OTHERWISE:
+    if name in _MEANT_OTHERWISE or name[-1].isdigit():  # `reset_parameters2` is a second one, and no slip
         return None
     return next((meant for meant in names if _differ_little(name, meant)), None)
 

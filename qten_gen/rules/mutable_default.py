@@ -15,25 +15,17 @@ from .context import RuleContext
 
 KIND = Kind("QG206", "mutable-default")
 
-GOOD = """
-from qten_gen import TensorClass, field
-from torch import Tensor
+EXAMPLE = """
+-from qten_gen import TensorClass
++from qten_gen import TensorClass, field
+ from torch import Tensor
 
 
-class Batch(TensorClass):
-    tokens: Tensor
-    tags: list[str] = field(default_factory=list)
-"""
-
-BAD = """
-from qten_gen import TensorClass
-from torch import Tensor
-
-
-class Batch(TensorClass):
-    tokens: Tensor
-    tags: list[str] = []
-                      ^^
+ class Batch(TensorClass):
+     tokens: Tensor
+-    tags: list[str] = []
+-                      ^^
++    tags: list[str] = field(default_factory=list)
 """
 
 _MUTABLE = r"[\[{]|(?:\w+\.)*(list|dict|set|bytearray|deque|defaultdict|OrderedDict|Counter)\("

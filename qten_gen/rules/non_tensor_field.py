@@ -14,25 +14,16 @@ from .context import RuleContext
 
 KIND = Kind("QG209", "non-tensor-field")
 
-GOOD = """
-from qten_gen import TensorClass
-from torch import Tensor
+EXAMPLE = """
+ from qten_gen import TensorClass
+ from torch import Tensor
 
 
-class Batch(TensorClass, tensor_only=True):
-    tokens: Tensor
-    mask: Tensor | None = None
-"""
-
-BAD = """
-from qten_gen import TensorClass
-from torch import Tensor
-
-
-class Batch(TensorClass, tensor_only=True):
-    tokens: Tensor
-    group: str
-           ^^^
+ class Batch(TensorClass, tensor_only=True):
+     tokens: Tensor
+-    group: str
+-           ^^^
++    mask: Tensor | None = None
 """
 
 

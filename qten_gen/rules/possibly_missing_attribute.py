@@ -19,34 +19,23 @@ from .reserved import GIVING_WAY, MODULE
 
 KIND = Kind("QG324", "possibly-missing-attribute", "warning")
 
-GOOD = """
-from qten_gen import Module
-from torch import Tensor
+EXAMPLE = """
+ from qten_gen import Module
+ from torch import Tensor
 
 
-class Counter(Module):
-    dim: int
+-class Recorder(Module):
++class Counter(Module):
+     dim: int
 
-    def __post_init__(self) -> None:
-        self.calls = 0
-
-    def forward(self, x: Tensor) -> Tensor:
-        self.calls += 1
-        return x
-"""
-
-BAD = """
-from qten_gen import Module
-from torch import Tensor
-
-
-class Recorder(Module):
-    dim: int
-
-    def forward(self, x: Tensor) -> Tensor:
-        self.seen = x.detach()
-        ^^^^^^^^^
-        return x
++    def __post_init__(self) -> None:
++        self.calls = 0
++
+     def forward(self, x: Tensor) -> Tensor:
+-        self.seen = x.detach()
+-        ^^^^^^^^^
++        self.calls += 1
+         return x
 """
 
 

@@ -20,28 +20,19 @@ from .context import RuleContext
 
 KIND = Kind("QG205", "private-name")
 
-GOOD = """
-from typing import ClassVar
-
-from qten_gen import TensorClass
-from torch import Tensor
-
-
-class Batch(TensorClass):
-    tokens: Tensor
-    _mask: Tensor
-    _registry: ClassVar[dict[str, int]] = {}
-"""
-
-BAD = """
-from qten_gen import TensorClass
-from torch import Tensor
+EXAMPLE = """
++from typing import ClassVar
++
+ from qten_gen import TensorClass
+ from torch import Tensor
 
 
-class Batch(TensorClass):
-    tokens: Tensor
-    _tokens: Tensor
-    ^^^^^^^
+ class Batch(TensorClass):
+     tokens: Tensor
+-    _tokens: Tensor
+-    ^^^^^^^
++    _mask: Tensor
++    _registry: ClassVar[dict[str, int]] = {}
 """
 
 

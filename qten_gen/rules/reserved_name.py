@@ -26,25 +26,16 @@ from .reserved import ALWAYS, MODULE, TENSORCLASS
 
 KIND = Kind("QG203", "reserved-name")
 
-GOOD = """
-from qten_gen import TensorClass
-from torch import Tensor
+EXAMPLE = """
+ from qten_gen import TensorClass
+ from torch import Tensor
 
 
-class Batch(TensorClass):
-    tokens: Tensor
-    scores: Tensor
-"""
-
-BAD = """
-from qten_gen import TensorClass
-from torch import Tensor
-
-
-class Batch(TensorClass):
-    tokens: Tensor
-    values: Tensor
-    ^^^^^^
+ class Batch(TensorClass):
+     tokens: Tensor
+-    values: Tensor
+-    ^^^^^^
++    scores: Tensor
 """
 
 

@@ -17,58 +17,34 @@ from .known_types import known_ancestors
 
 KIND = Kind("QG405", "shadowed-handler", "warning")
 
-GOOD = """
-from qten_gen import Module
-from torch import Tensor
+EXAMPLE = """
+ from qten_gen import Module
+ from torch import Tensor
 
 
-class Encoder(Module):
-    def forward(self, x: Tensor) -> Tensor:
-        return x
+ class Encoder(Module):
+     def forward(self, x: Tensor) -> Tensor:
+         return x
 
 
-class Counting(Encoder):
-    pass
+ class Counting(Encoder):
+     pass
 
 
-@Encoder.register(bool)
-def encode(encoder: Encoder, flag: bool) -> int:
-    return 1
+ @Encoder.register(bool)
+ def encode(encoder: Encoder, flag: bool) -> int:
+     return 1
 
 
-@Counting.register(int)
-def count(encoder: Counting, number: int) -> int:
-    return number
-
-
-@Counting.register(bool)
-def count_flag(encoder: Counting, flag: bool) -> int:
-    return int(flag)
-"""
-
-BAD = """
-from qten_gen import Module
-from torch import Tensor
-
-
-class Encoder(Module):
-    def forward(self, x: Tensor) -> Tensor:
-        return x
-
-
-class Counting(Encoder):
-    pass
-
-
-@Encoder.register(bool)
-def encode(encoder: Encoder, flag: bool) -> int:
-    return 1
-
-
-@Counting.register(int)
-                   ^^^
-def count(encoder: Counting, number: int) -> int:
-    return number
+ @Counting.register(int)
+-                   ^^^
+ def count(encoder: Counting, number: int) -> int:
+     return number
++
++
++@Counting.register(bool)
++def count_flag(encoder: Counting, flag: bool) -> int:
++    return int(flag)
 """
 
 

@@ -33,27 +33,17 @@ from .context import RuleContext
 
 KIND = Kind("QG314", "shared-object")
 
-GOOD = """
-from qten_gen import Module, submodule
-from torch import nn
+EXAMPLE = """
+ from qten_gen import Module, submodule
+ from torch import nn
 
 
-class Net(Module):
-    dim: int
-    head: nn.Linear = submodule(nn.Linear, "dim", 2)
-    body: nn.Sequential = submodule(nn.Sequential, submodule(nn.Linear, "dim", "dim"), submodule(nn.ReLU))
-"""
-
-BAD = """
-from qten_gen import Module, submodule
-from torch import nn
-
-
-class Net(Module):
-    dim: int
-    head: nn.Linear = submodule(nn.Linear, "dim", 2)
-    body: nn.Sequential = submodule(nn.Sequential, nn.Linear(8, 8), submodule(nn.ReLU))
-                                                   ^^^^^^^^^^^^^^^
+ class Net(Module):
+     dim: int
+     head: nn.Linear = submodule(nn.Linear, "dim", 2)
+-    body: nn.Sequential = submodule(nn.Sequential, nn.Linear(8, 8), submodule(nn.ReLU))
+-                                                   ^^^^^^^^^^^^^^^
++    body: nn.Sequential = submodule(nn.Sequential, submodule(nn.Linear, "dim", "dim"), submodule(nn.ReLU))
 """
 
 _PARAMETERS = ("Parameter", "Buffer", "UninitializedParameter", "UninitializedBuffer")

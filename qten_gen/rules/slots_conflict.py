@@ -15,39 +15,24 @@ from .context import Project, RuleContext
 
 KIND = Kind("QG107", "slots-conflict")
 
-GOOD = """
-from qten_gen import TensorClass
-from torch import Tensor
+EXAMPLE = """
+ from qten_gen import TensorClass
+ from torch import Tensor
 
 
-class Text(TensorClass):
-    tokens: Tensor
+ class Text(TensorClass):
+     tokens: Tensor
 
 
-class Image(TensorClass, open=True):
-    pixels: Tensor
+-class Image(TensorClass):
++class Image(TensorClass, open=True):
+     pixels: Tensor
 
 
-class Page(Text, Image, open=True):
-    layout: Tensor
-"""
-
-BAD = """
-from qten_gen import TensorClass
-from torch import Tensor
-
-
-class Text(TensorClass):
-    tokens: Tensor
-
-
-class Image(TensorClass):
-    pixels: Tensor
-
-
-class Page(Text, Image):
-      ^^^^
-    layout: Tensor
+-class Page(Text, Image):
+-      ^^^^
++class Page(Text, Image, open=True):
+     layout: Tensor
 """
 
 

@@ -8,21 +8,13 @@ from ..model.diagnostics import SYNTAX_ERROR
 
 KIND = SYNTAX_ERROR
 
-GOOD = """
-from qten_gen import TensorClass
-from torch import Tensor
+EXAMPLE = """
+ from qten_gen import TensorClass
+ from torch import Tensor
 
 
-class Batch(TensorClass):
-    tokens: Tensor
-"""
-
-BAD = """
-from qten_gen import TensorClass
-from torch import Tensor
-
-
-class Batch(TensorClass)
-                        ^
-    tokens: Tensor
+-class Batch(TensorClass)
+-                        ^
++class Batch(TensorClass):
+     tokens: Tensor
 """

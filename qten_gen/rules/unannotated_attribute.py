@@ -16,25 +16,17 @@ from .shared_object import kind_of
 
 KIND = Kind("QG217", "unannotated-attribute")
 
-GOOD = """
-from qten_gen import Module, submodule
-from torch import nn
+EXAMPLE = """
+-from qten_gen import Module
++from qten_gen import Module, submodule
+ from torch import nn
 
 
-class Net(Module):
-    dim: int
-    head: nn.Linear = submodule(nn.Linear, "dim", 2)
-"""
-
-BAD = """
-from qten_gen import Module
-from torch import nn
-
-
-class Net(Module):
-    dim: int
-    head = nn.Linear(8, 2)
-           ^^^^^^^^^^^^^^^
+ class Net(Module):
+     dim: int
+-    head = nn.Linear(8, 2)
+-           ^^^^^^^^^^^^^^^
++    head: nn.Linear = submodule(nn.Linear, "dim", 2)
 """
 
 _TYPES = frozenset(f"builtins.{name}" for name in ("bool", "bytes", "complex", "dict", "float", "int", "list", "str"))

@@ -9,23 +9,14 @@ from ..model.diagnostics import UNDECODABLE_FILE
 
 KIND = UNDECODABLE_FILE
 
-GOOD = """
-# -*- coding: utf-8 -*-
-from qten_gen import TensorClass
-from torch import Tensor
+EXAMPLE = """
+-# -*- coding: ascii -*-
++# -*- coding: utf-8 -*-
+ from qten_gen import TensorClass
+ from torch import Tensor
 
 
-class Batch(TensorClass):
-    tokens: Tensor  # Übung
-"""
-
-BAD = """
-# -*- coding: ascii -*-
-from qten_gen import TensorClass
-from torch import Tensor
-
-
-class Batch(TensorClass):
-    tokens: Tensor  # Übung
-                      ^
+ class Batch(TensorClass):
+     tokens: Tensor  # Übung
+-                      ^
 """

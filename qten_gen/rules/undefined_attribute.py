@@ -20,31 +20,19 @@ from .reserved import MODULE
 
 KIND = Kind("QG502", "undefined-attribute", "warning")
 
-GOOD = """
-from torch import Tensor, nn
+EXAMPLE = """
+ from torch import Tensor, nn
 
 
-class Net(nn.Module):
-    def __init__(self, dim: int) -> None:
-        super().__init__()
-        self.up = nn.Linear(dim, dim)
+ class Net(nn.Module):
+     def __init__(self, dim: int) -> None:
+         super().__init__()
+         self.up = nn.Linear(dim, dim)
 
-    def forward(self, x: Tensor) -> Tensor:
-        return self.up(x)
-"""
-
-BAD = """
-from torch import Tensor, nn
-
-
-class Net(nn.Module):
-    def __init__(self, dim: int) -> None:
-        super().__init__()
-        self.up = nn.Linear(dim, dim)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.upp(x)
-               ^^^^^^^^
+     def forward(self, x: Tensor) -> Tensor:
+-        return self.upp(x)
+-               ^^^^^^^^
++        return self.up(x)
 """
 
 _PRIVATE = frozenset(

@@ -19,52 +19,29 @@ from .context import Project
 
 KIND = Kind("QG403", "unimported-handler", "warning")
 
-GOOD = """
-# shop/__init__.py
-from . import handlers
-from .encoder import Encoder
+EXAMPLE = """
+ # shop/__init__.py
++from . import handlers
+ from .encoder import Encoder
 
-# shop/encoder.py
-from qten_gen import Module
-from torch import Tensor
-
-
-class Encoder(Module):
-    def forward(self, x: Tensor) -> Tensor:
-        return x
+ # shop/encoder.py
+ from qten_gen import Module
+ from torch import Tensor
 
 
-# shop/handlers.py
-from .encoder import Encoder
+ class Encoder(Module):
+     def forward(self, x: Tensor) -> Tensor:
+         return x
 
 
-@Encoder.register(str)
-def encode_text(encoder: Encoder, text: str) -> int:
-    return len(text)
-"""
-
-BAD = """
-# shop/__init__.py
-from .encoder import Encoder
-
-# shop/encoder.py
-from qten_gen import Module
-from torch import Tensor
+ # shop/handlers.py
+ from .encoder import Encoder
 
 
-class Encoder(Module):
-    def forward(self, x: Tensor) -> Tensor:
-        return x
-
-
-# shop/handlers.py
-from .encoder import Encoder
-
-
-@Encoder.register(str)
-                  ^^^
-def encode_text(encoder: Encoder, text: str) -> int:
-    return len(text)
+ @Encoder.register(str)
+-                  ^^^
+ def encode_text(encoder: Encoder, text: str) -> int:
+     return len(text)
 """
 
 

@@ -23,25 +23,16 @@ from .expressions import Expression, Use, expressions, unknown_names, usable_nam
 
 KIND = Kind("QG302", "unknown-dimension")
 
-GOOD = """
-from qten_gen import Module, param
-from torch import nn
+EXAMPLE = """
+ from qten_gen import Module, param
+ from torch import nn
 
 
-class Project(Module):
-    dim: int
-    weight: nn.Parameter = param("3*dim", "dim", initializer=nn.init.xavier_uniform_)
-"""
-
-BAD = """
-from qten_gen import Module, param
-from torch import nn
-
-
-class Project(Module):
-    dim: int
-    weight: nn.Parameter = param("3*dmi", "dim", initializer=nn.init.xavier_uniform_)
-                                    ^^^
+ class Project(Module):
+     dim: int
+-    weight: nn.Parameter = param("3*dmi", "dim", initializer=nn.init.xavier_uniform_)
+-                                    ^^^
++    weight: nn.Parameter = param("3*dim", "dim", initializer=nn.init.xavier_uniform_)
 """
 
 _INTEGERS = frozenset({"builtins.int", "builtins.bool"})

@@ -25,23 +25,15 @@ from .dynamic_declaration import is_dynamic
 
 KIND = Kind("QG104", "unknown-flag")
 
-GOOD = """
-from qten_gen import TensorClass
-from torch import Tensor
+EXAMPLE = """
+ from qten_gen import TensorClass
+ from torch import Tensor
 
 
-class Batch(TensorClass, frozen=True):
-    tokens: Tensor
-"""
-
-BAD = """
-from qten_gen import TensorClass
-from torch import Tensor
-
-
-class Batch(TensorClass, frozn=True):
-                         ^^^^^
-    tokens: Tensor
+-class Batch(TensorClass, frozn=True):
+-                         ^^^^^
++class Batch(TensorClass, frozen=True):
+     tokens: Tensor
 """
 
 

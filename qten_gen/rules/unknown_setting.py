@@ -8,12 +8,8 @@ from ..model.diagnostics import UNKNOWN_SETTING
 
 KIND = UNKNOWN_SETTING
 
-GOOD = """
-[tool.qten-gen]
-exclude = ["legacy/*"]
-"""
-
-BAD = """
-[tool.qten-gen]
-exlude = ["legacy/*"]
+EXAMPLE = """
+ [tool.qten-gen]
+-exlude = ["legacy/*"]
++exclude = ["legacy/*"]
 """

@@ -16,33 +16,20 @@ from .context import RuleContext
 
 KIND = Kind("QG312", "unknown-source")
 
-GOOD = """
-import torch
-from qten_gen import Module, virtual
-from torch import Tensor
+EXAMPLE = """
+ import torch
+ from qten_gen import Module, virtual
+ from torch import Tensor
 
 
-class Mask(Module):
-    size: int
+ class Mask(Module):
+     size: int
 
-    @virtual(cached=True, sources=("size",))
-    def causal(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-        return torch.ones(self.size, self.size, dtype=dtype, device=device).tril()
-"""
-
-BAD = """
-import torch
-from qten_gen import Module, virtual
-from torch import Tensor
-
-
-class Mask(Module):
-    size: int
-
-    @virtual(cached=True, sources=("sise",))
-    def causal(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-        ^^^^^^
-        return torch.ones(self.size, self.size, dtype=dtype, device=device).tril()
+-    @virtual(cached=True, sources=("sise",))
++    @virtual(cached=True, sources=("size",))
+     def causal(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+-        ^^^^^^
+         return torch.ones(self.size, self.size, dtype=dtype, device=device).tril()
 """
 
 

@@ -12,30 +12,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..common.suggestions import did_you_mean
+from ..common.suggestions import did_you_mean, only_near
 from ..model import ClassSource, NodePath, SourceFile, TypeExpr
-from ..model.diagnostics import Diagnostic, Kind
+from ..model.diagnostics import Diagnostic, Fix, Kind
 from .context import RuleContext
 
 KIND = Kind("QG207", "unknown-type")
 
-GOOD = """
-from qten_gen import TensorClass
-from torch import Tensor
+EXAMPLE = """
+ from qten_gen import TensorClass
+ from torch import Tensor
 
 
-class Batch(TensorClass):
-    tokens: Tensor
-"""
-
-BAD = """
-from qten_gen import TensorClass
-from torch import Tensor
-
-
-class Batch(TensorClass):
-    tokens: Tensr
-            ^^^^^
+ class Batch(TensorClass):
+-    tokens: Tensr
+-            ^^^^^
++    tokens: Tensor
 """
 
 
@@ -50,17 +42,29 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         if field.annotation is None:
             continue
         for name, type in (*_unknown(field.annotation), *_unknown_heads(field.annotation, context.file)):
+            if name in context.source.attributes:
+                message = f"{name} is bound in the class body, where generated code does not see it"
+                yield Diagnostic(KIND, message, type.place, "import or define it above the class")
+                continue
             if context.file.has_star_import:
-                help = "import it by name; qten-gen does not know what the star import binds"
+                help = "import it by name; qten-gen does not know what a star import or globals() binds"
             elif name in context.file.names:
                 yield Diagnostic(KIND, f"{name} is a module, not a type", type.place, "write the name of a class")
                 continue
             else:
                 help = did_you_mean(name, sorted(context.file.names), "import it, or define it in this file")
-            yield Diagnostic(KIND, f"{name} is not defined in this file", type.place, help)
+            fix = _fix(name, type, field.annotation, context.file)
+            yield Diagnostic(KIND, f"{name} is not defined in this file", type.place, help, fix=fix)
         for name in _bound_below(field.annotation, context.source, context.file):
             message = f"{name} is defined below the class, so it does not exist yet when the class is created"
             yield Diagnostic(KIND, message, field.annotation.place, f"define {name} above the class")
+
+
+def _fix(name: str, type: TypeExpr, annotation: TypeExpr, file: SourceFile) -> Fix | None:
+    """The one name of the file that a slip of one letter makes this one of. It may as well be a name that is not imported."""
+    is_whole = type.text == name and not any(quote in annotation.text for quote in "'\"")  # what is quoted has no place
+    meant = only_near(name, file.names) if is_whole else None
+    return None if meant is None else Fix(meant, type.place, is_sure=False)
 
 
 def _bound_below(type: TypeExpr, cls: ClassSource, file: SourceFile) -> Iterator[str]:

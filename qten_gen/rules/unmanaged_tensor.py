@@ -19,28 +19,19 @@ from .context import RuleContext
 
 KIND = Kind("QG216", "unmanaged-tensor", "warning")
 
-GOOD = """
-from qten_gen import Module, ModuleList, buffer, submodule
-from torch import Tensor, nn
+EXAMPLE = """
+-from qten_gen import Module, buffer
++from qten_gen import Module, ModuleList, buffer, submodule
+ from torch import Tensor, nn
 
 
-class Encoder(Module):
-    dim: int
-    depth: int
-    table: Tensor = buffer("dim", initializer=nn.init.zeros_)
-    layers: ModuleList[nn.Linear] = submodule(nn.Linear, "dim", "dim", repeat="depth")
-"""
-
-BAD = """
-from qten_gen import Module, buffer
-from torch import Tensor, nn
-
-
-class Encoder(Module):
-    dim: int
-    layers: list[nn.Module]
-            ^^^^^^^^^^^^^^^
-    table: Tensor = buffer("dim", initializer=nn.init.zeros_)
+ class Encoder(Module):
+     dim: int
+-    layers: list[nn.Module]
+-            ^^^^^^^^^^^^^^^
++    depth: int
+     table: Tensor = buffer("dim", initializer=nn.init.zeros_)
++    layers: ModuleList[nn.Linear] = submodule(nn.Linear, "dim", "dim", repeat="depth")
 """
 
 _CONTAINERS = frozenset(

@@ -19,32 +19,23 @@ from .shared_object import made_by
 
 KIND = Kind("QG323", "unregistered-state", "warning")
 
-GOOD = """
-import torch
-from qten_gen import Module
-from torch import Tensor, nn
+EXAMPLE = """
++import torch
+ from qten_gen import Module
+-from torch import nn
++from torch import Tensor, nn
 
 
-class Net(Module):
-    layers: nn.ModuleList
-    mask: Tensor
-
-    def __init__(self, dim: int, depth: int) -> None:
-        super().__init__()
-        self.layers = nn.ModuleList(nn.Linear(dim, dim) for _ in range(depth))
-        self.register_buffer("mask", torch.ones(dim, dim).tril(), persistent=False)
-"""
-
-BAD = """
-from qten_gen import Module
-from torch import nn
-
-
-class Net(Module):
-    def __init__(self, dim: int, depth: int) -> None:
-        super().__init__()
-        self.layers = [nn.Linear(dim, dim) for _ in range(depth)]
-        ^^^^^^^^^^^
+ class Net(Module):
++    layers: nn.ModuleList
++    mask: Tensor
++
+     def __init__(self, dim: int, depth: int) -> None:
+         super().__init__()
+-        self.layers = [nn.Linear(dim, dim) for _ in range(depth)]
+-        ^^^^^^^^^^^
++        self.layers = nn.ModuleList(nn.Linear(dim, dim) for _ in range(depth))
++        self.register_buffer("mask", torch.ones(dim, dim).tril(), persistent=False)
 """
 
 _CONSTRUCTORS = ("__init__", "__post_init__")

@@ -12,29 +12,17 @@ from ..model.diagnostics import UNRESOLVED_BASE
 
 KIND = UNRESOLVED_BASE
 
-GOOD = """
-from qten_gen import TensorClass
-from torch import Tensor
+EXAMPLE = """
+ from qten_gen import TensorClass
+ from torch import Tensor
 
 
-class Batch(TensorClass):
-    tokens: Tensor
+ class Batch(TensorClass):
+     tokens: Tensor
 
 
-class Marked(Batch):
-    mask: Tensor
-"""
-
-BAD = """
-from qten_gen import TensorClass
-from torch import Tensor
-
-
-class Batch(TensorClass):
-    tokens: Tensor
-
-
-class Marked(Bach):
-             ^^^^
-    mask: Tensor
+-class Marked(Bach):
+-             ^^^^
++class Marked(Batch):
+     mask: Tensor
 """

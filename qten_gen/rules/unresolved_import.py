@@ -14,20 +14,17 @@ from ..model.diagnostics import UNRESOLVED_IMPORT
 
 KIND = UNRESOLVED_IMPORT
 
-GOOD = """
-# pyproject.toml: where the libraries of the program are installed
-[tool.qten-gen]
-environment = ".venv"
-"""
-
-BAD = """
-# the library shop_models is not installed where qten-gen runs
-from qten_gen import param
-from shop_models.nets import Net
-from torch import nn
-
-
-class Wider(Net):
-          ^^^
-    scale: nn.Parameter = param("width", initializer=nn.init.ones_)
+EXAMPLE = """
+-# the library shop_models is not installed where qten-gen runs
+-from qten_gen import param
+-from shop_models.nets import Net
+-from torch import nn
+-
+-
+-class Wider(Net):
+-          ^^^
+-    scale: nn.Parameter = param("width", initializer=nn.init.ones_)
++# pyproject.toml: where the libraries of the program are installed
++[tool.qten-gen]
++environment = ".venv"
 """

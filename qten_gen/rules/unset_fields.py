@@ -1,4 +1,4 @@
-"""Finds what a Module annotates and its inherited constructor does not set. `reflection.unset_fields` does it at run time."""
+"""Finds what a Module annotates and its inherited constructor does not set."""
 
 from __future__ import annotations
 

@@ -19,27 +19,17 @@ from .context import RuleContext
 
 KIND = Kind("QG211", "unsupported-shape")
 
-GOOD = """
-from jaxtyping import Float, Int
-from qten_gen import TensorClass
-from torch import Tensor
+EXAMPLE = """
+ from jaxtyping import Float, Int
+ from qten_gen import TensorClass
+ from torch import Tensor
 
 
-class Batch(TensorClass):
-    tokens: Int[Tensor, "*batch seq"]
-    scores: Float[Tensor, "*batch seq classes"] | None = None
-"""
-
-BAD = """
-from jaxtyping import Float, Int
-from qten_gen import TensorClass
-from torch import Tensor
-
-
-class Batch(TensorClass):
-    tokens: Int[Tensor, "*batch seq"]
-    shifted: Int[Tensor, "*batch seq+1"]
-             ^^^^^^^^^^^^^^^^^^^^^^^^^^^
+ class Batch(TensorClass):
+     tokens: Int[Tensor, "*batch seq"]
+-    shifted: Int[Tensor, "*batch seq+1"]
+-             ^^^^^^^^^^^^^^^^^^^^^^^^^^^
++    scores: Float[Tensor, "*batch seq classes"] | None = None
 """
 
 

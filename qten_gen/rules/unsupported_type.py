@@ -23,28 +23,20 @@ from .context import RuleContext
 
 KIND = Kind("QG208", "unsupported-type")
 
-GOOD = """
-from qten_gen import TensorClass, Unbatched
-from torch import Tensor
+EXAMPLE = """
+-from qten_gen import TensorClass
++from qten_gen import TensorClass, Unbatched
+ from torch import Tensor
 
 
-class Batch(TensorClass):
-    tokens: Tensor
-    layers: list[Tensor]
-    mask: Tensor | None = None
-    table: Unbatched[Tensor] | None = None
-    tags: list[str] | None = None
-"""
-
-BAD = """
-from qten_gen import TensorClass
-from torch import Tensor
-
-
-class Batch(TensorClass):
-    tokens: Tensor
-    layers: tuple[Tensor, ...]
-            ^^^^^^^^^^^^^^^^^^
+ class Batch(TensorClass):
+     tokens: Tensor
+-    layers: tuple[Tensor, ...]
+-            ^^^^^^^^^^^^^^^^^^
++    layers: list[Tensor]
++    mask: Tensor | None = None
++    table: Unbatched[Tensor] | None = None
++    tags: list[str] | None = None
 """
 
 

@@ -17,41 +17,24 @@ from .context import RuleContext
 
 KIND = Kind("QG313", "untracked-mutation", "warning")
 
-GOOD = """
-import torch
-from qten_gen import Module, buffer, virtual
-from torch import Tensor, nn
+EXAMPLE = """
+ import torch
+ from qten_gen import Module, buffer, virtual
+ from torch import Tensor, nn
 
 
-class Decay(Module):
-    size: int
-    rate: Tensor = buffer("size", initializer=nn.init.ones_)
+ class Decay(Module):
+     size: int
+     rate: Tensor = buffer("size", initializer=nn.init.ones_)
 
-    @virtual(cached="may_be_stale", sources=("rate",))
-    def factor(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-        return torch.exp(-self.rate)
+     @virtual(cached="may_be_stale", sources=("rate",))
+     def factor(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+         return torch.exp(-self.rate)
 
-    def double_rate(self) -> None:
-        self.rate.mul_(2)
-"""
-
-BAD = """
-import torch
-from qten_gen import Module, buffer, virtual
-from torch import Tensor, nn
-
-
-class Decay(Module):
-    size: int
-    rate: Tensor = buffer("size", initializer=nn.init.ones_)
-
-    @virtual(cached="may_be_stale", sources=("rate",))
-    def factor(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-        return torch.exp(-self.rate)
-
-    def double_rate(self) -> None:
-        self.rate.data.mul_(2)
-        ^^^^^^^^^^^^^^
+     def double_rate(self) -> None:
+-        self.rate.data.mul_(2)
+-        ^^^^^^^^^^^^^^
++        self.rate.mul_(2)
 """
 
 

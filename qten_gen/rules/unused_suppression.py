@@ -8,23 +8,14 @@ from ..model.diagnostics import UNUSED_SUPPRESSION
 
 KIND = UNUSED_SUPPRESSION
 
-GOOD = """
-from qten_gen import TensorClass
-from torch import Tensor
+EXAMPLE = """
+ from qten_gen import TensorClass
+ from torch import Tensor
 
 
-class Batch(TensorClass):
-    tokens: Tensor
-    weight: float  # qten-gen: ignore[QG210] one number for each item
-"""
-
-BAD = """
-from qten_gen import TensorClass
-from torch import Tensor
-
-
-class Batch(TensorClass):
-    tokens: Tensor
-    weight: Tensor  # qten-gen: ignore[QG210] one number for each item
-                                       ^^^^^
+ class Batch(TensorClass):
+     tokens: Tensor
+-    weight: Tensor  # qten-gen: ignore[QG210] one number for each item
+-                                       ^^^^^
++    weight: float  # qten-gen: ignore[QG210] one number for each item
 """

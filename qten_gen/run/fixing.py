@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
+from ..common.records import replace
 from ..generate.fixing import fixed
 from ..generate.rewriting import CannotRewrite
 from ..model.diagnostics import Diagnostic
@@ -32,7 +32,8 @@ def fix(outcome: Outcome, paths: Sequence[str], again: Callable[[], Outcome]) ->
     done: list[Diagnostic] = []
     staying: dict[str, CannotRewrite] = {}
     for _ in range(_ROUNDS):
-        found = [item for item in outcome.diagnostics if item.fix is not None and leads_below(item.path, paths)]
+        sure = [item for item in outcome.diagnostics if item.fix is not None and item.fix.is_sure]
+        found = [item for item in sure if leads_below(item.path, paths)]
         sources = {path: read_source(path) for path in {item.path for item in found}}
         mended = fixed(found, sources)
         staying = {path: data for path, data in mended.items() if isinstance(data, CannotRewrite)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from ..common.digests import digest
 from ..project import manifest
 from ..project.apply import is_as_planned
 from ..project.library_classes import RememberedClasses
-from ..project.manifest import FreshRecord, Manifest, Signature
+from ..project.manifest import FreshRecord, HandlerRecord, Manifest, Signature, SourceRecord
 from ..project.output_names import outputs_of
 from ..project.source_texts import SourceTexts
 from ..project.stale import ProjectState, keys_of, read_output, signature
@@ -74,6 +74,28 @@ def _recorded_warning(item: Diagnostic) -> Diagnostic:
     return Diagnostic(item.kind, item.message, help=item.help, notes=item.notes, span=item.span)
 
 
+def _keep_what_is_asked(
+    records: dict[str, SourceRecord], previous: Manifest, asking: Sequence[FreshRecord | HandlerRecord]
+) -> None:
+    """Leave out of the records that are new what they say of names that no file asks for."""
+    new = [name for name, record in records.items() if record.parts and record.parts is not _parts(previous, name)]
+    if not new:
+        return
+    asked: dict[str, set[str]] = {}
+    for lookup in frozenset[str]().union(*(item.lookups for item in asking)):
+        module, colon, part = lookup.partition(":")
+        if colon:
+            asked.setdefault(module, {""}).add(part)
+    for name in new:
+        record = records[name]
+        found = asked.get(record.module, ())
+        records[name] = record._replace(parts={part: record.parts.get(part, "") for part in sorted(found)})
+
+
+def _parts(manifest: Manifest, name: str) -> Mapping[str, str] | None:
+    return manifest.sources[name].parts if name in manifest.sources else None
+
+
 def remember(state: ProjectState, fresh: Mapping[str, FreshRecord]) -> None:
     """Save the manifest if it has changed.
 
@@ -90,6 +112,7 @@ def remember(state: ProjectState, fresh: Mapping[str, FreshRecord]) -> None:
     right.update({name: item for name, item in previous.fresh.items() if name in records and name not in targets})
     handlers = {name: item for name, item in previous.handlers.items() if name in records and name not in present}
     handlers.update(state.handlers)
+    _keep_what_is_asked(records, previous, [*right.values(), *handlers.values()])
     current = Manifest(records, right, handlers)
     if current != previous:
         manifest.save(state.cache, current)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..project.apply import Change, changes, remove_leftovers, write
@@ -25,7 +25,7 @@ from .record import fresh_now, remember, torn
 
 if TYPE_CHECKING:
     from ..generate.crashes import Crash
-    from ..generate.plan import Plan, Told
+    from ..generate.plan import Plan
     from ..generate.readings import Readings
     from ..model.diagnostics import Diagnostic
     from ..project.keys import Reader
@@ -52,11 +52,10 @@ class Outcome(NamedTuple):
 
 
 class _Manner(NamedTuple):
-    """How a run goes: whether it changes files and gives reasons, and what is told its progress."""
+    """How a run goes: whether it changes files and gives reasons."""
 
     writes: bool
     explains: bool
-    progress: Told | None
 
 
 class Part(NamedTuple):
@@ -74,7 +73,6 @@ def run(
     settings: Settings | None = None,
     writes: bool = True,
     explains: bool = False,
-    progress: Told | None = None,
 ) -> Outcome:
     """Generate the code for the declarations below the paths. With `writes` off, change no file. If it `explains`, give reasons.
 
@@ -85,7 +83,7 @@ def run(
         ConfigError: The settings of a project cannot be used.
     """
     settings = settings or Settings()
-    manner = _Manner(writes, explains, progress)
+    manner = _Manner(writes, explains)
     # The manifest and the parser create millions of objects that live to the end. Looking for garbage among them takes long.
     collects = gc.isenabled()
     gc.disable()
@@ -218,8 +216,8 @@ def _warnings(fresh: Mapping[str, FreshRecord]) -> tuple[Diagnostic, ...]:
 
 def _generate(state: ProjectState, manner: _Manner) -> tuple[Outcome, dict[str, FreshRecord]]:
     """Plan the stale targets, write the changes if `writes` is on, and return the outcome with the fresh records."""
-    existing = _existing_outputs(state)
-    planned, readings = _plan(state, existing, manner)
+    existing = _existing_outputs(state.stale, state)
+    planned, readings = _plan(state, existing)
     found = changes(planned.outputs, {**existing, **state.orphans})
     failures = [*state.failures, *(_write(found) if manner.writes else ())]
     failed = {failure.path for failure in failures}
@@ -241,23 +239,44 @@ def _generate(state: ProjectState, manner: _Manner) -> tuple[Outcome, dict[str, 
     return outcome, {**state.fresh, **fresh_now(state, planned, readings, pending)}
 
 
-def _existing_outputs(state: ProjectState) -> dict[str, bytes]:
-    """The bytes of the existing outputs of the stale targets."""
-    outputs = [output for path in state.stale for output in outputs_of(path) if output in state.files.outputs]
+def _existing_outputs(targets: Iterable[str], state: ProjectState) -> dict[str, bytes]:
+    """The bytes of the existing outputs of these targets."""
+    outputs = [output for path in targets for output in outputs_of(path) if output in state.files.outputs]
     return {path: read_output(path) for path in outputs}
 
 
-def _plan(state: ProjectState, existing: Mapping[str, bytes], manner: _Manner) -> tuple[Plan, Readings]:
+def _plan(state: ProjectState, existing: dict[str, bytes]) -> tuple[Plan, Readings]:
     """The plan for the stale targets and the orphans, and what has been read for it."""
+    from ..generate.plan import plan, together
     from ..generate.readings import Readings
     from .shares import plan_in_shares
 
     readings = state.reader if isinstance(state.reader, Readings) else open_readings(state.graph)
     readings.know({path: Handlers(owners, frozenset()) for path, owners in state.owners.items()})
-    planned = plan_in_shares(state, existing, readings, manner.progress)
+    planned = plan_in_shares(state, existing, readings)
+    while held := _held_back(state, planned):
+        state.stale.extend(held)
+        existing.update(_existing_outputs(held, state))
+        for path in held:
+            del state.fresh[path]
+        planned = together([planned, plan(readings.sources, existing, held, state.graph, readings)])
     _check_bytes(state, readings)
     planned.outputs.update(dict.fromkeys(state.orphans))
     return planned, readings
+
+
+def _held_back(state: ProjectState, planned: Plan) -> list[str]:
+    """The fresh targets that cannot be generated any more, because a file that they depend on has an error now."""
+    broken = {item.path for item in planned.diagnostics if item.is_error}
+    broken |= {*planned.blocked, *(crash.path for crash in planned.crashes)}
+    return [path for path, record in state.fresh.items() if not broken.isdisjoint(_needed(state, path, record))]
+
+
+def _needed(state: ProjectState, path: str, record: FreshRecord) -> Iterator[str | None]:
+    """The files that have to be without an error so that a target can be generated."""
+    for name in record.lookups:
+        if name.startswith("+"):
+            yield state.graph.relevant_file(state.graph.view(path), name[1:])
 
 
 def _check_bytes(state: ProjectState, reader: Reader | None) -> None:

@@ -7,9 +7,7 @@ read, and write nothing.
 
 from __future__ import annotations
 
-import mmap
 import os
-import struct
 import sys
 import threading
 from collections.abc import Mapping, Sequence
@@ -17,7 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..common.records import replace
-from ..generate.plan import Plan, Told, plan, together
+from ..generate.plan import Plan, plan, together
 from ..project.library_classes import RememberedClasses
 from ..project.source_texts import SourceTexts
 from ..project.stale import ProjectState
@@ -42,6 +40,8 @@ class Answer(NamedTuple):
     plan: Plan
     contents: dict[str, str]
     """The digests of what files say, by path."""
+    parts: dict[str, Mapping[str, str]]
+    """The digests of what files say of each of their names, by path."""
     digests: dict[str, str]
     """The digests of the bytes of files, by path."""
     classes: dict[str, FoundClass]
@@ -56,17 +56,14 @@ class _Work(NamedTuple):
     readings: Readings
 
 
-def plan_in_shares(
-    state: ProjectState, existing: Mapping[str, bytes], readings: Readings, progress: Told | None
-) -> Plan:
+def plan_in_shares(state: ProjectState, existing: Mapping[str, bytes], readings: Readings) -> Plan:
     """The plan for the stale targets of a run. What was read for it is in `readings` afterwards."""
     shares = _shares(state)
     if len(shares) == 1:
-        return plan(readings.sources, existing, state.stale, state.graph, readings, progress)
+        return plan(readings.sources, existing, state.stale, state.graph, readings)
     work = _Work(state, existing, readings)
-    board = _Board(shares, progress)
-    others = [_started(work, share, board.teller(number)) for number, share in enumerate(shares) if number]
-    own = plan(readings.sources, existing, shares[0], state.graph, readings, board.teller(0))
+    others = [_started(work, share) for share in shares[1:]]
+    own = plan(readings.sources, existing, shares[0], state.graph, readings)
     plans = [own, *(_finished(work, share, other) for share, other in zip(shares[1:], others, strict=True))]
     return together(plans)
 
@@ -89,26 +86,6 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-class _Board:
-    """Where all processes note how many targets they have done, so that the first can tell the progress of the whole."""
-
-    def __init__(self, shares: Sequence[Sequence[str]], progress: Told | None) -> None:
-        self._total = sum(map(len, shares))
-        self._format = f"{len(shares)}I"
-        self._done = mmap.mmap(-1, struct.calcsize(self._format))
-        self._progress = progress
-
-    def teller(self, number: int) -> Told:
-        """What the process of this number tells its progress."""
-
-        def tell(done: int, _: int) -> None:
-            struct.pack_into("I", self._done, number * struct.calcsize("I"), done)
-            if number == 0 and self._progress is not None:
-                self._progress(sum(struct.unpack(self._format, self._done[:])), self._total)
-
-        return tell
-
-
 class _Other(NamedTuple):
     """Another process, and the end of the pipe where it answers."""
 
@@ -116,36 +93,38 @@ class _Other(NamedTuple):
     answers: Connection
 
 
-def _started(work: _Work, share: Sequence[str], tell: Told) -> _Other:
+def _started(work: _Work, share: Sequence[str]) -> _Other:
     from multiprocessing import get_context
 
     context = get_context("fork")
     answers, given = context.Pipe(duplex=False)
-    process = context.Process(target=_answer, args=(work, share, tell, given, answers), daemon=True)
+    process = context.Process(target=_answer, args=(work, share, given, answers), daemon=True)
     process.start()
     given.close()
     return _Other(process, answers)
 
 
-def _answer(work: _Work, share: Sequence[str], tell: Told, given: Connection, answers: Connection) -> None:
+def _answer(work: _Work, share: Sequence[str], given: Connection, answers: Connection) -> None:
     """Plan a share in a process of its own, and send the answer. An interrupted run needs no answer."""
     answers.close()  # else the pipe would stay open after the end of the first process, and this one would wait for it
     try:
-        given.send(answer(work, share, tell))
+        given.send(answer(work, share))
     except (KeyboardInterrupt, BrokenPipeError):
         os._exit(1)
 
 
-def answer(work: _Work, share: Sequence[str], tell: Told) -> Answer:
+def answer(work: _Work, share: Sequence[str]) -> Answer:
     """Plan a share, and collect what the first process needs besides."""
     state, readings = work.state, work.readings
-    made = plan(readings.sources, work.existing, share, state.graph, readings, tell)
+    made = plan(readings.sources, work.existing, share, state.graph, readings)
     files = {path for target, names in made.lookups.items() for path in state.graph.files(target, names)}
     contents = {path: readings.content(path) for path in sorted(files) if not state.records[path].content}
+    asked = {other for target, names in made.lookups.items() for other, _ in state.graph.parts(target, names)}
+    parts = {path: readings.parts(path) for path in sorted(asked)}
     digests = readings.sources.digests if isinstance(readings.sources, SourceTexts) else {}
     libraries = state.graph.libraries
     classes = libraries.kept if isinstance(libraries, RememberedClasses) else {}
-    return Answer(replace(made, linked={}), contents, digests, classes)
+    return Answer(replace(made, linked={}), contents, parts, digests, classes)
 
 
 def _finished(work: _Work, share: Sequence[str], other: _Other) -> Plan:
@@ -158,7 +137,7 @@ def _finished(work: _Work, share: Sequence[str], other: _Other) -> Plan:
     finally:
         other.answers.close()
     other.process.join()
-    readings.know_contents(found.contents)
+    readings.know_contents(found.contents, found.parts)
     if isinstance(readings.sources, SourceTexts):
         readings.sources.digests.update(found.digests)
     if work.state.graph.libraries is not None:

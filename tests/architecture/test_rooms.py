@@ -36,7 +36,7 @@ ROOMS = {
     "run": {"common", "model", "project", "generate"},
     "tools/stubs": {"common", "model", "read", "project"},
     "tools/inspect": {"common", "model", "read", "reflection", "project", "runtime", "large_models"},
-    "tools/lock": {"common", "model", "project", "runtime", "tools/inspect"},
+    "tools/lock": {"common", "model", "project", "generate", "runtime", "tools/inspect"},
     "tools/verify": {"tools/inspect", "runtime"},
     "tools/adopt": {"common", "model", "read", "link", "rules", "generate", "project"},
     "tools/check": {"model", "link", "read", "rules", "project", "generate", "tools/adopt"},
@@ -88,7 +88,7 @@ LEXICAL = "basename|dirname|join|split"
 GENERATOR = r"qten_gen(?!\.(?:runtime|common|large_models))"
 """The generator: everything but what programs run on, and the vocabulary that both share."""
 
-IMPORTS_TORCH = r"runtime/|large_models/|tools/(?:inspect|verify)/|tools/lock/(?:recording|declared)$"
+IMPORTS_TORCH = r"runtime/|large_models/|tools/(?:inspect|verify)/|tools/lock/(?:recording|declared|trying)$"
 """The rooms that import torch and the user's code."""
 
 HAND_OVER = {"runtime/module/metaclass", "runtime/qten_style/module_methods"}
@@ -155,7 +155,7 @@ def test_the_command_imports_the_language_server_in_one_place_and_late() -> None
     ("module", "files"),
     [
         ("jinja2", r"generate/templates$"),
-        ("libcst", r"generate/(?:rewriting|fixing)$|tools/adopt/rewriting/"),
+        ("libcst", r"generate/(?:rewriting|fixing)$|tools/adopt/rewriting/|tools/lock/codemod$"),
         ("rich|mypy", r"$."),
         # Both for those who have them: neither is needed.
         (
@@ -177,10 +177,11 @@ def test_jinja2_is_imported_when_something_is_rendered() -> None:
 
 
 def test_libcst_is_imported_when_a_source_is_rewritten() -> None:
-    rewriting = r"qten_gen\.(?:generate\.(?:rewriting|fixing)|run\.fixing|tools\.adopt\.rewriting)"
-    inside = r"(?!generate/(?:rewriting|fixing)$|run/fixing$|tools/adopt/rewriting/)"
+    rewriting = r"qten_gen\.(?:generate\.(?:rewriting|fixing)|run\.fixing|tools\.adopt\.rewriting|tools\.lock\.codemod)"
+    inside = r"(?!generate/(?:rewriting|fixing)$|run/fixing$|tools/adopt/rewriting/|tools/lock/codemod$)"
     assert importers(rewriting, files=inside, at_once=True) == []
-    assert {in_file(found) for found in importers(rewriting, files=inside)} == {"cli/command", "tools/lsp/actions"}
+    through = {in_file(found) for found in importers(rewriting, files=inside)}
+    assert through == {"cli/command", "tools/lock/fixing", "tools/lsp/actions"}
 
 
 def test_only_apply_the_manifest_compiled_templates_and_the_files_of_objects_change_the_disk() -> None:

@@ -52,6 +52,7 @@ def test_the_file_is_generated_once_it_is_mended(qten_gen: Command) -> None:
     [
         "class A(TensorClass, frzzn=True):\n    x: Tensor\n",
         "class A(TensorClass['frozn']):\n    x: Tensor\n",
+        "class A(TensorClass):\n    x: Tensr\n",
         "class A(TensorClass):\n    x: Tensor = 3\n",
         'class A(Module):\n    dima: int\n    dimb: int\n    w: nn.Parameter = param("dim", initializer=nn.init.ones_)\n',
         'class A(Module):\n    dim: int\n    w: nn.Parameter = param("dmi", initializer=nn.init.ones_)  # \\\n    y = (\n',

@@ -29,8 +29,8 @@ def test_a_project_is_set_up_from_nothing(repository: Command) -> None:
     assert result.out.splitlines() == [
         "added: pyproject.toml: the section [tool.qten-gen]",
         "added: pyproject.toml: omit in [tool.coverage.run]",
-        "added: .gitattributes: *_qten.py linguist-generated",
-        "added: .gitattributes: *_qten.pyi linguist-generated",
+        "added: .gitattributes: *_qten.py linguist-generated merge=union",
+        "added: .gitattributes: *_qten.pyi linguist-generated merge=union",
         "added: .gitignore: .qten_cache/",
         "added: .pre-commit-config.yaml: the hook qten-gen",
     ]
@@ -45,6 +45,45 @@ def test_a_project_is_set_up_from_nothing(repository: Command) -> None:
         check=True,
     )
     assert shown.stdout.strip().endswith("linguist-generated: set")
+
+
+def test_attributes_that_are_set_stay_and_the_others_get_a_line(repository: Command) -> None:
+    repository.write(".gitattributes", "*_qten.py linguist-generated\n*_qten.pyi -merge\n")
+    repository("init")
+    assert repository.read(".gitattributes").splitlines() == [
+        "*_qten.py linguist-generated",
+        "*_qten.pyi -merge",
+        "*_qten.py merge=union",
+        "*_qten.pyi linguist-generated",
+    ]
+
+
+def test_two_branches_that_each_add_a_field_merge_and_the_next_run_repairs(repository: Command) -> None:
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b.c"]
+
+    def commit(*arguments: str) -> None:
+        for line in (["add", "--all"], ["commit", "-q", "-m", "x"], ["checkout", "-q", *arguments]):
+            subprocess.run([*git, *line], cwd=repository.folder, check=True)
+
+    fields = "".join(f"    {name}: Tensor\n" for name in "abcdefgh")
+    before = BATCH.replace("    x: Tensor\n", fields)
+    repository("init")
+    for text, branch in (
+        (before, ["-b", "first"]),
+        (before.replace("    a: Tensor\n", "    a: Tensor\n    one: Tensor\n"), ["-b", "second", "HEAD~1"]),
+        (before.replace("    h: Tensor\n", "    h: Tensor\n    two: Tensor\n"), ["second"]),
+    ):
+        repository.write("src/shop/model.py", text)
+        assert repository().status == 0
+        commit(*branch)
+    subprocess.run([*git, "merge", "-q", "--no-edit", "first"], cwd=repository.folder, check=True)
+    checked = repository("--check")
+    assert (checked.status, "help: run qten-gen, and commit what it writes\n" in checked.out) == (1, True)
+    repository()
+    assert repository("--check").status == 0
+    assert {"self._one = one", "self._two = two"} <= {
+        line.strip() for line in repository.read("src/shop/model_qten.py").splitlines()
+    }
 
 
 @pytest.mark.parametrize("line", [".qten_cache", ".qten_cache/", "/.qten_cache/"])
@@ -98,7 +137,7 @@ def test_lines_that_are_there_stay_and_others_are_added_where_they_belong(reposi
         "coverage": {"run": {"branch": True, "omit": ["*_qten.py"]}},
         "qten-gen": {"src": ["src"]},
     }
-    assert repository.read(".gitattributes").startswith("*.png binary\n*_qten.py linguist-generated\n")
+    assert repository.read(".gitattributes").startswith("*.png binary\n*_qten.py linguist-generated merge=union\n")
     hooks = repository.read(".pre-commit-config.yaml")
     assert "  - repo: local\n    hooks:\n      - id: qten-gen\n" in hooks and hooks.startswith("default_stages")
     assert repository("init").out == "everything is set up\n"
@@ -162,8 +201,8 @@ def test_a_folder_of_a_repository_gets_what_works_there_and_the_hook_is_left_to_
     monkeypatch.chdir(repository.folder / "tools/sub")
     hook = f"by hand: {repository.folder}/.pre-commit-config.yaml: a hook with entry: qten-gen --check tools/sub"
     assert repository("init").out.splitlines()[2:] == [
-        "added: .gitattributes: *_qten.py linguist-generated",
-        "added: .gitattributes: *_qten.pyi linguist-generated",
+        "added: .gitattributes: *_qten.py linguist-generated merge=union",
+        "added: .gitattributes: *_qten.pyi linguist-generated merge=union",
         "added: .gitignore: .qten_cache/",
         hook,
     ]

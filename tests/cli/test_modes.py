@@ -122,14 +122,14 @@ def test_diagnostics_are_annotations_on_github(qten_gen: Command, monkeypatch: p
     assert qten_gen("src").out.startswith("::error ")
 
 
-@pytest.mark.parametrize(("form", "pattern"), [("github", r"::error .*file=(.+?),"), ("sarif", r'"uri": "([^:"]+)"')])
 def test_a_run_in_a_folder_of_the_checkout_names_files_from_its_top(
-    qten_gen: Command, monkeypatch: pytest.MonkeyPatch, form: str, pattern: str
+    qten_gen: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    pattern = r"::error .*file=(.+?),"
     qten_gen.write("search/src/model.py", BROKEN)
     qten_gen.write("search/src/fine.py", BATCH)
     monkeypatch.chdir(qten_gen.folder / "search")
-    run = ("--check", "--output-format", form, "src")
+    run = ("--check", "--output-format", "github", "src")
     assert set(re.findall(pattern, qten_gen(*run).out)) == {"src/model.py", "src/fine.py"}
     monkeypatch.setenv("GITHUB_WORKSPACE", str(qten_gen.folder))
     assert set(re.findall(pattern, qten_gen(*run).out)) == {"search/src/model.py", "search/src/fine.py"}

@@ -91,27 +91,6 @@ def test_github_shows_files_that_are_out_of_date_beside_their_sources(project: C
     assert "::error" not in project("--output-format", "github", "base.py").out
 
 
-def test_sarif_is_a_document_with_all_that_github_requires(project: Command) -> None:
-    project.write("base.py", BASE.replace('"train"', '"test"') + "    weight: float = 1.0\n")
-    result = project("--check", "--output-format", "sarif", "base.py")
-    document = json.loads(result.out)
-    assert (document["version"], len(document["runs"])) == ("2.1.0", 1)
-    run = document["runs"][0]
-    rules = run["tool"]["driver"]["rules"]
-    assert [rule["id"] for rule in rules] == ["QG210", "stale-file"]
-    for rule in rules:
-        assert all(rule[key]["text"] for key in ("shortDescription", "fullDescription", "help"))
-    assert [item["ruleId"] for item in run["results"]] == ["QG210", "stale-file", "stale-file"]
-    for item in run["results"]:
-        assert rules[item["ruleIndex"]]["id"] == item["ruleId"]
-        assert item["level"] in ("error", "warning") and item["message"]["text"]
-        (place,) = item["locations"]
-        assert place["physicalLocation"]["artifactLocation"]["uri"] == "base.py"
-        assert place["physicalLocation"]["region"]["startLine"] >= 1
-    region = run["results"][0]["locations"][0]["physicalLocation"]["region"]
-    assert region == {"startLine": 8, "startColumn": 13, "endLine": 8, "endColumn": 18}
-
-
 def test_a_coloured_diff_says_what_a_plain_one_says(project: Command) -> None:
     import re
 
@@ -119,15 +98,6 @@ def test_a_coloured_diff_says_what_a_plain_one_says(project: Command) -> None:
     plain, coloured = project("--diff", ".").out, project("--diff", "--color", "always", ".").out
     assert "\x1b[32m+" in coloured and "\x1b[1;31m-" in coloured and "\x1b[1m+++ b/" in coloured
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
-
-
-def test_the_report_for_code_scanning_is_a_document_that_lists_stale_files(project: Command) -> None:
-    project.write("base.py", BASE.replace('"train"', '"test"'))
-    result = project("--check", "--output-format", "sarif", "base.py")
-    assert result.status == 1
-    assert result.out.count('"ruleId": "stale-file"') == 1 and "class Base changed" in result.out
-    assert result.out.startswith("{") and "1 stale" in result.err
-    assert '"ruleId": "stale-file"' not in project("--output-format", "sarif", "base.py").out
 
 
 def test_a_setting_that_stubs_depend_on_makes_all_of_them_stale(project: Command) -> None:

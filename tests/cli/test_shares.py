@@ -106,11 +106,11 @@ def test_a_run_after_a_shared_one_has_nothing_to_do(project: Path, monkeypatch: 
     assert "up to date" in Command(project)(".").out
 
 
-def dies_at_once(_: object, share: object, tell: object, given: Connection, answers: object) -> None:
+def dies_at_once(_: object, share: object, given: Connection, answers: object) -> None:
     os._exit(9)
 
 
-def dies_while_it_answers(_: object, share: object, tell: object, given: Connection, answers: object) -> None:
+def dies_while_it_answers(_: object, share: object, given: Connection, answers: object) -> None:
     os.write(given.fileno(), struct.pack("!i", 1000) + b"the first bytes of a thousand")
     os._exit(9)
 
@@ -152,11 +152,3 @@ def test_small_runs_stay_in_one_process(project: Path, monkeypatch: pytest.Monke
     monkeypatch.chdir(project)
     monkeypatch.setattr(shares, "_started", None)  # it would be called for a second process
     assert Command(project)("family").status == 0
-
-
-def test_the_progress_is_that_of_all_processes() -> None:
-    told: list[tuple[int, int]] = []
-    board = shares._Board([["a", "b"], ["c", "d", "e"]], lambda done, total: told.append((done, total)))
-    board.teller(1)(2, 3)
-    board.teller(0)(1, 2)
-    assert told == [(3, 5)]

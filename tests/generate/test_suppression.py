@@ -13,7 +13,7 @@ from qten_gen import rules
 from qten_gen.generate.plan import plan
 from qten_gen.model.diagnostics import DeclarationError
 from qten_gen.read.suppressions import suppressions
-from qten_gen.rules.cases import case
+from qten_gen.rules.cases import bad, case
 
 HEAD = """\
 from torch import Tensor
@@ -35,9 +35,9 @@ def found(body: str) -> list[str]:
 @pytest.mark.parametrize("rule", SUPPRESSIBLE, ids=lambda rule: rule.KIND.name)
 @pytest.mark.parametrize("by_name", [False, True], ids=["code", "name"])
 def test_a_comment_in_its_line_suppresses_the_bad_example_of_a_rule(rule: rules.Rule, by_name: bool) -> None:
-    bad = case(rule.BAD)
-    lines = bad.text.splitlines()
-    lines[bad.line - 1] += f"  # qten-gen: ignore[{rule.KIND.name if by_name else rule.KIND.code}] known"
+    marked = case(bad(rule.EXAMPLE))
+    lines = marked.text.splitlines()
+    lines[marked.line - 1] += f"  # qten-gen: ignore[{rule.KIND.name if by_name else rule.KIND.code}] known"
     text = "\n".join(lines) + "\n"
     sources = {"model.py": text.encode()}
     heads = [number for number, line in enumerate(lines) if line.startswith("# ") and line.endswith(".py")]
@@ -56,9 +56,9 @@ def test_a_comment_in_its_line_suppresses_the_bad_example_of_a_rule(rule: rules.
 def test_no_comment_suppresses_why_a_class_cannot_be_generated(rule: rules.Rule) -> None:
     if rule.KIND.is_suppressible:
         return
-    bad = case(rule.BAD)
-    lines = bad.text.splitlines()
-    lines[bad.line - 1] += f"  # qten-gen: ignore[{rule.KIND.code}]"
+    marked = case(bad(rule.EXAMPLE))
+    lines = marked.text.splitlines()
+    lines[marked.line - 1] += f"  # qten-gen: ignore[{rule.KIND.code}]"
     made = plan({"model.py": "\n".join(lines).encode()}, {})
     assert {item.code for item in made.diagnostics} == {rule.KIND.code, "QG010"}
     assert made.outputs == {}
@@ -163,11 +163,11 @@ ERRORS = [rule for rule in SUPPRESSIBLE if rule.KIND.severity == "error"]
 def test_a_class_statement_accepts_what_a_comment_suppresses_and_refuses_it_without(
     rule: rules.Rule, folder: Path
 ) -> None:
-    bad = case(rule.BAD)
-    lines = bad.text.splitlines()
+    marked = case(bad(rule.EXAMPLE))
+    lines = marked.text.splitlines()
     name = rule.KIND.name.replace("-", "_")
-    (folder / f"refused_{name}.py").write_text(bad.text)
-    lines[bad.line - 1] += f"  # qten-gen: ignore[{rule.KIND.code}]"
+    (folder / f"refused_{name}.py").write_text(marked.text)
+    lines[marked.line - 1] += f"  # qten-gen: ignore[{rule.KIND.code}]"
     (folder / f"accepted_{name}.py").write_text("\n".join(lines) + "\n")
     if rule.KIND.name in REFUSED_WHEN_RUN:
         with pytest.raises(DeclarationError, match=rule.KIND.code):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 import torch
@@ -68,3 +69,9 @@ def test_a_class_with_its_own_constructor_is_called_with_what_it_annotates() -> 
             self.dim = dim
 
     assert Written.from_config(Written(3).get_config()).dim == 3
+
+
+def test_from_config_says_what_it_takes() -> None:
+    given: Any = 3
+    with pytest.raises(TypeError, match=r"^Sized\.from_config: expected a mapping of constructor arguments"):
+        Sized.from_config(given)

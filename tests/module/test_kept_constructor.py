@@ -90,15 +90,6 @@ def test_a_child_may_annotate_what_a_method_sets() -> None:
     assert cast(Any, Scaled)().scale == 2.0
 
 
-def test_a_child_that_adds_an_argument_is_told_that_it_keeps_the_constructor() -> None:
-    with pytest.raises(
-        DeclarationError, match=r"Scaled has the hand-written __init__ of Built, and nothing sets scale"
-    ):
-
-        class Scaled(Built):
-            scale: float
-
-
 def test_what_is_set_from_outside_is_said_with_the_flag() -> None:
     class Scaled(Built, init=False):
         scale: float
@@ -106,15 +97,6 @@ def test_what_is_set_from_outside_is_said_with_the_flag() -> None:
     scaled = Scaled()
     scaled.scale = 2.0
     assert scaled.scale == 2.0
-
-
-def test_below_a_base_with_the_flag_an_argument_is_refused_too() -> None:
-    with pytest.raises(
-        DeclarationError, match=r"has the __init__ of nn.Module, and nothing sets dim(.|\n)*remove init=False"
-    ):
-
-        class Wide(Bare):
-            dim: int  # type: ignore[misc] # checkers take the annotations of Bare for arguments
 
 
 def test_field_has_no_effect_below_a_hand_written_constructor() -> None:

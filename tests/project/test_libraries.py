@@ -173,6 +173,12 @@ def test_a_base_that_is_nowhere_is_reported_for_a_class_with_specifiers(qten_gen
     assert result.out.startswith("model.py:5:13: error QG007")
 
 
+def test_a_plain_dataclass_whose_base_is_nowhere_is_none_of_ours(qten_gen: Command) -> None:
+    text = "import dataclasses\nfrom shop_models import Net\n\n@dataclasses.dataclass\nclass Wider(Net):\n"
+    qten_gen.write("plain.py", f"import qten_gen\n{text}    w: int = dataclasses.field(default=3)\n")
+    assert qten_gen("plain.py").status == 0
+
+
 @pytest.mark.parametrize("base", ["nn.Module", "Enum", "Other", "threading.Thread"])
 def test_bases_that_are_somewhere_are_not_reported(qten_gen: Command, base: str) -> None:
     head = "import threading\nfrom enum import Enum\nfrom torch import nn\nfrom qten_gen import param\n\nclass Other: ...\n"

@@ -58,8 +58,8 @@ OF_OBJECTS = {"QG206", "QG213", "QG217", "QG305", "QG314", "QG315"}
 """Rules about objects, which the text need not show."""
 UNSEEN = {"QG315"}
 """Those among them that hold for objects which the text names by an alias of an alias, or makes elsewhere."""
-OF_OTHER_CLASSES = {"QG320"}
-"""What the command knows of another class: a specifier in an enum, and what its constructor refuses when the program calls it."""
+OF_OTHER_CLASSES = {"QG307", "QG320"}
+"""What the command knows of other classes: annotations that no constructor sets, and what one refuses when it is called."""
 
 
 @dataclass(frozen=True)

@@ -358,32 +358,6 @@ def test_a_buffer_is_initialised_by_an_inherited_reset() -> None:
     assert codes(text) == []
 
 
-def test_a_handler_in_another_file_is_a_duplicate_too() -> None:
-    text = "from .net import Net\n@Net.register(int)\ndef second(net, x): ...\n"
-
-    (item,) = found(
-        text,
-        a_net="",
-        net="class Net(Module): ...\n",
-        a="from .net import Net\n@Net.register(int)\ndef first(net, x): ...\n",
-    )
-
-    help = "remove one of them; the other is shop.a.first; if this one is to replace it, pass replace=True"
-    assert (item.code, item.help) == ("QG401", help)
-
-
-def test_a_handler_that_replaces_another_says_so() -> None:
-    first = "class Net(Module): ...\n@Net.register(int)\ndef first(net, x): ...\n"
-    assert codes(f"{first}@Net.register(int, replace=True)\ndef second(net, x): ...\n") == []
-    assert codes(f"{first}@Net.register(int, replace=False)\ndef second(net, x): ...\n") == ["QG401"]
-
-
-def test_each_member_of_a_union_is_registered() -> None:
-    first = "class Net(Module): ...\n@Net.register(int | str)\ndef first(net, x): ...\n"
-    assert codes(f"{first}@Net.register(bytes | float)\ndef second(net, x): ...\n") == []
-    assert codes(f"{first}@Net.register(bytes | str)\ndef second(net, x): ...\n") == ["QG401"]
-
-
 @pytest.mark.parametrize(
     ("general", "special", "expected"),
     [

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.utils._pytree import tree_leaves, tree_map
 from torch.utils.data import DataLoader
 
-from qten_gen import LazyStack, TensorClass, Unbatched
+from qten_gen import LazyStack, PerItem, TensorClass, Unbatched
 
 from .declared import Batch, Flat, Point, batch, flat, point, tensors
 
@@ -242,3 +242,32 @@ def test_a_lazy_stack_reads_bytes_as_a_mask_and_refuses_fractions() -> None:
     for wrong in (torch.tensor([1.7]), [1.7]):
         with pytest.raises(TypeError, match="a LazyStack is indexed with a list or Tensor of int or bool, got"):
             stack[wrong]  # type: ignore[index] # the mistake under test
+
+
+class Clip(TensorClass):
+    frames: Tensor
+    point: Point | None = None
+    words: PerItem[str] | None = None
+    kind: str = "clip"
+
+
+def test_objects_of_different_lengths_become_one_with_a_mask() -> None:
+    clips = [Clip(torch.ones(n, 2), point(n), batch_size=[n]) for n in (1, 3)]
+    padded, mask = Clip.lazy_stack(clips).padded(padding_value=-1)
+    assert (padded.batch_size, padded.kind) == ((2, 3), "clip")
+    assert mask.tolist() == [[True, False, False], [True, True, True]]
+    assert padded.frames[0].tolist() == [[1, 1], [-1, -1], [-1, -1]]
+    assert padded.point is not None and padded.point.weight[0, 1:].tolist() == [-1, -1]
+    assert padded[mask].batch_size == (4,)
+
+
+def test_objects_without_a_length_cannot_be_padded() -> None:
+    with pytest.raises(ValueError, match="^Flat: objects without batch dimensions have no length to pad to"):
+        ragged(1, 2).padded()
+
+
+@pytest.mark.parametrize("name", ["words", "kind"])
+def test_the_advice_on_a_field_that_is_no_tensor_works(name: str) -> None:
+    lazy: Any = Clip.lazy_stack([Clip(torch.ones(1), words=PerItem(["a"]), batch_size=[1])])
+    with pytest.raises(AttributeError, match=rf"read the field from the objects: \[one\.{name} for one in lazy\]$"):
+        getattr(lazy, name)

@@ -135,7 +135,6 @@ def _known(declaration: Declaration, statement: ClassStatement) -> tuple[Project
         field_sources,
         method_sources,
         mixins,
-        unset_fields,
     )
     from ...rules.context import Project, RunningStatement
 
@@ -144,8 +143,7 @@ def _known(declaration: Declaration, statement: ClassStatement) -> tuple[Project
     keywords = tuple((name, repr(value)) for name, value in {**statement.options, **statement.passed}.items())
     said = field_sources(statement), attributes(statement), mixins(statement)
     functions = method_sources(statement), constructors(statement), assigned_values(statement)
-    computed = check_sources(statement), unset_fields(statement, declaration)
-    return project, RunningStatement(*said, keywords, *functions, *computed)
+    return project, RunningStatement(*said, keywords, *functions, check_sources(statement))
 
 
 def known_tensorclass(name: str) -> Meaning:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from types import UnionType
-from typing import Any, Concatenate, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, overload
 
 from ..declaring.redeclaration import is_replaced
 from .core.handler_tables import REGISTRATION, Dispatch, HandlerTables
@@ -137,9 +137,15 @@ class Functional(HandlerTables):
             raise NotImplementedError(unhandled(type(self), type(obj)))
         return handler(self, obj, **keywords)
 
-    def __call__(self, obj: object, /, **keywords: Any) -> Any:
-        """`invoke`. A Module's call runs its `forward` where no handler is registered, and its hooks in both cases."""
-        return self.invoke(obj, **keywords)
+    if TYPE_CHECKING:
+        # A Module is a Functional whose call takes what its `forward` takes; ty compares the two where a class has several bases.
+        def __call__(self, *args: Any, **keywords: Any) -> Any: ...
+
+    else:
+
+        def __call__(self, obj: object, /, **keywords: Any) -> Any:
+            """`invoke`. A Module's call runs its `forward` where no handler is registered, and its hooks in both cases."""
+            return self.invoke(obj, **keywords)
 
 
 Functional._dispatch = Dispatch(call=Functional.__call__)

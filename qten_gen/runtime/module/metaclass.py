@@ -144,7 +144,7 @@ class ModuleMeta(DeclarationMeta):
 
 
 def _given(summary: Summary, attribute: str) -> dict[str, str]:
-    """What the fields give for an attribute that few of them have, such as `alias`."""
+    """The values of an attribute that few fields have, such as `alias`, by the name of the field."""
     found = ((field.name, getattr(field, attribute, None)) for field in summary.fields)
     return {name: given for name, given in found if given is not None}
 

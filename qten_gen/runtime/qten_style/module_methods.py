@@ -90,8 +90,13 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
         A class with its own `__init__` is called with what `config` holds, and with `device` and `dtype` where they are given.
 
         Raises:
-            TypeError: the constructor does not take these arguments.
+            TypeError: the constructor does not take these arguments, or `config` is no mapping of them.
         """
+        if not isinstance(config, Mapping):
+            raise TypeError(
+                f"{cls.__name__}.from_config: expected a mapping of constructor arguments, as get_config gives, "
+                f"got a {type(config).__name__}"
+            )
         placed = {name: given for name, given in (("device", device), ("dtype", dtype)) if given is not None}
         return cls(**config, **placed)
 

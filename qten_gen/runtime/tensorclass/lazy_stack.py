@@ -24,6 +24,7 @@ from .methods.applying import apply
 from .methods.indexing import getitem
 from .methods.memory import pin_memory
 from .methods.moving import to
+from .operations.shape_ops import pad
 
 B = TypeVar("B", bound=Stored)
 C = TypeVar("C", bound=Stored)
@@ -90,8 +91,14 @@ class LazyStack(Generic[B]):
         def __getattr__(self, name: str) -> NoReturn:
             # A stack that is being unpickled has no objects yet.
             known = name != "objects" and name in self.keys()
-            advice = f"; read the field with .get({name!r}), or from one of the objects" if known else ""
+            advice = f"; {self._advice(name)}" if known else ""
             raise AttributeError(f"'LazyStack' object has no attribute {name!r}{advice}")
+
+    def _advice(self, name: str) -> str:
+        """How to read a field."""
+        if isinstance(getattr(self.objects[0], name), Tensor | None) and name not in self.objects[0]._unbatched:
+            return f"read the field with .get({name!r}), or from one of the objects"
+        return f"read the field from the objects: [one.{name} for one in lazy]"
 
     @overload
     def get(
@@ -276,6 +283,33 @@ class LazyStack(Generic[B]):
         return joining.stack(self.objects)
 
     contiguous = dense
+
+    def padded(self, padding_value: float = 0.0) -> tuple[B, Tensor]:
+        """One object in which each is padded at its end to the length of the longest, and a mask that is True for its items.
+
+        >>> batch, mask = Batch.lazy_stack([Batch(torch.ones(2), batch_size=2), Batch(torch.ones(3), batch_size=3)]).padded()
+        >>> batch.batch_size, mask
+        (torch.Size([2, 3]), tensor([[ True,  True, False],
+                [ True,  True,  True]]))
+
+        Args:
+            padding_value: The number to pad with.
+
+        Raises:
+            TypeError: a field is None in some objects only.
+            ValueError: the objects have no batch dimension, or differ in more than their length; the message names the field.
+        """
+        lengths = [one._batch_size[0] if one._batch_size else -1 for one in self.objects]
+        if min(lengths) < 0:
+            raise ValueError(
+                f"{type(self.objects[0]).__name__}: objects without batch dimensions have no length to pad to; give them "
+                f"batch_size=, or read one field with .get(..., as_padded_tensor=True)"
+            )
+        longest = max(lengths)
+        pairs = zip(self.objects, lengths, strict=True)
+        batch = joining.stack([pad(one, (0, longest - length), padding_value) for one, length in pairs])
+        positions = torch.arange(longest, device=self.device)
+        return batch, positions < torch.tensor(lengths, device=self.device).unsqueeze(1)
 
 
 @reports_missing("items", None)

@@ -47,7 +47,7 @@ class Flagged:
 
 
 def _reduce_for_processes(instance: Any) -> Any:
-    """What a queue of `multiprocessing` sends for an object."""
+    """The form in which a queue of `multiprocessing` sends an object."""
     from .storage.pickling import reduce_for_processes
 
     return reduce_for_processes(instance)

@@ -3,25 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Literal, NamedTuple
 
-from .folding import fold, unfolded, with_segment
+from ...common.state_differences import Change, Difference, shown
+from .folding import unfolded
 from .lines import TIE, UNSAVED, Line, Lock
 
-Change = Literal[
-    "added",
-    "removed",
-    "renamed",
-    "reshaped",
-    "recast",
-    "tied",
-    "untied",
-    "persistence",
-    "kind",
-    "respelled",
-    "kept",
-    "unkept",
-]
+__all__ = ["OLD_CHECKPOINTS", "OLD_OBJECTS", "Change", "Difference", "differences", "shown"]
 
 OLD_CHECKPOINTS: Mapping[Change, str] = {
     "added": "strict=True reports it as missing; strict=False leaves it as it was initialised",
@@ -58,25 +45,6 @@ _COMPARED: tuple[tuple[Change, str], ...] = (
 )
 
 
-class Difference(NamedTuple):
-    """A difference between an old lock and a new one, or several equal ones of numbered layers."""
-
-    change: Change
-    name: str
-    """The name in the new lock; in the old one if it was removed."""
-    before: str = ""
-    after: str = ""
-    needs_version: bool = True
-    """Whether old checkpoints notice, so that a class has to have another version."""
-
-    def __str__(self) -> str:
-        """`reshaped  head.weight: [10, 64] -> [12, 64]`."""
-        if self.change == "renamed":
-            return f"{self.change:12}{self.before} -> {self.name}"
-        what = " -> ".join(filter(None, (self.before, self.after)))
-        return f"{self.change:12}{self.name}{': ' if what else ''}{what}"
-
-
 def differences(old: Lock, new: Lock) -> list[Difference]:
     """All differences, one for each tensor and class, in the order of the new lock; those that were removed come last."""
     before = {line.name: line for line in unfolded(old.lines)}
@@ -97,27 +65,6 @@ def differences(old: Lock, new: Lock) -> list[Difference]:
         Difference("removed", line.name, _told(line), "", line.is_saved) for line in gone if line.name not in former
     ]
     return found
-
-
-def shown(found: Iterable[Difference]) -> list[Difference]:
-    """The differences with those of equal layers as one: `blocks.{0-47}.qkv.weight`."""
-    return fold(found, lambda item: item.name, _renumbered, lambda item: item._replace(name=""))
-
-
-def _renumbered(item: Difference, position: int, segment: str) -> Difference:
-    """A difference under another number; an old name with the same number goes with it."""
-    number = item.name.split(".")[position]
-    return item._replace(
-        name=with_segment(item.name, position, segment),
-        before=_with_number(item.before, position, number, segment),
-        after=_with_number(item.after, position, number, segment),
-    )
-
-
-def _with_number(text: str, position: int, number: str, segment: str) -> str:
-    """A name with another segment in place of a number; any other text as it is."""
-    same = text.split(".")[position : position + 1] == [number]
-    return with_segment(text, position, segment) if same else text
 
 
 def _told(line: Line) -> str:

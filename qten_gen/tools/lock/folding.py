@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from itertools import groupby
-from typing import TypeVar
+from collections.abc import Iterable, Iterator
+from itertools import product
 
+from ...common.folded_names import fold, with_segment
 from .lines import Line
-
-T = TypeVar("T")
 
 _RANGE = re.compile(r"\{(\d+)-(\d+)\}")
 
@@ -21,74 +19,6 @@ def folded(lines: Iterable[Line]) -> tuple[Line, ...]:
     ['{0-1}.w', '{0-1}.b', '3.w']
     """
     return tuple(fold(lines, lambda line: line.name, _renumbered, lambda line: line._replace(name="")))
-
-
-def fold(
-    items: Iterable[T], name: Callable[[T], str], rename: Callable[[T, int, str], T], key: Callable[[T], object]
-) -> list[T]:
-    """Items with those of equal layers as one, whose names differ in a number; for each place of a number, the last first.
-
-    Layers are equal if all their items are, so that the bias of a Linear is not folded with that of a norm beside it.
-
-    Args:
-        items: What to fold.
-        name: The name of an item.
-        rename: An item with another segment at a position of its name, and wherever else it has the same number.
-        key: What has to be equal beside the names.
-    """
-    found = list(items)
-    deepest = max((name(item).count(".") for item in found), default=0)
-    for position in range(deepest, -1, -1):
-        found = _at(found, position, name, rename, key)
-    return found
-
-
-def _at(
-    items: list[T],
-    position: int,
-    name: Callable[[T], str],
-    rename: Callable[[T, int, str], T],
-    key: Callable[[T], object],
-) -> list[T]:
-    """Fold the numbers at one position of the names."""
-    layers: dict[tuple[str, ...], list[object]] = {}
-    patterns: list[tuple[object, tuple[str, ...]] | None] = []
-    for item in items:
-        layer = tuple(name(item).split(".")[: position + 1])
-        if len(layer) == position + 1 and layer[position].isdecimal():
-            pattern = rename(item, position, "{}")
-            content = name(pattern), key(pattern)
-            layers.setdefault(layer, []).append(content)
-            patterns.append((content, layer))
-        else:
-            patterns.append(None)
-    numbers: dict[object, int] = {}
-    equal = {layer: numbers.setdefault(tuple(contents), len(numbers)) for layer, contents in layers.items()}
-    groups: dict[object, list[tuple[int, T]]] = {}
-    for index, (item, found_pattern) in enumerate(zip(items, patterns, strict=True)):
-        if found_pattern is None:
-            groups[index] = [(-1, item)]
-        else:
-            own, layer = found_pattern
-            groups.setdefault((own, equal[layer]), []).append((int(layer[position]), item))
-    order = {id(item): index for index, item in enumerate(items)}
-    found = [each for group in groups.values() for each in _runs(group, position, rename)]
-    return [item for _, item in sorted(((order[id(first)], item) for first, item in found), key=lambda each: each[0])]
-
-
-def _runs(group: list[tuple[int, T]], position: int, rename: Callable[[T, int, str], T]) -> Iterator[tuple[T, T]]:
-    """The first of each run of consecutive numbers, with what the run is folded to."""
-    numbered = sorted(group, key=lambda each: each[0])
-    for _, run in groupby(enumerate(numbered), key=lambda each: each[1][0] - each[0]):
-        members = [member for _, member in run]
-        (start, first), (stop, _) = members[0], members[-1]
-        yield first, rename(first, position, f"{{{start}-{stop}}}") if stop > start else first
-
-
-def with_segment(name: str, position: int, segment: str) -> str:
-    """A name with another segment at a position."""
-    segments = name.split(".")
-    return ".".join([*segments[:position], segment, *segments[position + 1 :]])
 
 
 def _renumbered(line: Line, position: int, segment: str) -> Line:
@@ -106,10 +36,14 @@ def unfolded(lines: Iterable[Line]) -> Iterator[Line]:
     ['0.2.w', '0.3.w', '1.2.w', '1.3.w']
     """
     for line in lines:
-        found = _RANGE.search(line.name)
-        if found is None:
+        texts = _RANGE.split(line.name)[::3]
+        if len(texts) == 1:
             yield line
             continue
-        for number in range(int(found[1]), int(found[2]) + 1):
-            name = line.name.replace(found[0], str(number), 1)
-            yield from unfolded([line._replace(name=name, tie=line.tie.replace(found[0], str(number), 1))])
+        ranges = [(found[0], range(int(found[1]), int(found[2]) + 1)) for found in _RANGE.finditer(line.name)]
+        for numbers in product(*(numbers for _, numbers in ranges)):
+            name = texts[0] + "".join(f"{number}{text}" for number, text in zip(numbers, texts[1:], strict=True))
+            tie = line.tie
+            for (pattern, _), number in zip(ranges, numbers, strict=True) if tie else ():
+                tie = tie.replace(pattern, str(number), 1)
+            yield Line(name, line.dtype, line.kind, line.shape, line.declared, tie, line.kept)

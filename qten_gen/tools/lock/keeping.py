@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
+import sys
 from time import time_ns
 from typing import NamedTuple
 
 from ...project.apply import Change, write_in_new_folders
 from ..inspect.request import InspectionError
-from .lines import Lock
+from .digests import digests
+from .fixing import Fixer
+from .lines import UNNAMED, Lock
 from .recording import Recorded, record
 from .text import LockError, as_text, read
+from .trying import tried
 from .unchanged import Status, looked_at
-from .verdict import UNNAMED, refusal, told, unversioned
+from .verdict import refusal, told, unversioned
 
 
 class Kept(NamedTuple):
@@ -29,10 +33,14 @@ class Kept(NamedTuple):
 class Keeper:
     """Writes or checks the locks of one command."""
 
-    def __init__(self, import_roots: tuple[str, ...], *, check: bool, accept: bool) -> None:
+    def __init__(
+        self, root: str, import_roots: tuple[str, ...], *, check: bool, accept: bool, fix: bool = False
+    ) -> None:
+        self._root = root
         self._roots = import_roots
         self._check = check
         self._accept = accept
+        self._fixer = Fixer(root) if fix else None
 
     def keep(self, target: str, path: str) -> Kept:
         """Bring a lock up to date, or with `check` say how it differs."""
@@ -46,18 +54,28 @@ class Keeper:
         except (LockError, OSError, UnicodeDecodeError) as error:
             what = error.strerror if isinstance(error, OSError) else str(error)
             return Kept((), (f"error: {path}: {what}; delete it and run qten-gen lock",), is_misuse=True)
-        new = _with_earlier(old, recorded.lock)
+        new = _with_earlier(old, recorded.lock._replace(declarations=digests(_sources(recorded), self._root)))
+        model = recorded.model
+        broken = [] if model is None else tried(model, recorded.classes, new)
+        if broken and self._accept:
+            new = new._replace(earlier=())  # nobody has to load them
+        elif broken and old is not None:
+            return Kept((f"stale: {path}", *told(old, new)), tuple(f"error: {path}: {each}" for each in broken), True)
         if old == new:
             return Kept((f"up to date: {path}",), files=looked_at(path, began))
-        return self._changed(path, old, recorded, new, began)
+        return self._changed(path, old, recorded, new)
 
-    def _changed(self, path: str, old: Lock | None, recorded: Recorded, new: Lock, began: int) -> Kept:
+    def _changed(self, path: str, old: Lock | None, recorded: Recorded, new: Lock) -> Kept:
         """Write a lock that differs, unless it is only checked, or a version has to be raised first."""
         said = () if old is None else tuple(told(old, new))
         missing = [] if old is None or self._accept else unversioned(old, new, recorded.classes)
+        if old is not None and missing and self._fixer is not None:
+            return Kept((f"stale: {path}", *said), tuple(self._fixer.fix(missing, old, recorded)), is_stale=True)
         if missing or self._check:
             state = f"missing: {path}" if old is None else f"stale: {path}"
-            help = f"error: {path}: {refusal(missing, new, recorded.classes)}" if missing else ""
+            help = (
+                f"error: {path}: {refusal(missing, old, new, recorded.classes)}" if old is not None and missing else ""
+            )
             advice = help or "help: run qten-gen lock, and commit what it writes"
             return Kept((state, *said), (advice,), is_stale=True)
         try:
@@ -65,6 +83,12 @@ class Keeper:
         except OSError as error:
             return Kept(said, (f"error: {path}: cannot write it: {error.strerror}",), is_misuse=True)
         return Kept((f"written: {path}", *said))
+
+
+def _sources(recorded: Recorded) -> list[str]:
+    """The files of the classes that a lock follows from."""
+    files = (getattr(sys.modules.get(kind.__module__), "__file__", None) for kind in recorded.types.values())
+    return [file for file in files if file]
 
 
 def _read(path: str) -> Lock | None:

@@ -8,6 +8,9 @@ from typing import NamedTuple
 UNSAVED = "unsaved"
 """The kind of a buffer that is not in the state dict."""
 
+UNNAMED = 1
+"""The version of a plain nn.Module that names none; its lock does not name it either."""
+
 TIE = "="
 """The kind of a second name of a tensor."""
 
@@ -43,5 +46,7 @@ class Lock(NamedTuple):
     versions: Mapping[str, int]
     """The `version` of each declared class of the model, and of each plain one that names one, by its name."""
     lines: tuple[Line, ...]
+    declarations: Mapping[str, str] = {}
+    """Digests of the declarations that it follows from, by generated file (see `digests`)."""
     earlier: tuple[Lock, ...] = ()
     """The locks under lower versions, the newest first."""

@@ -31,6 +31,9 @@ class Recorded(NamedTuple):
     lock: Lock
     classes: Mapping[str, str]
     """The class of each module by its path, with those whose version counts."""
+    types: Mapping[str, type]
+    """The same as class objects; of a TensorClass, the class itself."""
+    model: nn.Module | None = None
 
 
 _TARGET = re.compile(r"([^()]+?)\s*(?:\((.*)\))?\s*", re.DOTALL)
@@ -49,8 +52,8 @@ def record(target: str, import_roots: tuple[str, ...] = ()) -> Recorded:
     with aside():
         found = named(name, import_roots)
         declaration = getattr(found, "_declaration", None) if isinstance(found, DeclaredClass) else None
-        if isinstance(declaration, TensorClassDecl):
-            return Recorded(Lock(target, {}, tuple(_fields(declaration))), {})
+        if isinstance(found, type) and isinstance(declaration, TensorClassDecl):
+            return Recorded(Lock(target, {}, tuple(_fields(declaration))), {}, {"": found})
         model = model_of(Request(name, config=arguments, import_roots=import_roots))
         declared = spelled(model)
         model = on_fakes(model, torch.device("cpu"), None)
@@ -60,7 +63,8 @@ def record(target: str, import_roots: tuple[str, ...] = ()) -> Recorded:
         ]
         counted = _classes(model)
     versions = {kind.__name__: kind._version for kind in counted.values() if _names_version(kind)}
-    return Recorded(Lock(target, versions, folded(lines)), {path: kind.__name__ for path, kind in counted.items()})
+    names = {path: kind.__name__ for path, kind in counted.items()}
+    return Recorded(Lock(target, versions, folded(lines)), names, counted, model)
 
 
 def _split(arguments: str) -> Iterator[str]:

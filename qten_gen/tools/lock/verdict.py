@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from .differences import OLD_CHECKPOINTS, OLD_OBJECTS, Difference, differences, shown
-from .lines import Lock
-
-UNNAMED = 1
-"""The version of a plain nn.Module that names none; its lock does not name it either."""
+from .lines import UNNAMED, Lock
+from .migrations import migrations
 
 
 def unversioned(old: Lock, new: Lock, classes: Mapping[str, str]) -> list[Difference]:
@@ -28,26 +26,29 @@ def _around(name: str, classes: Mapping[str, str]) -> Iterator[str]:
 
 
 def told(old: Lock, new: Lock) -> list[str]:
-    """Each difference with what an old checkpoint does, those of equal layers as one."""
+    """The differences by what an old checkpoint does, those of equal layers as one."""
     meanings = OLD_CHECKPOINTS if new.versions or old.versions else OLD_OBJECTS
-    lines: list[str] = []
+    by_meaning: dict[str, list[str]] = {}
     for item in shown(differences(old, new)):
-        lines.append(f"  {item}")
-        if item.needs_version or item.change in ("respelled", "kept", "unkept"):
-            lines.append(f"    an old checkpoint: {meanings[item.change]}")
+        is_noticed = item.needs_version or item.change in ("respelled", "kept", "unkept")
+        meaning = f"{item.change}: {meanings[item.change] if is_noticed else 'no checkpoint notices'}"
+        by_meaning.setdefault(meaning, []).append(str(item)[12:])
+    lines: list[str] = []
+    for meaning, names in by_meaning.items():
+        lines += [f"  {meaning}", *(f"    {name}" for name in names)]
     for name in dict.fromkeys([*old.versions, *new.versions]):
         before, after = old.versions.get(name, UNNAMED), new.versions.get(name, UNNAMED)
-        lines += [f"  version     {name}: {before} -> {after}"] if before != after else []
-    return lines
+        lines += [f"  version of {name}: {before} -> {after}"] if before != after else []
+    return lines or ["  declarations are generated anew, and hold the same"]
 
 
-def refusal(found: Iterable[Difference], new: Lock, classes: Mapping[str, str]) -> str:
+def refusal(found: Iterable[Difference], old: Lock, new: Lock, classes: Mapping[str, str]) -> str:
     """Why a lock is not written, and what to do."""
-    names = list(dict.fromkeys(name for item in found for name in list(_around(item.name, classes))[:1]))
-    if not names:
+    needed = migrations(found, old, new, classes)
+    if not needed:
         return "old checkpoints notice this: write it with --accept if that is meant"
-    wanted = " and ".join(f"version = {new.versions.get(name, UNNAMED) + 1} in {name}" for name in names)
+    wanted = " and ".join(f"version = {each.version} in {name}" for name, each in needed.items())
     return (
         f"old checkpoints notice this, and no version was raised: set {wanted} (_version for a plain nn.Module), with a "
-        "migrate that brings old checkpoints up to date, or write it with --accept"
+        "migrate that brings old checkpoints up to date (--fix writes both), or write it with --accept"
     )

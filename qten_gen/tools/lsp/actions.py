@@ -47,12 +47,12 @@ def actions(
         if mended is not None:
             edit = _edit(text, mended, uri, version, lines)
             title = f"{item.code}: {_title(item)}"
-            offered.append(_quick_fix(title, shown, edit, is_preferred=True))
+            offered.append(_quick_fix(title, shown, edit, is_preferred=item.fix is not None and item.fix.is_sure))
         silenced = with_suppression(text, item)
         if silenced is not None:
             edit = _edit(text, silenced, uri, version, lines)
             offered.append(_quick_fix(f"Ignore {item.code} here", shown, edit, is_preferred=False))
-    everything = _mended(found, data)
+    everything = _mended([item for item in found if item.fix is not None and item.fix.is_sure], data)
     if everything is not None:
         edit = _edit(text, everything, uri, version, lines)
         offered.append(types.CodeAction("qten-gen: mend what can be mended", FIX_ALL, edit=edit))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from torch import Tensor
 
 from qten_gen import TensorClass, field
 
-from ..declared import Batch, Flat, Point, assert_sound, batch, point
+from ..declared import Batch, Flat, Point, assert_sound, batch, flat, point
 
 
 def test_values_are_stored_as_they_are() -> None:
@@ -225,3 +226,17 @@ def test_a_class_of_the_same_name_is_told_by_its_module() -> None:
     reason = re.escape(f" of elsewhere, which is not the one of {Flat.__module__}")
     with pytest.raises(TypeError, match=rf"^expected Flat, got Flat{reason}$"):
         Flat.stack([other, other])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda long: Flat(torch.ones(2, 2), torch.ones(2), batch_size=long),
+        lambda long: flat(2).split(long),
+        lambda long: flat(2).reshape(long),
+    ],
+)
+def test_a_message_about_sizes_is_bounded(call: Callable[[list[int]], object]) -> None:
+    with pytest.raises((ValueError, TypeError)) as error:
+        call([*range(100_000)])
+    assert len(str(error.value)) < 200

@@ -108,6 +108,12 @@ def test_from_numpy_takes_the_fields_of_a_structured_array() -> None:
     assert made.tokens.shape == (2, 4, 3)
 
 
+def test_from_numpy_says_what_it_takes() -> None:
+    given: Any = 3
+    with pytest.raises(TypeError, match="expected a mapping of arrays or a structured array, got int 3$"):
+        Flat.from_numpy(given)
+
+
 def test_from_numpy_refuses_what_torch_does_not_know() -> None:
     with pytest.raises(TypeError, match=r"Flat\.x: can't convert np\.ndarray of type numpy\.str_"):
         Flat.from_numpy({"x": np.array(["a"]), "y": np.zeros(1)})

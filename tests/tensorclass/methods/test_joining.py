@@ -76,6 +76,8 @@ def test_joining_names_the_field_whose_shapes_do_not_fit() -> None:
             ValueError, match=r"Flat\.x: expected one shape beyond the batch size .*, got \[3\] and \[4\]"
         ):
             join([flat(2), other])
+    with pytest.raises(ValueError, match=r"; Flat\.lazy_stack takes objects of different shapes$"):
+        Flat.stack([flat(2), other])
     far = batch(2).replace(point=point(2).to("meta"))
     with pytest.raises(ValueError, match=r"stack: Point\.position: expected one device .*, got cpu and meta"):
         Batch.stack([batch(2), far])

@@ -92,6 +92,16 @@ def test_a_quick_fix_mends_as_fix_does(shop: Client) -> None:
     assert shop.actions("shop/model.py", 5, ["quickfix"]) == {}
 
 
+def test_a_likely_fix_is_offered_and_not_made_with_all_others(shop: Client) -> None:
+    shop.show("shop/model.py", BATCH.replace("x: Tensor", "x: Tensr"))
+    shop.findings("shop/model.py", "QG207")
+    assert "qten-gen: mend what can be mended" not in shop.actions("shop/model.py", 5, ["source.fixAll"])
+    fix = shop.actions("shop/model.py", 5)["QG207: change to 'Tensor'"]
+    assert "isPreferred" not in fix
+    shop.apply(fix)
+    shop.findings("shop/model.py")
+
+
 def test_a_finding_that_a_comment_can_suppress_is_suppressed(shop: Client) -> None:
     shop.show("shop/model.py", TWO)
     shop.findings("shop/model.py", "QG210", "QG210")

@@ -30,7 +30,7 @@ class ModuleBase(nn.Module):
     _config: ClassVar[tuple[str, ...]] = ()
     """Names of the fields that are constructor arguments. Written by generated code."""
     _aliases: ClassVar[dict[str, str]] = {}
-    """Those among them whose arguments have other names, each with that of its argument. Written when a class is made."""
+    """Config fields whose arguments have other names, each with the name of its argument. Written when a class is made."""
     _tied: ClassVar[dict[str, str]] = {}
     """Parameters that are tied, each with the path of the parameter that it shares. Written when a class is made."""
     _groups: ClassVar[dict[str, str]] = {}

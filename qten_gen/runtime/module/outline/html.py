@@ -37,7 +37,7 @@ def as_html(module: nn.Module) -> str:
 
 
 def _facts(entry: ModuleEntry, module: nn.Module) -> list[str]:
-    """What is to be said of a module as a whole."""
+    """Facts about a module as a whole."""
     tensors = [*entry.all_tensors()]
     found = [of_noun(entry.parameters, "parameter"), memory(entry.bytes)]
     for kinds in ({one.dtype for one in tensors}, {one.device for one in tensors}):
@@ -82,5 +82,5 @@ def _line(node: Node, root: nn.Module) -> Row | Unfolding:
 
 
 def _arguments(module: nn.Module) -> str:
-    """What `repr` says of a module itself: most often the arguments of its constructor."""
+    """A module's own part of its `repr`: most often the arguments of its constructor."""
     return text_of(module.extra_repr)

@@ -23,7 +23,9 @@ def explain(action: str, objects: Sequence[Stored], error: RuntimeError, *, dtyp
     """
     found = _difference(objects, len(objects[0]._batch_size), dtypes)
     if found is not None:
-        raise ValueError(f"{action}: {found}") from error
+        is_ragged = action == "stack" and "one shape" in found
+        advice = f"; {type(objects[0]).__name__}.lazy_stack takes objects of different shapes" if is_ragged else ""
+        raise ValueError(f"{action}: {found}{advice}") from error
 
 
 def _difference(objects: Sequence[Stored], batch_ndim: int, dtypes: bool) -> str | None:

@@ -39,6 +39,15 @@ def describe(value: object) -> str:
     return f"a {kind}"
 
 
+def abridged(value: object) -> str:
+    """A list of sizes, or another value, as a message shows it: no more than its first items.
+
+    >>> abridged([*range(1000)])
+    '[0, 1, 2, 3, 4, 5, ...]'
+    """
+    return _SHORT.repr(value)
+
+
 def difference(first: object, other: object) -> str:
     """What a message about two values that differ shows of them, however long they are.
 

@@ -16,6 +16,11 @@ BatchSize = int | Sequence[int] | None
 """What a constructor takes as `batch_size`: a number is one dimension, None is no dimension."""
 
 
+_MOST = 64
+"""The dimensions that an operation of torch takes at most."""
+_LONGEST = 80
+
+
 def batch_size(value: BatchSize) -> Size:
     """The `torch.Size` for what a caller passes as a batch size.
 
@@ -30,11 +35,15 @@ def batch_size(value: BatchSize) -> Size:
     if isinstance(value, int):
         return Size((value,))
     if isinstance(value, str):
-        raise TypeError(f"batch_size: expected int, a sequence of int or None, got {value!r}")
+        raise TypeError(f"batch_size: expected int, a sequence of int or None, got {value[:_LONGEST]!r}")
     try:
-        return Size([plain_int(size) for size in value] if isinstance(value, Iterable) else (plain_int(value),))
+        size = Size([plain_int(size) for size in value] if isinstance(value, Iterable) else (plain_int(value),))
     except TypeError:
-        raise TypeError(f"batch_size: expected int, a sequence of int or None, got {value!r}") from None
+        shown = repr(value) if len(repr(value)) < _LONGEST else f"a {type(value).__name__}"
+        raise TypeError(f"batch_size: expected int, a sequence of int or None, got {shown}") from None
+    if len(size) > _MOST:
+        raise ValueError(f"batch_size: tensors have at most {_MOST} dimensions, got {len(size)}")
+    return size
 
 
 def plain_int(value: object) -> int:

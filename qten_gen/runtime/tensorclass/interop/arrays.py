@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ..core.construction import DeviceLike
 from ..core.contents import contents, nested_class
-from ..core.errors import label
+from ..core.errors import describe, label
 from ..core.keywords import unexpected
 from ..core.sizes import BatchSize
 from ..core.sizes import batch_size as as_batch_size
@@ -127,11 +127,10 @@ def from_numpy(
     """
     if isinstance(values, Mapping):
         return from_dict(cls, _tensors(cls, values), batch_size=batch_size, device=device)
-    if values.dtype.names is None:
-        raise TypeError(
-            f"{cls.__name__}.from_numpy: expected a mapping of arrays or a structured array, "
-            f"got an array of dtype {values.dtype}"
-        )
+    dtype = getattr(values, "dtype", None)
+    if getattr(dtype, "names", None) is None:
+        given = describe(values) if dtype is None else f"an array of dtype {dtype}"
+        raise TypeError(f"{cls.__name__}.from_numpy: expected a mapping of arrays or a structured array, got {given}")
     size = values.shape if batch_size is None else as_batch_size(batch_size)
     return from_dict(cls, _tensors(cls, _columns(values)), batch_size=size, device=device)
 

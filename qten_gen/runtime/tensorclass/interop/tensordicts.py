@@ -148,7 +148,7 @@ def field_value(cls: type[Stored], name: str, entry: Any, batch_size: Size, safe
 
 
 def _declared(cls: type[Stored]) -> dict[str, FieldSummary]:
-    """What the class declares about each field."""
+    """The class's fields by name, as declared."""
     return {field.name: field for field in cls._declared_as.fields}
 
 

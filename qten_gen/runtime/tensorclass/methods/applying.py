@@ -113,7 +113,7 @@ def apply(
 
 
 def _finished(self: T, out: T, batch_size: int | Sequence[int] | None, device: DeviceSpec | None) -> T:
-    """What `apply` made, with the batch size and the device of the result."""
+    """The result of `apply` with its batch size and device."""
     size = self._batch_size if batch_size is None else as_batch_size(batch_size)
     wanted = self._device if device is None else as_device(device)
     if size == self._batch_size and _fits(out, wanted, len(self._leaves())):
@@ -211,7 +211,7 @@ def named_apply(
 
 
 def _with_options(self: T, out: T, names: NamesLike, inplace: bool, propagate_lock: bool) -> T:
-    """What `apply` made, named, written back or locked."""
+    """The result of `apply`, named, written back or locked."""
     if names is None and not inplace and not propagate_lock:
         return out
     if names is not None:
@@ -261,7 +261,7 @@ def _fits(out: Stored, device: torch.device | None, count: int | None = None) ->
 
 
 def _checked(self: T, out: T, batch_size: torch.Size, device: torch.device | None) -> T:
-    """What `apply` made, with every field checked as on construction."""
+    """The result of `apply`, with every field checked as on construction."""
     fitted: list[object] = []
     values, static = out._field_values()
     for name, before, value in zip(tensor_and_nested(self), self._field_values()[0], values, strict=True):

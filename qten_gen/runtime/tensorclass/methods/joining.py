@@ -14,7 +14,7 @@ from torch.compiler import is_compiling
 
 from ..core import name_changes
 from ..core.error_context import explain
-from ..core.errors import class_names, of_another_class, refuse_as_parameters
+from ..core.errors import abridged, class_names, of_another_class, refuse_as_parameters
 from ..core.keywords import reports_missing, unexpected
 from ..core.sizes import with_inserted, with_length, without
 from ..core.stored import Stored
@@ -164,7 +164,7 @@ def split(self: T, split_size: int | Sequence[int], dim: Dim = 0) -> tuple[T, ..
     else:
         sizes = list(integers((split_size,)))
         if sum(sizes) != length or any(size < 0 for size in sizes):
-            raise ValueError(f"split: expected sizes that add up to {length}, got {sizes}")
+            raise ValueError(f"split: expected sizes that add up to {length}, got {abridged(sizes)}")
         batch_sizes = [with_length(self._batch_size, at, size) for size in sizes]
     return _with_names(self._split(_split, (sizes, at), batch_sizes), self._names)
 

@@ -154,10 +154,11 @@ def _moved(self: T, device: DeviceSpec, non_blocking: bool) -> T:
     found = as_device(device)
     if found == self._device:
         return shallow_copy(self)
-    return self._map_with(_move_without_waiting if non_blocking else Tensor.to, found, found)
+    return self._map_with(move_without_waiting if non_blocking else Tensor.to, found, found)
 
 
-def _move_without_waiting(tensor: Tensor, device: torch.device) -> Tensor:
+def move_without_waiting(tensor: Tensor, device: torch.device) -> Tensor:
+    """A tensor on a device, to which it may still be copied."""
     return tensor.to(device, non_blocking=True)
 
 

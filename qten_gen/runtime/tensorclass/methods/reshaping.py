@@ -16,7 +16,7 @@ from torch import Size, Tensor
 from torch.compiler import is_dynamo_compiling
 
 from ..core import name_changes
-from ..core.errors import refuse_as_parameters
+from ..core.errors import abridged, refuse_as_parameters
 from ..core.keywords import reports_missing, unexpected
 from ..core.sizes import with_inserted, without
 from ..core.stored import Stored
@@ -239,7 +239,7 @@ def _resolved(self: Stored, shape: tuple[int, ...], old: Size) -> Size:
     known = prod([size for size in shape if size != -1])  # a list: dynamo does not trace a generator here
     free = shape.count(-1)
     if free != 1 or known <= 0 or items % known:
-        raise ValueError(f"{type(self).__name__} of batch size {list(old)} cannot be reshaped to {list(shape)}")
+        raise ValueError(f"{type(self).__name__} of batch size {list(old)} cannot be reshaped to {abridged([*shape])}")
     return Size([items // known if size == -1 else size for size in shape])
 
 

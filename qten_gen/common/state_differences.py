@@ -1,0 +1,185 @@
+"""What differs between two states of a model: two locks, or a checkpoint and what loads it. In one set of words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Literal, NamedTuple, Protocol
+
+from .folded_names import fold, with_segment
+
+Change = Literal[
+    "added",
+    "removed",
+    "renamed",
+    "reshaped",
+    "recast",
+    "tied",
+    "untied",
+    "persistence",
+    "kind",
+    "respelled",
+    "kept",
+    "unkept",
+]
+
+
+class Difference(NamedTuple):
+    """A difference between an old lock and a new one, or several equal ones of numbered layers."""
+
+    change: Change
+    name: str
+    """The name in the new lock; in the old one if it was removed."""
+    before: str = ""
+    after: str = ""
+    needs_version: bool = True
+    """Whether old checkpoints notice, so that a class has to have another version."""
+
+    def __str__(self) -> str:
+        """`reshaped  head.weight: [10, 64] -> [12, 64]`."""
+        if self.change == "renamed":
+            return f"{self.change:12}{self.before} -> {self.name}"
+        what = " -> ".join(filter(None, (self.before, self.after)))
+        return f"{self.change:12}{self.name}{': ' if what else ''}{what}"
+
+
+def shown(found: Iterable[Difference]) -> list[Difference]:
+    """The differences with those of equal layers as one: `blocks.{0-47}.qkv.weight`."""
+    return fold(found, lambda item: item.name, _renumbered, lambda item: item._replace(name=""), whole_layers=False)
+
+
+def _renumbered(item: Difference, position: int, segment: str) -> Difference:
+    """A difference under another number; an old name with the same number goes with it."""
+    number = item.name.split(".")[position]
+    return item._replace(
+        name=with_segment(item.name, position, segment),
+        before=_with_number(item.before, position, number, segment),
+        after=_with_number(item.after, position, number, segment),
+    )
+
+
+def _with_number(text: str, position: int, number: str, segment: str) -> str:
+    """A name with another segment in place of a number; any other text as it is."""
+    same = text.split(".")[position : position + 1] == [number]
+    return with_segment(text, position, segment) if same else text
+
+
+class Stored(NamedTuple):
+    """A tensor in a checkpoint."""
+
+    dtype: str
+    shape: str
+    """As in a lock, `[192, 64]`."""
+    memory: object = None
+    """What is equal for two names of one tensor, where the file says so."""
+
+
+class Wanted(Protocol):
+    """A tensor of a model under one of its names."""
+
+    @property
+    def dtype(self) -> str: ...
+    @property
+    def shape(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def tie(self) -> str:
+        """The name under which it stands first; empty for the first one."""
+        ...
+
+
+_PREFIXES = ("model.", "module.", "state_dict.", "_orig_mod.")
+"""What trainers put before the names of a model."""
+
+MEANINGS = {
+    "missing": "strict=True reports it; strict=False leaves it as it was initialised",
+    "unexpected": "strict=True reports it; strict=False drops it",
+    "reshaped": "loading fails, with strict=False too",
+    "untied": "loads without a word: of two values the last one counts, for both names",
+    "recast": "loads without a word, cast to the dtype of the model; with assign=True it keeps that of the file",
+}
+"""What loading does, by what is found."""
+
+
+class Found(NamedTuple):
+    """What differs between a checkpoint and a lock."""
+
+    differences: list[Difference]
+    prefix: str
+    """What stands before all names in the file."""
+
+    @property
+    def fails(self) -> bool:
+        """Whether a strict load reports anything."""
+        return any(item.change in ("added", "removed", "reshaped") for item in self.differences)
+
+    def lines(self) -> list[str]:
+        """The differences by what loading does, equal layers as one, the worst first."""
+        lines = [f"  the names begin with {self.prefix!r}, which has to be removed"] if self.prefix else []
+        by_word: dict[str, list[str]] = {word: [] for word in MEANINGS}
+        for item in _summed(shown(self.differences)):
+            by_word[_WORDS.get(item.change, item.change)].append(str(item)[12:])
+        for word, names in by_word.items():
+            lines += [f"  {word}: {MEANINGS[word]}"] if names else []
+            lines += [f"    {name}" for name in names]
+        return lines
+
+
+_WORDS = {"added": "missing", "removed": "unexpected"}
+_MANY = 6
+
+
+def _summed(found: list[Difference]) -> list[Difference]:
+    """The differences, with many equal casts as one."""
+    casts: dict[tuple[str, str], list[Difference]] = {}
+    for item in found:
+        if item.change == "recast":
+            casts.setdefault((item.before, item.after), []).append(item)
+    kept = [item for item in found if item.change != "recast"]
+    for items in casts.values():
+        is_many = len(items) >= _MANY
+        kept += [items[0]._replace(name=f"{items[0].name} and {len(items) - 1} others")] if is_many else items
+    return kept
+
+
+def compared(file: Mapping[str, Stored], wanted: Mapping[str, Wanted]) -> Found:
+    """What differs between the tensors of a file and those of a model, which are given by all their names."""
+    prefix = _prefix(file, wanted)
+    given = (
+        {name.removeprefix(prefix): stored for name, stored in file.items() if name.startswith(prefix)}
+        if prefix
+        else file
+    )
+    found: list[Difference] = []
+    for name, line in wanted.items():
+        stored, target = given.get(name), wanted.get(line.tie, line) if line.tie else line
+        if stored is None:
+            tied = f"= {line.tie}" if line.tie else f"{line.dtype} {line.shape} {line.kind}"
+            found.append(Difference("added", name, tied))
+            continue
+        if target.shape not in (stored.shape, "?"):
+            found.append(Difference("reshaped", name, stored.shape, target.shape))
+        if target.dtype != stored.dtype:
+            found.append(Difference("recast", name, stored.dtype, target.dtype))
+        if line.tie in given and (stored.memory is None or stored.memory != given[line.tie].memory):
+            found.append(Difference("untied", name, line.tie))
+    found += [
+        Difference("removed", name, f"{stored.dtype} {stored.shape}")
+        for name, stored in given.items()
+        if name not in wanted
+    ]
+    return Found(found, prefix)
+
+
+def _prefix(file: Mapping[str, Stored], wanted: Mapping[str, object]) -> str:
+    """What has to be removed from the names, if none of them is in the lock as it is."""
+    if not wanted.keys().isdisjoint(file):
+        return ""
+    return next(
+        (
+            each
+            for each in _PREFIXES
+            if any(name.removeprefix(each) in wanted for name in file if name.startswith(each))
+        ),
+        "",
+    )

@@ -1,0 +1,239 @@
+"""`qten-gen lock --load FILE`: the header of a checkpoint held against a lock."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save_file
+from torch import Tensor, nn
+from torch.distributed.checkpoint import state_dict_saver
+from torch.distributed.checkpoint.filesystem import FileSystemWriter
+
+from qten_gen import Module, ModuleList, compare, fake_mode, param, submodule
+from qten_gen.common.state_differences import Stored
+from qten_gen.tools.lock.headers import HeaderError, header
+from qten_gen.tools.lock.lines import Line, Lock
+from qten_gen.tools.lock.loading import held
+from tests.command import Command
+
+DTYPES = [torch.float32, torch.bfloat16, torch.float16, torch.int64, torch.bool, torch.float8_e4m3fn, torch.complex64]
+STATES = {str(dtype).removeprefix("torch."): torch.zeros(2, 3, dtype=dtype) for dtype in DTYPES}
+
+
+def index(states: dict[str, Tensor], folder: Path) -> Path:
+    names = list(states)
+    files = {name: f"part-{position % 2}.safetensors" for position, name in enumerate(names)}
+    for file in set(files.values()):
+        save_file({name: states[name] for name in names if files[name] == file}, folder / file)
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": files}))
+    return folder
+
+
+def safetensors(states: dict[str, Tensor], folder: Path) -> Path:
+    save_file(states, folder / "model.safetensors")
+    return folder / "model.safetensors"
+
+
+def torch_file(states: dict[str, Tensor], folder: Path) -> Path:
+    torch.save({"epoch": 3, "optimizer": {"lr": 0.1}, "model": states}, folder / "model.pt")
+    return folder / "model.pt"
+
+
+def parameters(states: dict[str, Tensor], folder: Path) -> Path:
+    torch.save({name: torch.nn.Parameter(value, False) for name, value in states.items()}, folder / "model.pt")
+    return folder / "model.pt"
+
+
+def distributed(states: dict[str, Tensor], folder: Path) -> Path:
+    state_dict_saver.save({**states}, storage_writer=FileSystemWriter(folder), no_dist=True)
+    return folder
+
+
+FORMATS: list[Callable[[dict[str, Tensor], Path], Path]] = [safetensors, index, torch_file, parameters, distributed]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("save", FORMATS)
+def test_a_header_has_names_shapes_and_dtypes(save: Callable[[dict[str, Tensor], Path], Path], tmp_path: Path) -> None:
+    found = header(str(save(STATES, tmp_path)))
+    assert {name: (each.dtype, each.shape) for name, each in found.items()} == {
+        name: (name, "[2, 3]") for name in STATES
+    }
+
+
+def test_nothing_that_a_pickle_names_runs(tmp_path: Path) -> None:
+    class Evil:
+        def __reduce__(self) -> tuple[object, ...]:
+            return exec, (f"open({str(tmp_path / 'ran')!r}, 'w')",)
+
+    torch.save({"a": torch.zeros(2), "b": Evil()}, tmp_path / "model.pt")
+    (tmp_path / ".metadata").write_bytes(pickle.dumps(Evil()))
+    assert list(header(str(tmp_path / "model.pt"))) == ["a"]
+    with pytest.raises(HeaderError):
+        header(str(tmp_path / ".metadata"))
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"abc", b"\0" * 100, (2**62).to_bytes(8, "little"), b"\x05\0\0\0\0\0\0\0{abc}"]
+)
+def test_another_file_is_refused(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "model.safetensors").write_bytes(content)
+    with pytest.raises(HeaderError):
+        header(str(tmp_path / "model.safetensors"))
+    with pytest.raises(HeaderError, match="has no model.safetensors"):
+        header(str(tmp_path.parent))
+
+
+LOCK = Lock(
+    "m:Net",
+    {},
+    (
+        Line("embedding", "float32", "param", "[4, 2]"),
+        Line("head", tie="embedding"),
+        Line("blocks.{0-1}.w", "float32", "param", "[2, 2]"),
+        Line("blocks.{0-1}.mask", "float32", "unsaved", "[2]"),
+    ),
+)
+FITS = {
+    "embedding": Stored("float32", "[4, 2]", 0),
+    "head": Stored("float32", "[4, 2]", 0),
+    "blocks.0.w": Stored("float32", "[2, 2]", 1),
+    "blocks.1.w": Stored("float32", "[2, 2]", 2),
+}
+
+
+def said(changed: dict[str, Stored | None]) -> tuple[list[str], bool]:
+    file = {name: stored for name, stored in {**FITS, **changed}.items() if stored is not None}
+    found = held(file, LOCK)
+    return named(found.lines()), found.fails
+
+
+def named(lines: list[str]) -> list[str]:
+    """The names of a report, each behind what is said of it."""
+    heads = [line.strip().partition(":")[0] for line in lines[::2]]
+    return [f"{head}: {line.strip()}" for head, line in zip(heads, lines[1::2], strict=True)]
+
+
+def test_a_checkpoint_that_fits_has_no_differences() -> None:
+    assert said({}) == ([], False)
+
+
+@pytest.mark.parametrize(
+    ("changed", "lines", "fails"),
+    [
+        ({"blocks.0.w": None, "blocks.1.w": None}, ["missing: blocks.{0-1}.w: float32 [2, 2] param"], True),
+        ({"head": None}, ["missing: head: = embedding"], True),
+        ({"blocks.2.w": Stored("float32", "[2, 2]")}, ["unexpected: blocks.2.w: float32 [2, 2]"], True),
+        ({"embedding": Stored("float32", "[5, 2]", 0)}, ["reshaped: embedding: [5, 2] -> [4, 2]"], True),
+        ({"blocks.0.w": Stored("bfloat16", "[2, 2]")}, ["recast: blocks.0.w: bfloat16 -> float32"], False),
+        ({"head": Stored("float32", "[4, 2]", 9)}, ["untied: head: embedding"], False),
+    ],
+)
+def test_a_difference_is_said(changed: dict[str, Stored | None], lines: list[str], fails: bool) -> None:
+    assert said(changed) == (lines, fails)
+
+
+@pytest.mark.parametrize("prefix", ["model.", "module.", "_orig_mod."])
+def test_a_prefix_before_all_names_is_said(prefix: str) -> None:
+    found = held({f"{prefix}{name}": stored for name, stored in FITS.items()}, LOCK)
+    assert found.lines() == [f"  the names begin with {prefix!r}, which has to be removed"]
+
+
+def test_many_equal_casts_are_one_line() -> None:
+    names = [f"part_{letter}" for letter in "abcdefgh"]
+    lock = Lock("m:Net", {}, tuple(Line(name, "float32", "param", "[2]") for name in names))
+    found = held({name: Stored("bfloat16", "[2]") for name in names}, lock)
+    assert named(found.lines()) == ["recast: part_a and 7 others: bfloat16 -> float32"]
+
+
+def test_a_layer_that_differs_leaves_the_others_folded() -> None:
+    lock = Lock("m:Net", {}, (Line("layers.{0-3}.w", "float32", "param", "[2]"),))
+    given = {f"layers.{number}.w": Stored("float16", "[2]") for number in range(4)}
+    found = held({**given, "layers.2.extra": Stored("float32", "[1]")}, lock)
+    assert [line.strip() for line in found.lines()[1::2]] == [
+        "layers.2.extra: float32 [1]",
+        "layers.{0-3}.w: float16 -> float32",
+    ]
+
+
+def test_the_command_reads_no_code_and_imports_no_torch(qten_gen: Command) -> None:
+    qten_gen.write(
+        "locks/shop.Net.lock",
+        "# lock 1: shop:Net\nversions  Net 1\na  float32  param  [2, 3]\nb  float32  param  [4]\n",
+    )
+    save_file({"a": torch.zeros(2, 3), "c": torch.zeros(1)}, qten_gen.folder / "model.safetensors")
+    done = qten_gen("lock", "shop:Net", "--load", "model.safetensors")
+    assert (done.status, done.err) == (1, "")
+    assert done.out == (
+        "model.safetensors does not fit locks/shop.Net.lock\n"
+        "  missing: strict=True reports it; strict=False leaves it as it was initialised\n"
+        "    b: float32 [4] param\n"
+        "  unexpected: strict=True reports it; strict=False drops it\n"
+        "    c: float32 [1]\n"
+    )
+    program = (
+        "import sys; from qten_gen.cli.command import main; main(['lock', 'shop:Net', '--load', 'model.safetensors']);"
+        "assert not {'torch', 'numpy', 'safetensors', 'shop'} & sys.modules.keys()"
+    )
+    subprocess.run([sys.executable, "-c", program], cwd=qten_gen.folder, check=True, capture_output=True)
+    assert (
+        qten_gen("lock", "shop:Net", "--load", "other.pt").err
+        == "error: cannot read other.pt: No such file or directory\n"
+    )
+
+
+class Block(Module):
+    w: nn.Parameter = param(2, 2, initializer=nn.init.ones_)
+
+
+class Net(Module):
+    embedding: nn.Parameter = param(4, 2, initializer=nn.init.normal_)
+    head: nn.Parameter = param(tie="embedding")
+    blocks: ModuleList[Block] = submodule(Block, repeat=2)
+
+
+@pytest.mark.parametrize(
+    ("changed", "lines"),
+    [
+        ({}, []),
+        ({"blocks.0.w": None, "blocks.1.w": None}, ["missing: blocks.{0-1}.w: float32 [2, 2] param"]),
+        ({"head": None}, ["missing: head: = embedding"]),
+        ({"blocks.2.w": torch.ones(2, 2)}, ["unexpected: blocks.2.w: float32 [2, 2]"]),
+        ({"blocks.0.w": torch.ones(2, 2, dtype=torch.bfloat16)}, ["recast: blocks.0.w: bfloat16 -> float32"]),
+        ({"head": torch.ones(4, 2)}, ["untied: head: embedding"]),
+    ],
+)
+def test_a_load_at_run_time_is_compared_in_the_same_words(changed: dict[str, Tensor | None], lines: list[str]) -> None:
+    net = Net()
+    states = {name: value for name, value in {**net.state_dict(), **changed}.items() if value is not None}
+    assert named(compare(net, states)) == lines
+
+
+def test_fake_tensors_are_compared_too() -> None:
+    with fake_mode():
+        net = Net()
+    assert compare(net, net.state_dict()) == []
+
+
+def test_ten_thousand_tensors_take_a_moment(tmp_path: Path) -> None:
+    names = [f"layers.{layer}.experts.{expert}.w" for layer in range(100) for expert in range(100)]
+    entries = {name: {"dtype": "F32", "shape": [8, 8], "data_offsets": [0, 0]} for name in names}
+    text = json.dumps(entries).encode()
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(len(text).to_bytes(8, "little") + text)
+    lock = Lock("m:Net", {}, (Line("layers.{0-99}.experts.{0-99}.w", "float32", "param", "[8, 8]"),))
+    times = []
+    for _ in range(5):
+        start = time.process_time()
+        assert held(header(str(path)), lock).differences == []
+        times.append(time.process_time() - start)
+    assert min(times) < 0.2
