@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TYPE_CHECKING
 
-from ...common.text_edits import Edit
+if TYPE_CHECKING:
+    import libcst as cst
+
+Change = Callable[["cst.ClassDef"], "cst.ClassDef"]
+"""A class statement with something changed: a function of `rewriting/`, applied to all but its first argument."""
 
 
 class Level(Enum):
@@ -39,7 +45,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """A name that an edit uses, and that the file has to import: `from qten_gen import Module`, or `import qten_gen`."""
+    """A name that a change uses, and that the file has to import: `from qten_gen import Module`, or `import qten_gen`."""
 
     module: str
     name: str | None = None
@@ -103,18 +109,22 @@ class FoundClass:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What a level would do with a class. Its edits are made together or not at all."""
+    """What a level would do with a class. Its changes are made together or not at all."""
 
     name: str
     """That of the class, in its file."""
     does: tuple[str, ...] = ()
-    """What the edits do, one line each, in the imperative: `derive from Module`."""
-    edits: tuple[Edit, ...] = ()
+    """What the changes do, one line each, in the imperative: `derive from Module`."""
+    changes: tuple[Change, ...] = ()
     needs: tuple[Need, ...] = ()
     stays: Reason | None = None
-    """Why there is nothing that the level can do; only without edits."""
+    """Why there is nothing that the level can do; only without changes."""
     notes: tuple[str, ...] = ()
     """What the author should know or do by hand."""
+    init: ast.FunctionDef | None = None
+    """The constructor that fields take the place of."""
+    unflagged: tuple[str, ...] = ()
+    """The subclasses in the file that lose `init=False`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,13 @@ from ...generate.readings import Readings
 from ...model.diagnostics import Diagnostic
 from ...project.import_graph import SourceGraph, closure, importers_of, source_graph
 from ...project.scan import Origin, Scan, scan
-from ...read.encoding import decode, encoding_of
+from ...read.encoding import decode
 from ...read.exported import exported
 from ...read.syntax import tree_of
 from .adoption import FoundClass, Options
 from .finding import found_classes, scope_of
 from .opened import OpenFile, Project
-from .text import Text, with_line_ends
+from .text import Text
 
 _LEADING = (b"torch", b"tensordict", b"lightning", b"qten_gen", b"transformers", b"mmcv", b"mmengine")
 """A file that mentions none of these, and imports no file that does, has no class to adopt."""
@@ -143,16 +143,3 @@ def _imported_names(sources: Sources) -> dict[str, frozenset[str]]:
             if starred:
                 found.setdefault(name, set()).add("*")
     return {module: frozenset(names) for module, names in found.items()}
-
-
-def encoded(content: str, before: bytes) -> bytes | None:
-    """A new text of a file, with the encoding and the line ends of its old one; None if the encoding lacks a character."""
-    encoding = encoding_of(before)
-    try:
-        return (
-            None
-            if isinstance(encoding, SyntaxError)
-            else with_line_ends(content, before.decode(encoding)).encode(encoding)
-        )
-    except UnicodeError:
-        return None

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from ...common.text_edits import edited
 from ...model.diagnostics import Diagnostic
+from ...read.encoding import decode, encoding_of
 from ...read.syntax import keeping_trees
-from .adoption import Adoption, FoundClass, Key, Kind, Level, Need, Options, Proposal, Reason
+from .adoption import Adoption, FoundClass, Key, Kind, Level, Options, Proposal, Reason
 from .checking import BASE_STAYS, refusals
 from .declaring.proofs import constructor
-from .imports import with_imports
 from .levels import LEVELS, LevelFunction
 from .opened import OpenFile, Project
-from .opening import Opened, Sources, encoded, open_project
+from .opening import Opened, Sources, open_project
 
 _INSIDE = Reason(
     "it stands inside a function or class, where nothing is generated", "move it to the top level", is_open=False
@@ -158,7 +157,7 @@ def _edited(function: LevelFunction, file: OpenFile, project: Project, sources: 
     proposals = list(function(file, project))
     before = sources.texts[file.path]
     stays = {(file.path, each.name): each.stays for each in proposals if each.stays is not None}
-    changing = {(file.path, each.name): each for each in proposals if each.edits}
+    changing = {(file.path, each.name): each for each in proposals if each.changes}
     result: bytes | Reason = before
     if changing:
         is_locked = file.path in sources.locked
@@ -170,16 +169,19 @@ def _edited(function: LevelFunction, file: OpenFile, project: Project, sources: 
 
 def _new_text(file: OpenFile, proposals: list[Proposal], before: bytes, own: set[str]) -> bytes | Reason:
     """The new text of a file, or why it cannot be had."""
-    content = file.text.content
-    needs: set[Need] = {need for proposal in proposals for need in proposal.needs}
+    from ...generate.rewriting import CannotRewrite
+    from .rewriting import rewritten_file
+
+    encoding, content = encoding_of(before), decode(before, file.path)
+    assert isinstance(encoding, str) and isinstance(content, str)
     try:
-        edits = [edit for proposal in proposals for edit in proposal.edits]
-        replaced = " ".join(content[edit.start : edit.end] for edit in edits)
-        result = with_imports(file, edited(content, edits), needs, own, replaced)
+        return rewritten_file(file, content, proposals, own).encode(encoding)
+    except CannotRewrite as reason:
+        return Reason(str(reason), "adopt the class by hand")
     except (SyntaxError, ValueError) as error:
+        if isinstance(error, UnicodeEncodeError):
+            return Reason("the encoding of the file cannot hold the new text")
         return Reason(f"the edited file could not be parsed: {error}", "report this as a bug of qten-gen")
-    data = encoded(result, before)
-    return Reason("the encoding of the file cannot hold the new text") if data is None else data
 
 
 def _adoption(record: _Record, project: Project, records: Mapping[Key, _Record]) -> Adoption:

@@ -1,11 +1,9 @@
-"""The text of a file: from positions in its syntax tree to characters, and back to the line ends of its file."""
+"""The text of a file: from positions in its syntax tree to characters."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections import Counter
-from difflib import SequenceMatcher
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 """What ends a line for Python's parser. A form feed does not, though `str.splitlines` splits there."""
@@ -15,7 +13,9 @@ class Text:
     """A text and the starts of its lines. Positions of `ast` count bytes of UTF-8 in a line; these count characters."""
 
     def __init__(self, content: str) -> None:
-        """Keep the text with line feeds only; `with_line_ends` gives a new text those of the file."""
+        """Keep the text with line feeds only, and the first of its line ends."""
+        found = _LINE_END.search(content)
+        self.newline = found.group() if found else "\n"
         self.content = _LINE_END.sub("\n", content) if "\r" in content else content
         self._starts = [0]
         for line in self.lines:
@@ -50,23 +50,3 @@ class Text:
     def lines(self) -> list[str]:
         """The lines, without their ends."""
         return self.content.split("\n")
-
-
-def with_line_ends(content: str, before: str) -> str:
-    """A text with the line ends of an older one: lines that stay or change keep their own, and new ones get the most frequent.
-
-    >>> with_line_ends("a\\nnew\\nb\\n", "a\\r\\nb\\n")
-    'a\\r\\nnew\\r\\nb\\n'
-    """
-    if "\r" not in before:
-        return content
-    ends: list[str] = _LINE_END.findall(before)
-    usual, number = Counter(ends).most_common(1)[0]
-    if number == len(ends):
-        return content.replace("\n", usual)
-    *lines, last = content.split("\n")
-    kept = dict[int, str]()
-    for _, start, end, first, behind in SequenceMatcher(None, _LINE_END.split(before), lines).get_opcodes():
-        if end - start == behind - first:
-            kept.update(zip(range(first, behind), ends[start:end], strict=False))
-    return "".join(line + kept.get(index, usual) for index, line in enumerate(lines)) + last

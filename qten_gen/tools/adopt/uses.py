@@ -5,62 +5,48 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 
 WORD = re.compile(r"[^\W\d]\w*")
 
 
 @lru_cache(maxsize=4)
-def uses(tree: ast.Module) -> Counter[str]:
-    """How often each plain name is read or bound, or mentioned in a string that is not documentation. Imports do not count.
-
-    It has a walk of its own, which leaves out leaves: that takes a third of the time of asking `nodes` for each.
-    """
-    found: list[str] = []
-    waiting: list[ast.AST] = [tree]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.Name):
-            found.append(node.id)
-        elif isinstance(node, ast.Constant):
-            if isinstance(node.value, str):
-                found += WORD.findall(node.value)
-        elif isinstance(node, ast.Attribute):
-            waiting.append(node.value)
-        elif isinstance(node, ast.Global | ast.Nonlocal):
-            found += node.names
-        elif not _is_documentation(node):
-            if isinstance(node, ast.arg):
-                found.append(node.arg)
-            elif isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                found.append(node.name)
-            waiting += _children(node)
-    return Counter(found)
+def uses(tree: ast.AST) -> Counter[str]:
+    """How often each plain name is read or bound, or mentioned in a string that is not documentation. Imports do not count."""
+    return Counter(name for names in _uses(tree) for name in names)
 
 
 def unused(names: Collection[str], tree: ast.Module) -> set[str]:
     """Those of the names that `uses` does not count. It stops when it has met them all, which for most imports is soon."""
     rest = set(names)
-    waiting: list[ast.AST] = list(reversed(tree.body))
-    while waiting and rest:
+    for found in _uses(tree) if rest else ():
+        rest.difference_update(found)
+        if not rest:
+            break
+    return rest
+
+
+def _uses(tree: ast.AST) -> Iterator[Sequence[str]]:
+    """The names that each node uses. Its walk leaves out leaves: it takes a third of the time of asking `nodes` for each."""
+    waiting = [tree]
+    while waiting:
         node = waiting.pop()
         if isinstance(node, ast.Name):
-            rest.discard(node.id)
+            yield (node.id,)
         elif isinstance(node, ast.Constant):
             if isinstance(node.value, str):
-                rest.difference_update(WORD.findall(node.value))
+                yield WORD.findall(node.value)
         elif isinstance(node, ast.Attribute):
             waiting.append(node.value)
         elif isinstance(node, ast.Global | ast.Nonlocal):
-            rest.difference_update(node.names)
+            yield node.names
         elif not _is_documentation(node):
             if isinstance(node, ast.arg):
-                rest.discard(node.arg)
+                yield (node.arg,)
             elif isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                rest.discard(node.name)
+                yield (node.name,)
             waiting += _children(node)
-    return rest
 
 
 def _is_documentation(node: ast.AST) -> bool:

@@ -54,7 +54,7 @@ def test_state_without_a_reset_parameters_is_named_and_nothing_has_changed() -> 
 
 
 def test_a_module_above_can_fill_what_a_layer_of_another_library_does_not() -> None:
-    class Filling(Net):
+    class Filling(Net, init=False):
         def reset_parameters(self) -> None:
             nn.init.ones_(self.rotary.scale)
             self.rotary.inv_freq = 1 / (10 ** (torch.arange(self.dim) / self.dim))

@@ -247,10 +247,16 @@ def test_help_names_every_option() -> None:
     assert all(option in out for option in options.split())
 
 
-def test_adopting_loads_neither_torch_nor_the_runtime(project: Path) -> None:
+def test_adopting_loads_neither_torch_nor_the_runtime_and_libcst_where_something_changes(project: Path) -> None:
     program = (
         "import sys; from qten_gen.cli.command import main; main(['adopt', '-q', 'shop']);"
         "print([name for name in ('torch', 'libcst', 'qten_gen.runtime') if name in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
+
+    def loaded() -> str:
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+        return done.stdout.splitlines()[-1]
+
+    assert loaded() == "['libcst']", "it rewrites the classes that are to be adopted"
+    assert _run("shop", "--write")[0] == DONE
+    assert loaded() == "[]"

@@ -13,7 +13,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qten_gen.common.text_edits import Edit, edited
 from qten_gen.tools.adopt.adoption import Level
 from qten_gen.tools.adopt.text import Text
 
@@ -72,16 +71,11 @@ def test_at_the_level_base_every_other_line_stays_as_it_is(program: str) -> None
 @given(st.text(alphabet="aä€\n\U0001f600 ", max_size=30))
 def test_a_position_of_the_parser_is_the_character(text: str) -> None:
     whole = Text(text)
+    before = 0
     for number, line in enumerate(text.split("\n"), 1):
         for column in range(len(line) + 1):
-            at = whole.offset(number, len(line[:column].encode()))
-            assert text[:at].count("\n") == number - 1
-            assert text[whole.line_start(number) : at] == line[:column]
-
-
-def test_edits_that_overlap_are_refused() -> None:
-    with pytest.raises(ValueError, match="edits overlap"):
-        edited("abcdef", [Edit(0, 3, "x"), Edit(2, 4, "y")])
+            assert whole.offset(number, len(line[:column].encode())) == before + column
+        before += len(line) + 1
 
 
 _MODEL = '''\

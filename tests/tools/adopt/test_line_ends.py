@@ -48,10 +48,10 @@ def test_a_file_is_edited_alike_whatever_ends_its_lines(level: Level, end: str) 
     assert adopted(_TEXT.replace("\n", end), level) == plain.replace("\n", end)
 
 
-def test_in_a_file_with_several_line_ends_each_line_keeps_its_own() -> None:
+def test_in_a_file_with_several_line_ends_each_line_keeps_its_own_and_new_ones_get_the_first() -> None:
     head, rest = "import torch\r\n", "    x = 1\r    y = torch\n\nz = nn"
     before = f"{head}from torch import nn\n\r\n\nclass A(nn.Module):\r\n{rest}"
-    after = f"{head}from qten_gen import Module\nfrom torch import nn\n\r\n\nclass A(Module):\r\n{rest}"
+    after = f"{head}from qten_gen import Module\r\nfrom torch import nn\n\r\n\nclass A(Module):\r\n{rest}"
     assert adopted(before) == after
 
 

@@ -23,6 +23,6 @@ def propose_annotations(file: OpenFile, project: Project) -> Iterator[Proposal]:
                 yield Proposal(
                     found.name,
                     tuple(line for part in parts for line in part.does),
-                    tuple(edit for part in parts for edit in part.edits),
+                    tuple(change for part in parts for change in part.changes),
                     tuple(need for part in parts for need in part.needs),
                 )

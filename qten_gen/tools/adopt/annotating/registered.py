@@ -5,14 +5,12 @@ Checkers do not see a name in a string. They do see `self.norm = nn.LayerNorm(di
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
+from functools import partial
 
-from ....common.text_edits import Edit
 from ....model.registered import Registered, RegisteredKind
 from ..adoption import FoundClass, Need, Proposal
 from ..opened import OpenFile, Project
-from ..text import Text
 
 _TYPES = {RegisteredKind.BUFFER: ("torch", "Tensor"), RegisteredKind.PARAMETER: ("torch.nn", "Parameter")}
 _TENSORS = (RegisteredKind.BUFFER, RegisteredKind.PARAMETER)
@@ -38,9 +36,10 @@ def annotated_names(found: FoundClass, file: OpenFile, project: Project) -> Prop
             needs += spelled[1]
     if not lines:
         return None
-    return Proposal(
-        found.name, tuple(f"add {line}" for line in lines), (_insertion(found, lines, file.text),), tuple(needs)
-    )
+    from ..rewriting.classes import with_annotations
+
+    does = tuple(f"add {line}" for line in lines)
+    return Proposal(found.name, does, (partial(with_annotations, lines=lines),), tuple(needs))
 
 
 def _bound(found: FoundClass, file: OpenFile, project: Project) -> Iterator[str]:
@@ -72,26 +71,3 @@ def _spelled(group: list[Registered], file: OpenFile) -> tuple[str, tuple[Need, 
     if kind is RegisteredKind.CHILD and len(types) == 1 and text.partition(".")[0] in file.scope.imports:
         return text + optional, ()
     return None
-
-
-def _insertion(found: FoundClass, lines: list[str], text: Text) -> Edit:
-    """The edit that writes lines at the start of a class body, behind its documentation."""
-    body = found.node.body
-    documented = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
-    first = body[1] if documented and len(body) > 1 else body[0]
-    decorators: list[ast.expr] = getattr(first, "decorator_list", [])
-    line = min([first.lineno, *(each.lineno for each in decorators)])
-    indentation = text.indentation(line)
-    while line > 1 and _is_blank(text, line - 1):
-        line -= 1
-    at = text.line_start(line)
-    blank = text.content[at : text.line_start(line + 1)]
-    above = "\n" if documented else ""
-    below = "" if not blank.strip() or isinstance(first, ast.AnnAssign) else "\n"
-    return Edit(at, at, above + "".join(f"{indentation}{each}\n" for each in lines) + below)
-
-
-def _is_blank(text: Text, line: int) -> bool:
-    """Whether a line is empty or a comment."""
-    content = text.content[text.line_start(line) : text.line_start(line + 1)].strip()
-    return not content or content.startswith("#")

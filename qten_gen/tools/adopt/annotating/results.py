@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from functools import partial
 
-from ....common.text_edits import Edit
-from ..adoption import FoundClass, Need, Proposal
+from ..adoption import FoundClass, Proposal
 from ..opened import OpenFile, Project
 from ..uses import nodes
 
@@ -57,9 +57,10 @@ def proven_result(found: FoundClass, file: OpenFile, project: Project) -> Propos
     if not all(_is_tensor(node.value, layers, local, file, forward) for node in returns):
         return None
     spelling = file.spell("torch", "Tensor")
-    edit = _result_edit(forward, spelling.text, file)
-    needs: tuple[Need, ...] = spelling.needs
-    return None if edit is None else Proposal(found.name, (f"add -> {spelling.text} to forward",), (edit,), needs)
+    from ..rewriting.classes import with_result
+
+    change = partial(with_result, method=forward.name, text=spelling.text)
+    return Proposal(found.name, (f"add -> {spelling.text} to forward",), (change,), spelling.needs)
 
 
 def _is_tensor(
@@ -145,19 +146,3 @@ def _own_nodes(function: _Function) -> Iterator[ast.AST]:
         yield node
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
             waiting += ast.iter_child_nodes(node)
-
-
-def _result_edit(forward: _Function, result: str, file: OpenFile) -> Edit | None:
-    """The edit that adds `-> Tensor` behind the parameters; None if the colon is not found with certainty."""
-    text = file.text
-    first = text.span(forward.body[0])[0]
-    last = [*forward.args.args, *forward.args.posonlyargs, *forward.args.kwonlyargs]
-    ends = [text.span(each)[1] for each in last]
-    ends += [text.span(each)[1] for each in (*forward.args.defaults, *forward.args.kw_defaults) if each is not None]
-    ends += [text.span(each)[1] for each in (forward.args.vararg, forward.args.kwarg) if each is not None]
-    start = max(ends, default=text.span(forward)[0])
-    head = text.content[start:first]
-    if "#" in head or head.count("):") != 1:
-        return None
-    at = start + head.index("):") + 1
-    return Edit(at, at, f" -> {result}")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 
-from ..adoption import FoundClass, Kind, Proposal, Reason
+from ..adoption import Change, FoundClass, Kind, Proposal, Reason
 from ..finding import DATACLASS_DECORATORS
 from ..opened import OpenFile, Project
 from .heads import spell_base
-from .tensorclasses import optional_fields, with_bases, without_decorator
+from .tensorclasses import is_alone, optional_fields
 
 _MEANINGLESS = {"repr": True, "eq": True, "init": True, "slots": None, "weakref_slot": None, "unsafe_hash": False}
 """Arguments that a TensorClass does not need, with the value that they have to have; None for any."""
@@ -33,7 +34,9 @@ def propose_dataclasses(file: OpenFile, project: Project) -> Iterator[Proposal]:
 
 
 def _proposal(found: FoundClass, file: OpenFile, project: Project) -> Proposal:
-    """The edits of a dataclass. `nocast` keeps numbers what they are."""
+    """The changes of a dataclass. `nocast` keeps numbers what they are."""
+    from ..rewriting.classes import allowing_none, with_arguments, without_decorator
+
     decorator = next(each for each in found.node.decorator_list if _is_dataclass(each, file, project))
     arguments = decorator.keywords if isinstance(decorator, ast.Call) else []
     frozen = False
@@ -45,8 +48,7 @@ def _proposal(found: FoundClass, file: OpenFile, project: Project) -> Proposal:
             return Proposal(
                 found.name, stays=Reason(f"a TensorClass cannot do what {file.text.of(decorator)} asks for")
             )
-    removed = without_decorator(decorator, file.text)
-    if removed is None:
+    if not is_alone(decorator, file.text):
         return Proposal(found.name, stays=Reason("a comment stands beside its decorator", "move the comment"))
     if found.node.bases or found.node.keywords:
         return Proposal(found.name, stays=Reason("it has bases, which may be dataclasses too", "adopt it by hand"))
@@ -55,10 +57,11 @@ def _proposal(found: FoundClass, file: OpenFile, project: Project) -> Proposal:
     base = f"{spelling.text}[{', '.join(repr(flag).replace(chr(39), chr(34)) for flag in flags)}]"
     optional = list(optional_fields(found, file, project))
     does = [f"derive from {base} of qten_gen", f"remove @{file.text.of(decorator)}"]
-    does += [f"write {name} with | None, because its default is None" for name, _ in optional]
-    edits = (removed, *with_bases(found.node, [base], file.text), *(edit for _, edit in optional))
+    does += [f"write {name} with | None, because its default is None" for name in optional]
+    changes: list[Change] = [partial(without_decorator, position=found.node.decorator_list.index(decorator))]
+    changes += [partial(with_arguments, added=[base]), *(partial(allowing_none, field=name) for name in optional)]
     note = "== compares tensors element by element, and the constructor also takes batch_size and device"
-    return Proposal(found.name, tuple(does), edits, spelling.needs, notes=(note,))
+    return Proposal(found.name, tuple(does), tuple(changes), spelling.needs, notes=(note,))
 
 
 def _is_dataclass(decorator: ast.expr, file: OpenFile, project: Project) -> bool:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from ..adoption import Need
-from ..imports import replaceable
+from ..imported import replaceable
 from ..opened import OpenFile, Spelling
 from ..uses import uses
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 
-from ....common.text_edits import Edit
-from ..adoption import FoundClass, Kind, Proposal, Reason
+from ..adoption import Change, FoundClass, Kind, Proposal, Reason
 from ..finding import NN_MODULE, is_module_of_a_library
 from ..metaclasses import own_metaclass
 from ..opened import OpenFile, Project
@@ -16,7 +16,7 @@ from .kept_constructor import FLAG, needs_flag
 
 def propose_modules(file: OpenFile, project: Project) -> Iterator[Proposal]:
     """What to do with the modules of a file."""
-    ready: dict[str, ast.expr] = {}
+    ready: dict[str, int] = {}
     for found in file.classes.values():
         if found.kind is not Kind.MODULE or found.is_adopted:
             continue
@@ -27,40 +27,38 @@ def propose_modules(file: OpenFile, project: Project) -> Iterator[Proposal]:
         elif base is not None:
             ready[found.name] = base
         elif needs_flag(found, file, project):
-            yield Proposal(found.name, (_ADD_FLAG,), (_flag(found, file),))
+            yield Proposal(found.name, (_ADD_FLAG,), (_add_flag(),))
     if not ready:
         return
-    spelling = spell_base(file, "Module", list(ready.values()))
-    for name, base in ready.items():
+    from ..rewriting.classes import with_base
+
+    spelling = spell_base(file, "Module", [file.classes[name].node.bases[position] for name, position in ready.items()])
+    for name, position in ready.items():
         found = file.classes[name]
-        start, end = file.text.span(base)
-        edits = [Edit(start, end, spelling.text)]
+        changes: list[Change] = [partial(with_base, position=position, text=spelling.text)]
         done = [
             f"derive from {spelling.text} of qten_gen" if "." not in spelling.text else f"derive from {spelling.text}"
         ]
         if needs_flag(found, file, project):
-            edits.append(_flag(found, file))
+            changes.append(_add_flag())
             done.append(_ADD_FLAG)
-        yield Proposal(name, tuple(done), tuple(edits), spelling.needs)
+        yield Proposal(name, tuple(done), tuple(changes), spelling.needs)
 
 
 _ADD_FLAG = f"add {FLAG}, because it keeps its constructor"
 
 
-def _flag(found: FoundClass, file: OpenFile) -> Edit:
-    """Adds the flag between the bases and the keywords of a class statement."""
-    if found.node.keywords:
-        start, _ = file.text.span(found.node.keywords[0])
-        return Edit(start, start, f"{FLAG}, ")
-    _, end = file.text.span(found.node.bases[-1])
-    return Edit(end, end, f", {FLAG}")
+def _add_flag() -> Change:
+    from ..rewriting.classes import with_arguments
+
+    return partial(with_arguments, added=[FLAG])
 
 
-def _module_base(found: FoundClass, file: OpenFile, project: Project) -> ast.expr | None:
-    """The base of a class that is nn.Module itself."""
+def _module_base(found: FoundClass, file: OpenFile, project: Project) -> int | None:
+    """The position of the base of a class that is nn.Module itself."""
     means = project.programs[file.path].ancestry.bases(found.qualified)
-    written = [base for base in found.node.bases if not isinstance(base, ast.Starred)]
-    return next((base for base, name in zip(written, means, strict=True) if name in NN_MODULE), None)
+    written = [position for position, base in enumerate(found.node.bases) if not isinstance(base, ast.Starred)]
+    return next((position for position, name in zip(written, means, strict=True) if name in NN_MODULE), None)
 
 
 def _obstacle(found: FoundClass, file: OpenFile, project: Project) -> Reason | None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from ....common import language
-from ....common.text_edits import Edit
 from ....model.field_kinds import members_of
-from ..adoption import FoundClass, Kind, Proposal, Reason
+from ..adoption import Change, FoundClass, Kind, Proposal, Reason
 from ..finding import TENSORCLASS_BASES, TENSORCLASS_DECORATORS
 from ..opened import OpenFile, Project, Spelling
 from ..text import Text
@@ -64,7 +64,7 @@ def _plan(found: FoundClass, file: OpenFile, project: Project) -> _Plan | Reason
     decorator = _decorator(found, file, project)
     if base is None and decorator is None:
         return None
-    if decorator is not None and without_decorator(decorator, file.text) is None:
+    if decorator is not None and not is_alone(decorator, file.text):
         return Reason("a comment stands beside its decorator, which has to go", "move the comment")
     changed = changed_afterwards(found.node.name, file.tree)
     if changed is not None:
@@ -156,71 +156,42 @@ def _flags_in_brackets(base: ast.expr | None) -> list[str] | Reason:
 
 
 def _proposal(plan: _Plan, spelling: Spelling, file: OpenFile, project: Project) -> Proposal:
-    """The edits of a class: its base, its decorator, and the annotations of fields that may be None."""
+    """The changes of a class: its base, its decorator, and the annotations of fields that may be None."""
+    from ..rewriting.classes import allowing_none, with_arguments, with_base, without_decorator
+
     found, text = plan.found, file.text
-    edits: list[Edit] = []
+    changes: list[Change] = []
     needs = spelling.needs if plan.base is not None or plan.needs_base else ()
     does = ["derive from TensorClass of qten_gen"] if needs or plan.needs_base or plan.base is not None else []
     if plan.base is not None:
-        start, end = text.span(head(plan.base))
-        edits.append(Edit(start, end, spelling.text))
+        changes.append(partial(with_base, position=found.node.bases.index(plan.base), text=spelling.text))
     if plan.decorator is not None:
-        removed = without_decorator(plan.decorator, text)
-        assert removed is not None
-        edits.append(removed)
+        changes.append(partial(without_decorator, position=found.node.decorator_list.index(plan.decorator)))
         does.append(f"remove @{text.of(plan.decorator)}")
         base = [spelling.text] if plan.needs_base else []
-        edits += with_bases(found.node, [*base, *(f"{flag}=True" for flag in plan.flags)], text)
-    for name, edit in optional_fields(found, file, project):
-        edits.append(edit)
+        changes.append(partial(with_arguments, added=[*base, *(f"{flag}=True" for flag in plan.flags)]))
+    for name in optional_fields(found, file, project):
+        changes.append(partial(allowing_none, field=name))
         does.append(f"write {name} with | None, because its default is None")
-    return Proposal(found.name, tuple(does), tuple(edits), needs, notes=tuple(differences_in_use(found.node)))
+    return Proposal(found.name, tuple(does), tuple(changes), needs, notes=tuple(differences_in_use(found.node)))
 
 
-def with_bases(node: ast.ClassDef, added: list[str], text: Text) -> Iterator[Edit]:
-    """The edit that adds bases and keywords to a class statement."""
-    if not added:
-        return
-    bases, flags = [each for each in added if "=" not in each], [each for each in added if "=" in each]
-    if node.bases or node.keywords:
-        if bases:
-            at = text.span(node.bases[-1])[1] if node.bases else text.span(node.keywords[0])[0]
-            yield Edit(at, at, f", {', '.join(bases)}" if node.bases else f"{', '.join(bases)}, ")
-        if flags:
-            at = text.span((node.keywords or node.bases)[-1])[1]
-            yield Edit(at, at, f", {', '.join(flags)}")
-        return
-    start = text.offset(node.lineno, node.col_offset)
-    at = text.content.index(node.name, start + len("class")) + len(node.name)
-    first = text.span(node.body[0])[0]
-    rest = text.content[at:first]
-    end = at + rest.index(")") + 1 if rest.lstrip(" \t").startswith("(") else at
-    yield Edit(at, end, f"({', '.join(added)})")
+def is_alone(decorator: ast.expr, text: Text) -> bool:
+    """Whether no comment stands beside a decorator that has to go."""
+    return not any("#" in line for line in text.lines[decorator.lineno - 1 : decorator.end_lineno])
 
 
-def without_decorator(decorator: ast.expr, text: Text) -> Edit | None:
-    """The edit that removes a decorator with its line; None if something else stands there."""
-    start, end = text.line_start(decorator.lineno), text.line_start((decorator.end_lineno or decorator.lineno) + 1)
-    first, last = text.span(decorator)
-    is_alone = text.content[start:first].strip() == "@" and not text.content[last:end].strip()
-    return Edit(start, end, "") if is_alone and "#" not in text.content[first:last] else None
-
-
-def optional_fields(found: FoundClass, file: OpenFile, project: Project) -> Iterator[tuple[str, Edit]]:
-    """The fields whose default is None although their annotation does not allow it, with what adds `| None`."""
+def optional_fields(found: FoundClass, file: OpenFile, project: Project) -> Iterator[str]:
+    """The fields whose default is None although their annotation does not allow it."""
     names = project.programs[file.path].names
     source = names.class_of(found.qualified)
     types: Mapping[str, object] = {} if source is None else {field.name: field.annotation for field in source[1].fields}
     for statement in found.node.body:
         match statement:
-            case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation, value=ast.Constant(value=None)) if (
-                name in types
-            ):
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.Constant(value=None)) if name in types:
                 declared = (
                     next(field.annotation for field in source[1].fields if field.name == name) if source else None
                 )
                 members = {member.name for member in members_of(names.expand(declared))} if declared else _ANYTHING
                 if "None" not in members and not members & _ANYTHING:
-                    is_string = isinstance(annotation, ast.Constant)
-                    end = file.text.span(annotation)[1] - is_string
-                    yield name, Edit(end, end, " | None")
+                    yield name

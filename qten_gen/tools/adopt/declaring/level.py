@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from itertools import pairwise
+from functools import partial
 
 from ....common.language import INIT, MODULE
-from ....common.text_edits import Edit
 from ..adoption import FoundClass, Kind, Proposal, Reason
 from ..opened import OpenFile, Project
 from .context import Context
-from .pieces import CheckPiece, FieldPiece, MovedPiece, Stays
+from .pieces import CheckPiece, FieldPiece, MovedPiece, Stays, Taken
 from .proofs import constructor
-from .statements import Taken, names_of_class, take_apart
-from .writing import edits_of
+from .statements import names_of_class, take_apart
 
 _TAKEN = frozenset(
     "__post_init__ reset_parameters __setattr__ __getattr__ __getattribute__ __new__ __init_subclass__ __setstate__ __getstate__"
@@ -50,25 +48,63 @@ def _declared(found: FoundClass, init: ast.FunctionDef, context: Context) -> Pro
     taken = take_apart(init, context)
     _refuse_idle(taken, init)
     _refuse_names(taken, found, context)
-    edits = edits_of(init, taken, context)
+    _refuse_documentation(found, init, context.file)
+    annotated = _annotated(taken, context)
+    from ..rewriting.constructors import declared
+
     return Proposal(
         found.name,
         does=(_DOES, *_counts(taken)),
-        edits=(*edits, *_unflagged(found, context.file)),
+        changes=(partial(declared, node=init, taken=taken, annotated=annotated, text=context.file.text),),
         needs=tuple(context.needs),
         notes=tuple(taken.notes),
+        init=init,
+        unflagged=tuple(_unflagged(found, context.file)),
     )
 
 
-def _unflagged(found: FoundClass, file: OpenFile) -> Iterator[Edit]:
-    """Removes `init=False` from the subclasses in the file: it says that they keep a constructor which is generated now."""
+def _unflagged(found: FoundClass, file: OpenFile) -> Iterator[str]:
+    """The subclasses in the file with `init=False`, which says that they keep a constructor that is generated now."""
     for other in file.classes.values():
-        if found.qualified not in other.ancestors:
+        if found.qualified in other.ancestors and any(each.arg == INIT for each in other.node.keywords):
+            yield other.name
+
+
+def _annotated(taken: Taken, context: Context) -> frozenset[str]:
+    """The fields that the class body annotates without a value.
+
+    Raises:
+        Stays: an annotation would become an argument of the constructor, or has a comment.
+    """
+    fields = {piece.name for piece in taken.pieces if isinstance(piece, FieldPiece)}
+    found: set[str] = set()
+    for statement in context.found.node.body:
+        if not isinstance(statement, ast.AnnAssign) or not isinstance(statement.target, ast.Name):
             continue
-        arguments: list[ast.expr | ast.keyword] = [*other.node.bases, *other.node.keywords]
-        for before, flag in pairwise(arguments):
-            if isinstance(flag, ast.keyword) and flag.arg == INIT:
-                yield Edit(file.text.span(before)[1], file.text.span(flag)[1], "")
+        name = statement.target.id
+        if "ClassVar" in ast.unparse(statement.annotation):
+            continue
+        if statement.value is not None or name not in fields:
+            raise Stays(
+                f"the annotation of `{name}` in the class body would be an argument of the constructor", statement
+            )
+        if any("#" in line for line in context.file.text.lines[statement.lineno - 1 : statement.end_lineno]):
+            raise Stays(f"the annotation of `{name}` in the class body has a comment", statement)
+        found.add(name)
+    return frozenset(found)
+
+
+def _refuse_documentation(found: FoundClass, init: ast.FunctionDef, file: OpenFile) -> None:
+    """Keep a constructor whose documentation and that of the class are written in different ways.
+
+    Raises:
+        Stays: they are.
+    """
+    if any(ast.get_docstring(node, clean=False) is None for node in (found.node, init)):
+        return
+    written = [file.text.of(node.body[0]) for node in (found.node, init)]
+    if not all(each.startswith('"""') and each.endswith('"""') for each in written):
+        raise Stays("the docstring of the constructor cannot be merged into that of the class", init.body[0])
 
 
 def _counts(taken: Taken) -> Iterator[str]:

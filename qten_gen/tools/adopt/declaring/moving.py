@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from ....common.text_edits import Edit, edited
 from .context import Context
 from .pieces import Stays
 
 
-def moved_text(node: ast.stmt, context: Context) -> str:
-    """The text of a statement in which names of arguments are attributes. Everything else stays as it is written.
+def names_read(node: ast.stmt, context: Context) -> dict[str, str]:
+    """What a statement reads in place of names of the constructor.
 
     Raises:
         Stays: it gives one of these names another meaning.
@@ -25,36 +24,8 @@ def moved_text(node: ast.stmt, context: Context) -> str:
     }
     if bound & (context.types.keys() | context.names.keys()):
         raise Stays("the statement redefines a name of the constructor", node)
-    changes = [
-        (each, text)
-        for each in ast.walk(node)
-        if isinstance(each, ast.Name)
-        and isinstance(each.ctx, ast.Load)
-        and (text := _read(each.id, context)) is not None
-    ]
-    in_strings = {id(each) for part in ast.walk(node) if isinstance(part, ast.JoinedStr) for each in ast.walk(part)}
-    if any(id(each) in in_strings for each, _ in changes):
-        return _unparsed(node, context)
-    start, end = context.file.text.span(node)
-    edits = []
-    for each, text in changes:
-        first, last = context.file.text.span(each)
-        edits.append(Edit(first - start, last - start, text))
-    return edited(context.file.text.content[start:end], edits)
-
-
-def _unparsed(node: ast.stmt, context: Context) -> str:
-    """The statement written anew: Python 3.11 gives no positions inside f-strings."""
-
-    class Reading(ast.NodeTransformer):
-        def visit_Name(self, node: ast.Name) -> ast.expr:
-            text = _read(node.id, context) if isinstance(node.ctx, ast.Load) else None
-            return node if text is None else ast.parse(text, mode="eval").body
-
-    copied = ast.parse(ast.unparse(node)).body[0]
-    lines = ast.unparse(Reading().visit(copied)).splitlines()
-    blank = " " * node.col_offset
-    return "\n".join([lines[0], *(f"{blank}{line}" if line else "" for line in lines[1:])])
+    loads = [each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)]
+    return {name: text for name in loads if (text := _read(name, context)) is not None}
 
 
 def _read(name: str, context: Context) -> str | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 
 class Stays(Exception):
@@ -40,8 +41,19 @@ class CheckPiece:
 class MovedPiece:
     """A statement that `__post_init__` does."""
 
-    text: str
+    names: Mapping[str, str]
+    """What it reads there in place of a name of the constructor: `self.dim` in place of `dim`."""
     origin: ast.stmt
 
 
 Piece = FieldPiece | CheckPiece | MovedPiece
+
+
+@dataclass(slots=True)
+class Taken:
+    """What a constructor was taken apart into."""
+
+    pieces: list[Piece] = field(default_factory=list)
+    owners: dict[ast.AST, str] = field(default_factory=dict)
+    """Statements that are gone, such as `self.dim = dim`, each with the field that has its comments."""
+    notes: list[str] = field(default_factory=list)

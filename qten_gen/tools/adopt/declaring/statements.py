@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from ....rules.reserved import MODULE
 from .arguments import config_fields, scalar
@@ -16,22 +15,12 @@ from .branches import branches, conditional_field, only_in_one
 from .children import child, is_factory_kwargs, repeated
 from .context import BUFFER, PARAMETER, Context, quoted, self_attribute
 from .expressions import over_fields, said, short, type_of
-from .moving import moved_text
-from .pieces import CheckPiece, FieldPiece, MovedPiece, Piece, Stays
+from .moving import names_read
+from .pieces import CheckPiece, FieldPiece, MovedPiece, Stays, Taken
 from .plain import changes_argument, is_plain, makes_field, may_be_registered, may_register, writes_constants
 from .tensors import buffer, parameter
 
 DERIVED = ("int", "float", "bool", "str")
-
-
-@dataclass(slots=True)
-class Taken:
-    """What a constructor was taken apart into."""
-
-    pieces: list[Piece] = field(default_factory=list)
-    owners: dict[ast.AST, str] = field(default_factory=dict)
-    """Statements that are gone, such as `self.dim = dim`, each with the field that has its comments."""
-    notes: list[str] = field(default_factory=list)
 
 
 def take_apart(init: ast.FunctionDef, context: Context) -> Taken:
@@ -345,7 +334,7 @@ class _Reader:
             raise Stays(f"`{_first_line(node)}` registers something that cannot be declared", node)
         if changes_argument(node, self.context):
             raise Stays(f"`{_first_line(node)}` may change an argument that fields are computed from", node)
-        self.taken.pieces.append(MovedPiece(moved_text(node, self.context), node))
+        self.taken.pieces.append(MovedPiece(names_read(node, self.context), node))
         for each in ast.walk(node):
             if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
                 known = self.context.names.get(each.id)
