@@ -85,7 +85,8 @@ class ShowOptions:
 class InspectOptions:
     """The options of `qten-gen inspect`."""
 
-    target: str
+    target: str | None
+    all: bool
     config: list[str]
     config_json: str | None
     run: list[str] | None
