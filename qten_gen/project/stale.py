@@ -23,7 +23,7 @@ from .keys import Keys, Reader
 from .library_classes import RememberedClasses
 from .manifest import NO_FILE, FreshRecord, HandlerRecord, Manifest, Signature, SourceRecord
 from .output_names import name_of, outputs_of, source_of
-from .paths import display_path, read_regular
+from .paths import display_path, read_regular, relative_to
 from .scan import Origin, Scan, scan
 from .walk import Stat
 
@@ -229,7 +229,7 @@ def _manifest_names(paths: Iterable[str], cache: str) -> dict[str, str]:
     for path in paths:
         folder, name = os.path.split(path)
         if folder not in folders:
-            relative = os.path.relpath(folder or ".", cache).replace(os.sep, "/")
+            relative = relative_to(folder or ".", cache)
             folders[folder] = "" if relative == "." else f"{relative}/"
         names[path] = folders[folder] + name
     return names

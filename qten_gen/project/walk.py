@@ -9,6 +9,7 @@ from typing import NamedTuple, Self
 from .config import ConfigError, Settings
 from .glance import BUILD_FOLDERS
 from .output_names import is_output, source_of
+from .paths import relative_to
 from .temporary import is_temporary
 
 EXCLUDED = frozenset({"__pycache__", "__pypackages__", "node_modules", "site-packages", "venv"})
@@ -46,7 +47,7 @@ class Exclusion(NamedTuple):
             return True
         if not self.paths:
             return False
-        path = os.path.relpath(os.path.join(os.path.abspath(folder), name), self.base).replace(os.sep, "/")
+        path = relative_to(os.path.join(os.path.abspath(folder), name), self.base)
         return any(fnmatch.fnmatchcase(path, pattern) for pattern in self.paths)
 
 
