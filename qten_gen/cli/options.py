@@ -86,7 +86,8 @@ class ShowOptions:
 class InspectOptions:
     """The options of `qten-gen inspect`."""
 
-    target: str
+    target: str | None
+    all: bool
     config: list[str]
     config_json: str | None
     run: list[str] | None

@@ -106,7 +106,9 @@ class _Mending(cst.CSTTransformer):
         return updated_node.with_changes(value=value)
 
     def _where(self, node: cst.CSTNode) -> CodeRange:
-        return self.get_metadata(PositionProvider, node)
+        found = self.get_metadata(PositionProvider, node)
+        assert isinstance(found, CodeRange)
+        return found
 
 
 def _range(span: Span) -> CodeRange:

@@ -180,7 +180,7 @@ def test_libcst_is_imported_when_a_source_is_rewritten() -> None:
     rewriting = r"qten_gen\.(?:generate\.(?:rewriting|fixing)|run\.fixing|tools\.adopt\.rewriting|tools\.lock\.codemod)"
     inside = r"(?!generate/(?:rewriting|fixing)$|run/fixing$|tools/adopt/rewriting/|tools/lock/codemod$)"
     assert importers(rewriting, files=inside, at_once=True) == []
-    through = {in_file(found) for found in importers(rewriting, files=inside)}
+    through = {in_file(found) for found in importers(rewriting, files=f"(?!tools/adopt/){inside}")}
     assert through == {"cli/command", "tools/lock/fixing", "tools/lsp/actions"}
 
 

@@ -18,8 +18,8 @@ from .core.module_base import ModuleBase
 if TYPE_CHECKING:
     from dataclasses import field as dataclass_field
 
-    from ..declaring.arithmetic import derived
     from ..declaring.children import sequential, submodule
+    from ..declaring.derived_values import derived
     from ..declaring.fields import constructor_argument, field
     from ..declaring.generator import ClassStatement, ModuleDecl
     from ..declaring.parameters import buffer, param

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from torch import nn
 
 if TYPE_CHECKING:
-    from ...declaring.arithmetic import Derived
     from ...declaring.children import Submodule
+    from ...declaring.derived_values import Derived
     from ...declaring.fields import Default
     from ...declaring.parameters import Buffer, Parameter
     from ...declaring.virtual_fields import Virtual

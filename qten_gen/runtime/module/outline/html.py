@@ -10,9 +10,9 @@ from ...showing.fragment import Folded as Unfolding
 from ...showing.fragment import Room, Row, fragment, heading, lines, table
 from ...showing.numbers import count, memory, of_noun
 from ...showing.values import text_of
-from .entries import ModuleEntry, TensorEntry
 from .folding import Folded, fold, is_list_of_one
 from .labels import module_label, tensor_note, tensor_sizes
+from .model_tree import ModuleEntry, TensorEntry
 from .walking import contents_of
 
 _COLUMNS = ("tensor", "shape", "dtype", "device", "parameters", "memory")

@@ -18,7 +18,7 @@ from ..core.names import NamesLike, set_names
 from ..core.names import names as as_names
 from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
-from ..fields import containers, per_item
+from ..fields import dicts_and_lists, per_item
 from ..fields.tensor import tensor as tensor_field
 from ..fields.unbatched import unbatched as unbatched_field
 from .inplace import copy_
@@ -267,7 +267,7 @@ def _checked(self: T, out: T, batch_size: torch.Size, device: torch.device | Non
     for name, before, value in zip(tensor_and_nested(self), self._field_values()[0], values, strict=True):
         if isinstance(value, (dict, list)):
             size = None if name in self._unbatched else batch_size
-            check = containers.tensor_dict if isinstance(value, dict) else containers.tensor_list
+            check = dicts_and_lists.tensor_dict if isinstance(value, dict) else dicts_and_lists.tensor_list
             fitted.append(check(self, name, value, size, device))
         elif name in self._unbatched and value is not None:
             fitted.append(unbatched_field(self, name, value, device))

@@ -8,6 +8,7 @@ from typing import Never, TypeVar, cast, overload
 from torch import Tensor
 
 from ....common.naming import storage
+from ..core.construction import move_without_waiting
 from ..core.contents import contents, nested_value, tensor_and_nested
 from ..core.errors import describe, label
 from ..core.indices import Index, PlainIndex
@@ -22,7 +23,6 @@ from ..fields.per_item import with_items
 from ..fields.static import same
 from .assignment import setitem
 from .indexing import plain_index
-from .moving import move_without_waiting
 
 T = TypeVar("T", bound=Stored)
 
