@@ -123,6 +123,8 @@ test-oldest-torch:
 	$(call test_with,$(VENV)-oldest-torch,torch==2.6.0,$(addprefix --deselect=,$(NOT_IN_2_6)))
 
 define test_with
+	@test -x $(1)/bin/python || printf '%s\n' "Installing $(2) and the tools of the tests into $(1): about 0.6 GB, or 5.4 GB where pip takes the build" \
+		"for CUDA. For the one without, stop and set PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu"
 	test -x $(1)/bin/python || $(PYTHON) -m venv $(1)
 	$(1)/bin/python -m pip install --quiet '$(2)' --editable . $(TOOLS)
 	$(1)/bin/python -W ignore -c 'import sys, torch; print("torch", torch.__version__, "Python", sys.version.split()[0])'

@@ -2,14 +2,15 @@
 
 Each row makes a project in a temporary folder, once with files that do not import each other and once with connected ones, and
 runs `python -m qten_gen` as a whole process with compiled modules. `bare` is an interpreter that does nothing, and `walk` one
-that lists the files of the project with their status. With `--against`, another checkout runs over a copy of the project, in
-turn.
+that lists the files of the project with their status. Runs after an edit are measured in seconds of the processor. With
+`--against`, another checkout runs over a copy of the project, in turn.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -184,14 +185,14 @@ class Bench:
     def edited(
         self, name: str, path: str, edit: Callable[[str, int], str], limit: str, rounds: int | None = None
     ) -> Row:
-        """A run after an edit of one file, which differs in each round."""
+        """The processor's time of a run after an edit of one file, which differs in each round."""
         numbers = count()
 
         def measured(column: Column) -> float:
             target = column.package / path
             before = target.read_text(encoding="utf-8")
             target.write_text(edit(before, next(numbers)), encoding="utf-8")
-            seconds = time_call(partial(column.run, PACKAGE))
+            seconds = processor_time(partial(column.run, PACKAGE))
             target.write_text(before, encoding="utf-8")
             column.run(PACKAGE)
             return seconds
@@ -211,6 +212,19 @@ def field(text: str, number: int) -> str:
     """The text with one more field, below the first one that has a default, or at the end."""
     head, default, rest = text.partition(" = None\n")
     return f"{head}{default}    added{number}: Tensor | None = None\n{rest}"
+
+
+def unrelated(text: str, number: int) -> str:
+    """The text with one more class, which no other uses."""
+    return f"{text}\n\nclass Unrelated{number}(TensorClass):\n    own: Tensor\n"
+
+
+def processor_time(call: Callable[[], object]) -> float:
+    """The seconds of a processor that the processes take which a call starts and waits for."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    call()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def cold(column: Column, files: int) -> float:
@@ -233,8 +247,13 @@ def rows(make: Callable[[], Bench], scale: float) -> Iterator[Row]:
 
     thousand, children, length = sized(1000), sized(500), sized(300)
     bench = make()
+    yield bench.unchanged(f"{sized(20)} declaring files, unchanged", unconnected(sized(20)), "55 ms")
+    yield bench.edited("  a comment", "part0/model1.py", comment, "100 ms")
+    yield bench.edited("  a field added", "part0/model1.py", field, "170 ms")
+    bench = make()
     yield bench.unchanged(f"{thousand} declaring files, unchanged", unconnected(thousand), "55 ms")
-    yield bench.edited("  the body of a function edited", "part0/model1.py", body, "220 ms")
+    yield bench.edited("  a comment", "part0/model1.py", comment, "150 ms")
+    yield bench.edited("  the body of a function edited", "part0/model1.py", body, "150 ms")
     yield bench.edited("  a field added", "part0/model1.py", field, "220 ms")
     yield bench.row("  --check without a manifest", checked, "4 s", 2)
     yield bench.row("  generated from nothing, one file", partial(cold, files=thousand), "5 ms", 2)
@@ -245,7 +264,8 @@ def rows(make: Callable[[], Bench], scale: float) -> Iterator[Row]:
     bench = make()
     yield bench.unchanged(f"a base and {children} children, unchanged", star(children), "55 ms")
     yield bench.edited("  a comment in a child", "model1.py", comment, "400 ms")
-    yield bench.edited("  a comment in the base", "base.py", comment, "400 ms")
+    yield bench.edited("  a comment in the base", "base.py", comment, "300 ms")
+    yield bench.edited("  an unrelated class beside the base", "base.py", unrelated, "300 ms", 3)
     yield bench.edited("  a field of a child added", "model1.py", field, "400 ms")
     yield bench.edited("  a field of the base added", "base.py", field, "2 s", 2)
     bench = make()

@@ -10,8 +10,6 @@ from .large_models.fake.context import meta_like as meta_like
 from .large_models.materializing.checkpoints import CheckpointError as CheckpointError
 from .large_models.materializing.report import MaterializeReport as MaterializeReport
 from .model.diagnostics import DeclarationError as DeclarationError
-from .runtime.declaring.arithmetic import check as check
-from .runtime.declaring.arithmetic import derived as derived
 from .runtime.declaring.children import choice as choice
 from .runtime.declaring.children import sequential as sequential
 from .runtime.declaring.children import submodule as submodule
@@ -19,6 +17,8 @@ from .runtime.declaring.containers import ModuleDict as ModuleDict
 from .runtime.declaring.containers import ModuleList as ModuleList
 from .runtime.declaring.containers import Sequential as Sequential
 from .runtime.declaring.containers import Unbatched as Unbatched
+from .runtime.declaring.derived_values import check as check
+from .runtime.declaring.derived_values import derived as derived
 from .runtime.declaring.fields import const as const
 from .runtime.declaring.fields import field as field
 from .runtime.declaring.in_memory import NotGeneratedError as NotGeneratedError
@@ -28,9 +28,9 @@ from .runtime.declaring.parameters import param as param
 from .runtime.declaring.virtual_fields import virtual as virtual
 from .runtime.module.comparing import compare as compare
 from .runtime.module.functional import Functional as Functional
-from .runtime.module.selecting import audit as audit
-from .runtime.module.selecting import partition as partition
-from .runtime.module.selecting import select as select
+from .runtime.module.parameter_selection import audit as audit
+from .runtime.module.parameter_selection import partition as partition
+from .runtime.module.parameter_selection import select as select
 from .runtime.qten_style.devices import Device as Device
 from .runtime.qten_style.devices import DeviceBounded as DeviceBounded
 from .runtime.qten_style.frozen_dict import FrozenDict as FrozenDict

@@ -51,11 +51,7 @@ These parameters are missing here, in some methods or all. Each raises TypeError
 """
 
 
-_OTHERWISE = """\
-These parameters have other names here. Passed by position, they are the same.
-
-| methods | tensordict | here |
-|---|---|---|"""
+_OTHERWISE = "These parameters have other names here. Passed by position, they are the same: "
 
 
 def same_names() -> list[str]:
@@ -70,7 +66,7 @@ def documentation() -> str:
             _INTRODUCTION.replace("{count}", str(len(same_names()))),
             f"## Replace a member\n\n| tensordict | here |\n|---|---|\n{_rows()}\n",
             f"## Replace a parameter\n\n{_PARAMETERS}\n{_parameters()}\n",
-            f"## Rename a parameter\n\n{_OTHERWISE}\n{_renamed_rows()}\n",
+            f"## Rename a parameter\n\n{_renamed()}\n",
         ]
     )
 
@@ -95,15 +91,11 @@ def _parameters() -> str:
     return fill(f"{named}.", 120, break_long_words=False, break_on_hyphens=False)
 
 
-def _renamed_rows() -> str:
-    methods: dict[tuple[str, str], list[str]] = {}
-    for method, names in sorted(RENAMED.items()):
-        for old, new in names.items():
-            methods.setdefault((old, new), []).append(method)
-    return "\n".join(
-        f"| {', '.join(f'`{method}`' for method in found)} | `{old}` | `{new}` |"
-        for (old, new), found in sorted(methods.items())
-    )
+def _renamed() -> str:
+    """Each parameter with another name, and that name."""
+    names = sorted({(old, new) for found in RENAMED.values() for old, new in found.items()})
+    text = _OTHERWISE + ", ".join(f"`{old}` is `{new}`" for old, new in names)
+    return fill(f"{text}.", 120, break_long_words=False, break_on_hyphens=False)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from textwrap import fill
 import torch
 
 from qten_gen.runtime.tensorclass.methods.operands import Function
-from qten_gen.runtime.tensorclass.operations.entries import Effect, Group, Operation
+from qten_gen.runtime.tensorclass.operations.entries import Group, Operation
 from qten_gen.runtime.tensorclass.operations.table import GROUPS
 from templates.operations_examples import EXAMPLES
 
@@ -26,8 +26,10 @@ place has changed the fields before that one by then.
 
 A function of torch with the name of a method does the same when it runs: `torch.exp(batch)` is `batch.exp()`. To type checkers it
 is an error, because torch's signatures take tensors. Call the method; for a function without one, `lifted(torch.hypot)(a, b)` is
-typed. Aliases, such as `torch.absolute` and `torch.special.expm1`, do the same. Where a function only changes the elements or
-reduces a dimension, torch's documentation says what it does; the others have a row in a table.
+typed. Aliases, such as `torch.absolute` and `torch.special.expm1`, do the same.
+
+An operation does to the batch dimensions what torch's documentation says of the dimensions of a tensor, but for `pad`, which
+begins with the first of them. `help(Batch.pad)` says it in a line.
 
 The examples use a batch of four items:
 
@@ -64,18 +66,11 @@ def _section(group: Group) -> str:
     # `other + batch` goes without saying.
     operations = [operation for operation in group.operations if operation.form != "reflected"]
     parts = [f"## {group.title}", _filled(group.text), f"```pycon\n>>> batch = example()\n{EXAMPLES[group.title]}```"]
-    rows = [operation for operation in operations if not _is_plain(operation)]
-    methods = [name for operation in operations if operation not in rows for name in _methods(operation)]
-    functions = [name for operation in operations for name in _further_functions(operation, operation in rows)]
+    methods = [name for operation in operations for name in _methods(operation)]
+    functions = [name for operation in operations for name in _further_functions(operation)]
     parts += [_filled(f"{', '.join(methods)}.")] if methods else []
-    parts += [_table(rows)] if rows else []
     parts += [_filled(f"Functions of torch: {', '.join(functions)}.")] if functions else []
     return "\n\n".join(parts) + "\n"
-
-
-def _is_plain(operation: Operation) -> bool:
-    """Whether torch's documentation says all of it: a function of the elements, a reduction, or new tensors."""
-    return {operation.batch, operation.beyond} <= {Effect.KEEPS, Effect.DROPS, Effect.REPLACES}
 
 
 def _methods(operation: Operation) -> list[str]:
@@ -87,25 +82,14 @@ def _methods(operation: Operation) -> list[str]:
     return [f"`{operation.name}`", *([f"`{operation.in_place_name}`"] if operation.in_place is not None else [])]
 
 
-def _further_functions(operation: Operation, has_row: bool) -> list[str]:
-    """The functions of torch that neither a method of that name nor the row of the operation names, one for all aliases."""
-    named = f"`torch.{operation.name}`" if operation.is_method else _title(operation) if has_row else ""
+def _further_functions(operation: Operation) -> list[str]:
+    """The function of torch for which there is no method of that name, one for all its aliases."""
     names = _names(operation.torch_functions)
-    return [] if named in names else names[:1]
+    return [] if operation.is_method and f"`torch.{operation.name}`" in names else names[:1]
 
 
 def _filled(text: str) -> str:
     return fill(text, 120, break_long_words=False, break_on_hyphens=False)
-
-
-def _table(operations: list[Operation]) -> str:
-    rows = [f"| {_title(operation)} | {operation.doc.replace('|', chr(92) + '|')} |" for operation in operations]
-    return "\n".join(["| operation | what it does |", "|---|---|", *rows])
-
-
-def _title(operation: Operation) -> str:
-    """The methods, or the first function of torch where there is none."""
-    return ", ".join(_methods(operation)) or _names(operation.torch_functions)[0]
 
 
 _MODULES = {"torch": torch, "nn.functional": torch.nn.functional, "torch.special": torch.special}

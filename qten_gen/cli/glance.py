@@ -52,9 +52,10 @@ def remember(outcome: Outcome, glance: Glance, paths: Sequence[str], began: int)
         return
     from ..project import manifest
     from ..project.glance import NAME, Told, text_of
+    from ..project.glanced import listings_of
 
     told = Told(summary, *(_warnings(outcome, color) for color in (False, True)))
-    text = text_of(paths, told, glance.probes, glance.listings, began - _CLOCK)
+    text = text_of(paths, told, glance.probes, listings_of(glance), began - _CLOCK)
     if text is not None:
         manifest.write(glance.cache, NAME, text)
 

@@ -59,7 +59,8 @@ code generated for it. Nothing is imported or written.
 Show the parameters, buffers and memory of a model without allocating it. With
 --run, also show the shapes of outputs, count floating point operations, and
 check annotated shapes. The model is built on fake tensors, so it can be larger
-than the memory of this machine. Your code is imported.
+than the memory of this machine. Your code is imported. --run alone makes inputs
+from the annotations of forward.
 
   TARGET               pkg.model:Decoder, or src/pkg/model.py:Decoder: a class,
                        a function that constructs a module, or a module
@@ -112,6 +113,7 @@ exit status: 0 success, 1 errors found or files out of date, 2 wrong usage,
 examples:
   qten-gen inspect pkg.model:Decoder --config depth=48 dim=8192
   qten-gen inspect pkg.model:Decoder --run "tokens: Int[4,2048]"
+  qten-gen inspect --all
   qten-gen inspect torch.nn:Transformer --config nhead=16 --ranks 8
   qten-gen inspect transformers:LlamaForCausalLM --config config.hidden_size=512
 

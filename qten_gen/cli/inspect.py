@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from ..project.config import Config, load
 from . import DONE, FOUND, MISUSE
+from .misuse import UsageError
 from .options import InspectOptions
 
 if TYPE_CHECKING:
@@ -19,12 +20,17 @@ def inspect(options: InspectOptions, out: TextIO, err: TextIO) -> int:
 
     Raises:
         ConfigError: The settings of the project cannot be used.
+        UsageError: All modules of the settings are meant, and they name none.
     """
     config = load(".")
     from ..tools.inspect.nesting import room_for_nesting
 
     with room_for_nesting():
-        return _inspected(options, config, out, err)
+        if not options.all:
+            return _inspected(options, config, out, err)
+        if not config.locks:
+            raise UsageError("--all inspects the modules that [tool.qten-gen] lists as `locks`, and it lists none")
+        return max(_checked(target, options, config, out, err) for target in config.locks)
 
 
 def _inspected(options: InspectOptions, config: Config, out: TextIO, err: TextIO) -> int:
@@ -36,11 +42,38 @@ def _inspected(options: InspectOptions, config: Config, out: TextIO, err: TextIO
         found = inspected(_request(options, config))
         _print(found, options, out)
     except InspectionError as error:
-        _print_problems(error, err)
-        return MISUSE if error.is_misuse else FOUND
+        return _print_problems(error, err)
     except RecursionError:
         err.write(f"error: the modules of {options.target} nest too deeply to be shown\n")
         return FOUND
+    return DONE if found.is_good else FOUND
+
+
+def _checked(target: str, options: InspectOptions, config: Config, out: TextIO, err: TextIO) -> int:
+    """Inspect and run one module of the settings, and print a line about it, and what is wrong."""
+    from dataclasses import replace
+
+    from ..tools.inspect.annotated_inputs import UnknownInputs
+    from ..tools.inspect.inspection import inspect as inspected
+    from ..tools.inspect.inspection import names_module
+    from ..tools.inspect.request import InspectionError, split_call
+    from ..tools.inspect.views.run_text import summary_lines
+
+    try:
+        name, arguments = split_call(target)
+        request = replace(_request(options, config), target=name, config=(*arguments, *options.config))
+        if not names_module(request):
+            return DONE
+        problem = ""
+        try:
+            found = inspected(replace(request, inputs=request.inputs or ()))
+        except UnknownInputs as unknown:
+            found, problem = inspected(request), unknown.problems[0]
+    except InspectionError as error:
+        err.write(f"{target}:\n")
+        return _print_problems(error, err)
+    out.writelines(f"{line}\n" for line in summary_lines(target, found, problem, options.color.enabled(out)))
+    out.flush()  # so that a log has both streams in order
     return DONE if found.is_good else FOUND
 
 
@@ -49,7 +82,7 @@ def _request(options: InspectOptions, config: Config) -> Request:
     from ..tools.inspect.request import Request
 
     return Request(
-        target=options.target,
+        target=options.target or "",
         config=tuple(options.config),
         config_json=options.config_json,
         inputs=None if options.run is None else tuple(options.run),
@@ -61,10 +94,11 @@ def _request(options: InspectOptions, config: Config) -> Request:
     )
 
 
-def _print_problems(error: InspectionError, err: TextIO) -> None:
-    """Print what is wrong, after the frames of the user's code that led to it."""
+def _print_problems(error: InspectionError, err: TextIO) -> int:
+    """Print what is wrong, after the frames of the user's code that led to it; the exit status."""
     err.write(error.trace)
     err.writelines(f"error: {problem}\n" for problem in error.problems)
+    return MISUSE if error.is_misuse else FOUND
 
 
 def _print(found: Inspection, options: InspectOptions, out: TextIO) -> None:

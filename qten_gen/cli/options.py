@@ -79,13 +79,15 @@ class ShowOptions:
 
     target: str
     json: bool
+    schema: bool
     color: Color
 
 
 class InspectOptions:
     """The options of `qten-gen inspect`."""
 
-    target: str
+    target: str | None
+    all: bool
     config: list[str]
     config_json: str | None
     run: list[str] | None

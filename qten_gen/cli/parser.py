@@ -53,7 +53,11 @@ def parse_command(arguments: Sequence[str]) -> CommandOptions:
         Shown: It asks for the help.
     """
     options = _OPTIONS[arguments[0]]()
-    _parse(arguments, options)
+    own = _parse(arguments, options)
+    if isinstance(options, InspectOptions) and (options.target is None) is not options.all:
+        own.error(f"{_EXPECTED}, or --all")
+    if isinstance(options, InspectOptions) and options.all and options.json:
+        own.error("--all cannot be combined with --json, which is a single document")
     return options
 
 
@@ -97,14 +101,15 @@ def _conflict(options: Options) -> str | None:
     return None
 
 
+_EXPECTED = "expected one target, for example pkg.model:Net"
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser that raises what it would print."""
 
     def error(self, message: str) -> NoReturn:
         told = message.removeprefix("argument ").replace("(choose from ", "(one of ")
-        told = told.replace(
-            "the following arguments are required: TARGET", "expected one target, for example pkg.model:Net"
-        )
+        told = told.replace("the following arguments are required: TARGET", _EXPECTED)
         usage = (self.usage or "").splitlines()[0]
         raise UsageError(told, f"usage: {usage}; for more, {self.prog} --help\n")
 
@@ -239,13 +244,15 @@ def _explain(parser: _Parser) -> None:
 def _show(parser: _Parser) -> None:
     parser.add_argument("target", metavar="TARGET", help=argparse.SUPPRESS)
     _add_json(parser)
+    parser.add_argument("--schema", action="store_true", help="print the JSON schema of the constructor arguments")
     _add_color(parser)
 
 
 def _inspect(parser: _Parser) -> None:
     """Those of `inspect`."""
     add = parser.add_argument
-    add("target", metavar="TARGET", help=argparse.SUPPRESS)
+    add("target", nargs="?", metavar="TARGET", help=argparse.SUPPRESS)
+    add("--all", action="store_true", help="inspect and run every module among the locks of the settings")
     _add_config(parser, "")
     add("--ranks", type=int, metavar="N", help="show what each of N ranks holds with FSDP2")
     add(
@@ -346,8 +353,8 @@ _USAGES = {
     "check": "[options] [PATH ...]",
     "doctor": "[--json]",
     "explain": "[CODE]",
-    "show": "[--json] [--color WHEN] TARGET",
-    "inspect": "[options] TARGET",
+    "show": "[--json] [--schema] [--color WHEN] TARGET",
+    "inspect": "[options] TARGET | --all",
     "lock": "[options] [TARGET ...]",
     "adopt": "[options] [PATH ...]",
     "stubs": "[options] [MODULE ...]",

@@ -11,7 +11,7 @@ from ..generate.description import Plain, describe, field_details, lines_of, one
 from ..generate.plan import plan
 from ..generate.render import render_python
 from ..generate.render_stub import render_stub
-from ..model import Declaration, FileDecl
+from ..model import Declaration, FileDecl, ModuleDecl
 from ..model.diagnostics import Diagnostic
 from ..project.config import Settings
 from ..project.files import discover
@@ -48,7 +48,10 @@ def show(options: ShowOptions, out: TextIO, err: TextIO) -> int:
     if not (module and name.isidentifier()):  # the colon of a drive, C:\model.py, or none at all
         module, name = options.target, ""
     found = _find(module)
-    described = [_described(item, found) for item in _chosen(found, name)]
+    chosen = _chosen(found, name)
+    if options.schema:
+        return _show_schema(chosen, found, out, err)
+    described = [_described(item, found) for item in chosen]
     broken = any(item.is_error for item in found.diagnostics)
     if options.json:
         from json import dumps
@@ -60,6 +63,22 @@ def show(options: ShowOptions, out: TextIO, err: TextIO) -> int:
     if found.diagnostics:
         err.write(report("full", found.diagnostics))
     return FOUND if broken else DONE
+
+
+def _show_schema(chosen: list[Declaration], found: _Found, out: TextIO, err: TextIO) -> int:
+    """Write the JSON schema of the constructor arguments of one Module."""
+    from json import dumps
+
+    from ..generate.config_schema import config_schema
+
+    modules = [item for item in chosen if isinstance(item, ModuleDecl)]
+    if len(modules) != 1:
+        names = ", ".join(item.name for item in modules) or "none"
+        raise UsageError(f"--schema is of one Module, and {found.path} declares {names}; a target is pkg.model:Decoder")
+    out.write(dumps(config_schema(modules[0]), indent=2, ensure_ascii=False) + "\n")
+    if found.diagnostics:
+        err.write(report("full", found.diagnostics))
+    return FOUND if any(item.is_error for item in found.diagnostics) else DONE
 
 
 def _find(module: str) -> _Found:

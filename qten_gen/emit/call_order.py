@@ -10,6 +10,7 @@ import ast
 from collections.abc import Container, Iterable, Iterator
 
 from ..model import RegistrationDecl, Signature, SourceFile
+from ..model.expression_text import annotation_text
 from ..model.field_kinds import members_of
 from .parameters import parsed
 from .stub_names import qualified
@@ -46,7 +47,7 @@ def _members(text: str, source: SourceFile) -> Iterator[str]:
         case ast.Constant(value=None):
             yield "None"
         case ast.Constant(value=str(quoted)):
-            yield from _members(quoted, source)
+            yield from _members(annotation_text(quoted) or "", source)
         case ast.Subscript(value=value, slice=ast.Tuple(elts=[item, *_])) if _is_shaped(ast.unparse(value), source):
             yield from _members(ast.unparse(item), source)
         case ast.Name() | ast.Attribute():

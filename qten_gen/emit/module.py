@@ -160,7 +160,8 @@ def _registration(field: ParameterDecl | BufferDecl, owner: str, builtins: Built
     match field:
         case ParameterDecl(tie=str(path)):
             shape = f", {spelling.shape(field.dims, builtins)}" if field.dims else ""
-            made = if_wanted(f'{aliases.use("_features")}.tied_parameter(self, "{path}"{shape})', field.when, builtins)
+            tied = f"{aliases.use('_features')}.tied_parameter(self, {layout.quoted_string(path)}{shape})"
+            made = if_wanted(tied, field.when, builtins)
             return layout.bracketed("self.register_parameter(", [quoted, made], ")", 8)
         case ParameterDecl(value=Value()) | BufferDecl(value=Value()):
             return _computed(field, owner, builtins, aliases)
@@ -209,7 +210,7 @@ def _function(field: ParameterDecl | BufferDecl, owner: str, aliases: Aliases) -
     """What computes a value: the name of a method, or the function that the declaration gave."""
     assert field.value is not None
     if field.value.method is not None:
-        return f'"{field.value.method}"'
+        return layout.quoted_string(field.value.method)
     return spelling.value(field.value, owner, f"{field.name}.value", aliases)
 
 

@@ -7,6 +7,7 @@ what torch's containers hold.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from keyword import iskeyword
 
 from ..model import ModuleDecl
 from ..model.registered import Registered, RegisteredKind
@@ -22,7 +23,7 @@ def registered_names(declaration: ModuleDecl) -> dict[str, list[Registered]]:
     taken = declaration.bound | {field.name for field in declaration.fields}
     found: dict[str, list[Registered]] = {}
     for each in declaration.registers:
-        if each.name.isidentifier() and each.name not in taken:
+        if each.name.isidentifier() and not iskeyword(each.name) and each.name not in taken:
             found.setdefault(each.name, []).append(each)
     return {name: group for name, group in found.items() if _is_known(group)}
 

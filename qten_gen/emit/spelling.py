@@ -7,7 +7,6 @@ import re
 from collections.abc import Collection
 from typing import assert_never
 
-from ..common.literals import LONGEST_DEFAULT
 from ..model import (
     BufferDecl,
     ConfigDecl,
@@ -190,19 +189,6 @@ def parameter(field: FieldDecl | ConfigDecl, type: str, aliases: Aliases) -> str
         return f"{name}: {type} = _rt.DEFAULT"
     spelled = double_quoted(written) if default.value.literal else torch_name(written, aliases)
     return f"{name}: {type} = {spelled}"
-
-
-def stub_default(field: FieldDecl | ConfigDecl) -> str:
-    """The default in a stub: ` = 8` where it is short and simple, as in the stubs of the standard library, else ` = ...`."""
-    if field.default is None:
-        return ""
-    literal = None if field.default.factory else field.default.value.literal
-    return f" = {double_quoted(literal)}" if literal is not None and is_simple(literal) else " = ..."
-
-
-def is_simple(literal: str) -> bool:
-    """Whether the text of a default says it all at a glance: a number, a name of the language, or a short string."""
-    return len(literal) <= LONGEST_DEFAULT and literal[:1] not in ("(", "[", "{")
 
 
 def default_is_looked_up(field: FieldDecl | ConfigDecl) -> bool:

@@ -25,12 +25,14 @@ Remembered = dict[_K, tuple[_V, frozenset[str]]]
 
 
 def widest(names: Collection[str]) -> frozenset[str]:
-    """The look-ups without those of single names of a file whose whole content is another.
+    """The look-ups without those that another one answers, too: the whole content of a file tells all about it.
 
-    >>> sorted(widest({"shop.model", "shop.model:Batch", "shop.base:Base"}))
+    >>> sorted(widest({"shop.model", "?shop.model", "shop.model:Batch", "shop.base:Base"}))
     ['shop.base:Base', 'shop.model']
     """
-    return frozenset(name for name in names if ":" not in name or name.partition(":")[0] not in names)
+    return frozenset(
+        name for name in names if (whole := name.lstrip("?").partition(":")[0]) == name or whole not in names
+    )
 
 
 class Lookups:

@@ -30,11 +30,8 @@ class Dependencies:
         """Files that exist but cannot be read."""
         self._above: dict[tuple[str, str], Module | None] = {}
 
-    def missing(
-        self, origins: Mapping[str, Origin], scans: Mapping[str, Scan], outside: Collection[str]
-    ) -> dict[str, Source]:
+    def missing(self, origins: Mapping[str, Origin], scans: Mapping[str, Scan], modules: Modules) -> dict[str, Source]:
         """The files that are imported by those scanned, and not among them. They may import others in turn."""
-        modules = Modules.of(origins, outside)
         fresh = scans.keys() - self._followed
         self._followed |= fresh
         found: dict[str, Source] = {}
@@ -77,10 +74,9 @@ class Dependencies:
         return self._above[key]
 
     def unresolved(
-        self, origins: Mapping[str, Origin], scans: Mapping[str, Scan], outside: Collection[str]
+        self, origins: Mapping[str, Origin], scans: Mapping[str, Scan], outside: Collection[str], modules: Modules
     ) -> dict[str, frozenset[str]]:
         """For each file of the project with derived classes, the modules that it imports and that are nowhere."""
-        modules = Modules.of(origins, outside)
         deriving = [path for path, scan in scans.items() if scan.derives and path not in outside]
         lost: dict[str, frozenset[str]] = {}
         for root, names in _imports_by_root(deriving, origins, scans).items():

@@ -53,7 +53,7 @@ class ProjectFiles(NamedTuple):
     """Temporary files below the given paths, by their names, which an interrupted run has left."""
     folders: frozenset[str] = frozenset()
     """The folders that were listed, in all of which a source may appear."""
-    listings: Mapping[str, str] = {}
+    listings: Mapping[str, Sequence[os.DirEntry[str]]] = {}
     """What was seen of each folder; empty if it does not show all that was looked at."""
 
 
@@ -105,13 +105,12 @@ def discover(
     files = {**walk.files, **named}
     everything = {*files, *walk.unreadable, *walk.others, *walk.leftovers}
     chosen = {*named, *outputs}.union(*(filter(contains, everything) for contains in inside))
+    ordered = sorted(files)
+    generated = [path for path in ordered if is_output(path)]
+    sources = files.keys() - set(generated)
     return ProjectFiles(
-        {
-            path: Source(origin(path, packages), files[path], path in chosen)
-            for path in sorted(files)
-            if not is_output(path)
-        },
-        {path: files[path] for path in sorted(files) if is_output(path) and path in chosen},
+        {path: Source(origin(path, packages), files[path], path in chosen) for path in ordered if path in sources},
+        {path: files[path] for path in generated if path in chosen},
         {path: reason for path, reason in walk.unreadable.items() if path in given or path in chosen},
         tuple(sorted(path for path in walk.others if path in chosen)),
         frozenset(walk.unlisted),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from .config import Config
 from .distributions import looked_at
 from .files import ProjectFiles
+from .glance import listing
 
 
 class Glance(NamedTuple):
@@ -18,7 +19,7 @@ class Glance(NamedTuple):
     """The folder that holds what is remembered."""
     probes: tuple[str, ...]
     """Files and folders outside the listings whose status counts, whether they exist or not."""
-    listings: Mapping[str, str]
+    seen: Mapping[str, Sequence[os.DirEntry[str]]]
     """What the walk saw of each folder, by its path."""
     newest: int
     """When one of the files was changed last, in nanoseconds."""
@@ -34,7 +35,12 @@ def glance_of(files: ProjectFiles, config: Config, cache: str) -> Glance | None:
     environment = None if config.environment is None else os.path.join(config.root, config.environment)
     folders = [*(config.source_roots or ()), *((config.environment,) if config.environment is not None else ())]
     probes = [os.path.join(config.root, folder) for folder in (*folders, "src/__init__.py")]
-    probes += [os.path.join(folder, "pyproject.toml") for folder, seen in files.listings.items() if ".toml " in seen]
+    settings = "pyproject.toml"
+    probes += [
+        os.path.join(folder, settings)
+        for folder, seen in files.listings.items()
+        if any(entry.name == settings for entry in seen)
+    ]
     folder = os.path.abspath(config.root)
     while True:
         probes += [os.path.join(folder, "pyproject.toml"), os.path.join(folder, "__init__.py")]
@@ -44,6 +50,11 @@ def glance_of(files: ProjectFiles, config: Config, cache: str) -> Glance | None:
     statuses = [*(source.stat for source in files.sources.values()), *files.outputs.values()]
     newest = max((max(status.modified, status.changed) for status in statuses), default=0)
     return Glance(cache, tuple(dict.fromkeys([*probes, *looked_at(environment)])), files.listings, newest)
+
+
+def listings_of(found: Glance) -> dict[str, str]:
+    """What the next run compares of each folder. Most runs that had nothing to do follow an edit, and need none."""
+    return {folder: listing(folder, entries) for folder, entries in found.seen.items()}
 
 
 def leads_out(imports: Iterable[str], roots: Iterable[str], unlisted: Collection[str]) -> bool:

@@ -4,7 +4,7 @@ Parsing takes nearly all the time of a run, so only files that can affect a decl
 TensorClass or Module, directly or through classes of other files. Its annotations may use type aliases of other files. A handler
 may be registered for a Module in any file. These files are relevant:
 
-1. A file that mentions `qten_gen`.
+1. A file that mentions `qten_gen`, or derives from a class of a generated module.
 2. A file that imports one of these, directly or indirectly, and has a class with bases or a `.register(`.
 3. A file that has outputs, even if it does not seem to declare anything: otherwise a half-typed line would delete its outputs.
 4. A file that a relevant file imports, if it imports a file of rule 1 or one that may define type aliases (directly or
@@ -143,13 +143,13 @@ def source_graph(
     origins: Mapping[str, Origin],
     scans: Mapping[str, Scan],
     generated: Collection[str] = (),
-    outside: Collection[str] = (),
+    modules: "Modules | None" = None,
 ) -> SourceGraph:
     """Build the graph. Both mappings have the same keys.
 
-    `generated` are the paths of files that have outputs, and `outside` those of files that are not part of the project.
+    `generated` are the paths of files that have outputs, and `modules` the sources by module name, if they are known.
     """
-    modules = Modules.of(origins, outside)
+    modules = modules or Modules.of(origins)
     imports = {path: modules.find(origins[path], found.imports) for path, found in scans.items()}
     imported = frozenset(target for path, targets in imports.items() for target in targets if target != path)
     relevant = frozenset(_relevant(scans, imports, modules, origins, generated))

@@ -1,10 +1,12 @@
 """Maps the names of sources to those of their outputs, and back."""
 
+from functools import cache
 from os.path import split
 
 OUTPUT_SUFFIXES = ("_qten.py", "_qten.pyi")
 
 
+@cache
 def outputs_of(source: str) -> tuple[str, str]:
     """The module and the stub generated for a source.
 
@@ -19,6 +21,7 @@ def outputs_of(source: str) -> tuple[str, str]:
     return f"{base}.py", f"{base}.pyi"
 
 
+@cache
 def source_of(output: str) -> str:
     """The source that a file with the name of an output belongs to.
 
@@ -35,6 +38,7 @@ def is_output(path: str) -> bool:
     return path.endswith(OUTPUT_SUFFIXES)
 
 
+@cache
 def name_of(path: str) -> str:
     """The name of a file without its folder."""
     return path[_start_of_name(path) :]

@@ -31,6 +31,15 @@ def leads_below(path: str, folders: Iterable[str]) -> bool:
     return any(real == other or real.startswith(os.path.join(other, "")) for other in map(os.path.realpath, folders))
 
 
+def relative_to(path: str, base: str) -> str:
+    """The path from a folder, with forward slashes. On another drive of Windows there is none, so the path stays absolute."""
+    try:
+        found = os.path.relpath(path, base)
+    except ValueError:
+        found = os.path.abspath(path)
+    return found.replace(os.sep, "/")
+
+
 def true_path(path: str) -> str:
     """The path without links to folders, spelled as its folder lists it.
 

@@ -35,7 +35,7 @@ class Scan(NamedTuple):
     """The result of scanning a file."""
 
     mentions: bool
-    """It mentions `qten_gen`."""
+    """It mentions `qten_gen`, or derives from what it imports from a generated module."""
     derives: bool
     """It has a class with bases."""
     registers: bool
@@ -74,13 +74,15 @@ def scan(data: bytes, origin: Origin) -> Scan:
     found = [*_from_imports(code, origin), *_plain_imports(code)]
     lists = re.findall(_CLASS, code)
     heads = {name for bases in lists for name in re.findall(_HEAD, bases)}
+    bases = _modules(item for item in found if item.bound == "*" or (lists and item.bound in heads))
+    is_named = "qten_gen" in code or b"qten_gen" in data or any(name.endswith("_qten") for name in bases)
     return Scan(
-        mentions="qten_gen" in code or b"qten_gen" in data or _lacks_import(code, {item.bound for item in found}),
+        mentions=is_named or _lacks_import(code, {item.bound for item in found}),
         derives=bool(lists),
         registers=re.search(_REGISTER, code) is not None,
         aliases=re.search(_ALIAS, code) is not None or re.search(_TENSORDICT, code) is not None,
         imports=_modules(found),
-        bases=_modules(item for item in found if item.bound == "*" or (lists and item.bound in heads)),
+        bases=bases,
         binds=tuple(sorted({item.bound for item in found})),
         relative=any(module.lstrip().startswith(".") and "import" in module for module, _ in re.findall(_FROM, code)),
     )

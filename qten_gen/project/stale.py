@@ -18,12 +18,12 @@ from .config import Config
 from .dependencies import Dependencies
 from .files import ProjectFiles, Source
 from .header import is_ours, read_header
-from .import_graph import Handlers, SourceGraph, source_graph
+from .import_graph import Handlers, Modules, SourceGraph, source_graph
 from .keys import Keys, Reader
 from .library_classes import RememberedClasses
 from .manifest import NO_FILE, FreshRecord, HandlerRecord, Manifest, Signature, SourceRecord
 from .output_names import name_of, outputs_of, source_of
-from .paths import display_path, read_regular
+from .paths import display_path, read_regular, relative_to
 from .scan import Origin, Scan, scan
 from .walk import Stat
 
@@ -89,6 +89,7 @@ def project_state(
     names: dict[str, str] = {}
     config = config or Config()
     dependencies = Dependencies(config)
+    scanned, modules = _Scanned({}, {}, frozenset()), Modules.of({})
     more: Mapping[str, Source] = files.sources
     while more:
         names.update(_manifest_names(more, cache))
@@ -98,11 +99,13 @@ def project_state(
         records.update(read)
         unreadable += failed
         dependencies.unreadable.update(failure.path for failure in failed)
-        more = dependencies.missing(*_scanned(files, records))
+        scanned = _scanned(files, records)
+        modules = Modules.of(scanned.origins, scanned.outside)
+        more = dependencies.missing(scanned.origins, scanned.scans, modules)
         files = files._replace(sources={**files.sources, **more})
-    graph = _graph(files, records)
+    graph = _graph(files, scanned, modules)
     graph = graph._replace(
-        unresolved=dependencies.unresolved(*_scanned(files, records)),
+        unresolved=dependencies.unresolved(*scanned, modules),
         libraries=RememberedClasses(dependencies.environment, cache),
         literal_keys=config.literal_keys,
     )
@@ -226,19 +229,24 @@ def _manifest_names(paths: Iterable[str], cache: str) -> dict[str, str]:
     for path in paths:
         folder, name = os.path.split(path)
         if folder not in folders:
-            relative = os.path.relpath(folder or ".", cache).replace(os.sep, "/")
+            relative = relative_to(folder or ".", cache)
             folders[folder] = "" if relative == "." else f"{relative}/"
         names[path] = folders[folder] + name
     return names
 
 
-def _scanned(
-    files: ProjectFiles, records: Mapping[str, SourceRecord]
-) -> tuple[dict[str, Origin], dict[str, Scan], frozenset[str]]:
+class _Scanned(NamedTuple):
     """The modules and the scans of all sources that could be read, and those outside the project."""
+
+    origins: dict[str, Origin]
+    scans: dict[str, Scan]
+    outside: frozenset[str]
+
+
+def _scanned(files: ProjectFiles, records: Mapping[str, SourceRecord]) -> _Scanned:
     origins = {path: files.sources[path].origin for path in records}
     outside = frozenset(path for path in records if files.sources[path].outside)
-    return origins, {path: record.scan for path, record in records.items()}, outside
+    return _Scanned(origins, {path: record.scan for path, record in records.items()}, outside)
 
 
 def _source_records(
@@ -277,10 +285,9 @@ def _source_record(path: str, source: Source, before: SourceRecord | None, now: 
     return SourceRecord(found, origin.module, scan(data, origin))
 
 
-def _graph(files: ProjectFiles, records: Mapping[str, SourceRecord]) -> SourceGraph:
+def _graph(files: ProjectFiles, scanned: _Scanned, modules: Modules) -> SourceGraph:
     """The graph of all sources that could be read. Its folders are paths that messages can show."""
-    origins, scans, outside = _scanned(files, records)
-    graph = source_graph(origins, scans, {source_of(path) for path in files.outputs}, outside)
+    graph = source_graph(scanned.origins, scanned.scans, {source_of(path) for path in files.outputs}, modules)
     mismatches = {
         path: item._replace(root=display_path(item.root)) if item.root else item
         for path, item in graph.mismatches.items()

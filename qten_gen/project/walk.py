@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Self
 
 from .config import ConfigError, Settings
-from .glance import BUILD_FOLDERS, listing
+from .glance import BUILD_FOLDERS
 from .output_names import is_output, source_of
+from .paths import relative_to
 from .temporary import is_temporary
 
 EXCLUDED = frozenset({"__pycache__", "__pypackages__", "node_modules", "site-packages", "venv"})
@@ -46,7 +47,7 @@ class Exclusion(NamedTuple):
             return True
         if not self.paths:
             return False
-        path = os.path.relpath(os.path.join(os.path.abspath(folder), name), self.base).replace(os.sep, "/")
+        path = relative_to(os.path.join(os.path.abspath(folder), name), self.base)
         return any(fnmatch.fnmatchcase(path, pattern) for pattern in self.paths)
 
 
@@ -76,11 +77,12 @@ class Walk:
         """Folders with a `pyproject.toml` that has no settings, so that they belong to the project around them."""
         self.unlisted: set[str] = set()
         """Folders that were not entered and modules that were left out, which an import may lead to all the same."""
-        self.listings: dict[str, str] = {}
-        """What was seen of each folder (see `glance`)."""
+        self.listings: dict[str, list[os.DirEntry[str]]] = {}
+        """What was seen of each folder."""
         self.leftovers: list[str] = []
         """Files that have the name of a temporary file of a run."""
         self._excluded = excluded
+        self._has_patterns = bool(excluded.names or excluded.paths)
         self._root = root
         self._settings = settings
         self._here = os.getcwd()
@@ -101,18 +103,18 @@ class Walk:
     def look(self, paths: Iterable[str]) -> None:
         """Add those of the paths that exist. Links and folders named like an output are added, to be reported and kept."""
         for path in paths:
-            self._look(path)
+            self._look(path, is_output(path))
 
-    def _look(self, path: str, entry: "os.DirEntry[str] | None" = None) -> None:
+    def _look(self, path: str, generated: bool, entry: "os.DirEntry[str] | None" = None) -> None:
         """Add a path if it exists, or say why it cannot be examined."""
         try:
-            status = _status(path, entry)
+            status = _status(path, entry, generated)
         except FileNotFoundError:
             return
         except OSError as error:
             self.unreadable[path] = error.strerror or str(error)
             return
-        if is_output(path) or stat.S_ISREG(status.st_mode):
+        if generated or stat.S_ISREG(status.st_mode):
             self.files[path] = Stat.of(status)
 
     def _list(self, folder: str, is_start: bool, deep: bool) -> list[str]:
@@ -127,7 +129,7 @@ class Walk:
         except OSError as error:
             self.unreadable[folder] = error.strerror or str(error)
             return []
-        self.listings[folder] = listing(folder, entries)
+        self.listings[folder] = entries
         names = {entry.name for entry in entries}
         if deep and "pyvenv.cfg" in names:
             return []
@@ -142,11 +144,9 @@ class Walk:
         for entry in entries:
             name = entry.name
             if name.endswith((".py", ".pyi")):
-                # Outputs go with their source, whatever a pattern says of their own names.
                 generated = is_output(name)
-                plain = source_of(name) if generated else name
-                if (generated or name.endswith(".py")) and not self._excluded(folder, plain):
-                    self._look(prefix + name, entry)
+                if (generated or name.endswith(".py")) and not (self._has_patterns and self._leaves_out(folder, name)):
+                    self._look(prefix + name, generated, entry)
                 else:
                     self.unlisted.add(prefix + name)
             elif is_temporary(name):
@@ -157,6 +157,10 @@ class Walk:
             elif name.isidentifier() and name != "__pycache__" and entry.is_dir():
                 self.unlisted.add(prefix + name)
         return found
+
+    def _leaves_out(self, folder: str, name: str) -> bool:
+        """Whether a pattern excludes a file. Outputs go with their source, whatever a pattern says of their own names."""
+        return self._excluded(folder, source_of(name) if is_output(name) else name)
 
     def _is_other(self, folder: str) -> bool:
         """Whether another project begins in a folder that has a `pyproject.toml`. Otherwise the folder is noted as a member."""
@@ -170,11 +174,11 @@ class Walk:
         return True
 
 
-def _status(path: str, entry: "os.DirEntry[str] | None") -> os.stat_result:
+def _status(path: str, entry: "os.DirEntry[str] | None", generated: bool) -> os.stat_result:
     """The status of a file, of an output that is a link that of the link. On Windows, a listing knows less than the file."""
     if entry is not None and os.name != "nt":
-        return entry.stat(follow_symlinks=not is_output(path))
-    return os.lstat(path) if is_output(path) else os.stat(path)
+        return entry.stat(follow_symlinks=not generated)
+    return os.lstat(path) if generated else os.stat(path)
 
 
 def _is_entered(entry: "os.DirEntry[str]") -> bool:

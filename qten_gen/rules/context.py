@@ -24,7 +24,6 @@ from ..model import (
     declares,
 )
 from .mixins import mixins_of
-from .unset_fields import unset_fields
 
 
 @record(frozen=True, slots=True)
@@ -133,14 +132,6 @@ class RuleContext:
         if self.source is None:
             return self.statement.mixins
         return tuple(mixins_of(self.declaration, self.project.classes))
-
-    @property
-    def unset_fields(self) -> tuple[str, ...]:
-        """The new fields that a Module annotates without a value, and that no method of it and its bases sets."""
-        declaration = self.declaration
-        if self.source is None or not isinstance(declaration, ModuleDecl):
-            return ()  # a class statement that runs can do without: only type checkers are misled
-        return unset_fields(declaration, self.project.classes)
 
     @property
     def name_place(self) -> NodePath:

@@ -10,8 +10,10 @@ A string names a method of the class. It is called with the tensor and can read 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from keyword import iskeyword
 
-from ..model import BufferDecl, ModuleDecl, ParameterDecl, Value
+from ..common.suggestions import did_you_mean
+from ..model import BufferDecl, ModuleDecl, ParameterDecl, Value, language
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 from .shared_object import kind_of
@@ -55,7 +57,8 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 def _wrong_value(name: str, given: Value, context: RuleContext) -> tuple[str, str] | None:
     """What is wrong with what computes the value of a field, and how to fix it."""
     if given.method is not None:
-        return None
+        missing = _missing_method(given.method, context, f"define {given.method}(self) -> Tensor, or pass a function")
+        return _no_name(given.method, "value") or missing
     is_constant = given.literal is not None or not given.is_callable
     if is_constant or (not given.is_container and kind_of(given, context) is not None):
         shown = given.text if len(given.text) <= _SHOWN else f"{given.text[:_SHOWN]}..."
@@ -67,7 +70,8 @@ def _wrong_value(name: str, given: Value, context: RuleContext) -> tuple[str, st
 def _problem(name: str, given: Value, context: RuleContext) -> tuple[str, str] | None:
     """What is wrong with the initializer of a field, and how to fix it."""
     if given.method is not None:
-        return None
+        missing = _missing_method(given.method, context, f"define {given.method}(self, tensor), or pass a function")
+        return _no_name(given.method, "initializer") or missing
     if given.literal is not None:
         example = f"partial(nn.init.constant_, val={given.literal})"
         return f"the initializer of {name} is {given.literal}, which is not a function", f"write {example}"
@@ -88,5 +92,33 @@ def _problem(name: str, given: Value, context: RuleContext) -> tuple[str, str] |
     return None
 
 
+def _no_name(method: str, argument: str) -> tuple[str, str] | None:
+    """What is wrong with a string that is to name a method, which generated code calls by this name."""
+    if method.isidentifier() and not iskeyword(method):
+        return None
+    shown = repr(method if len(method) <= _SHOWN else f"{method[:_SHOWN]}...")
+    return (
+        f"{shown} is not the name of a method",
+        f'write {argument}="name", with a method of this name, or pass a function',
+    )
+
+
 _SHOWN = 60
 _FILLING = "write a function that fills the tensor, such as lambda tensor: tensor.copy_(values)"
+
+
+def _missing_method(method: str, context: RuleContext, otherwise: str) -> tuple[str, str] | None:
+    """What is wrong with a method that a specifier names. Bases that are not declarations may have it."""
+    declaration = context.declaration
+    lineage = (declaration, *context.project.ancestors(declaration))
+    known = {found.name for one in lineage for found in one.methods}
+    if context.source is not None:
+        known |= set(context.source.attributes)
+    bases = (base.name for one in lineage for base in one.bases)
+    outside = any(
+        base.partition(".")[0] != language.PACKAGE and base not in context.project.declarations for base in bases
+    )
+    if method in known or outside:
+        return None
+    help = did_you_mean(method, sorted(known), otherwise)
+    return f"{declaration.name} has no method {method!r}", help

@@ -2,8 +2,7 @@
 
 `repeat=` creates a ModuleList with that many children, and `keys=` a ModuleDict with a child for each name. If a field had
 both, one of them would be ignored. The same name twice would create a single child. A name with a dot would raise KeyError,
-because dots separate the parts of a parameter's path, and so would the name of an attribute that every ModuleDict has, such as
-`type`.
+because dots separate the parts of a parameter's path.
 
 `keys` is a tuple of names, or the name of a config field or derived value that contains one.
 """
@@ -16,7 +15,6 @@ from ..common.suggestions import did_you_mean
 from ..model import ConfigDecl, DerivedDecl, ModuleDecl, ParameterDecl, SubmoduleDecl
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
-from .reserved import CONTAINER
 
 KIND = Kind("QG310", "invalid-repeat")
 
@@ -86,12 +84,6 @@ def _problem(keys: str | tuple[str, ...] | None, config: dict[str, ConfigDecl | 
             return (
                 f"{wrong[0]!r} cannot be the name of a child",
                 "write each name once; a name cannot be empty or contain a dot",
-            )
-        taken = next((key for key in keys if key in CONTAINER), None)
-        if taken is not None:
-            return (
-                f"{taken!r} cannot be the name of a child: every ModuleDict has an attribute of that name",
-                f"write another name, such as {taken + '_'!r}",
             )
     elif keys is not None:
         found = config.get(keys)

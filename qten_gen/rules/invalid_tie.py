@@ -31,8 +31,8 @@ EXAMPLE = """
      vocab: int
      dim: int
      embed: nn.Embedding = submodule(nn.Embedding, "vocab", "dim")
--    head: nn.Parameter = param("vocab", "dim", tie="embedding.weight")
--                                                   ^^^^^^^^^^^^^^^^^^
+-    head: nn.Parameter = param(tie="embedding.weight")
+-                                   ^^^^^^^^^^^^^^^^^^
 +    head: nn.Parameter = param("vocab", "dim", tie="embed.weight")
 """
 

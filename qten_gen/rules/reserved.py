@@ -52,22 +52,8 @@ arguments, and those that generated code or loading a state dict depends on."""
 
 GIVING_WAY = frozenset(
     """
-    allows export export_all freeze from_config get_applicable_types get_config gpu invoke kept_names materialize
+    allows config_schema export export_all freeze from_config get_applicable_types get_config gpu invoke kept_names materialize
     optimizer_groups register to_device unfreeze
     """.split()
 )
 """The other public members of `Module`. A field takes the place of one."""
-
-CONTAINER = frozenset(
-    """
-    T_destination add_module apply bfloat16 buffers call_super_init children clear compile cpu cuda double
-    dump_patches eval extra_repr float forward get_buffer get_extra_state get_parameter get_submodule half ipu
-    items keys load_state_dict modules mtia named_buffers named_children named_modules named_parameters
-    parameters pop register_backward_hook register_buffer register_forward_hook register_forward_pre_hook
-    register_full_backward_hook register_full_backward_pre_hook register_load_state_dict_post_hook
-    register_load_state_dict_pre_hook register_module register_parameter register_state_dict_post_hook
-    register_state_dict_pre_hook requires_grad_ set_extra_state set_submodule share_memory state_dict to
-    to_empty train training type update values xpu zero_grad
-    """.split()
-)
-"""Public attributes of every `torch.nn.ModuleDict`, which refuses children of these names."""

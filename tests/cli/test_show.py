@@ -180,7 +180,7 @@ def test_doctor_finds_types_that_are_installed_twice(project: Command) -> None:
 def test_doctor_and_show_say_how_they_are_called(project: Command) -> None:
     assert project("doctor", "--help").out.startswith("usage: qten-gen doctor [--json]\n")
     assert project("doctor", "src").status == 2
-    assert project("show", "--help").out.startswith("usage: qten-gen show [--json] [--color WHEN] TARGET\n")
+    assert project("show", "--help").out.startswith("usage: qten-gen show [--json] [--schema] [--color WHEN] TARGET\n")
 
 
 def test_folders_with_the_names_of_commands_are_written_with_their_place(qten_gen: Command) -> None:

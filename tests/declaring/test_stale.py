@@ -84,12 +84,13 @@ def test_a_class_added_later_is_stale_too(project: Any) -> None:
         project.load("model")
 
 
-def test_a_generated_class_that_has_lost_its_constructor_says_so(project: Any) -> None:
+@pytest.mark.parametrize("name", ["__init__", "_fill"])
+def test_a_generated_class_that_has_lost_a_part_says_so(project: Any, name: str) -> None:
     project.write(model=BEFORE)
     project.generate()
     path = project.root / "model_qten.py"
-    path.write_text(path.read_text().replace("def __init__(", "def __init2__("))
-    with pytest.raises(ImportError, match="^model_qten was edited by hand: Batch has lost __init__; run: qten-gen$"):
+    path.write_text(path.read_text().replace(f"def {name}(", "def other("))
+    with pytest.raises(ImportError, match=f"^model_qten was edited by hand: Batch has lost {name}; run: qten-gen$"):
         project.load("model")
 
 

@@ -9,10 +9,14 @@ import time
 import traceback
 from collections import Counter
 from pathlib import Path
+from random import Random
+
+from tests.generate.hostile import assert_only_declares
 
 from .checkers import Project, wrong
 from .grammar import project
-from .laws import check
+from .hostility import with_hostile_text
+from .laws import check, planned
 
 BATCH = 150
 """The number of projects that each run of the type checkers sees."""
@@ -56,6 +60,7 @@ def _run(seeds: range, seconds: float, counts: Counter[str], folder: Path, *, ch
         counts["files"] += len(sources)
         counts["declarations"] += sum(source.text.count("\nclass ") for source in sources)
         try:
+            assert_only_declares(planned(with_hostile_text(sources, Random(seed))))
             made = check(sources, folder / "run")
         except Exception:
             counts["broken"] += 1

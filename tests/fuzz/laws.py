@@ -25,6 +25,7 @@ from qten_gen.generate.plan import Plan, plan
 from qten_gen.model import ConfigDecl, ModuleDecl
 from qten_gen.runtime.declaring.declared_class import DeclaredClass
 from qten_gen.runtime.declaring.loading import bound_name
+from tests.generate.hostile import assert_only_declares
 from tests.outright import compared
 
 from .grammar import PACKAGE, Source
@@ -57,6 +58,7 @@ def check(sources: Sequence[Source], folder: Path) -> Plan:
             raise Broken(f"a finding without a position: {item}")
     if any(item.is_error for item in made.diagnostics):
         return made
+    assert_only_declares(made)
     outputs = {path: text.encode() for path, text in made.outputs.items() if text is not None}
     again = planned(sources, outputs)
     if {path: text.encode() for path, text in again.outputs.items() if text is not None} != outputs:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 
 import pytest
 
+from tests.generate.hostile import assert_only_declares
+
 from .checkers import Project, wrong
 from .grammar import project
+from .hostility import with_hostile_text
 from .laws import check, planned
 
 LAWS = range(20)
@@ -24,6 +28,13 @@ def test_a_random_project_keeps_the_laws(seed: int, tmp_path: Path) -> None:
 def test_the_sample_has_sound_projects_and_refused_ones() -> None:
     refused = [any(item.is_error for item in planned(project(seed)).diagnostics) for seed in LAWS]
     assert 2 <= sum(refused) <= len(refused) // 2
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_hostile_text_anywhere_is_refused_or_stays_a_string(seed: int) -> None:
+    random = Random(seed)
+    for number in range(seed * 30, seed * 30 + 30):
+        assert_only_declares(planned(with_hostile_text(project(number), random)))
 
 
 @pytest.mark.xdist_group("mypy")

@@ -79,15 +79,6 @@ def net(annotation: str, field: str) -> Any:
     return namespace["Net"]
 
 
-@pytest.mark.parametrize("annotation", ["str", "list[int]", "str | int", "dict[str, int]"])
-def test_an_expression_does_not_compute_with_what_is_not_a_number(annotation: str) -> None:
-    with pytest.raises(DeclarationError) as caught:
-        net(annotation, 'child: nn.Module = submodule(nn.Linear, "2*x", 1)')
-
-    (found,) = caught.value.findings
-    assert found.message == "x is not a number" and found.help.endswith("pass it alone, as 'x'")
-
-
 @pytest.mark.parametrize("annotation", ["float", "str", "float | int", "tuple[int, int]", "str | None"])
 @pytest.mark.parametrize(
     "field",

@@ -2,6 +2,7 @@
 
 import builtins
 import errno
+import ntpath
 import os
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from qten_gen.project import paths, stale, walk
+from qten_gen.project.paths import relative_to
 from tests.command import BATCH, Command
 
 OLD = BATCH.replace("x:", "old:")
@@ -302,10 +304,10 @@ def test_a_folder_that_only_lists_is_named(qten_gen: Command, monkeypatch: pytes
     qten_gen.write("closed/model.py", BATCH)
     original = walk._status
 
-    def refuse(path: str, entry: Any) -> os.stat_result:
+    def refuse(path: str, entry: Any, generated: bool) -> os.stat_result:
         if path == "closed/model.py":
             raise PermissionError(errno.EACCES, "Permission denied")
-        return original(path, entry)
+        return original(path, entry, generated)
 
     monkeypatch.setattr(walk, "_status", refuse)
     result = qten_gen(".")
@@ -365,3 +367,11 @@ def test_a_source_that_changes_to_and_fro_is_never_called_fresh(
     monkeypatch.setattr("qten_gen.project.source_texts.read_source", torn)
     assert qten_gen("model.py").summary == "1 file up to date, 1 written"
     assert '"y"' in qten_gen.read("model_qten.py")
+
+
+def test_a_file_on_another_drive_has_its_whole_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`os.path.relpath` raises ValueError on Windows there: a library may be on D: when the project is on C:."""
+    monkeypatch.setattr(os.path, "relpath", ntpath.relpath)
+    monkeypatch.setattr(os.path, "abspath", ntpath.normpath)
+    assert relative_to("D:/libraries/shop", "C:/project").replace("\\", "/") == "D:/libraries/shop"
+    assert relative_to("C:/project/shop", "C:/project") == "shop"

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 
 import pytest
 
-from qten_gen.generate.plan import Plan, Told, plan
+from qten_gen.generate.plan import Plan, plan
 from qten_gen.generate.readings import Readings
 from qten_gen.project.import_graph import SourceGraph
 from tests.command import Command
@@ -53,10 +53,9 @@ def planned(monkeypatch: pytest.MonkeyPatch) -> set[str]:
         targets: Collection[str],
         graph: SourceGraph,
         readings: Readings,
-        progress: Told | None = None,
     ) -> Plan:
         found.update(path.rpartition("/")[2] for path in targets)
-        return plan(sources, existing, targets, graph, readings, progress)
+        return plan(sources, existing, targets, graph, readings)
 
     monkeypatch.setattr("qten_gen.run.shares.plan", recorded)
     return found

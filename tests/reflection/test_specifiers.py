@@ -21,7 +21,7 @@ from qten_gen.model import Dim, DimError, ImportedName, NodePath, SpecifierCall,
 from qten_gen.read.names import Scope
 from qten_gen.read.values import specifier
 from qten_gen.reflection.specifiers import place_of, specifier_call
-from qten_gen.runtime.declaring import arithmetic, children, fields, parameters
+from qten_gen.runtime.declaring import children, derived_values, fields, parameters
 from qten_gen.runtime.declaring.children import sequential
 from qten_gen.runtime.declaring.virtual_fields import Virtual
 
@@ -105,7 +105,7 @@ def test_every_specifier_leaves_a_record_that_says_its_name() -> None:
         parameters.Buffer(()),
         children.Submodule(nn.Linear, (), {}),
         sequential(),
-        arithmetic.Derived("dim"),
+        derived_values.Derived("dim"),
         Virtual(len),
         fields.Const(1),
     ]

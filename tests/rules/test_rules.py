@@ -91,7 +91,7 @@ def test_every_rule_file_is_registered() -> None:
         "plain",
         "reserved",
         "known_types",
-        "unset_fields",
+        "ties",
     }
 
     assert {rule.KIND.name.replace("-", "_") for rule in rules.RULES} == files

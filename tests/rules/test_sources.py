@@ -38,8 +38,8 @@ def found(arguments: str, value: str) -> tuple[list[str], str | None]:
     """The findings about a virtual tensor, and the arguments of the decorator after they are fixed; None without a fix."""
     source = {"model.py": HEAD.format(arguments, value).encode()}
     diagnostics = plan(source, {}).diagnostics
-    new = fixed(diagnostics, source)
-    mended = new["model.py"].decode().rpartition("@virtual(")[2].partition(")\n")[0] if new else None
+    new = fixed(diagnostics, source).get("model.py")
+    mended = new.decode().rpartition("@virtual(")[2].partition(")\n")[0] if isinstance(new, bytes) else None
     return [f"{item.message}; {'; '.join((item.help, *item.notes))}" for item in diagnostics], mended
 
 
@@ -110,6 +110,7 @@ def test_a_class_with_its_own_constructor_names_what_that_assigns() -> None:
             return torch.arange(self.size)
     """
     source = {"model.py": dedent(text).encode()}
-    new = fixed(plan(source, {}).diagnostics, source)
-    assert b'@virtual(cached=True, sources=("size",))' in new["model.py"]
-    assert plan(new, {}).diagnostics == ()
+    new = fixed(plan(source, {}).diagnostics, source)["model.py"]
+    assert isinstance(new, bytes)
+    assert b'@virtual(cached=True, sources=("size",))' in new
+    assert plan({"model.py": new}, {}).diagnostics == ()

@@ -15,7 +15,7 @@ from torch.utils._pytree import tree_map_only
 from ...runtime.declaring.parameters import Buffer, Parameter
 from ...runtime.module.core.module_base import ModuleBase
 from ...runtime.module.kept_dtypes import kept_tensors
-from ..sharding.agreement import agreed_seed, check_agreement
+from ..sharding.agreement import agreed_seed, check_agreement, values_of
 from .checkpoints import Checkpoint, CheckpointError
 from .coverage import check_covered, check_kinds, check_not_fake
 from .devices import usable
@@ -57,7 +57,7 @@ def materialize(
     on_meta = [each for each in held if each.tensor.is_meta]
     wanted = _sources(module, held, mesh, placements, state_dict, prefix)
     if wanted.meshes:
-        check_agreement(wanted.described(module, held), wanted.meshes)
+        check_agreement([f"dtype=: {dtype}", *wanted.described(module, held)], wanted.meshes)
     made = _Made()
     if on_meta:
         check_kinds(on_meta)
@@ -73,6 +73,9 @@ def materialize(
             made.bytes_read += count
         _assign(plan, making)
         settle(module)
+        if wanted.meshes and wanted.matches:
+            loaded = [(h.homes[0].qualified, tensor) for h, tensor in made.tensors if id(h.tensor) in wanted.matches]
+            check_agreement(values_of(loaded), wanted.meshes)
         made.initialisers = {id(each.tensor): plan.initialiser(each) for each in held}
     if report is not None:
         report(made.report(wanted.matches, seed))

@@ -1,4 +1,7 @@
-"""Checkpoints in files of safetensors: one, or a folder of them. The package is not needed."""
+"""Checkpoints in files of safetensors: one, or a folder of them.
+
+The package is not needed. Its `get_slice` keeps every page that it has read: 23 MB beside a part of 21 MB; here it is 2 MB.
+"""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from ... import __version__
 from .placements import is_distributed
 
 if TYPE_CHECKING:
@@ -48,16 +49,27 @@ def agreed_seed(seed: int, meshes: Iterable[DeviceMesh], *, drawn: bool) -> int:
 
 
 def description(tensors: Mapping[str, Tensor], placements: Mapping[str, object]) -> list[str]:
-    """What has to be the same in all processes, a line each: the version of torch, and tensors with their placements.
+    """What has to be the same in all processes, a line each: versions, and tensors with their placements.
 
     Args:
         tensors: The tensors of a module by qualified name.
         placements: Where they are placed on a mesh, by the same names.
     """
-    lines = [f"torch: {torch.__version__}"]
+    lines = [f"torch: {torch.__version__}", f"qten-gen: {__version__}"]
     for name, tensor in tensors.items():
         placed = tensor.placements if is_distributed(tensor) else placements.get(name)
         lines.append(f"{name}: {str(tensor.dtype).removeprefix('torch.')} {list(tensor.shape)}, placed as {placed}")
+    return lines
+
+
+def values_of(tensors: Iterable[tuple[str, Tensor]]) -> list[str]:
+    """What tensors hold that each process has whole, as a line with a digest for each, so that `check_agreement` compares it."""
+    lines = []
+    for name, tensor in tensors:
+        if not is_distributed(tensor) or all(placement.is_replicate() for placement in tensor.placements):
+            local = tensor.to_local() if is_distributed(tensor) else tensor
+            held = local.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy().data
+            lines.append(f"{name}: values {hashlib.blake2b(held, digest_size=4).hexdigest()}")
     return lines
 
 
@@ -96,11 +108,20 @@ def _difference(every: Sequence[Sequence[str]]) -> str:
 
 
 def _extremes(number: int, mesh: DeviceMesh) -> tuple[int, int]:
-    """The lowest and the highest number in a mesh."""
+    """The lowest and the highest number in a mesh.
+
+    Raises:
+        RuntimeError: another process does not answer. The error of the backend, which does not say what for, is its cause.
+    """
     import torch.distributed as dist
 
     bounds = torch.tensor([number, -number], dtype=torch.int64, device=mesh.device_type)
-    for dim in range(mesh.ndim):
-        dist.all_reduce(bounds, op=dist.ReduceOp.MAX, group=mesh.get_group(dim))
+    try:
+        for dim in range(mesh.ndim):
+            dist.all_reduce(bounds, op=dist.ReduceOp.MAX, group=mesh.get_group(dim))
+    except RuntimeError as error:
+        raise RuntimeError(
+            "a process of the mesh ended or does not answer, before all had compared their models; its own output says why"
+        ) from error
     high, low = bounds.tolist()
     return -low, high

@@ -10,7 +10,7 @@ from torch import nn
 from ...common import language
 from ...common.specifier_records import RecordedCall
 from .containers import ModuleDict, ModuleList, Sequential
-from .fields import Dimension, Names, given, refuse_misplaced
+from .fields import Dimension, Names, keywords_in, refuse_misplaced
 
 M = TypeVar("M", bound=nn.Module)
 
@@ -29,13 +29,7 @@ class Submodule(NamedTuple):
     keep_dtype: bool = False
 
     def __specifier_call__(self) -> RecordedCall:
-        own = given(
-            when=self.when,
-            repeat=self.repeat,
-            keys=self.keys,
-            group=self.group,
-            keep_dtype=None if self.keep_dtype is False else self.keep_dtype,
-        )
+        own = keywords_in(self, "cls", "args", "kwargs")
         if self.cls is Sequential:
             return RecordedCall(language.SEQUENTIAL, self.args, {**self.kwargs, **own})
         return RecordedCall(language.SUBMODULE, (self.cls, *self.args), {**self.kwargs, **own})

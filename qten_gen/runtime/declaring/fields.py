@@ -23,9 +23,15 @@ Dimension = int | str
 """A size: a number, or an expression over config fields such as `"3*dim"`."""
 
 
-def given(**keywords: object) -> dict[str, object]:
-    """The keywords that are not None, which stands for an argument that was left out."""
-    return {name: value for name, value in keywords.items() if value is not None}
+def keywords_in(record: Any, *positional: str) -> dict[str, object]:
+    """The keywords that a specifier was called with, from its named tuple (a type that mypy has no name for).
+
+    None, and `keep_dtype=False`, stand for an argument that was left out.
+    """
+    found = {name: value for name, value in record._asdict().items() if name not in positional and value is not None}
+    if found.get(language.KEEP_DTYPE) is False:
+        del found[language.KEEP_DTYPE]
+    return found
 
 
 def refuse_misplaced(cls: type, name: str, specifier: str) -> None:
@@ -52,7 +58,9 @@ class Field(NamedTuple):
     alias: str | None = None
 
     def __specifier_call__(self) -> RecordedCall:
-        kwargs: dict[str, object] = {"kw_only": self.kw_only, **given(alias=self.alias), **dict(self.unknown)}
+        kwargs: dict[str, object] = {"kw_only": self.kw_only, **dict(self.unknown)}
+        if self.alias is not None:
+            kwargs["alias"] = self.alias
         if self.default_factory is not None:
             kwargs["default_factory"] = self.default_factory
         elif self.default is not MISSING:

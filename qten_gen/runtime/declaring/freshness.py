@@ -85,7 +85,7 @@ def unchanged(generated: GeneratedClass, previous: type | None) -> GeneratedClas
     for base in () if previous is None else previous.__bases__:
         old, new = vars(base), vars(generated.cls)
         same = all(old.get(name) == new.get(name) for name in ("_fingerprint", "_inlined_values", "__doc__"))
-        if same and "_fill" in old and not getattr(base, "_nested", {}):
+        if same and "_fill" in old and "_fill" in new and not getattr(base, "_nested", {}):
             files = {names["_fill"].__code__.co_filename for names in (old, new)}
             return GeneratedClass(base, generated.modules) if len(files) == 1 else generated
     return generated

@@ -7,7 +7,7 @@ all generated loads only the part that compares declarations with them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ...generate.differences import Reason as Reason
@@ -50,6 +50,17 @@ def is_doubtful(declaration: Declaration, statement: ClassStatement) -> bool:
     from ...reflection import is_doubtful
 
     return is_doubtful(declaration, statement)
+
+
+def config_schema(cls: type) -> dict[str, Any]:
+    """The JSON schema of the constructor arguments of a class of modules."""
+    from ...generate.config_schema import config_schema
+    from ...model import ModuleDecl
+
+    declaration = getattr(cls, "_declaration", None)
+    if not isinstance(declaration, ModuleDecl):
+        raise TypeError(f"{cls.__name__} declares nothing, so it has no schema")
+    return config_schema(declaration)
 
 
 def fingerprint(declaration: Declaration) -> str:

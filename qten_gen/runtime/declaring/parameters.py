@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from ...common import language
 from ...common.specifier_records import RecordedCall
-from .fields import Dimension, Names, given, refuse_misplaced
+from .fields import Dimension, Names, keywords_in, refuse_misplaced
 
 Initializer = Callable[[Tensor], object] | str
 """Fills a tensor in place: a function of `torch.nn.init`, one's own, or the name of a method of the class."""
@@ -35,24 +35,7 @@ class Parameter(NamedTuple):
     keep_dtype: bool = False
 
     def __specifier_call__(self) -> RecordedCall:
-        return RecordedCall(
-            language.PARAM,
-            self.dims,
-            {
-                "requires_grad": self.requires_grad,
-                **given(
-                    initializer=self.initializer,
-                    dtype=self.dtype,
-                    when=self.when,
-                    tie=self.tie,
-                    value=self.value,
-                    repeat=self.repeat,
-                    keys=self.keys,
-                    group=self.group,
-                    keep_dtype=None if self.keep_dtype is False else self.keep_dtype,
-                ),
-            },
-        )
+        return RecordedCall(language.PARAM, self.dims, keywords_in(self, "dims"))
 
     def __set_name__(self, owner: type, name: str) -> None:
         refuse_misplaced(owner, name, language.PARAM)
@@ -70,20 +53,7 @@ class Buffer(NamedTuple):
     keep_dtype: bool = False
 
     def __specifier_call__(self) -> RecordedCall:
-        return RecordedCall(
-            language.BUFFER,
-            self.dims,
-            {
-                "persistent": self.persistent,
-                **given(
-                    initializer=self.initializer,
-                    dtype=self.dtype,
-                    when=self.when,
-                    value=self.value,
-                    keep_dtype=None if self.keep_dtype is False else self.keep_dtype,
-                ),
-            },
-        )
+        return RecordedCall(language.BUFFER, self.dims, keywords_in(self, "dims"))
 
     def __set_name__(self, owner: type, name: str) -> None:
         refuse_misplaced(owner, name, language.BUFFER)

@@ -22,7 +22,7 @@ class ClassKeywords(NamedTuple):
     """The keywords of a class statement: `class Batch(TensorClass, Tagged, frozen=True, checks="off", tag="x")`."""
 
     flags: Mapping[str, object]
-    """Those that are flags of TensorClass: `{"frozen": True}`."""
+    """The flags of TensorClass: `{"frozen": True}`."""
     options: Mapping[str, object]
     """Other keywords of TensorClass or Module: `{"checks": "off"}`."""
     passed: Mapping[str, object]

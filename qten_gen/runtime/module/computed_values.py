@@ -87,7 +87,7 @@ def forget_fresh(module: nn.Module) -> None:
 
 
 def _computed(module: nn.Module, name: str, function: Computed, device: Device) -> Tensor:
-    """What the function returns, which makes tensors on `device` unless it says otherwise."""
+    """The result of the function, which makes tensors on `device` unless it says otherwise."""
     made_by = f"{type(module).__name__}.{name}: value={getattr(function, '__name__', function)}"
     with torch.no_grad(), nullcontext() if device is None else torch.device(device):
         try:

@@ -18,8 +18,8 @@ from .core.module_base import ModuleBase
 if TYPE_CHECKING:
     from dataclasses import field as dataclass_field
 
-    from ..declaring.arithmetic import derived
     from ..declaring.children import sequential, submodule
+    from ..declaring.derived_values import derived
     from ..declaring.fields import constructor_argument, field
     from ..declaring.generator import ClassStatement, ModuleDecl
     from ..declaring.parameters import buffer, param
@@ -144,7 +144,7 @@ class ModuleMeta(DeclarationMeta):
 
 
 def _given(summary: Summary, attribute: str) -> dict[str, str]:
-    """What the fields give for an attribute that few of them have, such as `alias`."""
+    """The values of an attribute that few fields have, such as `alias`, by the name of the field."""
     found = ((field.name, getattr(field, attribute, None)) for field in summary.fields)
     return {name: given for name, given in found if given is not None}
 

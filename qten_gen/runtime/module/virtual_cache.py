@@ -154,7 +154,7 @@ def _source(attributes: dict[str, Any], name: str) -> _Source:
 
 
 def _counted(tensor: Tensor) -> tuple[object, ...]:
-    """What stays while a tensor has the same elements, as long as everybody who changes them counts."""
+    """A mark that stays while a tensor has the same elements, as long as everybody who changes them counts."""
     return tensor._version, tensor.data_ptr(), tensor.requires_grad
 
 

@@ -169,7 +169,7 @@ class DeviceBounded:
 
 
 def resolved(device: Device) -> torch.device:
-    """The torch device of what a `to_device` was given.
+    """The torch device of the argument of a `to_device`.
 
     Raises:
         TypeError: it is not a Device.

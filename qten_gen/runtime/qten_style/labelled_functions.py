@@ -74,5 +74,5 @@ def instead(name: str) -> str | None:
 
 
 def name_of(function: Callable[..., object]) -> str:
-    """What messages call a function or an operator."""
+    """The name of a function or an operator in messages."""
     return str(getattr(function, "__name__", "operator"))

@@ -36,7 +36,7 @@ class VirtualTensorAttributes(NamedTuple):
 
 @dataclass(eq=False)
 class _Record:
-    """What a module keeps of a virtual tensor: the class and attribute it belongs to, and how it is computed."""
+    """The record of a virtual tensor in its module: its class and attribute, and how it is computed."""
 
     cls: type[nn.Module]
     name: str

@@ -43,7 +43,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """What is shown as one line until it is unfolded."""
+    """A line that unfolds."""
 
     name: str
     note: str
@@ -70,7 +70,7 @@ def fragment(parts: Callable[[Room], Iterator[str]]) -> str:
 
 
 def heading(kind: str, facts: Sequence[str]) -> str:
-    """What is shown, and what is to be said of all of it."""
+    """The kind of the object, and facts about the whole of it."""
     return f'<div><b>{escape(kind)}</b> <span class="qg-faint">{escape(", ".join(facts))}</span></div>'
 
 

@@ -21,7 +21,7 @@ def bytes_of(tensor: Tensor) -> int:
 
 
 def storage_key(tensor: Tensor) -> int | None:
-    """What is equal for tensors with the same memory, as long as one of them lives; None for a tensor without one storage."""
+    """A key that tensors with the same memory share, as long as one of them lives; None for a tensor without one storage."""
     storage = storage_of(tensor)
     if storage is None:
         return None

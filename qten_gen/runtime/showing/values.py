@@ -55,7 +55,7 @@ def in_short(value: object) -> str:
 
 
 def text_of(describe: Callable[[], str]) -> str:
-    """What a function of the user's says, on one line and cut where it is long; nothing if it raises."""
+    """The text that a user's function gives, on one line and cut where it is long; nothing if it raises."""
     try:
         with _WithoutData():
             text = " ".join(describe().split())

@@ -47,7 +47,7 @@ class Flagged:
 
 
 def _reduce_for_processes(instance: Any) -> Any:
-    """What a queue of `multiprocessing` sends for an object."""
+    """The form in which a queue of `multiprocessing` sends an object."""
     from .storage.pickling import reduce_for_processes
 
     return reduce_for_processes(instance)
@@ -140,12 +140,12 @@ class TensorClassMeta(DeclarationMeta):
         type.__setattr__(cls, "__match_args__", positional)
         # Looked up once, and where dynamo can follow: `construct` calls it past an `__init__` of the class's own.
         generated = next(base for base in cls.__mro__ if "_fingerprint" in vars(base))
-        init = vars(generated).get("__init__")
-        if init is None:
+        lost = [name for name in ("__init__", "_fill") if name not in vars(generated)]
+        if lost:
             raise ImportError(
-                f"{generated.__module__} was edited by hand: {cls.__name__} has lost __init__; run: qten-gen"
+                f"{generated.__module__} was edited by hand: {cls.__name__} has lost {lost[0]}; run: qten-gen"
             )
-        type.__setattr__(cls, "__generated_init__", staticmethod(init))
+        type.__setattr__(cls, "__generated_init__", staticmethod(vars(generated)["__init__"]))
         _let_fields_be_deleted(cls)
         _implement_abstract(cls, summary)
         private = {*_SLOTS, *Stored.__slots__, *(storage(f.name) for f in summary.fields)}

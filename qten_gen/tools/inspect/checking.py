@@ -25,14 +25,14 @@ class CallCheck:
 
     def __init__(self, module: nn.Module, path: str, function: Callable[..., object], tally: Tally) -> None:
         self.annotations: Annotations = annotations_of(function)
-        self._function = function
+        self.function = function
         self._names: dict[str, Binding] = config_sizes(module, path) if self.annotations.mentions_shapes else {}
-        self._matcher = Matcher(self._names, module, tally)
+        self.matcher = Matcher(self._names, module, tally)
 
     def arguments(self, args: Sequence[object], keywords: Mapping[str, object]) -> list[Mismatch]:
         """What is wrong with the arguments; `args` begins with the module."""
         try:
-            bound = inspect.signature(self._function).bind(*args, **keywords)
+            bound = inspect.signature(self.function).bind(*args, **keywords)
         except (TypeError, ValueError):  # the call itself raises then
             return []
         for name, value in bound.arguments.items():
@@ -40,7 +40,7 @@ class CallCheck:
                 self._names.setdefault(name, Binding(value, f"the argument {name}"))
         variadic = {
             parameter.name: parameter.kind
-            for parameter in inspect.signature(self._function).parameters.values()
+            for parameter in inspect.signature(self.function).parameters.values()
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
         }
         found: list[Mismatch] = []
@@ -48,15 +48,16 @@ class CallCheck:
             expr = self.annotations.parameters.get(name, _UNSAID)
             if name in variadic:
                 items = value.items() if isinstance(value, dict) else enumerate(value)
-                found += [item for key, each in items for item in check(self._matcher, f"{name}[{key!r}]", each, expr)]
+                found += [item for key, each in items for item in check(self.matcher, f"{name}[{key!r}]", each, expr)]
             else:
-                found += check(self._matcher, name, value, expr)
-        return merged([*found, *self._matcher.expressions()])
+                found += check(self.matcher, name, value, expr)
+        return merged([*found, *self.matcher.expressions()])
 
     def result(self, value: object) -> list[Mismatch]:
         """What is wrong with the result."""
-        found = list(check(self._matcher, "result", value, self.annotations.result or _UNSAID))
-        return merged([*found, *self._matcher.expressions()])
+        found = list(check(self.matcher, "result", value, self.annotations.result or _UNSAID))
+        self.matcher.note_alike()
+        return merged([*found, *self.matcher.expressions()])
 
 
 _UNSAID = TypeExpr("")

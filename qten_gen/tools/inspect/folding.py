@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...runtime.module.outline import folding
-from ...runtime.module.outline.entries import ModuleEntry
+from ...runtime.module.outline.model_tree import ModuleEntry
 from .runs import Call
 
 Folded = folding.Folded[Call]

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from ...runtime.module.outline.entries import ModuleEntry
+from ...runtime.module.outline.model_tree import ModuleEntry
 from ...runtime.module.outline.walking import contents_of
+from ...runtime.tensorclass.core.stored import Stored
 from .arguments import call, read_arguments
 from .config_types import Unfit, dtype_called
 from .construction import build, on_fakes
-from .importing import load
+from .importing import load, named
 from .memory import Memory, memory_of
 from .request import InspectionError, Request
 from .running import run
@@ -57,6 +58,17 @@ def inspect(request: Request) -> Inspection:
         memory = memory_of(tree, totals, found, request.optimizers)
     sharding = None if request.ranks is None else sharding_of(tree, request.ranks)
     return Inspection(request.target, tree, totals, sharding, memory, found)
+
+
+def names_module(request: Request) -> bool:
+    """Whether the target of a request is something that makes a module, and not a TensorClass, which may have a lock too.
+
+    Raises:
+        InspectionError: It names nothing, or importing it fails.
+    """
+    with aside():
+        found = named(request.target, request.import_roots)
+    return not (isinstance(found, type) and issubclass(found, Stored))
 
 
 def model_of(request: Request) -> nn.Module:

@@ -32,9 +32,10 @@ class Mismatch:
 
 @dataclass
 class Tally:
-    """How many tensors were compared."""
+    """How many tensors were compared, and which names of dimensions had one size in a call."""
 
     compared: int = 0
+    alike: set[tuple[int, tuple[str, ...]]] = field(default_factory=set)
 
 
 class Matcher:
@@ -45,6 +46,15 @@ class Matcher:
         self._module = module
         self.tally = tally
         self._later: list[_Later] = []
+        self._compared_names: set[str] = set()
+
+    def note_alike(self) -> None:
+        """Note the names of this call that have one size, larger than 1."""
+        by_size: dict[object, list[str]] = {}
+        for name in sorted(self._compared_names):
+            by_size.setdefault(self._names[name].value, []).append(name)
+        found = {(size, tuple(names)) for size, names in by_size.items() if len(names) > 1}
+        self.tally.alike |= {(size, names) for size, names in found if isinstance(size, int) and size > 1}
 
     def tensor(self, name: str, value: Tensor, dtype: str, dims: str) -> Iterator[Mismatch]:
         """Compare a tensor with an annotation such as `Float[Tensor, "b t width"]`."""
@@ -71,11 +81,14 @@ class Matcher:
         """Know what an attempt that succeeded found out."""
         self._names.update(attempt._names)
         self._later += attempt._later
+        self._compared_names |= attempt._compared_names
         self.tally.compared += attempt.tally.compared
 
-    def wrong_expressions(self) -> list[Mismatch]:
-        """What is wrong with the expressions whose names are known already; the others wait."""
+    def wrong_expressions(self, *, forget: bool = False) -> list[Mismatch]:
+        """What is wrong with the expressions whose names are known already; the others wait. With `forget`, those are done."""
         known = [later for later in self._later if names_in(later.text) <= self._names.keys()]
+        if forget:
+            self._later = [later for later in self._later if later not in known]
         return list(self._compared(known))
 
     def expressions(self) -> Iterator[Mismatch]:
@@ -125,6 +138,7 @@ class Matcher:
             yield f"{where} is {size}, expected {axis.value}"
         elif axis.kind is AxisKind.NAME or (axis.kind is AxisKind.BROADCAST and size != 1):
             bound = self._names.setdefault(axis.value, Binding(size, where))
+            self._compared_names.add(axis.value)
             if bound.value != size:
                 or_one = " or 1" if axis.kind is AxisKind.BROADCAST else ""
                 yield f"{where} is {size}, but {axis.value} = {_shown(bound.value)}{or_one} (from {bound.source})"

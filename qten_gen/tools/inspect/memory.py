@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from ...common.suggestions import did_you_mean
 from ...large_models.fake.context import fake_mode
 from ...large_models.fake.errors import FakeTensorError
-from ...runtime.module.outline.entries import ModuleEntry, TensorEntry
+from ...runtime.module.outline.model_tree import ModuleEntry, TensorEntry
 from .arguments import call
 from .config_types import Text
 from .request import InspectionError

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from types import CodeType
 from typing import Any
 
 from torch import Tensor, nn
@@ -17,10 +18,11 @@ from ...runtime.module.core.handler_tables import Dispatch, HandlerTables
 from ...runtime.module.core.handlers import find_handler
 from ...runtime.showing.tensor_memory import bytes_of, storage_key, storage_of
 from .checking import CallCheck
-from .matching import Mismatch, Tally
+from .matching import Matcher, Mismatch, Tally
 from .runs import Call, Finding, Shape
 from .shapes_of_values import shape_of, tensors_in
 from .signatures import annotations_of
+from .tracing import tracing
 
 
 @dataclass
@@ -77,6 +79,7 @@ class Recorder:
                 stack.callback(before.remove)
                 stack.callback(after.remove)
             stack.enter_context(saved_tensors_hooks(self._save, lambda tensor: tensor))
+            stack.enter_context(tracing(model, self.tally, self._matcher_of, self._note_inside))
             yield
 
     def _before(self, path: str) -> Callable[..., None]:
@@ -117,6 +120,16 @@ class Recorder:
         for mismatch in found:
             origin = self._origins.get(mismatch.tensor_id)
             self.findings.append(Finding(path, said.function, said.place, mismatch, origin))
+
+    def _matcher_of(self, code: CodeType) -> Matcher | None:
+        """The names of the innermost call, if this is the code that it runs."""
+        check = self._open[-1].check if self._open else None
+        return check.matcher if check is not None and getattr(check.function, "__code__", None) is code else None
+
+    def _note_inside(self, function: str, place: str, found: list[Mismatch]) -> None:
+        """Add mismatches of variables and helper functions."""
+        path = self._open[-1].path if self._open else ""
+        self.findings += [Finding(path, function, place, each, self._origins.get(each.tensor_id)) for each in found]
 
     def flops(self) -> int:
         """The operations so far."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 
@@ -38,3 +39,28 @@ class InspectionError(Exception):
         """Whether the arguments of the command are wrong, rather than the model."""
         self.trace = trace
         """The frames of the user's code that led to it, as Python prints them; empty for none."""
+
+
+def split_call(target: str) -> tuple[str, tuple[str, ...]]:
+    """The target and the arguments of one with arguments, as settings name it: `shop.model:Decoder(width=64, depth=2)`.
+
+    Raises:
+        InspectionError: It is not of that form.
+    """
+    matched = _CALL.fullmatch(target)
+    if matched is None:
+        raise InspectionError([f"the target {target!r} is not of the form module:name(argument=value, ...)"])
+    return matched[1], tuple(_split(matched[2] or ""))
+
+
+_CALL = re.compile(r"([^()]+?)\s*(?:\((.*)\))?\s*", re.DOTALL)
+
+
+def _split(arguments: str) -> Iterator[str]:
+    """Arguments between commas that stand in no brackets and no quotes."""
+    pieces = re.findall(r"""(?:\[[^]]*\]|\{[^}]*\}|\([^)]*\)|"[^"]*"|'[^']*'|[^,])+""", arguments)
+    for piece in pieces:
+        name, _, value = piece.strip().partition("=")
+        text = value.strip()
+        is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
+        yield f"{name.strip()}={text[1:-1] if is_quoted else text}"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from importlib import import_module
 from itertools import chain
 
@@ -15,6 +16,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from ...common.suggestions import nearest
 from ...large_models.fake.context import fake_mode
 from ...runtime.tensorclass.core.stored import Stored
+from .annotated_inputs import FACTORS, written_inputs
 from .inputs import Inputs, make_inputs
 from .operations import counter
 from .recording import Recorder, callee
@@ -28,11 +30,26 @@ from .user_errors import describe, trace_of
 def run(model: nn.Module, texts: tuple[str, ...], device: torch.device) -> Run:
     """Run a model whose tensors are fake; its mode, training or not, stays as it is.
 
+    Without texts, the inputs are made from the annotations of forward. If it raises then, other sizes are tried.
+
     Raises:
         InspectionError: the inputs cannot be made, or forward takes others.
     """
+    class_of = classes_beside(model)
+    if texts:
+        return _run(model, texts, device, class_of)
+    made = (written_inputs(model, class_of, factor) for factor in FACTORS)
+    attempts = (replace(_run(model, each, device, class_of), made_inputs=each) for each in made)
+    first = next(attempts)
+    if first.failure is None or not first.made_inputs:
+        return first
+    return next((found for found in attempts if found.failure is None), first)
+
+
+def _run(model: nn.Module, texts: tuple[str, ...], device: torch.device, class_of: Callable[[str], type | None]) -> Run:
+    """Run a model with the inputs that texts describe."""
     with aside(), fake_mode(fake_cuda=True):
-        inputs = make_inputs(texts, model, device, classes_beside(model))
+        inputs = make_inputs(texts, model, device, class_of)
         _refuse_unfit(model, inputs)
         operations = counter()
         recorder = Recorder(operations)
@@ -60,6 +77,7 @@ def run(model: nn.Module, texts: tuple[str, ...], device: torch.device) -> Run:
         calls=tuple(recorder.calls),
         findings=tuple(recorder.findings),
         compared=recorder.tally.compared,
+        alike=_without_subsets(recorder.tally.alike),
         failure=failure,
         forward_flops=forward,
         backward_flops=backward,
@@ -68,6 +86,17 @@ def run(model: nn.Module, texts: tuple[str, ...], device: torch.device) -> Run:
         input_bytes=recorder.saved_input_bytes,
         training=model.training,
     )
+
+
+def _without_subsets(found: Collection[tuple[int, tuple[str, ...]]]) -> tuple[tuple[int, tuple[str, ...]], ...]:
+    """The names of one size, without those that are among more of that size."""
+    more = {
+        (size, names)
+        for size, names in found
+        for other, all_names in found
+        if size == other and {*names} < {*all_names}
+    }
+    return tuple(sorted({*found} - more))
 
 
 def _backward(output: object) -> bool:

@@ -96,6 +96,8 @@ class Run:
     findings: tuple[Finding, ...]
     compared: int
     """How many tensors had annotated shapes, those of every call counted."""
+    alike: tuple[tuple[int, tuple[str, ...]], ...]
+    """Names of dimensions that had one size in a call, with it: whether they were swapped is not known."""
     failure: Failure | None
     forward_flops: int
     backward_flops: int | None
@@ -108,3 +110,5 @@ class Run:
     """How much of that is the inputs themselves."""
     training: bool
     """Whether the model was in training mode."""
+    made_inputs: tuple[str, ...] = ()
+    """The inputs, if they were made from annotations: `("tokens: Int[7, 11]",)`."""

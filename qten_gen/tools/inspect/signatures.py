@@ -38,7 +38,7 @@ class Annotations:
 def annotations_of(function: Callable[..., object]) -> Annotations:
     """The annotations of a function, those of the function that a decorator wraps included."""
     inner = inspect.unwrap(function)
-    walk = AnnotationWalk(_scope_of(inner))
+    walk = AnnotationWalk(scope_of(inner))
     given: Mapping[str, object] = getattr(inner, "__annotations__", {})
     types = {name: walk.expr(annotation) for name, annotation in given.items()}
     result = types.pop("return", None)
@@ -47,7 +47,7 @@ def annotations_of(function: Callable[..., object]) -> Annotations:
     return Annotations(types, result, getattr(inner, "__qualname__", "forward"), place)
 
 
-def _scope_of(function: Callable[..., object]) -> ClassStatement:
+def scope_of(function: Callable[..., object]) -> ClassStatement:
     """The names that the annotations of a function can mean, in the form in which the reader of class statements takes them."""
     names: Mapping[str, object] = getattr(function, "__globals__", {})
     layers = [_closure(function), names, vars(builtins)]

@@ -29,7 +29,7 @@ def trace_of(error: BaseException) -> str:
     So frames of this package, of the import system and of torch's own calls between two frames of the user are left out.
     """
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if _is_users(frame.filename)]
+    own = [frame for frame in frames if is_users(frame.filename)]
     shown = own or [frame for frame in frames if not _is_ours(frame.filename)][-1:]
     for frame in shown:
         linecache.checkcache(frame.filename)
@@ -42,7 +42,7 @@ def _is_ours(filename: str) -> bool:
     return filename.startswith((_PACKAGE + os.sep, "<"))
 
 
-def _is_users(filename: str) -> bool:
+def is_users(filename: str) -> bool:
     """Whether a file is neither ours nor that of an installed package or of Python itself."""
     parts = filename.split(os.sep)
     installed = "site-packages" in parts or "dist-packages" in parts

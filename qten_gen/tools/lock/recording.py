@@ -13,12 +13,12 @@ from ...model import TensorClassDecl
 from ...runtime.declaring.declared_class import DeclaredClass
 from ...runtime.module.core.module_base import ModuleBase
 from ...runtime.module.kept_dtypes import kept_tensors
-from ...runtime.module.outline.entries import TensorEntry
+from ...runtime.module.outline.model_tree import TensorEntry
 from ...runtime.module.outline.walking import contents_of
 from ..inspect.construction import on_fakes
 from ..inspect.importing import named
 from ..inspect.inspection import model_of
-from ..inspect.request import InspectionError, Request
+from ..inspect.request import Request, split_call
 from ..inspect.silence import aside
 from .declared import spelled
 from .folding import folded
@@ -36,19 +36,13 @@ class Recorded(NamedTuple):
     model: nn.Module | None = None
 
 
-_TARGET = re.compile(r"([^()]+?)\s*(?:\((.*)\))?\s*", re.DOTALL)
-
-
 def record(target: str, import_roots: tuple[str, ...] = ()) -> Recorded:
     """The lock of a target such as `shop.model:Decoder(width=64, depth=2)`, whose arguments are those of `inspect --config`.
 
     Raises:
         InspectionError: It names nothing, or cannot be built.
     """
-    matched = _TARGET.fullmatch(target)
-    if matched is None:
-        raise InspectionError([f"the target {target!r} is not of the form module:name(argument=value, ...)"])
-    name, arguments = matched[1], tuple(_split(matched[2] or ""))
+    name, arguments = split_call(target)
     with aside():
         found = named(name, import_roots)
         declaration = getattr(found, "_declaration", None) if isinstance(found, DeclaredClass) else None
@@ -65,16 +59,6 @@ def record(target: str, import_roots: tuple[str, ...] = ()) -> Recorded:
     versions = {kind.__name__: kind._version for kind in counted.values() if _names_version(kind)}
     names = {path: kind.__name__ for path, kind in counted.items()}
     return Recorded(Lock(target, versions, folded(lines)), names, counted, model)
-
-
-def _split(arguments: str) -> Iterator[str]:
-    """Arguments between commas that stand in no brackets and no quotes."""
-    pieces = re.findall(r"""(?:\[[^]]*\]|\{[^}]*\}|\([^)]*\)|"[^"]*"|'[^']*'|[^,])+""", arguments)
-    for piece in pieces:
-        name, _, value = piece.strip().partition("=")
-        text = value.strip()
-        is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
-        yield f"{name.strip()}={text[1:-1] if is_quoted else text}"
 
 
 def _line(entry: TensorEntry, declared: Mapping[str, str], kept: Container[str]) -> Line:

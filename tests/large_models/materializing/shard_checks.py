@@ -26,6 +26,8 @@ from qten_gen import Module, ModuleList, buffer, deferred_init, materialize_modu
 from qten_gen.large_models.materializing.report import MaterializeReport
 from tests.module.torch_tools.gloo import Check, main
 
+from .declared import Deep, Holding
+
 
 class Layer(Module):
     """A feed-forward layer with initialisers that need the whole tensor and such that do not."""
@@ -62,48 +64,6 @@ class Net(Module):
             x = layer(x)
         result: Tensor = (self.norm(x) + self.one) @ self.head.t()
         return result
-
-
-class Scaled(Module):
-    """A block with an initialiser that sees its depth, a part without elements, and layers of torch."""
-
-    dim: int
-    layer: int
-    attention: nn.MultiheadAttention = submodule(nn.MultiheadAttention, "dim", 1)
-    norm: nn.RMSNorm = submodule(nn.RMSNorm, "dim")
-    down: nn.Parameter = param(7, "dim", initializer="by_depth")
-    empty: nn.Parameter = param(0, "dim", requires_grad=False, initializer=nn.init.normal_)
-    noise: Tensor = buffer(5, "dim", persistent=False, initializer=nn.init.normal_)
-
-    def by_depth(self, tensor: Tensor) -> None:
-        nn.init.trunc_normal_(tensor, std=1 / (self.layer + 1))
-
-
-class Deep(Module):
-    """Such blocks, and a tie by hand."""
-
-    dim: int
-    embed: nn.Embedding = submodule(nn.Embedding, 13, "dim")
-    blocks: ModuleList[Scaled] = submodule(Scaled, "dim", layer="index", repeat=3)
-    out: nn.Linear = submodule(nn.Linear, "dim", 13)
-
-    def __post_init__(self) -> None:
-        self.embed.weight = self.out.weight
-
-
-class Foreign(nn.Module):
-    """Of another library: it initialises the layers in it, and has a buffer that only its constructor computes."""
-
-    def __init__(self, dim: int) -> None:
-        super().__init__()
-        self.linear = nn.Linear(dim, dim)
-        self.register_buffer("table", torch.arange(dim) / 3)
-        nn.init.normal_(self.linear.weight, std=0.02)
-
-
-class Holding(Module):
-    dim: int
-    foreign: ModuleList[Foreign] = submodule(Foreign, "dim", repeat=2)
 
 
 def even() -> Net:
@@ -316,6 +276,18 @@ def a_model_of_another_width_is_refused_everywhere(folder: Path) -> None:
     assert all(each.is_meta for each in net.parameters())
 
 
+def other_values_and_dtypes_are_refused_everywhere(folder: Path) -> None:
+    own = {"one": torch.full((1, 12), float(dist.get_rank()))}
+    dtype = torch.bfloat16 if dist.get_rank() else None
+    for arguments, expected in (({"state_dict": own}, "one: values "), ({"dtype": dtype}, "dtype=: None in one")):
+        try:
+            Net.on_meta().materialize("cpu", seed=1, mesh=line(), **arguments)
+        except ValueError as error:
+            assert expected in str(error), error
+        else:
+            raise AssertionError(f"{expected} went unnoticed")
+
+
 def other_placements_are_refused_everywhere(folder: Path) -> None:
     where = Shard(0) if dist.get_rank() else Replicate()
     try:
@@ -446,6 +418,7 @@ CHECKS: Sequence[tuple[Check, Sequence[int]]] = (
     (fully_sharded_and_tensor_parallel, (4,)),
     (one_seed_is_drawn_for_all, (2,)),
     (a_model_of_another_width_is_refused_everywhere, (2, 4)),
+    (other_values_and_dtypes_are_refused_everywhere, (2,)),
     (other_placements_are_refused_everywhere, (2, 4)),
     (a_recording_is_carried_out_in_parts, (1, 2, 4)),
     (recordings_from_other_seeds_are_refused_everywhere, (2,)),

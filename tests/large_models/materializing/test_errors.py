@@ -54,13 +54,14 @@ def test_state_without_a_reset_parameters_is_named_and_nothing_has_changed() -> 
 
 
 def test_a_module_above_can_fill_what_a_layer_of_another_library_does_not() -> None:
-    class Filling(Net):
+    class Filling(Net, init=False):
         def reset_parameters(self) -> None:
             nn.init.ones_(self.rotary.scale)
             self.rotary.inv_freq = 1 / (10 ** (torch.arange(self.dim) / self.dim))
 
+    make: type[Net] = Filling
     with torch.device("meta"):
-        filling = Filling(3)
+        filling = make(3)
     rotary = filling.materialize("cpu", seed=0).rotary
     assert rotary.scale.tolist() == [1.0] * 3
     torch.testing.assert_close(rotary.get_buffer("inv_freq"), Rotary(3).get_buffer("inv_freq"), rtol=0, atol=0)

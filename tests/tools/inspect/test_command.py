@@ -122,7 +122,7 @@ def refused(qten_gen: Command, *arguments: str) -> Result:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "error: expected one target, for example pkg.model:Net\nusage: qten-gen inspect [options] TARGET; for more"),
+        ([], "error: expected one target, for example pkg.model:Net, or --all\nusage: qten-gen inspect [options] TARGET |"),
         (["a:b", "c:d"], "error: unexpected argument c:d\n"),
         (["a:b", "--rank", "2"], "error: unknown option --rank; did you mean --ranks?\n"),
         (["a:b", "--ranks", "two"], "error: --ranks: invalid int value: 'two'\n"),
@@ -143,7 +143,10 @@ def refused(qten_gen: Command, *arguments: str) -> Result:
         ([f"{SAMPLES}:made", "--optimizer", "adamx"], "error: --optimizer adamx: there is no optimizer adamx; did you mean ad"),
         ([f"{SAMPLES}:made", "--optimizer", "sgd:lr=fast"], "error: --optimizer sgd:lr=fast: lr: expected float or torch."),
         ([f"{SAMPLES}:made", "--optimizer", "sgd:lr=-1"], "error: --optimizer sgd:lr=-1: it raised ValueError: Invalid learn"),
-        ([f"{SAMPLES}:made", "--run"], "error: --run: Linear.forward is missing a required argument: 'input'; it takes input\n"),
+        ([f"{SAMPLES}:made", "--run"], "error: --run: no annotation of Linear.forward says the shape of input; write it: --run"),
+        (["a:b", "--all"], "error: expected one target, for example pkg.model:Net, or --all\n"),
+        (["--all", "--json"], "error: --all cannot be combined with --json, which is a single document\n"),
+        (["--all"], "error: --all inspects the modules that [tool.qten-gen] lists as `locks`, and it lists none\n"),
     ],
 )  # fmt: skip
 def test_wrong_usage_is_one_clear_error(qten_gen: Command, arguments: list[str], message: str) -> None:
@@ -235,3 +238,72 @@ def test_control_characters_of_a_name_are_not_sent_to_the_terminal() -> None:
 def test_a_document_that_cannot_be_read_is_the_only_error(qten_gen: Command) -> None:
     done = refused(qten_gen, "torch.nn:Linear", "--config-json", "[1]")
     assert done.err == "error: --config-json: expected an object, got [1]\n"
+
+
+def test_all_modules_of_the_settings_are_run_with_inputs_from_their_annotations(qten_gen: Command) -> None:
+    (qten_gen.folder / "shop.py").write_text(SHOP, encoding="utf-8")
+    settings = qten_gen.folder / "pyproject.toml"
+    settings.write_text(
+        '[tool.qten-gen]\nlocks = ["shop:Net(width=8)", "shop:Plain", "shop:Batch"]\n', encoding="utf-8"
+    )
+    done = qten_gen("inspect", "--all")
+    assert (done.status, done.err) == (0, "")
+    assert done.out == (
+        "shop:Net(width=8): 72 parameters, 288 B; run with batch: Batch(x=Float[7, 8], batch_size=[7]), scale: Float[11, 8, 13]\n"
+        "  annotated shapes hold: 3 tensors compared\n"
+        "shop:Plain: 6 parameters, 24 B\n"
+        '  not run: no annotation of Linear.forward says the shape of input; write it: --run "input: Float[2, 3]"\n'
+    )
+    settings.write_text('[tool.qten-gen]\nlocks = ["shop:Wrong(width=8)", "shop:Plain"]\n', encoding="utf-8")
+    done = qten_gen("inspect", "--all")
+    assert (done.status, done.out.count("because   dimension 1 of result is 8, but u = 13"), done.err) == (1, 1, "")
+
+
+SHOP = """
+from jaxtyping import Float
+from torch import Tensor, nn
+from qten_gen import Module, TensorClass, submodule
+
+class Batch(TensorClass):
+    x: Float[Tensor, "*batch 8"]
+
+class Net(Module):
+    width: int
+    linear: nn.Linear = submodule(nn.Linear, "width", "width")
+    def forward(self, batch: Batch, scale: Float[Tensor, "t width u"]) -> Float[Tensor, "b width"]:
+        return self.linear(batch.x)
+
+class Wrong(Net):
+    def forward(self, batch: Batch, scale: Float[Tensor, "t width u"]) -> Float[Tensor, "t u width"]:
+        return scale
+
+def Plain() -> nn.Linear:
+    return nn.Linear(2, 2)
+"""
+
+
+def test_sizes_are_tried_until_forward_takes_them(qten_gen: Command) -> None:
+    (qten_gen.folder / "patches.py").write_text(PATCHES, encoding="utf-8")
+    done = qten_gen("inspect", "patches:Patches", "--run")
+    assert done.status == 0
+    assert "\nrun with x: Float[28, 3, 44, 52]\n" in done.out
+
+
+PATCHES = """
+from jaxtyping import Float
+from torch import Tensor, nn
+
+class Patches(nn.Module):
+    def forward(self, x: Float[Tensor, "b 3 h w"]) -> Float[Tensor, "b 3 h//4 w"]:
+        return x.unflatten(2, (-1, 4))[..., 0, :]
+"""
+
+
+def test_names_that_have_one_size_by_chance_are_said(qten_gen: Command) -> None:
+    done = qten_gen(
+        "inspect", f"{SAMPLES}:Net", "--config", "width=8", "--run", "Batch(tokens=Int[4,4], batch_size=[4])"
+    )
+    assert done.status == 0
+    assert done.out.endswith(
+        "b, heads, t are all 4: where they are swapped, shapes hold as well; run it with other sizes\n"
+    )

@@ -20,7 +20,7 @@ class Dispatch(NamedTuple):
     forward: Callable[..., Any] | None = None
     call: Callable[..., Any] | None = None
     fallback: Callable[..., Any] | None = None
-    """What `forward` runs where there is no handler."""
+    """The function that `forward` runs where there is no handler."""
 
 
 class HandlerTables:
@@ -29,7 +29,7 @@ class HandlerTables:
     # `typing.get_type_hints` evaluates what stands outside of this block, and finds no name that is imported for checkers.
     if TYPE_CHECKING:
         _handlers: ClassVar[dict[type, Registration]]
-        """What was registered on this very class."""
+        """The handlers registered on this very class."""
         _table: ClassVar[dict[type, Handler]]
         """The handler for each type that is registered on this class or a base: that of the nearest base."""
         _find_open: ClassVar[FindType | None]

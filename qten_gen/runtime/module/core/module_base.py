@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from torch import nn
 
 if TYPE_CHECKING:
-    from ...declaring.arithmetic import Derived
     from ...declaring.children import Submodule
+    from ...declaring.derived_values import Derived
     from ...declaring.fields import Default
     from ...declaring.parameters import Buffer, Parameter
     from ...declaring.virtual_fields import Virtual
@@ -30,7 +30,7 @@ class ModuleBase(nn.Module):
     _config: ClassVar[tuple[str, ...]] = ()
     """Names of the fields that are constructor arguments. Written by generated code."""
     _aliases: ClassVar[dict[str, str]] = {}
-    """Those among them whose arguments have other names, each with that of its argument. Written when a class is made."""
+    """Config fields whose arguments have other names, each with the name of its argument. Written when a class is made."""
     _tied: ClassVar[dict[str, str]] = {}
     """Parameters that are tied, each with the path of the parameter that it shares. Written when a class is made."""
     _groups: ClassVar[dict[str, str]] = {}

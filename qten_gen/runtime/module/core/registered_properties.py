@@ -16,7 +16,7 @@ from torch import nn
 from torch.nn import Module
 
 of_torch = Module.__getattr__
-"""What `nn.Module.__getattr__` is while nothing is traced."""
+"""`nn.Module.__getattr__` while nothing is traced."""
 
 
 class RegisteredProperty(property):

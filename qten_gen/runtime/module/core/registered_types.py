@@ -100,7 +100,7 @@ class _Finder:
 
 
 class _Found:
-    """What stands for a registered type in the table of `singledispatch`, which is made for functions."""
+    """A stand-in for a registered type in the table of `singledispatch`, which is made for functions."""
 
     __slots__ = ("type",)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from .entries import ModuleEntry
+from .model_tree import ModuleEntry
 
 C = TypeVar("C", bound=Hashable)
 """What is known of a call of a module."""

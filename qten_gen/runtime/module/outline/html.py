@@ -10,9 +10,9 @@ from ...showing.fragment import Folded as Unfolding
 from ...showing.fragment import Room, Row, fragment, heading, lines, table
 from ...showing.numbers import count, memory, of_noun
 from ...showing.values import text_of
-from .entries import ModuleEntry, TensorEntry
 from .folding import Folded, fold, is_list_of_one
 from .labels import module_label, tensor_note, tensor_sizes
+from .model_tree import ModuleEntry, TensorEntry
 from .walking import contents_of
 
 _COLUMNS = ("tensor", "shape", "dtype", "device", "parameters", "memory")
@@ -37,7 +37,7 @@ def as_html(module: nn.Module) -> str:
 
 
 def _facts(entry: ModuleEntry, module: nn.Module) -> list[str]:
-    """What is to be said of a module as a whole."""
+    """Facts about a module as a whole."""
     tensors = [*entry.all_tensors()]
     found = [of_noun(entry.parameters, "parameter"), memory(entry.bytes)]
     for kinds in ({one.dtype for one in tensors}, {one.device for one in tensors}):
@@ -82,5 +82,5 @@ def _line(node: Node, root: nn.Module) -> Row | Unfolding:
 
 
 def _arguments(module: nn.Module) -> str:
-    """What `repr` says of a module itself: most often the arguments of its constructor."""
+    """A module's own part of its `repr`: most often the arguments of its constructor."""
     return text_of(module.extra_repr)

@@ -6,8 +6,8 @@ from collections.abc import Hashable
 from typing import TypeVar
 
 from ...showing.numbers import TIMES, sizes
-from .entries import TensorEntry
 from .folding import Folded
+from .model_tree import TensorEntry
 
 C = TypeVar("C", bound=Hashable)
 

@@ -10,7 +10,7 @@ from torch.nn.parameter import is_lazy
 from ....common.naming import REFERENCE
 from ...showing.tensor_memory import bytes_of, dtype_name, storage_key, storage_of
 from ..core.module_base import ModuleBase
-from .entries import ModuleEntry, TensorEntry, TensorKind
+from .model_tree import ModuleEntry, TensorEntry, TensorKind
 
 
 def contents_of(model: nn.Module) -> ModuleEntry:

@@ -1,4 +1,4 @@
-"""What constructors take beside the fields; defaults of fields; and objects made through the generated constructor."""
+"""What constructors take beside the fields; devices; defaults of fields; and objects made by the generated constructor."""
 
 from __future__ import annotations
 
@@ -34,6 +34,11 @@ def as_device(value: DeviceSpec) -> torch.device:
     if found == _CPU or found.index is not None or found.type == "meta":
         return found
     return torch.empty(0, device=found).device
+
+
+def move_without_waiting(tensor: Tensor, device: torch.device) -> Tensor:
+    """A tensor on a device, to which it may still be copied."""
+    return tensor.to(device, non_blocking=True)
 
 
 Device = torch.device | None

@@ -137,7 +137,7 @@ def lock(self: Stored) -> None:
 
 
 def owners_of(self: Stored) -> list[Stored]:
-    """The objects whose lock keeps this one locked. Those that are gone keep nothing."""
+    """The objects whose lock keeps this one locked. An object that is gone keeps nothing locked."""
     owners = [root() for root in self._lock.roots] if self._lock is not None else []
     return [owner for owner in owners if owner is not None]
 

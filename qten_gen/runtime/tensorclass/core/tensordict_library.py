@@ -104,7 +104,7 @@ def _is_plain(entries: Any, name: str) -> bool:
 
 
 def made_classes_in(kind: type) -> dict[str, type]:
-    """The fields of a class of tensordict's that hold objects of others, with their classes. Those that may be None too."""
+    """The fields of a class of tensordict's that hold objects of others, optional ones too, with their classes."""
     try:
         hints = get_type_hints(kind)
     except Exception:  # whatever looking up a name of the user's may raise; tensordict does without such types too

@@ -10,13 +10,13 @@ from torch import Size
 from ..core.contents import nested_class
 from ..core.stored import Stored
 from .annotated_shapes import shaped
-from .collections import held
-from .containers import tensor_dict, tensor_list
+from .dicts_and_lists import tensor_dict, tensor_list
 from .nested import nested
 from .number import NumberKind, number
 from .per_item import per_item
 from .static import cast_static
 from .tensor import tensor
+from .tensordict_fields import held
 from .unbatched import unbatched
 
 if TYPE_CHECKING:

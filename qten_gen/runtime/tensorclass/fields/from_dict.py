@@ -16,6 +16,7 @@ from ..core.names import NamesLike
 from ..core.sizes import BatchSize
 from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
+from ..core.tensor_shapes import common_leading
 from ..core.tensordict_library import collection_class, is_tensordict, library, made_of
 
 T = TypeVar("T", bound=Stored)
@@ -109,11 +110,7 @@ def _entries_of(made: ModuleType, values: Mapping[str, object], batch_size: Size
 def _shared_dimensions(cls: type[Stored], values: Mapping[str, object]) -> Size:
     """The longest shape that the shapes of all tensors start with that the batch carries; none where there are no tensors."""
     shapes = list(_shapes(cls, values))
-    size = shapes[0] if shapes else Size()
-    for shape in shapes:
-        while shape[: len(size)] != size:
-            size = size[:-1]
-    return size
+    return common_leading(shapes) if shapes else Size()
 
 
 def _shapes(cls: type[Stored], values: Mapping[str, object]) -> Iterator[Size]:
@@ -136,7 +133,7 @@ def _shapes(cls: type[Stored], values: Mapping[str, object]) -> Iterator[Size]:
 
 
 def _shapes_in_dict(value: object) -> Iterator[Size]:
-    """The shapes of what a dict holds that becomes a TensorDict, dicts in it included."""
+    """The shapes of the values of a dict that becomes a TensorDict, dicts in it included."""
     for part in cast("dict[str, object]", value).values() if isinstance(value, dict) else ():
         if isinstance(part, Tensor):
             yield part.shape

@@ -65,7 +65,7 @@ def _carried(value: object, depth: int) -> object | None:
 
 
 def _parts(value: object) -> Collection[object] | None:
-    """What a container of Python holds, what an array of objects does, or the values of a dataclass; None of any other object."""
+    """The items of a container of Python or of an array of objects, or the values of a dataclass; None for any other object."""
     if isinstance(value, dict):
         return [*value, *value.values()]
     if isinstance(value, (list, tuple, set, frozenset, deque)):

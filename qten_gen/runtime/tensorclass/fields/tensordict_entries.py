@@ -24,7 +24,7 @@ from .tensor import tensor
 
 
 class Layout(NamedTuple):
-    """What the keys of a TensorDict lead to. The class of its entries is made for it."""
+    """The kinds of values under the keys of a TensorDict. The class of its entries is made for it."""
 
     kind: type
     """`TensorDict`, or a class that tensordict made."""
@@ -35,7 +35,7 @@ class Layout(NamedTuple):
     static: tuple[str, ...]
     """The keys of Python values."""
     per_item: tuple[str, ...]
-    """Those of them that have one for each item."""
+    """The keys of Python values that have one for each item."""
 
 
 class Entries(Stored):
@@ -49,7 +49,7 @@ class Entries(Stored):
 
     _td_layout: ClassVar[Layout]
     _td_carried: tuple[Any, ...]
-    """What the keys lead to, Python values left out; entries in place of TensorDicts."""
+    """The values under the keys, Python values left out; entries in place of TensorDicts."""
     _td_static: tuple[Any, ...]
     _td_origin: Any
     """The TensorDict; None for the result of an operation, until it is stored in a field."""
@@ -131,7 +131,7 @@ class Entries(Stored):
         return object.__new__(type(self))._assign(values, static, batch_size, device)
 
     def _named(self, made: Entries) -> Entries:
-        """What was made of these entries without moving a dimension, with their names."""
+        """A result in which no dimension was moved, with the names of these entries."""
         made._td_names = self._td_names
         return made
 

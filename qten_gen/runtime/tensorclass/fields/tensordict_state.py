@@ -33,7 +33,7 @@ def set_device(value: Any, device: torch.device | None) -> None:
 
 
 def lock_of(value: Any) -> Lock | None:
-    """What keeps a TensorDict locked, where an object of ours does."""
+    """The lock of a TensorDict, where an object of ours holds it."""
     return None if is_compiling() or not value.is_locked else _LOCKS.get(value)
 
 

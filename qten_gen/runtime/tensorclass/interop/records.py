@@ -96,7 +96,7 @@ def _from_record(
     device: DeviceLike,
     batch_dims: int | None,
 ) -> T:
-    """What both kinds of records share: the batch size is given or found, not both, and the rest is `from_dict`."""
+    """Construct from a record of either kind: the batch size is given or found, not both, and the rest is `from_dict`."""
     if batch_size is not None and (auto_batch_size or batch_dims is not None):
         given = "auto_batch_size" if batch_dims is None else "batch_dims"
         raise ValueError(f"{where}: expected batch_size or {given}, got both")

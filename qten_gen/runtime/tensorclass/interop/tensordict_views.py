@@ -63,7 +63,7 @@ def _view(
 
 
 class _Mapping(MutableMapping[str, object]):
-    """What both mappings are: one that is copied as a plain dict."""
+    """Base of both mappings: a copy of them is a plain dict."""
 
     def copy(self) -> dict[str, object]:
         return {**self}
@@ -136,7 +136,7 @@ class _Fields(_Mapping):
         return [*found, *self._beside.items()]
 
     def _entry(self, key: str, value: object) -> object:
-        """What the TensorDict holds for a field: the same as long as the field has the same value."""
+        """The entry of a field in the TensorDict: the same object as long as the field has the same value."""
         if key not in self._owner._static and isinstance(value, Tensor) and key not in self._owner._unbatched:
             return carried(value)
         value = collection(value)
@@ -146,7 +146,7 @@ class _Fields(_Mapping):
         return known[1]
 
     def _wrapped(self, key: str, value: object) -> object:
-        """What stands in a TensorDict for a value that is not one of its own."""
+        """The form in which a TensorDict holds a value that is not one of its own."""
         owner, made = self._owner, self._made
         if isinstance(value, PerItem):
             return stacked(made, value)

@@ -16,11 +16,11 @@ from ..core.contents import contents, nested_class, tensors_of
 from ..core.errors import describe, suggestion
 from ..core.stored import Stored
 from ..core.tensordict_library import bare, carried, is_tensordict
-from ..fields.collections import dense
 from ..fields.nested import register_conversion
 from ..fields.per_item import PerItem
 from ..fields.static import shared_value
 from ..fields.tensordict_entries import collection, stacked
+from ..fields.tensordict_fields import dense
 
 if TYPE_CHECKING:
     from tensordict import TensorDict, TensorDictBase
@@ -148,7 +148,7 @@ def field_value(cls: type[Stored], name: str, entry: Any, batch_size: Size, safe
 
 
 def _declared(cls: type[Stored]) -> dict[str, FieldSummary]:
-    """What the class declares about each field."""
+    """The class's fields by name, as declared."""
     return {field.name: field for field in cls._declared_as.fields}
 
 

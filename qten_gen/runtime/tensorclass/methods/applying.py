@@ -18,7 +18,7 @@ from ..core.names import NamesLike, set_names
 from ..core.names import names as as_names
 from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
-from ..fields import containers, per_item
+from ..fields import dicts_and_lists, per_item
 from ..fields.tensor import tensor as tensor_field
 from ..fields.unbatched import unbatched as unbatched_field
 from .inplace import copy_
@@ -113,7 +113,7 @@ def apply(
 
 
 def _finished(self: T, out: T, batch_size: int | Sequence[int] | None, device: DeviceSpec | None) -> T:
-    """What `apply` made, with the batch size and the device of the result."""
+    """The result of `apply` with its batch size and device."""
     size = self._batch_size if batch_size is None else as_batch_size(batch_size)
     wanted = self._device if device is None else as_device(device)
     if size == self._batch_size and _fits(out, wanted, len(self._leaves())):
@@ -211,7 +211,7 @@ def named_apply(
 
 
 def _with_options(self: T, out: T, names: NamesLike, inplace: bool, propagate_lock: bool) -> T:
-    """What `apply` made, named, written back or locked."""
+    """The result of `apply`, named, written back or locked."""
     if names is None and not inplace and not propagate_lock:
         return out
     if names is not None:
@@ -261,13 +261,13 @@ def _fits(out: Stored, device: torch.device | None, count: int | None = None) ->
 
 
 def _checked(self: T, out: T, batch_size: torch.Size, device: torch.device | None) -> T:
-    """What `apply` made, with every field checked as on construction."""
+    """The result of `apply`, with every field checked as on construction."""
     fitted: list[object] = []
     values, static = out._field_values()
     for name, before, value in zip(tensor_and_nested(self), self._field_values()[0], values, strict=True):
         if isinstance(value, (dict, list)):
             size = None if name in self._unbatched else batch_size
-            check = containers.tensor_dict if isinstance(value, dict) else containers.tensor_list
+            check = dicts_and_lists.tensor_dict if isinstance(value, dict) else dicts_and_lists.tensor_list
             fitted.append(check(self, name, value, size, device))
         elif name in self._unbatched and value is not None:
             fitted.append(unbatched_field(self, name, value, device))

@@ -61,7 +61,7 @@ def _stacked(name: str, objects: Sequence[Stored]) -> Row:
 
 
 def _facts(self: Stored) -> list[str]:
-    """What is to be said of an object as a whole."""
+    """Facts about an object as a whole."""
     found = [f"batch_size {sizes(self._batch_size)}"]
     if self._names is not None:
         found.append(f"names {sizes(self._names)}")
@@ -86,7 +86,7 @@ def _fields(self: Stored, room: Room) -> Iterator[str]:
 
 
 def _note(self: Stored, name: str) -> str:
-    """What the declaration says of a field that its tensor does not show."""
+    """Facts of the declaration that the tensor of a field does not show."""
     if name in self._shapes:
         dtype, dims = self._shapes[name]
         return f'{dtype} "{dims}"' if dtype else f'"{dims}"'

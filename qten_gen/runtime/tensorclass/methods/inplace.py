@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Never, TypeVar, cast, overload
 
-import torch
 from torch import Tensor
 
 from ....common.naming import storage
+from ..core.construction import move_without_waiting
 from ..core.contents import contents, nested_value, tensor_and_nested
 from ..core.errors import describe, label
 from ..core.indices import Index, PlainIndex
@@ -27,7 +27,7 @@ from .indexing import plain_index
 T = TypeVar("T", bound=Stored)
 
 Several = dict[str, Tensor] | list[Tensor]
-"""What a field holds that has several tensors."""
+"""The value of a field with several tensors."""
 
 
 @reports_missing("value")
@@ -259,13 +259,9 @@ def copy_at_(self: T, source: T, index: Index, non_blocking: bool = False, **ref
     if refused or source is MISSING or index is MISSING:
         raise unexpected(self, "copy_at_", refused, source=source, index=index)
     if non_blocking and self._device is not None and type(source) is type(self):
-        source = source._map_with(_move_without_waiting, self._device, self._device)
+        source = source._map_with(move_without_waiting, self._device, self._device)
     setitem(self, index, source)
     return self
-
-
-def _move_without_waiting(tensor: Tensor, device: torch.device) -> Tensor:
-    return tensor.to(device, non_blocking=True)
 
 
 def write(owner: Stored, name: str, value: object, non_blocking: bool) -> None:
@@ -301,7 +297,7 @@ def _write_items(where: str, target: Tensor, plain: PlainIndex, value: object, n
     if not (isinstance(value, Tensor) or is_number(value)):
         raise TypeError(f"{where}: expected a Tensor or a number, got {describe(value)}")
     if non_blocking and isinstance(value, Tensor) and value.dim():
-        value = _move_without_waiting(value, target.device)
+        value = move_without_waiting(value, target.device)
     try:
         target[plain] = value if isinstance(value, Tensor) else written(value)
     except RuntimeError as error:
@@ -329,7 +325,7 @@ def _matched(where: str, target: Several, value: object) -> Iterator[tuple[str, 
 
 
 def _target(owner: Stored, name: str) -> Tensor | Several | Stored:
-    """What a field holds, to be written into."""
+    """The value of a field, to be written into."""
     refuse_if_frozen(owner, "write to the tensors of")
     if name in owner._static:
         raise TypeError(f"{label(owner, name)} is not a tensor and cannot be written in place; use .set")

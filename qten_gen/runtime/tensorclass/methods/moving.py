@@ -9,7 +9,7 @@ from torch import Tensor
 from torch import dtype as Dtype
 
 from ..core import late
-from ..core.construction import DeviceSpec, as_device
+from ..core.construction import DeviceSpec, as_device, move_without_waiting
 from ..core.contents import shallow_copy
 from ..core.locks import refuse_if_locked
 from ..core.sizes import batch_size as as_batch_size
@@ -154,11 +154,7 @@ def _moved(self: T, device: DeviceSpec, non_blocking: bool) -> T:
     found = as_device(device)
     if found == self._device:
         return shallow_copy(self)
-    return self._map_with(_move_without_waiting if non_blocking else Tensor.to, found, found)
-
-
-def _move_without_waiting(tensor: Tensor, device: torch.device) -> Tensor:
-    return tensor.to(device, non_blocking=True)
+    return self._map_with(move_without_waiting if non_blocking else Tensor.to, found, found)
 
 
 def _cast(self: T, dtype: torch.dtype) -> T:

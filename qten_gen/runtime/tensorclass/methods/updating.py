@@ -112,7 +112,7 @@ def update(
 def _assignments(
     self: Stored, values: Iterable[tuple[Key, object]], before: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], Stored, str, object]]:
-    """What `update` sets: the names that lead there, the object and its field, and the value. A mapping may be of several."""
+    """The assignments of `update`: the path of names, the object and its field, and the value. A mapping gives several."""
     for key, value in values:
         owner, name = keys.field_to_set(self, key)
         path = (*before, key) if isinstance(key, str) else (*before, *key)
@@ -164,7 +164,7 @@ def replace(self: T, values: Mapping[str, object] | T | None = None, /, **change
 
 
 def _by_name(self: Stored, values: Mapping[str, object] | Stored) -> dict[str, object]:
-    """What `replace` gets as one argument, by the names of fields."""
+    """The one argument of `replace` as a dict by the names of fields."""
     given = contents(values) if isinstance(values, type(self)) else values
     if not isinstance(given, Mapping):
         raise TypeError(

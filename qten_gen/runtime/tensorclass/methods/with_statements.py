@@ -69,7 +69,7 @@ def leave(
 
 
 def _write_back_later(self: Stored) -> End | None:
-    """What ends the `with` statement of an object that another one was made into; None for other objects."""
+    """The function that ends the `with` statement of a view, which writes it back; None for other objects."""
     viewed = getattr(self, "_viewed", None)
     if viewed is None:
         return None
@@ -104,7 +104,7 @@ def _inverse(order: list[int]) -> list[int]:
 
 
 def _held(self: Stored, source: Stored) -> _Held:
-    """What the fields hold as the block begins: what the source gets in the meantime is not taken for a change of the block."""
+    """The values of the fields as the block begins: a change of the source in the meantime is no change of the block."""
     beside = contents(source)
     held: _Held = {}
     for name, value in contents(self).items():

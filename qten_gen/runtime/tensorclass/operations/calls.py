@@ -82,7 +82,7 @@ def among(name: str, function: Function, operands: Sequence[object], *settings: 
 
 
 def among_operands(method: Function, function: Function, name: str, operands: tuple[str, ...]) -> Function:
-    """What a torch function of several operands calls: the method where the first is an object, else the function itself."""
+    """The handler of a torch function of several operands: the method where the first is an object, else the function itself."""
 
     def handler(*args: object, **options: object) -> object:
         found, settings, left = operands_of(name, operands, args, options)

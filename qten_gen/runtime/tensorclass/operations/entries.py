@@ -1,4 +1,4 @@
-"""What an entry of the table of operations says."""
+"""The entries of the table of operations."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Operation(NamedTuple):
     """Functions of torch that do the same when they are given an object."""
 
     handler: Function | None = None
-    """What those call, where it is not the method."""
+    """The function that those call, where it is not the method."""
 
     in_place: Function | None = None
     """The twin that changes the object: `name_`, or `__iadd__` for `__add__`."""
@@ -60,7 +60,7 @@ class Operation(NamedTuple):
 
     @property
     def in_place_name(self) -> str:
-        """What the twin is called."""
+        """The name of the twin."""
         return f"__i{self.name[2:]}" if self.name.startswith("__") else f"{self.name}_"
 
     @property
@@ -75,7 +75,7 @@ class Group(NamedTuple):
 
     title: str
     text: str
-    """What is common to them: what is applied to what, and which operands there are."""
+    """The common documentation: which operands there are, and how the operations apply to them."""
     operations: tuple[Operation, ...]
     raises: tuple[str, ...] = ()
     """The errors that they have in common: `IndexError: there is no such batch dimension`."""

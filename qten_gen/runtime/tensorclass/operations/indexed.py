@@ -85,7 +85,7 @@ def column_stack(tensors: Sequence[T]) -> T:
 
 
 def broadcast_tensors(*tensors: Stored) -> tuple[Stored, ...]:
-    """Objects of one batch size, that which theirs broadcast to."""
+    """The objects expanded to the batch size that theirs broadcast to."""
     for item in tensors:
         if not isinstance(item, Stored):
             raise TypeError(

@@ -172,7 +172,7 @@ def multiplied_in_place(function: Function, name: str) -> Function:
 
 
 def either_side(method: Function, function: Function, name: str) -> Function:
-    """What a binary torch function calls: the method of the left operand or, where that is a tensor, of the right one."""
+    """The handler of a binary torch function: the method of the left operand or, where that is a tensor, of the right one."""
     swapped = reflected(function)
 
     def handler(input: Any, other: Any, **options: Any) -> Any:

@@ -23,7 +23,7 @@ Item = TypeVar("Item")
 
 
 class MinAndMax(NamedTuple, Generic[Item]):
-    """What `torch.aminmax` gives: the smallest and the largest numbers."""
+    """The result of `torch.aminmax`: the smallest and the largest numbers."""
 
     min: Item
     max: Item

@@ -193,7 +193,7 @@ def _extremum(name: str, doc: str, pair: Function, value: Function) -> Operation
 
 @items_become("reduced")
 def pair_of(tensor: Tensor, argument: tuple[Function, tuple[Any, ...]]) -> tuple[Tensor, Tensor]:
-    """What a function gives that gives two tensors."""
+    """Two tensors, from a function that gives two."""
     function, arguments = argument
     first, second = function(tensor, *arguments)
     return first, second

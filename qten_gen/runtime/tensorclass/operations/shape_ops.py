@@ -1,4 +1,4 @@
-"""Batch dimensions in another order, turned, repeated, padded. Those that a field has beyond them stay as they are."""
+"""Batch dimensions in another order, turned, repeated, padded. The dimensions of a field beyond the batch stay as they are."""
 
 from __future__ import annotations
 

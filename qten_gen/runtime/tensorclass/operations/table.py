@@ -83,7 +83,7 @@ for _group in GROUPS:
 
 
 def methods() -> dict[str, Function]:
-    """What TensorClass has as methods, by name: the methods of the table and their twins in place."""
+    """The methods of the table and their twins in place, by name."""
     made: dict[str, Function] = {}
     for operation in OPERATIONS:
         if operation.is_method:
@@ -94,7 +94,7 @@ def methods() -> dict[str, Function]:
 
 
 def torch_functions() -> dict[Callable[..., object], Function]:
-    """What to call for the functions of torch, where one of their arguments is an object."""
+    """The handlers of the functions of torch, for calls with an object among the arguments."""
     made: dict[Callable[..., object], Function] = {}
     for operation in OPERATIONS:
         made |= dict.fromkeys(operation.torch_functions, operation.handler or _of_input(operation.method))

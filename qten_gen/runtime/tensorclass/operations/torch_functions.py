@@ -49,7 +49,7 @@ INSTEAD: dict[str, str] = {
 
 
 def advice(name: str) -> str:
-    """What to write instead of a function: `torch.nn.functional.pad`, `torch.Tensor.add_`."""
+    """Advice about a function: `torch.nn.functional.pad`, `torch.Tensor.add_`."""
     short = name.rpartition(".")[2]
     if short in INSTEAD:
         return INSTEAD[short]
@@ -59,7 +59,7 @@ def advice(name: str) -> str:
 
 
 def _name(function: Callable[..., object]) -> str:
-    """What a function is called in a message: `torch.sort`."""
+    """The name of a function in messages: `torch.sort`."""
     name = getattr(function, "__name__", function)
     if name == "wrapped" and isinstance(function, FunctionType):
         # While torch 2.14 and later trace a graph, `Tensor.__rsub__` and its like have the name of their decorator's function.

@@ -29,7 +29,7 @@ def _named(names: str, *operands: str) -> tuple[Operation, ...]:
 
 
 def _functions(name: str) -> tuple[Function, ...]:
-    """What `torch.nn.functional`, `torch` and `torch.special` call so: the first is applied, the others mean the same."""
+    """The functions of a name in `nn.functional`, `torch` and `torch.special`: the first is applied, the others mean the same."""
     found: list[Function] = [getattr(home, name) for home in (functional, torch, special) if hasattr(home, name)]
     return tuple(dict.fromkeys([*found, *_ALSO.get(name, ())]))
 

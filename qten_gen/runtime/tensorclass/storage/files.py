@@ -216,7 +216,7 @@ def _write(descriptor: int, tensor: Tensor) -> None:
 
 
 def absolute(path: str | os.PathLike[str]) -> str:
-    """The absolute path of what a user names.
+    """The absolute path of a file or folder that a user names.
 
     Raises:
         TypeError: it is bytes, or not a path.
@@ -271,7 +271,7 @@ def check_folder(path: str, where: str) -> None:
 
 
 def names_in(folder: str) -> set[str]:
-    """What is in a folder; nothing where there is none."""
+    """The names in a folder; none where there is no folder."""
     try:
         return set(os.listdir(folder))
     except (FileNotFoundError, NotADirectoryError):

@@ -50,7 +50,7 @@ def _locked(folder: str) -> int:
 
 
 def _descriptor(folder: str) -> tuple[int, str]:
-    """What is locked of a folder, open, and its path."""
+    """The file that is locked for a folder, open, and its path."""
     if os.name == "posix":
         descriptor = os.open(folder, os.O_RDONLY | _CLOSED_BY_EXEC)
         if _lock(descriptor) is None:

@@ -78,7 +78,7 @@ def decode(value: Json, where: str, enum: FindEnum = no_enum, *, allow_pickle: b
 
 
 def hint_of(cls: type[Stored], name: str) -> object:
-    """What a field is annotated with; None where that cannot be found out."""
+    """The evaluated annotation of a field; None where that cannot be found out."""
     try:
         return cast("object", typing.get_type_hints(cls)[name])
     except (NameError, KeyError, TypeError, AttributeError):

@@ -37,7 +37,7 @@ class Incoming:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What an object gets where more changes than the elements of its tensors."""
+    """The new content of an object where more changes than the elements of its tensors."""
 
     owner: Stored
     values: dict[str, object]
@@ -209,7 +209,7 @@ def _names(self: Stored, level: Level, batch_size: Size, plan: Plan) -> tuple[st
 def _value(
     value: object, key: str, where: str, incoming: Incoming, plan: Plan, size: Size | None, resized: bool
 ) -> object:
-    """What a field has afterwards: its own value, into which something is copied, or another."""
+    """The value of a field afterwards: its own, into which something is copied, or another."""
     if isinstance(value, Tensor):
         return _tensor(value, key, where, incoming, plan, size, resized)
     if isinstance(value, dict):

@@ -69,7 +69,7 @@ class FilePart(NamedTuple):
 
 
 class State(TypedDict):
-    """What a pickle holds. Fields by name: one that was added since, and has a default, need not be there."""
+    """The state in a pickle. Fields by name: one that was added since, and has a default, need not be there."""
 
     fields: dict[str, object]
     batch_size: Size | tuple[int, ...]
@@ -77,7 +77,7 @@ class State(TypedDict):
     names: NotRequired[Names]
     """Only where a batch dimension has a name."""
     declared: NotRequired[str]
-    """What the class declared; where it is the same, everything fits."""
+    """The fingerprint of the class; where it is the same, everything fits."""
     attributes: NotRequired[dict[str, object]]
     """Only where the object has attributes that are no fields."""
     lock: NotRequired[bool]
@@ -103,7 +103,7 @@ def reduce(self: T) -> Reduced[T]:
 
 
 def _fields(self: Stored) -> dict[str, object]:
-    """What the fields hold, TensorDicts as they are."""
+    """The values of the fields, TensorDicts as they are."""
     return {name: collection(bare(value)) for name, value in contents(self).items()}
 
 
@@ -167,7 +167,7 @@ def reduce_ex(self: Stored, protocol: SupportsIndex) -> str | tuple[Any, ...]:
 
 
 def _reduced(self: T, state: State) -> Reduced[T]:
-    """What pickle stores for an object: its class and a state of plain values."""
+    """The form in which pickle stores an object: its class and a state of plain values."""
     for name in self._per_item:
         # Plain lists: whoever loads the pickle safely has the class of the object on the list, and no other.
         value = cast("PerItem[object] | None", state["fields"][name])
@@ -274,7 +274,7 @@ def restore(self: Stored, state: State) -> None:
 
 
 def _declared(self: Stored) -> str:
-    """What the fields of a class are, in short."""
+    """The fingerprint of the fields of a class."""
     found: str = type(self)._fingerprint  # type: ignore[attr-defined] # every generated class has one
     return found
 
@@ -334,7 +334,7 @@ def reduce_for_processes(self: T) -> Reduced[T]:
 
 
 def _sent(value: object) -> object:
-    """What is sent of a value: of a tensor in a file, which part it is."""
+    """The form in which a value is sent: a tensor in a file as its part of the file."""
     if not _has_storage(value) or files.file_of(value) is None:
         return value
     # Torch cannot share the memory of a file whose name it has not got.

@@ -65,7 +65,7 @@ class Level(NamedTuple):
 
 
 Entry: TypeAlias = TensorEntry | StaticEntry | Level | None
-"""What there is for a key. None is a field without a value."""
+"""The entry of a key. None is a field without a value."""
 
 
 class Metadata(NamedTuple):

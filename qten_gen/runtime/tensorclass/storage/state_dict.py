@@ -25,7 +25,7 @@ NestedState: TypeAlias = OrderedDict[str, "Tensor | NestedState"]
 """A state dict in which an object is a state dict."""
 
 Level: TypeAlias = dict[str, Any]
-"""What `_metadata` has for one object."""
+"""The entry of `_metadata` for one object."""
 
 _SAFE = (bool, int, float, str, bytes, torch.dtype, torch.device, torch.Size)
 """Types that a safe `torch.load` reads."""

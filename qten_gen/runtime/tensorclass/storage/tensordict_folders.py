@@ -32,7 +32,7 @@ _DEEPEST: Final = 100
 
 
 def render(level: Level, *, readable: bool) -> dict[str, Json]:
-    """What tensordict reads of a level; while files are replaced, something that it refuses."""
+    """The metadata of a level as tensordict reads it; while files are replaced, metadata that it refuses."""
     made: dict[str, Json] = {}
     if readable:
         for key, entry in level.entries.items():
@@ -54,7 +54,7 @@ def render(level: Level, *, readable: bool) -> dict[str, Json]:
 
 
 def render_value(value: Json) -> dict[str, Json]:
-    """What tensordict reads of a static value, in a folder of its own."""
+    """The metadata of a static value as tensordict reads it, in a folder of its own."""
     kind = "<class 'tensordict.tensorclass.NonTensorData'>"
     return {"_type": kind, "data": value, "_metadata": None, "_is_non_tensor": True}
 
@@ -116,7 +116,7 @@ def _tensorclass(
 
 
 def _collection(folder: str, below: str, key: str, depth: int, allow_pickle: bool) -> Entry:
-    """What lies in a folder of its own: a value, or another level."""
+    """The entry of a folder: a value, or another level."""
     if not _is_folder(folder):
         raise StorageError(f"{key}: expected a folder at {folder}, got none, a file or a link")
     metadata = metadata_files.read(folder)

@@ -52,7 +52,7 @@ class _Work(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """What is in the folders of an object before it is saved there.
+    """The content of the folders of an object before it is saved there.
 
     Attributes:
         pending: Whether there is metadata, so that somebody may read while the new object takes the place of another.
@@ -112,7 +112,7 @@ def _values(folder: str, level: Level) -> Iterator[tuple[str, StaticEntry]]:
 
 
 def _look(levels: list[tuple[str, Level]]) -> _Found:
-    """What stands in the folders that are written to."""
+    """Look into the folders that are written to."""
     pending = more = False
     left: list[str] = []
     for folder, level in levels:
@@ -128,7 +128,7 @@ def _look(levels: list[tuple[str, Level]]) -> _Found:
 
 
 def _names(level: Level) -> set[str]:
-    """What a folder has in it once a level is saved there."""
+    """The names in a folder once a level is saved there."""
     found = {METADATA}
     for entry in level.entries.values():
         if isinstance(entry, TensorEntry):
@@ -188,7 +188,7 @@ def _write_metadata(folder: str, level: Level, work: _Work, *, pending: bool) ->
 
 
 def _write_values(work: _Work) -> None:
-    """The static values once more, where tensordict looks for them. Those that are there already stay."""
+    """The static values once more, where tensordict looks for them. Values that are there already stay."""
     for folder, level in work.levels:
         for inside, entry in _values(folder, level):
             new = files.make_folder(inside)

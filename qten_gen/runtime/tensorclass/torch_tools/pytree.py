@@ -12,9 +12,10 @@ from torch._C._functorch import maybe_current_level
 from torch.compiler import is_dynamo_compiling
 from torch.utils import _pytree
 
+from ..core import late
 from ..core.contents import tensor_and_nested
 from ..core.stored import Stored
-from .layouts import Hidden, Layout, apart, dims_of, hidden_in, is_alone, layout_of, shape_of
+from .layouts import Layout, apart, dims_of, hidden_in, is_alone, layout_of, shape_of
 
 T = TypeVar("T", bound=Stored)
 
@@ -34,10 +35,8 @@ def register_entries() -> None:
 
 
 def _register_entries(cls: type[Stored]) -> None:
-    from .uncommon_trees import flatten_some
-
     names = tensor_and_nested(cls)
-    _register(cls, partial(flatten_some, names), partial(_unflatten, cls, names))
+    _register(cls, partial(late.torch_tools__uncommon_trees.flatten_some, names), partial(_unflatten, cls, names))
 
 
 def register_unfilled(cls: type[Stored]) -> None:
@@ -57,21 +56,9 @@ def _register(cls: type[T], flatten: Flatten, unflatten: Callable[[Iterable[Any]
         unflatten,
         flatten_with_keys_fn=partial(_flatten_keyed, flatten),
         serialized_type_name=f"{cls.__module__}.{cls.__qualname__}",
-        to_dumpable_context=partial(_dumped, cls),
-        from_dumpable_context=_loaded,
+        to_dumpable_context=lambda layout: late.torch_tools__tree_specs.dumped(cls, layout),
+        from_dumpable_context=lambda text: late.torch_tools__tree_specs.loaded(text),
     )
-
-
-def _dumped(cls: type[Stored], layout: Layout) -> dict[str, object]:
-    from .tree_specs import dumped
-
-    return dumped(cls, layout)
-
-
-def _loaded(text: dict[str, Any]) -> Layout:
-    from .tree_specs import loaded
-
-    return loaded(text)
 
 
 def _both_ways(cls: type[T]) -> tuple[Flatten, Callable[[Iterable[Any], Layout], T]]:
@@ -79,9 +66,7 @@ def _both_ways(cls: type[T]) -> tuple[Flatten, Callable[[Iterable[Any], Layout],
     names = tensor_and_nested(cls)
     if names and not _is_special(cls):
         return _flattening(names), _unflattening(cls, names)
-    from .uncommon_trees import flatten_some
-
-    return partial(flatten_some, names), partial(_unflatten, cls, names)
+    return partial(late.torch_tools__uncommon_trees.flatten_some, names), partial(_unflatten, cls, names)
 
 
 def _is_special(cls: type[Stored]) -> bool:
@@ -156,7 +141,7 @@ def _unflattening(cls: type[T], names: tuple[str, ...]) -> Callable[[Iterable[An
         if batch_ndim < 0:
             return _unflatten(cls, names, found, layout)
         if hidden is not None:
-            _refuse_beyond(cls, hidden, before, first)
+            late.torch_tools__uncommon_trees.refuse_beyond(cls, hidden, before, first)
         out: T = object.__new__(cls)
         return out._fill(*found, *static, size, first.device if has_device else None)
 
@@ -170,25 +155,29 @@ def _unflatten(cls: type[T], names: tuple[str, ...], children: Iterable[Any], la
     if layout.alone is not None:
         batch_size, device = layout.alone
     else:
-        carried = _carried(cls, found, layout) if layout.unbatched else apart(found)
+        carried = late.torch_tools__uncommon_trees.carried(cls, found, layout) if layout.unbatched else apart(found)
         some_alone = any(is_alone(child) for child in found)
         if some_alone:
             carried = [child for child in carried if not is_alone(child)]
         batch_size = _common(carried, layout.event_ndim)
         if layout.hidden is not None and carried:
-            _refuse_beyond(cls, layout.hidden, layout.batch_ndim, carried[0])
+            late.torch_tools__uncommon_trees.refuse_beyond(cls, layout.hidden, layout.batch_ndim, carried[0])
         device = _device(carried[0]) if carried and layout.has_device else None
         if some_alone:
-            found = [_alone_in(batch_size, layout.batch_ndim, child) if is_alone(child) else child for child in found]
+            found = [
+                late.torch_tools__uncommon_trees.alone_in(batch_size, layout.batch_ndim, child)
+                if is_alone(child)
+                else child
+                for child in found
+            ]
     if len(found) < len(names):
         present = dict(zip(layout.names, found, strict=True))
         found = [present.get(name) for name in names]
     out._assign(found, _static(cls, layout, batch_size), batch_size, device)
     if layout.dimension_names is not None:
         if len(layout.dimension_names) != len(batch_size):
-            from .uncommon_trees import names_of  # vmap, and whoever else changes the dimensions of a tree
-
-            out._names = names_of(layout.dimension_names, found, layout.hidden)
+            # vmap, and whoever else changes the dimensions of a tree
+            out._names = late.torch_tools__uncommon_trees.names_of(layout.dimension_names, found, layout.hidden)
         else:
             out._names = layout.dimension_names
     return out
@@ -200,27 +189,6 @@ def _static(cls: type[Stored], layout: Layout, batch_size: Size) -> tuple[object
     from ..fields.per_item import fitted  # few classes have such fields
 
     return tuple([fitted(value, batch_size) for value in layout.static])
-
-
-# The three that follow are for objects that few programs have, and for `vmap`.
-
-
-def _carried(cls: type[Stored], children: list[Any], layout: Layout) -> list[Any]:
-    from .uncommon_trees import carried
-
-    return carried(cls, children, layout)
-
-
-def _alone_in(batch_size: Size, batch_ndim: int, child: Stored) -> Stored:
-    from .uncommon_trees import alone_in
-
-    return alone_in(batch_size, batch_ndim, child)
-
-
-def _refuse_beyond(cls: type[Stored], hidden: Hidden, batch_ndim: int, child: object) -> None:
-    from .uncommon_trees import refuse_beyond
-
-    refuse_beyond(cls, hidden, batch_ndim, child)
 
 
 def _common(children: list[Any], event_ndim: int) -> Size:

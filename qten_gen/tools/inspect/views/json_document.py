@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from ....runtime.module.outline.entries import ModuleEntry, TensorEntry
+from ....runtime.module.outline.model_tree import ModuleEntry, TensorEntry
 from ..inspection import Inspection
 from ..memory import Memory
 from ..runs import Call, Finding, Other, Run, Shape, Structure, TensorShape
@@ -105,6 +105,7 @@ def _run(run: Run) -> dict[str, object]:
     failure = run.failure
     return {
         "training": run.training,
+        "made_inputs": list(run.made_inputs),
         "flops": {
             "forward": run.forward_flops,
             "backward": run.backward_flops,
@@ -113,6 +114,7 @@ def _run(run: Run) -> dict[str, object]:
         "activation_bytes": run.activation_bytes,
         "input_bytes": run.input_bytes,
         "compared": run.compared,
+        "alike": [{"size": size, "names": list(names)} for size, names in run.alike],
         "mismatches": [_mismatch(finding) for finding in run.findings],
         "failure": None
         if failure is None

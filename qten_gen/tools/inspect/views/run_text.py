@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from ....runtime.module.outline.folding import is_list_of_one
 from ....runtime.showing.numbers import TIMES, count, memory, of_noun
 from ..folding import Folded
+from ..inspection import Inspection
 from ..runs import Call, Failure, Finding, Run
 from .numbers import inputs_text, operations, shape_text
 from .table import Row, painted, render, shortened
@@ -28,6 +29,17 @@ def run_lines(run: Run, tree: Folded, width: int | None, color: bool) -> Iterato
     yield from _figures(run, width, color)
     yield ""
     yield from findings_lines(run, color)
+
+
+def summary_lines(target: str, found: Inspection, problem: str, color: bool) -> Iterator[str]:
+    """A line about a model, and after it what is wrong, or the problem because of which it was not run."""
+    held = found.totals.parameters
+    inputs = ", ".join(found.run.made_inputs) if found.run else ""
+    yield f"{target}: {count(held.elements)} parameters, {memory(held.bytes)}{inputs and f'; run with {inputs}'}"
+    if found.run is not None:
+        yield from (f"  {line}".rstrip() for line in findings_lines(found.run, color))
+    elif problem:
+        yield f"  not run: {problem.removeprefix('--run: ')}"
 
 
 def _usual_dtype(calls: Sequence[Call]) -> str:
@@ -68,7 +80,11 @@ def _calls(node: Folded, usual: str, branch: str = "", stem: str = "") -> Iterat
 
 
 def _figures(run: Run, width: int | None, color: bool) -> Iterator[str]:
+    """What it was run with, where that was made, and the figures of the run."""
     mode = "training" if run.training else "evaluation"
+    if run.made_inputs:
+        yield f"run with {', '.join(run.made_inputs)}"
+        yield ""
     rows = [Row("", "FLOP of forward", (count(run.forward_flops), operations(run.forward_flops)))]
     if run.backward_flops is not None:
         rows.append(Row("", "FLOP of backward", (count(run.backward_flops), operations(run.backward_flops))))
@@ -92,6 +108,9 @@ def findings_lines(run: Run, color: bool) -> Iterator[str]:
         yield painted(f"annotated shapes hold: {of_noun(run.compared, 'tensor')} compared", "good", color)
     elif run.failure is None:
         yield "no annotation says a shape"
+    for size, names in run.alike:
+        swapped = f"{' and '.join(names)} are both {size}" if len(names) == 2 else f"{', '.join(names)} are all {size}"
+        yield f"{swapped}: where they are swapped, shapes hold as well; run it with other sizes"
 
 
 def grouped(findings: Sequence[Finding]) -> list[list[Finding]]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....runtime.module.outline.entries import TensorEntry
 from ....runtime.module.outline.folding import is_list_of_one
 from ....runtime.module.outline.labels import module_label, tensor_note, tensor_sizes
+from ....runtime.module.outline.model_tree import TensorEntry
 from ....runtime.showing.numbers import count, memory
 from ..folding import Folded, fold
 from ..inspection import Inspection

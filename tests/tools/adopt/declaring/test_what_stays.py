@@ -177,10 +177,12 @@ def test_the_rest_of_the_class_counts(more: str, why: str) -> None:
 
 
 def test_a_class_that_the_rules_refuse_stays_with_the_finding() -> None:
-    text = net("config: Config", "self.proj = nn.Linear(config.hiden, 2)").replace(
-        "class Net", "@dataclass\nclass Config:\n    hidden: int = 2\n\nclass Net"
+    text = net("dim: int", "self.inner = Inner(dim, wide=2)").replace(
+        "class Net",
+        "class Inner(nn.Module):\n    def __init__(self, dim):\n        super().__init__()\n"
+        "        self.proj = nn.Linear(dim, dim)\n\nclass Net",
     )
-    assert reason(f"from dataclasses import dataclass\n{text}", "Net") == "Config has no attribute hiden"
+    assert reason(text, "Net") == "Inner has no constructor argument wide"
 
 
 def test_the_type_of_a_size_is_proven_through_other_classes() -> None:

@@ -73,7 +73,7 @@ def refuse_items(action: str, self: Stored) -> None:
 
 
 def schema(action: str, self: Stored) -> Schema:
-    """What the other processes have to have too."""
+    """The schema of an object."""
     kind = f"{type(self).__qualname__} of batch size {list(self._batch_size)}"
     shapes = {
         path: f"{str(tensor.dtype).removeprefix('torch.')}{list(tensor.shape)}"

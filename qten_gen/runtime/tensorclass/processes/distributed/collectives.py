@@ -303,7 +303,7 @@ def _refuse_unknown(op: Reduction | ReduceOp.RedOpType) -> None:
 def _operation(
     distributed: ModuleType, self: Stored, op: Reduction | ReduceOp.RedOpType, dense: dict[str, Tensor]
 ) -> object:
-    """What `torch.distributed` calls a reduction."""
+    """The reduction operation of `torch.distributed`."""
     if not isinstance(op, str):
         return op
     if op == "mean":
