@@ -69,10 +69,7 @@ class _Mending(cst.CSTTransformer):
         self.ends = {where.end: fix for where, fix in self.whole.items()}
 
     def leave_Arg(self, original_node: cst.Arg, updated_node: cst.Arg) -> cst.Arg | cst.FlattenSentinel[cst.Arg]:
-        """An argument gets another name or another value, which may have further arguments: `True, sources=("size",)`."""
-        name = original_node.keyword and self.whole.get(self._where(original_node.keyword))
-        if name:
-            return updated_node.with_changes(keyword=cst.Name(name.text))
+        """An argument gets another value, which may have further arguments behind it: `True, sources=("size",)`."""
         # Where a tuple begins, `ast` and libcst disagree: one counts its parentheses. An argument ends with them in both.
         fix = self.whole.get(self._where(original_node.value)) or self.ends.get(self._where(original_node).end)
         if fix is None or fix.is_behind:
@@ -86,6 +83,18 @@ class _Mending(cst.CSTTransformer):
             value=first.value, comma=first.comma, whitespace_after_arg=first.whitespace_after_arg
         )
         return cst.FlattenSentinel([first, *others, last])
+
+    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:
+        return self._renamed(original_node, updated_node)
+
+    def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> cst.BaseExpression:
+        return self._renamed(original_node, updated_node)
+
+    def _renamed(self, original_node: cst.BaseExpression, updated_node: cst.BaseExpression) -> cst.BaseExpression:
+        """Another name: of a type, or of a keyword."""
+        fix = self.whole.get(self._where(original_node))
+        is_name = fix is not None and not fix.is_behind and fix.text.replace(".", "").isidentifier()
+        return cst.parse_expression(fix.text) if fix is not None and is_name else updated_node
 
     def leave_Annotation(self, original_node: cst.Annotation, updated_node: cst.Annotation) -> cst.Annotation:
         """A type that is not in quotes, where the text would not become part of the annotation."""
