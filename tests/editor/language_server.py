@@ -36,23 +36,19 @@ def program(name: str) -> str:
 
 
 @dataclass
-class Server:
-    """A server that runs in a project."""
+class Connection:
+    """A server that runs in a project, and what an editor says to it."""
 
     process: subprocess.Popen[bytes]
     root: Path
-    settings: Mapping[str, object]
-    name: str
-    """`pyright` or `ty`."""
-    count: int = 0
-    versions: dict[str, int] = field(default_factory=dict)
+    count: int = field(default=0, kw_only=True)
 
     def request(self, method: str, parameters: object) -> Any:
         """The result of a request. What the server asks meanwhile is answered."""
         self.count += 1
         self._send({"id": self.count, "method": method, "params": parameters})
         while True:
-            message = self._receive()
+            message = self._receive(f"answering {method}")
             if message.get("id") == self.count and "method" not in message:
                 assert "error" not in message, message["error"]
                 return message["result"]
@@ -60,6 +56,44 @@ class Server:
 
     def notify(self, method: str, parameters: object) -> None:
         self._send({"method": method, "params": parameters})
+
+    def uri(self, file: str) -> str:
+        return (self.root / file).as_uri()
+
+    def file(self, uri: str) -> str:
+        """The file of a URI, below the project where it is there."""
+        return uri.removeprefix(f"{self.root.as_uri()}/")
+
+    def _answer(self, message: Mapping[str, Any]) -> None:
+        """Take a message that is no result, and answer it if it is a question."""
+        raise NotImplementedError
+
+    def _send(self, message: Mapping[str, object]) -> None:
+        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        assert self.process.stdin is not None
+        self.process.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        self.process.stdin.flush()
+
+    def _receive(self, meanwhile: str) -> dict[str, Any]:
+        """The next message."""
+        assert self.process.stdout is not None
+        length = 0
+        while (line := self.process.stdout.readline()).strip():
+            name, _, value = line.decode().partition(":")
+            length = int(value) if name.lower() == "content-length" else length
+        assert length, f"the server has ended while {meanwhile}"
+        message: dict[str, Any] = json.loads(self.process.stdout.read(length))
+        return message
+
+
+@dataclass
+class Server(Connection):
+    """A type checker as a server."""
+
+    settings: Mapping[str, object]
+    name: str
+    """`pyright` or `ty`."""
+    versions: dict[str, int] = field(default_factory=dict)
 
     def show(self, file: str, text: str | None = None) -> None:
         """Open a file as it is on the disk, or give it another text."""
@@ -78,29 +112,6 @@ class Server:
         file, line, column = place
         position = {"textDocument": {"uri": self.uri(file)}, "position": {"line": line, "character": column}}
         return self.request(f"textDocument/{method}", {**position, **more})
-
-    def uri(self, file: str) -> str:
-        return (self.root / file).as_uri()
-
-    def file(self, uri: str) -> str:
-        """The file of a URI, below the project where it is there."""
-        return uri.removeprefix(f"{self.root.as_uri()}/")
-
-    def _send(self, message: Mapping[str, object]) -> None:
-        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
-        assert self.process.stdin is not None
-        self.process.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
-        self.process.stdin.flush()
-
-    def _receive(self) -> dict[str, Any]:
-        assert self.process.stdout is not None
-        length = 0
-        while (line := self.process.stdout.readline()).strip():
-            name, _, value = line.decode().partition(":")
-            length = int(value) if name.lower() == "content-length" else length
-        assert length, "the server is gone"
-        message: dict[str, Any] = json.loads(self.process.stdout.read(length))
-        return message
 
     def _answer(self, message: Mapping[str, Any]) -> None:
         """Give the settings that a server asks for; other questions get null, and notifications nothing."""

@@ -4,11 +4,7 @@ from textwrap import dedent
 
 import pytest
 
-from qten_gen import rules
-from qten_gen.link import link
-from qten_gen.model.diagnostics import ordered
-from qten_gen.read.module import read
-from qten_gen.read.positions import locate
+from tests.rules.reported import reported
 
 HEAD = """\
 import torch
@@ -20,11 +16,7 @@ ONES = "initializer=nn.init.ones_"
 
 def found(text: str, **others: str) -> list[str]:
     """What a run says about `shop/model.py` with this text below the usual imports, beside other files of the package."""
-    sources = {f"shop/{name}.py": (HEAD + dedent(other)).encode() for name, other in {"model": text, **others}.items()}
-    files = [read(data, path, path.removesuffix(".py").replace("/", "."))[0] for path, data in sources.items()]
-    linked, said = link(files)
-    said += rules.check(linked[0])
-    return [f"{item.code} {item.message}; {item.help}" for item in ordered(locate(said, sources))]
+    return [f"{item.code} {item.message}; {item.help}" for item in reported(HEAD, text, **others)]
 
 
 def module(fields: str, before: str = "", **others: str) -> list[str]:

@@ -4,11 +4,8 @@ from textwrap import dedent
 
 import pytest
 
-from qten_gen import rules
-from qten_gen.link import link
-from qten_gen.model.diagnostics import Diagnostic, ordered
-from qten_gen.read.module import read
-from qten_gen.read.positions import locate
+from qten_gen.model.diagnostics import Diagnostic
+from tests.rules.reported import reported
 
 HEAD = """\
 from typing import Callable, Generic, Self, TypeVar
@@ -20,11 +17,7 @@ from qten_gen import Module, PerItem, TensorClass, Unbatched, buffer, const, fie
 
 def found(text: str, **others: str) -> list[Diagnostic]:
     """What a run says about `shop/model.py` with this text below the usual imports, beside other files of the package."""
-    sources = {f"shop/{name}.py": (HEAD + dedent(other)).encode() for name, other in {"model": text, **others}.items()}
-    files = [read(data, path, path.removesuffix(".py").replace("/", "."))[0] for path, data in sources.items()]
-    linked, said = link(files)
-    said += rules.check(linked[0])
-    return [item for item in ordered(locate(said, sources)) if item.path == "shop/model.py"]
+    return [item for item in reported(HEAD, text, **others) if item.path == "shop/model.py"]
 
 
 def codes(text: str, **others: str) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from qten_gen import TensorClass, field
 
@@ -33,6 +33,17 @@ class Flat(TensorClass):
 
     x: Tensor
     y: Tensor
+
+
+class Scale(nn.Module):
+    """Takes an object and returns one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+
+    def forward(self, value: Flat) -> Flat:
+        return Flat(self.linear(value.x), value.y * 2, batch_size=value.batch_size)
 
 
 def point(*batch_size: int) -> Point:

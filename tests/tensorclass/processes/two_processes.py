@@ -15,7 +15,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from qten_gen import PerItem, TensorClass, Unbatched
 from tests.module.torch_tools.gloo import WORLD, Check, main
-from tests.tensorclass.declared import Batch, Flat, Point, assert_applied, batch, flat, tensors
+from tests.tensorclass.declared import Batch, Flat, Point, Scale, assert_applied, batch, flat, tensors
 
 
 class Fixed(TensorClass, frozen=True):
@@ -262,17 +262,6 @@ def a_frozen_object_is_not_written(folder: Path) -> None:
     with pytest.raises(AttributeError, match=r"cannot receive into a Fixed: the class is frozen"):
         value.broadcast(0)
     assert [each.x.tolist() for each in value.all_gather()] == [[0, 0], [1, 1]]
-
-
-class Scale(nn.Module):
-    """Takes an object and returns one."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.linear = nn.Linear(3, 3)
-
-    def forward(self, value: Flat) -> Flat:
-        return Flat(self.linear(value.x), value.y * 2, batch_size=value.batch_size)
 
 
 def a_module_in_distributed_data_parallel_takes_and_returns_objects(folder: Path) -> None:

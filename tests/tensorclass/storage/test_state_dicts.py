@@ -15,6 +15,7 @@ from qten_gen import TensorClass, Unbatched
 from tests.tensorclass.declared import Flat, flat
 
 from .declared import Colour, Frozen, Inner, Noted, Outer, Painted, assert_equal, outer
+from .peers import peer
 
 
 def through_torch(state: object) -> Any:
@@ -226,33 +227,6 @@ def test_an_unbatched_tensor_keeps_its_shape_when_the_batch_size_changes() -> No
     target = Table(torch.zeros(2), torch.zeros(9), batch_size=2)
     target.load_state_dict(Table(torch.ones(5), torch.ones(9), batch_size=5).state_dict())
     assert (target.x.shape, target.table.tolist()) == ((5,), [1] * 9)
-
-
-tensordict: Any = pytest.importorskip("tensordict", reason="both libraries read the state dicts of the other")
-
-
-class PeerInner(tensordict.TensorClass):  # type: ignore[misc] # a class that checkers do not see
-    """`Inner`, of tensordict."""
-
-    q: Tensor
-    label: str = "inner"
-
-
-class Peer(tensordict.TensorClass):  # type: ignore[misc] # as above
-    """`Outer`, of tensordict."""
-
-    x: Tensor
-    inner: PeerInner
-    mask: Tensor | None = None
-    other: PeerInner | None = None
-    source: str = "train"
-    tags: Any = None
-
-
-def peer(value: Outer) -> Any:
-    """The same in tensordict's class."""
-    inner = PeerInner(q=value.inner.q, label=value.inner.label, batch_size=value.batch_size)
-    return Peer(x=value.x, inner=inner, mask=value.mask, source=value.source, batch_size=value.batch_size)
 
 
 @pytest.mark.parametrize("flatten", [True, False])

@@ -13,39 +13,17 @@ from torch import Tensor
 from qten_gen import TensorClass, field
 from qten_gen.runtime.tensorclass.storage.errors import StorageError
 
+from . import peers
 from .declared import Noted, Outer, outer
 
 tensordict: Any = pytest.importorskip("tensordict", reason="the folders are read and written by tensordict itself")
 
 
-class PeerInner(tensordict.TensorClass):  # type: ignore[misc] # a class that checkers do not see
-    """`Inner`, of tensordict."""
-
-    q: Tensor
-    label: str = "inner"
-
-
-class Peer(tensordict.TensorClass):  # type: ignore[misc] # as above
-    """`Outer`, of tensordict."""
-
-    x: Tensor
-    inner: PeerInner
-    mask: Tensor | None = None
-    other: PeerInner | None = None
-    source: str = "train"
-    tags: Any = None
-
-
 def peer(value: Outer) -> Any:
-    """The same in tensordict's class."""
-    return Peer(
-        x=value.x,
-        inner=PeerInner(q=value.inner.q, label=value.inner.label, batch_size=[4]),
-        mask=value.mask,
-        source=value.source,
-        tags=["a", "b", "c", "d"],
-        batch_size=[4],
-    )
+    """The same in tensordict's class, with a tag for each item."""
+    made = peers.peer(value)
+    made.tags = ["a", "b", "c", "d"]
+    return made
 
 
 def assert_same(found: Outer, value: Outer) -> None:
@@ -155,8 +133,8 @@ def test_tensordict_reads_a_folder_written_here(tmp_path: Path) -> None:
 def test_a_tensorclass_of_tensordict_loads_a_folder_written_here(tmp_path: Path) -> None:
     value = outer(4, full=False)
     value.memmap(tmp_path)
-    made = Peer.load_memmap(tmp_path)
-    assert type(made) is Peer
+    made = peers.Peer.load_memmap(tmp_path)
+    assert type(made) is peers.Peer
     assert torch.equal(made.x, value.x)
     assert torch.equal(made.inner["q"], value.inner.q)
     assert (made.source, made.inner["label"]) == ("source 0", "inner 0")

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.export import Dim, ShapesCollection, export
 
 from qten_gen import TensorClass, Unbatched
-from tests.tensorclass.declared import Batch, Flat, assert_applied, batch, flat, tensors
+from tests.tensorclass.declared import Batch, Flat, Scale, assert_applied, batch, flat, tensors
 
 
 class Note(TensorClass, nocast=True):
@@ -36,17 +36,6 @@ class Heads(TensorClass):
     """Several tensors in one field."""
 
     logits: dict[str, Tensor]
-
-
-class Scale(nn.Module):
-    """Takes an object and returns one."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.linear = nn.Linear(3, 3)
-
-    def forward(self, value: Flat) -> Flat:
-        return Flat(self.linear(value.x), value.y * 2, batch_size=value.batch_size)
 
 
 class Tail(nn.Module):

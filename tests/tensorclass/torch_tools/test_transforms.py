@@ -9,23 +9,12 @@ from typing import Any
 import pytest
 import torch
 import torch.utils._pytree as pytree
-from torch import Tensor, nn
+from torch import Tensor
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils.checkpoint import checkpoint
 
 from qten_gen import TensorClass
-from tests.tensorclass.declared import Batch, Flat, assert_applied, batch, flat, tensors
-
-
-class Scale(nn.Module):
-    """Takes an object and returns one."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.linear = nn.Linear(3, 3)
-
-    def forward(self, value: Flat) -> Flat:
-        return Flat(self.linear(value.x), value.y * 2, batch_size=value.batch_size)
+from tests.tensorclass.declared import Batch, Flat, Scale, assert_applied, batch, flat, tensors
 
 
 def loss(value: Flat) -> Tensor:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from textwrap import dedent
 from typing import Any
 
 import qten_gen as package
+from tests.editor.language_server import Connection
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(package.__file__).parents[1]), *sys.path[1:]])}
 _CAPABILITIES = {
@@ -27,12 +27,9 @@ _CAPABILITIES = {
 
 
 @dataclass
-class Client:
+class Client(Connection):
     """The editor, its server, and what it shows."""
 
-    process: subprocess.Popen[bytes]
-    root: Path
-    count: int = 0
     texts: dict[str, str] = field(default_factory=dict)
     versions: dict[str, int] = field(default_factory=dict)
     published: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
@@ -90,9 +87,7 @@ class Client:
     def until(self, is_so: Callable[[], bool], what: str) -> None:
         """Read what the server sends until something is so."""
         while not is_so():
-            message = self._receive()
-            assert message, f"the server has ended, and waited for {what}: {self.published} {self.said}"
-            self._answer(message)
+            self._answer(self._receive(f"waiting for {what}: {self.published} {self.said}"))
 
     def hover(self, file: str, text: str) -> str:
         """What is shown over the last character of the first such text in a file."""
@@ -120,43 +115,6 @@ class Client:
                 start, end = (_offset(text, edit["range"][name]) for name in ("start", "end"))
                 text = text[:start] + edit["newText"] + text[end:]
             self.show(file, text)
-
-    def uri(self, file: str) -> str:
-        return (self.root / file).as_uri()
-
-    def file(self, uri: str) -> str:
-        return uri.removeprefix(f"{self.root.as_uri()}/")
-
-    def request(self, method: str, parameters: object) -> Any:
-        """The answer to a request. What the server sends meanwhile is kept."""
-        self.count += 1
-        self._send({"id": self.count, "method": method, "params": parameters})
-        while True:
-            message = self._receive()
-            assert message, f"the server has ended: {self.said}"
-            if message.get("id") == self.count and "method" not in message:
-                assert "error" not in message, message["error"]
-                return message["result"]
-            self._answer(message)
-
-    def notify(self, method: str, parameters: object) -> None:
-        self._send({"method": method, "params": parameters})
-
-    def _send(self, message: Mapping[str, object]) -> None:
-        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
-        assert self.process.stdin is not None
-        self.process.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
-        self.process.stdin.flush()
-
-    def _receive(self) -> dict[str, Any]:
-        """The next message; empty if the server has ended."""
-        assert self.process.stdout is not None
-        length = 0
-        while (line := self.process.stdout.readline()).strip():
-            name, _, value = line.decode().partition(":")
-            length = int(value) if name.lower() == "content-length" else length
-        message: dict[str, Any] = json.loads(self.process.stdout.read(length)) if length else {}
-        return message
 
     def _answer(self, message: Mapping[str, Any]) -> None:
         """Keep what the server says, and answer null to what it asks."""
