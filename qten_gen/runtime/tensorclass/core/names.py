@@ -40,7 +40,9 @@ def names(self: Stored, value: NamesLike, batch_size: Size) -> Names | None:
         if name is not None and not isinstance(name, str):
             raise TypeError(f"{cls}.names: expected str or None for each dimension, got {abridged(name)}")
         if name is not None and chosen.count(name) > 1:
-            raise ValueError(f"{cls}.names: expected different names, got {abridged(name)} twice in {abridged([*chosen])}")
+            raise ValueError(
+                f"{cls}.names: expected different names, got {abridged(name)} twice in {abridged([*chosen])}"
+            )
     if len(chosen) != ndim:
         raise ValueError(
             f"{cls}.names: expected one for each of {ndim} batch dimension{'' if ndim == 1 else 's'}, got {abridged([*chosen])}"
@@ -61,7 +63,9 @@ def position(self: Stored, name: str) -> int:
     """
     known = get_names(self)
     if name not in known:
-        raise ValueError(f"no dimension of {type(self).__name__} is called {abridged(name)}; the names are {abridged([*known])}")
+        raise ValueError(
+            f"no dimension of {type(self).__name__} is called {abridged(name)}; the names are {abridged([*known])}"
+        )
     return known.index(name)
 
 
