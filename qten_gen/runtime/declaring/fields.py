@@ -26,9 +26,13 @@ Dimension = int | str
 def keywords_in(record: Any, *positional: str) -> dict[str, object]:
     """The keywords that a specifier was called with, from its named tuple (a type that mypy has no name for).
 
-    None, and `keep_dtype=False`, stand for an argument that was left out.
+    None, and `keep_dtype=False`, stand for an argument that was left out. A switch that is None is kept: a rule reports it.
     """
-    found = {name: value for name, value in record._asdict().items() if name not in positional and value is not None}
+    found = {
+        name: value
+        for name, value in record._asdict().items()
+        if name not in positional and (value is not None or name in language.SPECIFIER_SWITCHES)
+    }
     if found.get(language.KEEP_DTYPE) is False:
         del found[language.KEEP_DTYPE]
     return found
