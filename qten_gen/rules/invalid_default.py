@@ -85,11 +85,12 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 
 
 def _literal(value: Value, context: RuleContext) -> str | None:
-    """A default as a literal, or the name of a constant at the top of the file: `SIZE` where that says `SIZE = 3`."""
+    """A default as a literal: what it is, or the constant of the file that it names, `SIZE` where that says `SIZE = 3`."""
     name = value.text
     if value.literal is not None or context.file is None or name not in context.file.constants:
         return value.literal
-    if name in context.attributes or any(bound.name == name for bound in (*context.field_sources, *context.methods)):
+    fields, methods = (bound.name for bound in context.field_sources), (bound.name for bound in context.methods)
+    if name in (*context.attributes, *fields, *methods):
         return None
     try:
         return literal_of(literal_eval(context.file.constants[name]))
