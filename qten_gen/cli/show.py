@@ -17,7 +17,7 @@ from ..project.config import Settings
 from ..project.files import discover
 from ..project.stale import ProjectState, project_state
 from ..report import report
-from ..report.concise import BOLD, CYAN, painted
+from ..report.concise import BOLD, CYAN, painted, visible
 from ..run.reading import open_readings
 from . import DONE, FOUND
 from .misuse import UsageError
@@ -156,12 +156,12 @@ def _text(described: dict[str, Plain], broken: bool, color: bool) -> str:
     assert isinstance(bases, list) and isinstance(fields, list)
     names = ", ".join(str(base["name"]) for base in bases if isinstance(base, dict))
     rows = [
-        f"{painted(f'class {name}', BOLD, color)} ({names}), a {described['kind']}",
-        f"  declared at {described['path']}:{described['line']}",
+        f"{painted(f'class {name}', BOLD, color)} ({visible(names)}), a {described['kind']}",
+        f"  declared at {visible(str(described['path']))}:{described['line']}",
     ]
     for key, value in described.items():
         if value and key not in _SHOWN_APART:
-            rows.append(f"  {key.replace('_', ' ')}: {one_line(value)}")
+            rows.append(f"  {key.replace('_', ' ')}: {visible(one_line(value))}")
     rows += ["", painted("fields", CYAN, color)]
     width = max([len(str(field["name"])) for field in fields if isinstance(field, dict)] or [0])
     for field in fields:
@@ -179,4 +179,4 @@ def _field(field: dict[str, Plain], module: str, cls: str) -> str:
     """A field in one line: what it is, and where it comes from."""
     inherited = "" if field["owner"] == f"{module}.{cls}" else f", inherited from {field['owner']}"
     where = f"{field['path']}:{field['line']}" if field["line"] else "line not known"
-    return f"{field_details(field)}  ({where}{inherited})"
+    return visible(f"{field_details(field)}  ({where}{inherited})")

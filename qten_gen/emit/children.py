@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from ..model import Argument, Dim, SpecifierCall, SubmoduleDecl, Value, language
 from ..model.dimensions import to_python
+from ..model.torch_layers import PLACED, WITHOUT_TENSORS
 from . import layout, spelling
 from .builtin_names import Builtins
 from .computed import either, written
 from .imports import Aliases
-from .torch_layers import PLACED, WITHOUT_TENSORS
 
 Siblings = Mapping[str, str]
 """The classes of the same file that a generated constructor may call by name, by their qualified names."""

@@ -24,9 +24,9 @@ from ..model import (
     language,
 )
 from ..model.field_kinds import child_class, members_of
+from ..model.torch_layers import tensors_in
 from . import layout
 from .stub_names import StubNames
-from .torch_layers import tensors_in
 from .type_parameters import type_parameters
 
 _MOST = 60

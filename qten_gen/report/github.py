@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..model.diagnostics import Diagnostic
+from .concise import visible
 from .stale import ADVICE, StaleFile
 
 
@@ -34,7 +35,9 @@ def _command(item: Diagnostic) -> str:
 
 
 def _escaped(text: str, more: str = "") -> str:
-    """The text with the characters that end a command or a property percent-encoded; `more` are further ones."""
-    for character in f"%\r\n{more}":
-        text = text.replace(character, f"%{ord(character):02X}")
-    return text
+    """The text with the characters that end a command or a property percent-encoded; `more` are further ones.
+
+    GitHub decodes these alone. Other control characters are shown as Python writes them.
+    """
+    encoded = f"%\r\n{more}"
+    return "".join(f"%{ord(character):02X}" if character in encoded else visible(character) for character in text)

@@ -5,8 +5,8 @@ A tied parameter is the parameter at that path under a second name: a parameter 
 is declared further down, and ValueError if the shapes differ. An initialiser or dtype of the tie would have no effect, because
 the parameter is created and initialised where it is declared.
 
-If the path leads into a class outside the run, qten-gen does not know its parameters. There, only the constructor checks the
-tie.
+The parameters of the layers of `torch.nn` are known by their names. If the path leads into another class outside the run,
+qten-gen does not know its parameters. There, only the constructor checks the tie.
 """
 
 from __future__ import annotations

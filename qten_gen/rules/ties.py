@@ -22,6 +22,7 @@ from ..model import (
 from ..model.derivations import underived
 from ..model.dimensions import substituted
 from ..model.field_kinds import child_class
+from ..model.torch_layers import tensors_in
 
 _PRIMES = (7919, 104729, 1299709, 15485863, 32452843, 49979687, 67867967, 86028121)
 
@@ -93,12 +94,22 @@ def _inside(child: SubmoduleDecl, path: Sequence[str], known: Mapping[str, Decla
             return Problem(f"{child.name} contains several modules, and {step} is not one of them", _example(child))
     inner = known.get(child_class(child.type).name)
     if not isinstance(inner, ModuleDecl):
-        return None
+        return _inside_layer(child.made, path)
     target = follow(inner, path, known)
     if not isinstance(target, Target):
         return target
     given = _given(child, inner)
     return Target(tuple(None if dim is None else substituted(dim, given.get) for dim in target.dims), None)
+
+
+def _inside_layer(made: str, path: Sequence[str]) -> Problem | None:
+    """What is wrong with the rest of a path below a layer of torch; None below any other class."""
+    tensors = tensors_in(made)
+    if tensors is None or (len(path) == 1 and path[0] in tensors[0]):
+        return None
+    parameters = ", ".join(tensors[0])
+    advice = f"its parameters are {parameters}" if parameters else "it has no parameters"
+    return Problem(f"{made} has no parameter {'.'.join(path)}", did_you_mean(path[0], tensors[0], advice))
 
 
 def _names_child(child: SubmoduleDecl, step: str) -> bool:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import cast
 
+import pytest
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
 from torch import Tensor, nn
-from transformers import Trainer, TrainingArguments
+from transformers import Trainer, TrainingArguments, default_data_collator
 
-from qten_gen import Module, submodule
+from qten_gen import Module, TensorClass, submodule
 
 ROWS = [{"x": torch.linspace(-1, 1, 4) * number, "labels": torch.ones(4)} for number in range(8)]
 
@@ -58,6 +59,19 @@ def test_the_trainer_of_transformers_does_what_it_does_with_a_plain_module(tmp_p
     assert list(found) == list(expected)
     assert all(map(torch.equal, found.values(), expected.values()))
     assert (tmp_path / "declared" / "model.safetensors").exists()
+
+
+def test_the_collator_of_transformers_takes_the_dicts_of_items() -> None:
+    class Batch(TensorClass):
+        x: Tensor
+        labels: Tensor
+
+    batch = Batch(torch.rand(2, 4), torch.ones(2, 4), batch_size=2)
+    with pytest.raises(TypeError, match=r"vars\(\) argument must have __dict__"):
+        default_data_collator([batch[0], batch[1]])
+    found = default_data_collator([item.to_dict() for item in batch.unbind()])
+    assert torch.equal(found["x"], batch.x)
+    assert torch.equal(found["labels"], batch.labels)
 
 
 def test_peft_adapts_saves_loads_and_merges_a_declared_module(tmp_path: Path) -> None:

@@ -46,6 +46,14 @@ def project(qten_gen: Command) -> Command:
     return qten_gen
 
 
+def test_show_writes_control_characters_of_a_folder_as_escapes(project: Command) -> None:
+    project.write("a\x1b[31mb/model.py", BASE)
+    result = project("show", "a\x1b[31mb/model.py:Base")
+    assert result.status == 0
+    assert "\x1b" not in result.out
+    assert r"declared at a\x1b[31mb/model.py:4" in result.out
+
+
 def test_show_says_where_each_field_comes_from(project: Command) -> None:
     result = project("show", "shop.model:Child")
     assert (result.status, result.err) == (0, "")

@@ -5,8 +5,8 @@ import inspect
 import pytest
 from torch import nn
 
-from qten_gen.emit.torch_layers import PLACED, WITHOUT_TENSORS
 from qten_gen.generate.render import render_python
+from qten_gen.model.torch_layers import PLACED, WITHOUT_TENSORS
 from tests.emit.declared import linked
 
 ARGUMENTS = {

@@ -139,6 +139,14 @@ def test_github_commands_escape_what_would_end_them() -> None:
     )
 
 
+def test_github_commands_show_other_control_characters_as_escapes() -> None:
+    item = Diagnostic(ODD, "\x1b[2J", path="\x1b[31ma.py", span=Span(1, 2, 1, 3))
+
+    assert report("github", [item]) == (
+        r"::warning title=QG000 [test],file=\x1b[31ma.py,line=1,endLine=1,col=2,endColumn=3::\x1b[2J" + "\n"
+    )
+
+
 def test_an_unknown_format_is_refused() -> None:
     with pytest.raises(ValueError, match="unknown output format 'xml'"):
         report("xml", [])

@@ -162,6 +162,18 @@ class Inner(Module):
             f'x: nn.Parameter = param(1, {ONES})\ny: nn.Parameter = param(tie="x", {ONES})',
             "QG309 y is tied to x, so it cannot have its own initializer",
         ),
+        (
+            'x: nn.Embedding = submodule(nn.Embedding, 3, "dim")\ny: nn.Parameter = param(tie="x.wieght")',
+            "QG309 torch.nn.Embedding has no parameter wieght",
+        ),
+        (
+            'x: nn.BatchNorm1d = submodule(nn.BatchNorm1d, "dim")\ny: nn.Parameter = param(tie="x.running_mean")',
+            "QG309 torch.nn.BatchNorm1d has no parameter running_mean",
+        ),
+        (
+            'x: nn.GELU = submodule(nn.GELU)\ny: nn.Parameter = param(tie="x.weight")',
+            "QG309 torch.nn.GELU has no parameter weight",
+        ),
         ('y: nn.Parameter = param(tie="y")', "QG309 y is tied to itself"),
     ],
 )
@@ -179,6 +191,8 @@ def test_a_tie_leads_to_a_parameter_above_of_the_same_shape(fields: str, expecte
         'inner: ModuleList[Inner] = submodule(Inner, 1, repeat="depth")\ny: nn.Parameter = param(1, 8, tie="inner.0.weight")',
         'inner: ModuleDict[Inner] = submodule(Inner, 1, keys="tasks")\ny: nn.Parameter = param(tie="inner.a.weight")',
         'embed: nn.Embedding = submodule(nn.Embedding, 3, "dim")\ny: nn.Parameter = param(tie="embed.weight")',
+        'x: nn.Sequential = submodule(nn.Sequential)\ny: nn.Parameter = param(tie="x.0.weight")',
+        'x: nn.LSTM = submodule(nn.LSTM, 3, "dim")\ny: nn.Parameter = param(tie="x.weight_ih_l0")',
         f'x: nn.Parameter | None = param(1, when="wide", {ONES})\ny: nn.Parameter | None = param(tie="x", when="wide")',
     ],
 )

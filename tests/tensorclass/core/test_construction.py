@@ -240,3 +240,21 @@ def test_a_message_about_sizes_is_bounded(call: Callable[[list[int]], object]) -
     with pytest.raises((ValueError, TypeError)) as error:
         call([*range(100_000)])
     assert len(str(error.value)) < 200
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda name: flat(2).set(name, 1),
+        lambda name: flat(2).replace({name: 1}),
+        lambda name: flat(2).sum(name),
+        lambda name: flat(2)[name],
+        lambda name: Flat.from_dict({name: 1}),
+        lambda name: Flat(torch.ones(2, 2), torch.ones(2), batch_size=[2], names=[name, "b"]),
+        lambda name: Flat(torch.ones(2, 2), torch.ones(2), batch_size=[2], names=[name, name]),
+    ],
+)
+def test_a_message_about_a_name_is_bounded(call: Callable[[str], object]) -> None:
+    with pytest.raises((KeyError, ValueError, TypeError)) as error:
+        call("n" * 100_000)
+    assert len(str(error.value)) < 400

@@ -174,6 +174,14 @@ def test_pprint_shows_what_repr_does(width: int) -> None:
     assert pprint.pformat(noted("a"), width=width) == repr(noted("a"))
 
 
+def test_an_object_inside_itself_is_shown_as_three_dots() -> None:
+    note: list[object] = [1]
+    value = noted(note)
+    note += [value, note]
+    assert repr(value) == ("Noted(\n    x=float32[2],\n    note=[1, ..., ...],\n    batch_size=[2],\n)")
+    assert "..." in value._repr_html_()  # type: ignore[operator] # the class has no text of its own
+
+
 K = TypeVar("K")
 
 

@@ -116,6 +116,28 @@ def test_update_writes_into_several_tensors_or_none() -> None:
     assert int(tokens.sum()) == 12
 
 
+def test_update_writes_nothing_where_a_later_value_does_not_fit() -> None:
+    value = batch(4)
+    before = {path: tensor.clone() for path, tensor in tensors(value).items()}
+    with pytest.raises(ValueError, match=r"^Point\.weight: expected a shape of \[4\] to write in place, got \[5\]$"):
+        value.update_({"tokens": 1, "point": {"position": 1, "weight": torch.zeros(5)}})
+    with pytest.raises(TypeError, match=r"^Point\.weight: expected a Tensor or a number, got str 'x'$"):
+        value.update_({"tokens": 1, ("point", "weight"): "x"})
+    assert all(torch.equal(tensor, before[path]) for path, tensor in tensors(value).items())
+
+
+def test_copy_writes_nothing_where_a_later_field_does_not_fit() -> None:
+    class Titled(TensorClass):
+        titles: PerItem[str]
+        x: Tensor
+        y: Tensor
+
+    value = Titled(["a", "b"], torch.zeros(2), torch.zeros(2), batch_size=2)
+    with pytest.raises(ValueError, match=r"^Titled\.y: expected a shape of \[2\]"):
+        value.copy_(Titled(["c", "d"], torch.ones(2), torch.ones(2, 3), batch_size=2))
+    assert (value.titles.tolist(), value.x.tolist()) == (["a", "b"], [0, 0])
+
+
 @pytest.mark.parametrize("name", ["copy_", "update_"])
 def test_another_object_is_copied_tensor_by_tensor(name: str) -> None:
     value, other = batch(4), batch(4)

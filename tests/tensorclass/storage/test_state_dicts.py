@@ -136,6 +136,13 @@ def test_all_that_does_not_fit_is_in_one_error_and_nothing_is_changed() -> None:
     assert_equal(target, blank(outer(4)))
 
 
+def test_the_names_in_a_message_are_few_and_short() -> None:
+    state = {"x" * 100_000: 1, **{f"y{number}": 1 for number in range(9999)}}
+    with pytest.raises(RuntimeError, match="'y0', 'y1', 'y2', 'y3' and 9995 more") as error:
+        outer(4).load_state_dict(state)
+    assert len(str(error.value)) < 1000
+
+
 def test_without_strict_names_on_one_side_are_passed_over() -> None:
     target = blank(outer(4))
     target.load_state_dict({"x": torch.ones(4, 3), "y": torch.ones(1)}, strict=False)

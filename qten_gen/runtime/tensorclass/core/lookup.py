@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from .contents import contents, nested_value
-from .errors import describe, suggestion
+from .errors import abridged, describe, suggestion
 from .keywords import takes, unexpected
 from .stored import Stored
 from .tensordict_library import is_tensordict
@@ -149,9 +149,9 @@ def _names(key: tuple[str, ...]) -> tuple[str, ...]:
 
 def _unknown(owner: object, name: str, before: tuple[str, ...]) -> KeyError:
     if isinstance(owner, Stored):
-        return FieldError(f"{type(owner).__name__} has no field {name!r}{suggestion(name, owner._fields)}")
+        return FieldError(f"{type(owner).__name__} has no field {abridged(name)}{suggestion(name, owner._fields)}")
     return FieldError(
-        f"{'.'.join(before)} is {'None' if owner is None else type(owner).__name__}: it has no field {name!r}"
+        f"{'.'.join(before)} is {'None' if owner is None else type(owner).__name__}: it has no field {abridged(name)}"
     )
 
 

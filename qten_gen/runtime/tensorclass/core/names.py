@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from torch import Size
 
+from .errors import abridged
 from .locks import refuse_if_locked
 from .stored import Stored
 
@@ -32,17 +33,19 @@ def names(self: Stored, value: NamesLike, batch_size: Size) -> Names | None:
     cls, ndim = type(self).__name__, len(batch_size)
     if isinstance(value, str):
         raise TypeError(
-            f"{cls}.names: expected a sequence of str or None, got {value!r}; for one dimension write [{value!r}]"
+            f"{cls}.names: expected a sequence of str or None, got {abridged(value)}; for one dimension write [{abridged(value)}]"
         )
     chosen = tuple(value)
     for name in chosen:
         if name is not None and not isinstance(name, str):
-            raise TypeError(f"{cls}.names: expected str or None for each dimension, got {name!r}")
+            raise TypeError(f"{cls}.names: expected str or None for each dimension, got {abridged(name)}")
         if name is not None and chosen.count(name) > 1:
-            raise ValueError(f"{cls}.names: expected different names, got {name!r} twice in {list(chosen)}")
+            raise ValueError(
+                f"{cls}.names: expected different names, got {abridged(name)} twice in {abridged([*chosen])}"
+            )
     if len(chosen) != ndim:
         raise ValueError(
-            f"{cls}.names: expected one for each of {ndim} batch dimension{'' if ndim == 1 else 's'}, got {list(chosen)}"
+            f"{cls}.names: expected one for each of {ndim} batch dimension{'' if ndim == 1 else 's'}, got {abridged([*chosen])}"
         )
     return chosen if any(name is not None for name in chosen) else None
 
@@ -60,7 +63,9 @@ def position(self: Stored, name: str) -> int:
     """
     known = get_names(self)
     if name not in known:
-        raise ValueError(f"no dimension of {type(self).__name__} is called {name!r}; the names are {list(known)}")
+        raise ValueError(
+            f"no dimension of {type(self).__name__} is called {abridged(name)}; the names are {abridged([*known])}"
+        )
     return known.index(name)
 
 

@@ -10,7 +10,7 @@ from torch import Size, Tensor
 
 from ..core.construction import DeviceLike, construct
 from ..core.contents import nested_class, tensors_of
-from ..core.errors import describe, suggestion
+from ..core.errors import abridged, describe, suggestion
 from ..core.keywords import reports_missing, unexpected
 from ..core.names import NamesLike
 from ..core.sizes import BatchSize
@@ -60,7 +60,7 @@ def from_dict(
         raise TypeError(f"{cls.__name__}.from_dict: expected a mapping of fields to values, got {describe(values)}")
     for name in values:
         if name not in cls._fields:
-            raise TypeError(f"{cls.__name__}.from_dict: no field {name!r}{suggestion(name, cls._fields)}")
+            raise TypeError(f"{cls.__name__}.from_dict: no field {abridged(name)}{suggestion(name, cls._fields)}")
     missing = [name for name in cls._fields if name not in values and name not in cls._defaults]
     if missing:
         raise TypeError(f"{cls.__name__}.from_dict: missing {', '.join(map(repr, missing))}")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Never, TypeVar, cast, overload
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, Never, TypeVar, cast, overload
 
 from torch import Tensor
 
@@ -28,6 +28,17 @@ T = TypeVar("T", bound=Stored)
 
 Several = dict[str, Tensor] | list[Tensor]
 """The value of a field with several tensors."""
+
+
+class Items(NamedTuple):
+    """A PerItem field, whose Python values are exchanged as a whole."""
+
+    owner: Stored
+    name: str
+
+
+Write = tuple[Tensor | Items, object]
+"""What is written into, and the tensor, number or Python values that go there."""
 
 
 @reports_missing("value")
@@ -77,7 +88,9 @@ def set_at_(self: T, key: Key, value: object, index: Index, non_blocking: bool =
         raise unexpected(self, "set_at_", refused, index=index)
     owner, name = owner_of(self, key)
     if name in owner._per_item:
-        _exchange_items(owner, name, with_items(owner, name, contents(owner)[name], plain_index(self, index), value))
+        refuse_if_frozen(owner, "write to the items of")
+        items = with_items(owner, name, contents(owner)[name], plain_index(self, index), value)
+        _carry_out([(Items(owner, name), items)], non_blocking)
         return self
     target = _target(owner, name)
     if name in owner._unbatched:
@@ -124,6 +137,9 @@ def update_(
 ) -> T:
     """Write into the tensors of several fields, as `set_` does into one; or into all, from another object of the class.
 
+    Nothing is written where one of the values does not fit. Where torch itself refuses a write, as into a leaf that requires a
+    gradient, the fields before it are written already.
+
     >>> batch = Batch(torch.zeros(2), torch.zeros(2), batch_size=2)
     >>> batch.update_({"mask": 1.0}, tokens=torch.tensor([1.0, 2.0])).tokens
     tensor([1., 2.])
@@ -135,16 +151,14 @@ def update_(
         fields: More values by name.
 
     Raises:
-        KeyError: there is no such field; nothing is written then.
+        KeyError: there is no such field.
         TypeError: a field is static, or a value is not a tensor.
         ValueError: a field is None, or shapes differ.
         FrozenInstanceError: the object is frozen.
     """
     if isinstance(values, type(self)) and not fields and keys_to_update is None:
         return copy_(self, values, non_blocking)
-    given = chosen(self, "update_", values, fields, keys_to_update)
-    for owner, name, value in [(*owner_of(self, key), value) for key, value in given]:
-        write(owner, name, value, non_blocking)
+    _carry_out(_updates(self, chosen(self, "update_", values, fields, keys_to_update)), non_blocking)
     return self
 
 
@@ -180,6 +194,8 @@ def update_at_(
 ) -> T:
     """Write into the items of several fields that `index` selects, as `set_at_` does; or `batch[index] = other`.
 
+    Where one of the values does not fit, the fields before it are written already.
+
     >>> Batch(torch.zeros(3), batch_size=3).update_at_({"tokens": 5.0}, 0).tokens
     tensor([5., 0., 0.])
 
@@ -206,7 +222,7 @@ def update_at_(
 def copy_(self: T, source: T, non_blocking: bool = False, **refused: Never) -> T:
     """Write the tensors of another object of the class, which has the same shapes and static values, into those of this one.
 
-    A `PerItem` field gets the values of the other object.
+    A `PerItem` field gets the values of the other object. Nothing is written where something does not fit, as in `update_`.
 
     >>> batch = Batch(torch.zeros(2), batch_size=2)
     >>> batch.copy_(Batch(torch.ones(2), batch_size=2)).tokens
@@ -222,23 +238,8 @@ def copy_(self: T, source: T, non_blocking: bool = False, **refused: Never) -> T
     if type(source) is not type(self):
         instead = "; update_ takes one" if is_tensordict(source) else ""
         raise TypeError(f"copy_: expected a {type(self).__name__}, got {describe(source)}{instead}")
-    targets, sources = contents(self), contents(source)
-    for name in self._static:
-        if name not in self._per_item:
-            same(self, name, [targets[name], sources[name]])
-    for name in self._per_item:
-        match_optional(self, name, targets[name], sources[name])
-        _exchange_items(self, name, sources[name])
-    for name in tensor_and_nested(self):
-        if targets[name] is not None or sources[name] is not None:
-            write(self, name, sources[name], non_blocking)
+    _carry_out(_copies(self, source), non_blocking)
     return self
-
-
-def _exchange_items(owner: Stored, name: str, values: object) -> None:
-    """Give a PerItem field other values, which a locked object allows: they stand for a write into those that are there."""
-    refuse_if_frozen(owner, "write to the items of")
-    setattr(owner, storage(name), values)
 
 
 @reports_missing("source")
@@ -266,31 +267,69 @@ def copy_at_(self: T, source: T, index: Index, non_blocking: bool = False, **ref
 
 def write(owner: Stored, name: str, value: object, non_blocking: bool) -> None:
     """Write into what a field holds: a tensor of its shape, a number, or for several tensors as many, by key or in order."""
+    _carry_out(_writes(owner, name, value), non_blocking)
+
+
+def _carry_out(writes: Iterable[Write], non_blocking: bool) -> None:
+    """Write, once all of the values have been found to fit."""
+    for target, value in [*writes]:
+        if not isinstance(target, Tensor):
+            # A locked object allows it: the new values stand for a write into those that are there.
+            setattr(target.owner, storage(target.name), value)
+        elif isinstance(value, Tensor):
+            target.copy_(value, non_blocking)
+        else:
+            target.fill_(cast("float", value))
+
+
+def _updates(self: Stored, given: Iterable[tuple[Key, object]]) -> Iterator[Write]:
+    """What `update_` writes. All keys are looked up before the first value is looked at."""
+    for owner, name, value in [(*owner_of(self, key), value) for key, value in given]:
+        yield from _writes(owner, name, value)
+
+
+def _copies(self: Stored, source: Stored) -> Iterator[Write]:
+    """What `copy_` writes."""
+    targets, sources = contents(self), contents(source)
+    for name in self._static:
+        if name not in self._per_item:
+            same(self, name, [targets[name], sources[name]])
+    for name in self._per_item:
+        match_optional(self, name, targets[name], sources[name])
+        refuse_if_frozen(self, "write to the items of")
+        yield Items(self, name), sources[name]
+    for name in tensor_and_nested(self):
+        if targets[name] is not None or sources[name] is not None:
+            yield from _writes(self, name, sources[name])
+
+
+def _writes(owner: Stored, name: str, value: object) -> Iterator[Write]:
+    """What `write` writes."""
     target = _target(owner, name)
     if isinstance(target, Tensor):
-        _write_tensor(target, value, non_blocking, owner, name)
+        yield target, _fitting(target, value, owner, name)
     elif isinstance(target, (dict, list)):
         for part, tensor, given in _matched(label(owner, name), target, value):
-            _write_tensor(tensor, given, non_blocking, owner, name, part)
-    elif isinstance(value, Mapping) or type(value) is type(target):
-        update_(target, value, non_blocking=non_blocking)
+            yield tensor, _fitting(tensor, given, owner, name, part)
+    elif type(value) is type(target):
+        yield from _copies(target, value)
+    elif isinstance(value, Mapping):
+        yield from _updates(target, value.items())
     else:
         raise TypeError(f"{label(owner, name)}: expected a mapping or a {type(target).__name__}, got {describe(value)}")
 
 
-def _write_tensor(target: Tensor, value: object, non_blocking: bool, owner: Stored, name: str, part: str = "") -> None:
-    """Write into one tensor; the last three say where it is."""
+def _fitting(target: Tensor, value: object, owner: Stored, name: str, part: str = "") -> object:
+    """The tensor or number, if it fits into the tensor; the last three say where that is."""
     if isinstance(value, Tensor):
         if value.shape != target.shape:
             raise ValueError(
                 f"{label(owner, name)}{part}: expected a shape of {list(target.shape)} to write in place, "
                 f"got {list(value.shape)}"
             )
-        target.copy_(value, non_blocking)
-    elif is_number(value):
-        target.fill_(value)
-    else:
+    elif not is_number(value):
         raise TypeError(f"{label(owner, name)}{part}: expected a Tensor or a number, got {describe(value)}")
+    return value
 
 
 def _write_items(where: str, target: Tensor, plain: PlainIndex, value: object, non_blocking: bool) -> None:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from reprlib import recursive_repr
+
 from torch import Size, Tensor
 
 from ..core.contents import contents
 from ..core.stored import Stored
 
 
+@recursive_repr()
 def show(self: Stored) -> str:
-    """A line for each field, nested objects indented; of a tensor its dtype and shape, and its device where it is not `cpu`."""
+    """A line for each field, nested objects indented; of a tensor its dtype and shape, and its device where it is not `cpu`.
+
+    An object inside itself, which the list of a static field makes possible, is shown as `...`.
+    """
     values, static = self._field_values()
     fields = "".join(map(_line, self._fields, contents(self).values() if static else values))
     names = "" if self._names is None else f"    names={[*self._names]},\n"
@@ -34,11 +40,16 @@ def _shown(value: object) -> str:
     if isinstance(value, Tensor):
         text = str(value.dtype).removeprefix("torch.") + _sizes(value.shape)
         return text if value.is_cpu else f"{text} {value.device}"
+    if isinstance(value, (dict, list)):
+        return _several(value)
+    return repr(value).replace("\n", "\n    ")
+
+
+@recursive_repr()
+def _several(value: dict[object, object] | list[object]) -> str:
     if isinstance(value, dict):
         return f"{{{', '.join(f'{key!r}: {_shown(item)}' for key, item in value.items())}}}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_shown, value))}]"
-    return repr(value).replace("\n", "\n    ")
+    return f"[{', '.join(map(_shown, value))}]"
 
 
 def _sizes(size: Size) -> str:

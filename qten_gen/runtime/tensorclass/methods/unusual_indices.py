@@ -13,7 +13,7 @@ import torch
 from torch import Size, Tensor
 from torch.compiler import is_compiling
 
-from ..core.errors import describe
+from ..core.errors import abridged, describe
 from ..core.indices import Index, IndexItem, PlainIndex, PlainIndexItem
 from ..core.sizes import mask_indices, slice_length
 from ..core.stored import Stored
@@ -67,7 +67,7 @@ def _item(self: Stored, item: IndexItem) -> PlainIndexItem | EllipsisType:
     if isinstance(item, str):
         raise TypeError(
             f"{type(self).__name__} is indexed along its batch dimensions; "
-            f"read a field as an attribute or with .get({item!r})"
+            f"read a field as an attribute or with .get({abridged(item)})"
         )
     if str(getattr(item, "dtype", "")) == "bool":  # a scalar of NumPy
         return bool(item)

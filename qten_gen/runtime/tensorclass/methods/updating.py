@@ -8,7 +8,7 @@ from typing import TypeVar, cast, overload
 from ....common.naming import storage
 from ..core.construction import construct
 from ..core.contents import contents, copied, nested_value, shallow_copy
-from ..core.errors import describe, suggestion
+from ..core.errors import abridged, describe, suggestion
 from ..core.locks import refuse_if_locked
 from ..core.lookup import Key, Values, chosen, is_any_below, pairs
 from ..core.stored import Stored
@@ -156,7 +156,7 @@ def replace(self: T, values: Mapping[str, object] | T | None = None, /, **change
         changes = {**_by_name(self, values), **changes}
     for name in changes:
         if name not in self._fields and name not in ("batch_size", "device", "names", "lock"):
-            raise TypeError(f"{type(self).__name__}.replace: no field {name!r}{suggestion(name, self._fields)}")
+            raise TypeError(f"{type(self).__name__}.replace: no field {abridged(name)}{suggestion(name, self._fields)}")
     unchanged = {**contents(shallow_copy(self)), "batch_size": self._batch_size, "device": self._device}
     if self._names is not None and "batch_size" not in changes:
         unchanged["names"] = self._names

@@ -10,9 +10,10 @@ from typing import Any, TypeVar
 import torch
 from torch import Size, Tensor
 
+from ....common.name_patterns import listed
 from ..core import names as dimension_names
 from ..core.contents import contents
-from ..core.errors import describe, label
+from ..core.errors import abridged, describe, label
 from ..core.locks import refuse_if_frozen, refuse_if_locked
 from ..core.stored import Stored
 from ..fields.annotated_shapes import refuse_contents
@@ -286,9 +287,9 @@ def _refuse(self: Stored, plan: Plan, unexpected: list[str], strict: bool) -> No
     """Raise one error with all that does not fit."""
     wrong = list(plan.wrong)
     if strict and unexpected:
-        wrong.insert(0, f"unexpected names: {', '.join(map(repr, unexpected))}")
+        wrong.insert(0, f"unexpected names: {listed([*map(abridged, unexpected)])}")
     if strict and plan.missing:
-        wrong.insert(0, f"missing names: {', '.join(map(repr, plan.missing))}")
+        wrong.insert(0, f"missing names: {listed([*map(repr, plan.missing)])}")
     if wrong:
         raise RuntimeError(f"{type(self).__name__}.load_state_dict:\n" + "\n".join(f"    {line}" for line in wrong))
 
