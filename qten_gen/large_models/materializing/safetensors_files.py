@@ -12,35 +12,14 @@ from typing import cast
 
 import torch
 
+from ...common.safetensors_dtypes import SAFETENSORS_DTYPES
 from ..sharding.regions import whole
 from .checkpoints import Checkpoint, CheckpointError, Chunk, StoredTensor
 from .mapped_files import MappedFile, mapped
 
 INDEX = "model.safetensors.index.json"
 
-_DTYPES = {
-    name: getattr(torch, spelled)
-    for name, spelled in {
-        "BOOL": "bool",
-        "U8": "uint8",
-        "I8": "int8",
-        "I16": "int16",
-        "U16": "uint16",
-        "I32": "int32",
-        "U32": "uint32",
-        "I64": "int64",
-        "U64": "uint64",
-        "F16": "float16",
-        "BF16": "bfloat16",
-        "F32": "float32",
-        "F64": "float64",
-        "C64": "complex64",
-        "F8_E4M3": "float8_e4m3fn",
-        "F8_E5M2": "float8_e5m2",
-        "F8_E8M0": "float8_e8m0fnu",
-    }.items()
-    if hasattr(torch, spelled)
-}
+_DTYPES = {name: getattr(torch, spelled) for name, spelled in SAFETENSORS_DTYPES.items() if hasattr(torch, spelled)}
 
 
 def safetensors_file(path: str) -> Checkpoint:

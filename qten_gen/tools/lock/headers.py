@@ -15,20 +15,9 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ...common.safetensors_dtypes import SAFETENSORS_DTYPES
 from ...common.state_differences import Stored
 
-_SAFETENSORS = {
-    "BOOL": "bool",
-    "BF16": "bfloat16",
-    "F8_E4M3": "float8_e4m3fn",
-    "F8_E5M2": "float8_e5m2",
-    "F8_E8M0": "float8_e8m0fnu",
-    **{f"F{bits}": f"float{bits}" for bits in (16, 32, 64)},
-    **{f"I{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
-    **{f"U{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
-    **{f"C{bits}": f"complex{bits}" for bits in (64, 128)},
-}
-"""Torch's names of the dtypes of safetensors; another one is shown as it is."""
 _STORAGES = {
     "Double": "float64",
     "Float": "float32",
@@ -97,8 +86,8 @@ def _of_safetensors(path: str) -> Iterator[tuple[str, Stored]]:
         text = file.read(size)
     for name, entry in json.loads(text).items():
         if name != "__metadata__":
-            dtype: str = entry["dtype"]
-            yield name, Stored(_SAFETENSORS.get(dtype, dtype), str(entry["shape"]), tuple(entry["data_offsets"]))
+            dtype: str = entry["dtype"]  # one that is newer than this table is shown as it is
+            yield name, Stored(SAFETENSORS_DTYPES.get(dtype, dtype), str(entry["shape"]), tuple(entry["data_offsets"]))
 
 
 def _of_index(path: str) -> dict[str, Stored]:
