@@ -232,10 +232,15 @@ def _status(outcome: Outcome, options: Options) -> int:
     return FOUND if found else DONE
 
 
-def _escape_unencodable(stream: TextIO) -> TextIO:
-    """Make a standard stream write characters outside its encoding as escapes, as `sys.stderr` does."""
-    from io import TextIOWrapper
+def _escape_unencodable(stream: TextIO | None) -> TextIO:
+    """Make a standard stream write characters outside its encoding as escapes, as `sys.stderr` does.
 
+    In a process that is started without the stream, it is None, and what is written goes nowhere.
+    """
+    from io import StringIO, TextIOWrapper
+
+    if stream is None:
+        return StringIO()
     if isinstance(stream, TextIOWrapper):
         stream.reconfigure(errors="backslashreplace")
     return stream

@@ -24,10 +24,24 @@ def main() -> int:
 
 
 def _end(status: int) -> None:
-    """End the process without taking apart what it holds, which takes a tenth of an edit. Profilers write at a regular end."""
+    """End the process without taking apart what it holds, which takes a tenth of an edit, unless something measures the run.
+
+    What is registered to run at the end runs, such as that of a coverage which Python starts by itself.
+    """
+    import atexit
     import os
 
-    if sys.gettrace() is None and sys.getprofile() is None:
-        sys.stdout.flush()
-        sys.stderr.flush()
+    if not _is_measured():
+        atexit._run_exitfuncs()
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:  # a process may be started without one
+                stream.flush()
         os._exit(status)
+
+
+def _is_measured() -> bool:
+    """Whether a profiler, coverage or debugger follows the run, which writes what it found at a regular end."""
+    if sys.gettrace() is not None or sys.getprofile() is not None:
+        return True
+    monitoring = getattr(sys, "monitoring", None)  # from Python 3.12 on, cProfile and coverage use it
+    return monitoring is not None and any(monitoring.get_tool(number) is not None for number in range(6))

@@ -17,6 +17,7 @@ from ..model import (
     ModuleDecl,
     ModuleField,
     NodePath,
+    RegistrationDecl,
     SourceFile,
     SpecifierCall,
     TensorClassDecl,
@@ -50,6 +51,13 @@ class Project:
     def is_tensorclass(self, name: str) -> bool:
         """Whether a qualified name is a TensorClass."""
         return name in self.nested or isinstance(self.declarations.get(name), TensorClassDecl)
+
+    def registrations(self, module: str) -> Iterator[tuple[ModuleDecl, RegistrationDecl]]:
+        """The handlers that stand in a module of the run, each with the class that it is registered on."""
+        for declaration in self.declarations.values():
+            if isinstance(declaration, ModuleDecl):
+                own = (each for each in declaration.registrations if each.module == module)
+                yield from ((declaration, registration) for registration in own)
 
     def parents(self, declaration: Declaration) -> Iterator[Declaration]:
         """The declared bases."""

@@ -46,16 +46,11 @@ EXAMPLE = """
 
 
 def check_file(file: FileDecl, project: Project) -> Iterator[Diagnostic]:
-    for declaration in project.declarations.values():
-        if not isinstance(declaration, ModuleDecl):
-            continue
-        for registration in declaration.registrations:
-            if registration.module != file.source.module:
-                continue
-            problem = _problem(registration, declaration, file.source, project)
-            if problem is not None:
-                message, help = problem
-                yield Diagnostic(KIND, message, registration.signature.place / "name", help)
+    for declaration, registration in project.registrations(file.source.module):
+        problem = _problem(registration, declaration, file.source, project)
+        if problem is not None:
+            message, help = problem
+            yield Diagnostic(KIND, message, registration.signature.place / "name", help)
 
 
 def _problem(

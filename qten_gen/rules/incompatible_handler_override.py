@@ -49,22 +49,15 @@ _PROMOTED = {"builtins.int": ("builtins.float", "builtins.complex"), "builtins.f
 
 
 def check_file(file: FileDecl, project: Project) -> Iterator[Diagnostic]:
-    for declaration in project.declarations.values():
-        if not isinstance(declaration, ModuleDecl):
-            continue
-        for registration in declaration.registrations:
-            if registration.module != file.source.module:
-                continue
-            replaced = _replaced(registration, declaration, project)
-            if replaced is not None and _unrelated(registration.result, replaced.result, project):
-                given, promised = registration.signature.result, replaced.signature.result
-                parent = replaced.owner.rpartition(".")[2]
-                message = (
-                    f"this handler returns {given}, but the handler of {parent} that it overrides returns {promised}"
-                )
-                yield Diagnostic(
-                    KIND, message, registration.signature.place / "name", f"return {promised}, or a subclass of it"
-                )
+    for declaration, registration in project.registrations(file.source.module):
+        replaced = _replaced(registration, declaration, project)
+        if replaced is not None and _unrelated(registration.result, replaced.result, project):
+            given, promised = registration.signature.result, replaced.signature.result
+            parent = replaced.owner.rpartition(".")[2]
+            message = f"this handler returns {given}, but the handler of {parent} that it overrides returns {promised}"
+            yield Diagnostic(
+                KIND, message, registration.signature.place / "name", f"return {promised}, or a subclass of it"
+            )
 
 
 def _replaced(registration: RegistrationDecl, owner: ModuleDecl, project: Project) -> RegistrationDecl | None:

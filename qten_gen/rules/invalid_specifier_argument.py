@@ -62,13 +62,8 @@ def _findings(call: SpecifierCall, is_text: bool) -> Iterator[Diagnostic]:
             message, help = problem
             known = argument.keyword is None or argument.keyword in language.SPECIFIER_KEYWORDS.get(call.name, ())
             yield Diagnostic(KIND, message, argument.place if known else argument.place.beside("arg"), help)
-    if called == "submodule" and not call.positional:
-        yield Diagnostic(
-            KIND,
-            "submodule(...) needs a class as its first argument",
-            call.place,
-            'write submodule(nn.Linear, "dim", "dim")',
-        )
+    if called == "submodule":
+        yield from _of_class(call)
     if called in ("derived", "check") and len(call.positional) != 1 and not _is_unpacked(call):
         example = 'derived("dim // heads")' if called == "derived" else 'check("dim % heads == 0")'
         message = f"{called}(...) takes one expression, but {len(call.positional)} are given"
@@ -84,6 +79,17 @@ def _findings(call: SpecifierCall, is_text: bool) -> Iterator[Diagnostic]:
         yield Diagnostic(
             KIND, "a field cannot have both a default and a default_factory", call.place, "remove one of them"
         )
+
+
+def _of_class(call: SpecifierCall) -> Iterator[Diagnostic]:
+    """What is wrong with the first argument of a submodule, which is what makes the child."""
+    message, help = "submodule(...) needs a class as its first argument", 'write submodule(nn.Linear, "dim", "dim")'
+    if not call.positional:
+        yield Diagnostic(KIND, message, call.place, help)
+        return
+    first = call.positional[0]
+    if isinstance(first.value, Value) and first.value.literal is not None:
+        yield Diagnostic(KIND, f"{message}, got {first.value.text}", first.place, help)
 
 
 def _is_unpacked(call: SpecifierCall) -> bool:

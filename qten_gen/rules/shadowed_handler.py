@@ -49,20 +49,15 @@ EXAMPLE = """
 
 
 def check_file(file: FileDecl, project: Project) -> Iterator[Diagnostic]:
-    for declaration in project.declarations.values():
-        if not isinstance(declaration, ModuleDecl):
-            continue
-        for registration in declaration.registrations:
-            if registration.module != file.source.module:
-                continue
-            for inherited in _overtaking(registration, declaration, project):
-                parent, type = inherited.owner.rpartition(".")[2], inherited.type.text
-                message = (
-                    f"{declaration.name} runs the handler of {parent} for {type} instead of this one: {type} is more specific"
-                    f" than {registration.type.text}"
-                )
-                help = f"register a handler of {declaration.name} for {type} too"
-                yield Diagnostic(KIND, message, registration.type.place, help)
+    for declaration, registration in project.registrations(file.source.module):
+        for inherited in _overtaking(registration, declaration, project):
+            parent, type = inherited.owner.rpartition(".")[2], inherited.type.text
+            message = (
+                f"{declaration.name} runs the handler of {parent} for {type} instead of this one: {type} is more specific"
+                f" than {registration.type.text}"
+            )
+            help = f"register a handler of {declaration.name} for {type} too"
+            yield Diagnostic(KIND, message, registration.type.place, help)
 
 
 def _overtaking(registration: RegistrationDecl, owner: ModuleDecl, project: Project) -> Iterator[RegistrationDecl]:

@@ -39,7 +39,6 @@ EXAMPLE = """
 """
 
 _CONSTRUCTORS = ("__init__", "__post_init__")
-_MAKE_MODULES = ("ModuleList", "ModuleDict", "Sequential", "ParameterList", "ParameterDict")
 
 
 def check(context: RuleContext) -> Iterator[Diagnostic]:

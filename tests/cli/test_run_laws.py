@@ -49,12 +49,12 @@ def run(*arguments: str) -> tuple[int, str]:
 
 
 @contextmanager
-def folder(project: Project) -> Iterator[Path]:
-    """A project on the disk, which is the working directory meanwhile."""
+def folder(project: Project, settings: str | None = "") -> Iterator[Path]:
+    """A project on the disk, with a `pyproject.toml` unless `settings` is None; its root is the working directory meanwhile."""
     here = os.getcwd()
     with tempfile.TemporaryDirectory() as name:
         root = Path(name).resolve()
-        write(root, {**project, "pyproject.toml": ""})
+        write(root, project if settings is None else {**project, "pyproject.toml": settings})
         os.chdir(root)
         try:
             yield root

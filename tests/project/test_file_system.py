@@ -351,6 +351,31 @@ def test_a_full_disk_behind_the_output_is_told_of(qten_gen: Command) -> None:
     assert (done.returncode, done.stderr) == (2, "error: cannot write the output: No space left on device\n")
 
 
+@pytest.mark.parametrize("closed", [1, 2])
+def test_a_process_without_an_output_has_the_same_status(qten_gen: Command, closed: int) -> None:
+    qten_gen.write("model.py", "from qten_gen import TensorClass\nclass Batch(TensorClass):\n    tokens: Tensr\n")
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+
+    done = subprocess.run(
+        ["sh", "-c", f'"{sys.executable}" -m qten_gen . {closed}>&-'], env=environment, capture_output=True, text=True
+    )
+
+    assert (done.returncode, done.stderr, "QG207" in done.stdout) == (1, "", closed == 2)
+
+
+def test_what_a_process_registers_for_its_end_runs(qten_gen: Command) -> None:
+    """As coverage does, which a file on the path of Python starts."""
+    qten_gen.write("model.py", BATCH)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    program = (
+        "import atexit, runpy; atexit.register(print, 'the end'); runpy.run_module('qten_gen', run_name='__main__')"
+    )
+
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+
+    assert done.stdout.splitlines()[-1] == "the end"
+
+
 def test_a_source_that_changes_to_and_fro_is_never_called_fresh(
     qten_gen: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

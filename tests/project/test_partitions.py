@@ -4,10 +4,6 @@ import io
 import json
 import os
 import random
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,110 +13,29 @@ from hypothesis import strategies as st
 
 from qten_gen.cli.command import main
 from qten_gen.project import stale
-from qten_gen.project.output_names import is_output
+from tests.cli.test_run_laws import folder, outputs, write
 from tests.command import BATCH, Command
+from tests.generate.random_projects import Project, projects
 
-law = settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow], phases=[Phase.generate])
+law = settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow], phases=[Phase.generate])
 
-MODULES = ("a", "a.models", "a.deep.net", "b", "b.models", "b.parts", "c.models", "top")
-PACKAGES = ("a", "a.deep", "b", "c")
-SETTINGS = ("", '[tool.qten-gen]\nsource-roots = ["."]\n', '[tool.qten-gen]\nsrc = ["a"]\n')
-
-HEAD = """\
-from __future__ import annotations
-from torch import Tensor, nn
-from qten_gen import Module, TensorClass, buffer, param, submodule
-"""
+SETTINGS = ("", '[tool.qten-gen]\nsource-roots = ["."]\n', '[tool.qten-gen]\nsrc = ["shop"]\n', None)
 
 
-@dataclass(frozen=True)
-class Tree:
-    """A project: the texts of its files by path below `folder`, and its `pyproject.toml`."""
+class Tree(NamedTuple):
+    """A project: the texts of its files by path, and its `pyproject.toml`, if it has one."""
 
-    folder: str
+    files: Project
     settings: str | None
-    files: dict[str, str]
-
-
-def path_of(module: str) -> str:
-    name = module.replace(".", "/")
-    return f"{name}/__init__.py" if module in PACKAGES else f"{name}.py"
 
 
 @st.composite
 def trees(draw: st.DrawFn) -> Tree:
-    """A project whose modules use each other: bases, fields, aliases, reexports, stars, handlers, cycles, and mistakes."""
-    modules = draw(st.lists(st.sampled_from(MODULES), unique=True, min_size=2, max_size=5))
-    files = {path_of(package): "" for package in PACKAGES}
-    for index, module in enumerate(modules):
-        files[path_of(module)] = _text(draw, index, module, modules)
-    settings_text = draw(st.sampled_from((*SETTINGS, None)))
-    return Tree(draw(st.sampled_from((".", "src"))) if settings_text == "" else ".", settings_text, files)
-
-
-def _text(draw: st.DrawFn, index: int, module: str, modules: Sequence[str]) -> str:
-    """The text of one module. Its classes are called by its number: `Batch3`, `Net3`, `Alias3`."""
-    others = [number for number in range(len(modules)) if number != index]
-    lines, fields, base = [HEAD], ["x: Tensor"], "TensorClass"
-    other = draw(st.sampled_from(others))
-    source = modules[other]
-    use = draw(
-        st.sampled_from(("base", "field", "alias", "star", "reexport", "handler", "nothing", "mistake", "module"))
-    )
-    if use in ("base", "field", "alias"):
-        name = f"Alias{other}" if use == "alias" else f"Batch{other}"
-        if draw(st.booleans()):
-            lines.append(f"from {source} import {name}")
-        else:
-            lines.append(f"import {source}")
-            name = f"{source}.{name}"
-        if use == "base":
-            base = name
-        else:
-            fields.append(f"other{index}: {name} | None = None")
-    elif use in ("star", "reexport"):
-        name = f"Batch{other}"
-        lines.append(f"from {source} import {'*' if use == 'star' else f'{name}, Alias{other}'}")
-        if other < index:
-            base = name
-    elif use == "handler":
-        lines += [
-            f"from {source} import Batch{other}, Net{other}",
-            f"@Net{other}.register(Batch{other})",
-            f"def _(net: Net{other}, batch: Batch{other}) -> Batch{other}:\n    return batch",
-        ]
-    elif use == "module":
-        lines.append(f"from {source} import Net{other}")
-        lines.append(f"class Outer{index}(Module):\n    net: Net{other} = submodule(n=3)\n")
-    elif use == "mistake":
-        base = "TensorClass, frozn=True" if draw(st.booleans()) else "TensorClass"
-        fields.append("mask: Tenser = 3")
-    body = "".join(f"    {field}\n" for field in fields)
-    lines += [
-        f"Alias{index} = {draw(st.sampled_from(('Tensor', 'str')))}",
-        f"class Batch{index}({base}):\n{body}",
-        f"class Net{index}(Module):\n    n: int\n    w: nn.Parameter = param('n', initializer=nn.init.zeros_)\n",
-    ]
-    return "\n".join(lines)
-
-
-@contextmanager
-def written(tree: Tree) -> Iterator[Path]:
-    """The project on the disk; its root is the working directory meanwhile."""
-    here = os.getcwd()
-    with tempfile.TemporaryDirectory() as name:
-        root = Path(name).resolve()
-        if tree.settings is not None:
-            (root / "pyproject.toml").write_text(tree.settings, encoding="utf-8")
-        for path, text in tree.files.items():
-            target = root / tree.folder / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text, encoding="utf-8")
-        os.chdir(root)
-        try:
-            yield root
-        finally:
-            os.chdir(here)
+    """A project in its folder or below `src`; one package where no `pyproject.toml` says how far a project goes."""
+    chosen = draw(st.sampled_from(SETTINGS))
+    start = draw(st.sampled_from(("", "src/"))) if chosen == "" else ""
+    files = {path: text for path, text in draw(projects()).items() if chosen is not None or path.startswith("shop/")}
+    return Tree({f"{start}{path}": text for path, text in files.items()}, chosen)
 
 
 class Finding(NamedTuple):
@@ -167,10 +82,6 @@ def together(runs: list[Run]) -> Run:
     )
 
 
-def outputs(root: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if is_output(path.name)}
-
-
 def spelled(path: str, root: Path, shuffle: random.Random) -> str:
     """A path in one of the ways to write it."""
     folder = os.path.dirname(path) or "."
@@ -181,10 +92,9 @@ def spelled(path: str, root: Path, shuffle: random.Random) -> str:
 
 def parts_of(tree: Tree, shuffle: random.Random) -> list[list[str]]:
     """A partition of the files: some as files, those of a folder sometimes as that folder."""
-    start = "" if tree.folder == "." else f"{tree.folder}/"
-    paths = {start + path for path in tree.files}
-    for folder in shuffle.sample(("a/deep", "b", "c"), 2):
-        paths = {path for path in paths if not path.startswith(f"{start}{folder}/")} | {start + folder}
+    paths = set(tree.files)
+    for name in shuffle.sample(sorted({os.path.dirname(path) for path in paths}), 1):
+        paths = {path for path in paths if not path.startswith(f"{name}/")} | {name}
     left = sorted(paths)
     shuffle.shuffle(left)
     count = shuffle.randint(1, len(left))
@@ -196,10 +106,10 @@ def parts_of(tree: Tree, shuffle: random.Random) -> list[list[str]]:
 def test_any_partition_of_the_paths_gives_the_outputs_and_findings_of_the_whole(
     tree: Tree, shuffle: random.Random, cached: bool
 ) -> None:
-    with written(tree) as root:
+    with folder(*tree) as root:
         whole = run(root, ".")
         expected = outputs(root)
-    with written(tree) as root:
+    with folder(*tree) as root:
         if cached:
             run(root, "--check", ".")
         parts = [[spelled(path, root, shuffle) for path in part] for part in parts_of(tree, shuffle)]
@@ -213,10 +123,10 @@ def test_any_partition_of_the_paths_gives_the_outputs_and_findings_of_the_whole(
 @law
 @given(trees(), st.randoms(use_true_random=False))
 def test_check_finds_in_the_parts_what_it_finds_in_the_whole(tree: Tree, shuffle: random.Random) -> None:
-    with written(tree) as root:
+    with folder(*tree) as root:
         run(root, ".")
-        path = root / tree.folder / shuffle.choice(sorted(path for path, text in tree.files.items() if text))
-        path.write_text(path.read_text(encoding="utf-8").replace("    x: Tensor", "    x: str"), encoding="utf-8")
+        path = shuffle.choice(sorted(tree.files))
+        write(root, {path: tree.files[path].replace(": Tensor", ": str")})
         whole = run(root, "--check", ".")
         found = [run(root, "--check", *part) for part in parts_of(tree, shuffle)]
         assert together(found) == whole
@@ -247,8 +157,8 @@ def test_outputs_stay_when_the_base_cannot_be_read(
 ) -> None:
     if settings_text is not None:
         qten_gen.write("pyproject.toml", settings_text)
-    for folder in ("a", "b"):
-        qten_gen.write(f"{folder}/__init__.py", "")
+    qten_gen.write("a/__init__.py", "")
+    qten_gen.write("b/__init__.py", "")
     qten_gen.write("a/models.py", BATCH)
     qten_gen.write("b/models.py", "from a.models import Batch\n\nclass Child(Batch):\n    y: str\n")
     assert qten_gen("b").summary == "2 files written"

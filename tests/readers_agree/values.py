@@ -8,8 +8,6 @@ from itertools import product
 
 from .spelling import Piece, Spelling, Way, elsewhere, evaluated_later, named, same, spelling, written
 
-IN_FILE = "NAME = EXPR"
-
 WAYS: dict[str, Way] = {
     "plain": same,
     "put off": evaluated_later,

@@ -332,6 +332,7 @@ def test_a_constant_is_as_good_as_its_value(size: str) -> None:
         ("param(8, initializer=nn.init.ones_, init=True)", "True"),
         ("param(8, initialiser=nn.init.ones_, initializer=nn.init.ones_)", "initialiser"),
         ("submodule()", "submodule()"),
+        ('submodule("dim")', '"dim"'),
     ],
 )
 def test_an_argument_that_cannot_be_read_from_the_text_is_reported(call: str, marked: str) -> None:

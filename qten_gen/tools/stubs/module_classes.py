@@ -21,8 +21,6 @@ from .support import ANY, ANY_CALL, CALL, HOOKS, PARAMETER, TENSOR
 
 MODULE = "torch.nn.modules.module.Module"
 
-_ClassStatement = tuple[Source, ast.ClassDef]
-
 _TENSORS = {RegisteredKind.PARAMETER: PARAMETER, RegisteredKind.BUFFER: TENSOR}
 
 

@@ -56,10 +56,6 @@ def test_every_supported_function_is_one_of_the_table() -> None:
     assert {function.__name__ for function in supported} - names == set()
 
 
-# Pure Python in these checks the types of tensors before it asks anybody else, or looks for a dispatcher of tensors.
-ANOTHER_ERROR = ("torch.distributed",)
-
-
 def test_no_function_takes_an_object_in_silence() -> None:
     """Called as torch's own tests call them, with an object in the first place and small numbers in the others."""
     silent = []

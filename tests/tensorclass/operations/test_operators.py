@@ -17,8 +17,6 @@ from ..declared import Flat, assert_applied, batch, flat, point
 
 ARITHMETIC = [operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow]
 COMPARISON = [operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge]
-LOGIC = [operator.and_, operator.or_, operator.xor]
-SHIFTS = [operator.lshift, operator.rshift]
 
 Binary = Callable[[Any, Any], Any]
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from difflib import get_close_matches
 from reprlib import Repr
 
 from torch import Tensor
 
+from ....common.suggestions import nearest
 from .stored import Stored
 
 _SHORT = Repr()
@@ -85,8 +85,8 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     "; did you mean 'tokens'?"
     """
     names = list(known)
-    close = get_close_matches(name, names, n=1)
-    return f"; did you mean {close[0]!r}?" if close else f"; the fields are: {', '.join(names) or 'none'}"
+    close = nearest(name, names)
+    return f"; did you mean {close!r}?" if close else f"; the fields are: {', '.join(names) or 'none'}"
 
 
 _LATE = __name__.replace("errors", "late")

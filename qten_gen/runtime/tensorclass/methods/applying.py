@@ -94,7 +94,7 @@ def apply(
             the batch size. Dtype and device are free.
         others: Objects of the class, whose tensors `fn` gets beside those of this one.
         batch_size: Batch size of the result, where `fn` changes it.
-        device: DeviceSpec of the result, where `fn` changes it.
+        device: Device of the result, where `fn` changes it.
         names: Names of the result's batch dimensions; those of the object where it is None and the batch size stays.
         inplace: Write the results into the tensors of this object, as `copy_` does, and return it. A locked one allows that.
         propagate_lock: Lock the result where this object is locked.
@@ -186,7 +186,7 @@ def named_apply(
         others: Objects of the class, whose tensors `fn` gets behind those of this one.
         nested_keys: Pass the whole key of a field in a nested object, `("point", "weight")`, instead of its last name.
         batch_size: Batch size of the result, where `fn` changes it.
-        device: DeviceSpec of the result, where `fn` changes it.
+        device: Device of the result, where `fn` changes it.
         names: Names of the result's batch dimensions; those of the object where it is None and the batch size stays.
         inplace: Write the results into the tensors of this object, as `copy_` does, and return it. A locked one allows that.
         propagate_lock: Lock the result where this object is locked.

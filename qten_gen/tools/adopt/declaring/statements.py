@@ -7,7 +7,6 @@ of their statements, and a statement moves behind later registrations only where
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from ....rules.reserved import MODULE
 from .arguments import config_fields, scalar
@@ -408,11 +407,3 @@ def _registers_surely(node: ast.stmt, context: Context) -> bool:
 def _first_line(node: ast.stmt) -> str:
     text = ast.unparse(node).splitlines()[0]
     return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def walk_statements(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """All statements, those inside others included."""
-    for statement in statements:
-        for each in ast.walk(statement):
-            if isinstance(each, ast.stmt):
-                yield each
