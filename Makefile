@@ -176,9 +176,9 @@ docs: $(INSTALLED)
 
 generate: $(INSTALLED)
 	$(BIN)/qten-gen
-	$(BIN)/python -m qten_gen.rules.documentation > docs/rules.md
-	$(BIN)/python -m qten_gen.rules.documentation codes > qten_gen/common/diagnostic_codes.py
-	$(BIN)/python -m qten_gen.project.settings_table > docs/settings.schema.json
+	$(BIN)/python -m templates.rules_page > docs/rules.md
+	$(BIN)/python -m templates.rules_page codes > qten_gen/common/diagnostic_codes.py
+	$(BIN)/python -m templates.settings_schema > docs/settings.schema.json
 	for file in arithmetic arranging copying operators reductions; do \
 		$(BIN)/python -m templates.operation_types $$file > stubs/qten_gen_typing/$$file.pyi || exit 1; \
 	done

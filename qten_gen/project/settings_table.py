@@ -1,7 +1,4 @@
-"""The settings in `[tool.qten-gen]`: one table for what is read, for the schema and for the documentation.
-
-Run as a program, it prints the JSON schema: `docs/settings.schema.json`.
-"""
+"""The settings in `[tool.qten-gen]`: one table for what is read, for the schema and for the documentation."""
 
 from typing import Literal, NamedTuple
 
@@ -40,47 +37,3 @@ SETTINGS = (
 )
 
 KEYS = tuple(setting.name for setting in SETTINGS)
-
-
-def schema() -> dict[str, object]:
-    """The JSON schema of the section, for editors."""
-    return {
-        "$schema": "http://json-schema.org/draft-07/schema#",
-        "title": "[tool.qten-gen] of pyproject.toml",
-        "type": "object",
-        "additionalProperties": False,
-        "properties": {item.name: {"description": item.meaning, **_schema_of(item)} for item in SETTINGS},
-    }
-
-
-def _schema_of(setting: Setting) -> dict[str, object]:
-    """The schema of one value."""
-    from ..common.diagnostic_codes import WARNINGS
-
-    text = {"type": "string", "minLength": 1}
-    match setting.value:
-        case "folder":
-            return dict(text)
-        case "format":
-            return {"enum": list(OUTPUT_FORMATS)}
-        case "flag":
-            return {"type": "boolean"}
-        case "names":
-            return {"type": "object", "additionalProperties": text}
-        case "strings":
-            return {"anyOf": [text, {"type": "array", "items": text}]}
-        case "severities":
-            values = {"enum": list(SEVERITIES)}
-            return {
-                "type": "object",
-                "propertyNames": {"enum": sorted(WARNINGS)},
-                "additionalProperties": values,
-            }
-    code = {"enum": sorted(WARNINGS)}
-    return {"type": "object", "additionalProperties": {"anyOf": [code, {"type": "array", "items": code}]}}
-
-
-if __name__ == "__main__":
-    import json
-
-    print(json.dumps(schema(), indent=2))

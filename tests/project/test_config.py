@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from qten_gen.project.config import Config, ConfigError, load, parse
-from qten_gen.project.settings_table import KEYS, schema
+from qten_gen.project.settings_table import KEYS
 from qten_gen.report.concise import headline
+from templates.settings_schema import schema
 from tests.command import BATCH, Command
 
 

@@ -15,9 +15,9 @@ from qten_gen.project.scan import Origin
 from qten_gen.read.module import read
 from qten_gen.read.positions import locate
 from qten_gen.rules.cases import bad, case, good
-from qten_gen.rules.documentation import codes, documentation, summary
 from qten_gen.tools.adopt.opening import Sources
 from qten_gen.tools.check.checking import check
+from templates.rules_page import codes, documentation, summary
 
 # What these rules report is no Python file: the place of an output, the settings, the name of a file, a folder.
 OTHER_INPUT = {"QG003", "QG004", "QG005", "QG006", "QG007"}

@@ -31,7 +31,7 @@ def kept_tensors(module: nn.Module) -> Iterator[tuple[str, Tensor]]:
 
 
 def keeping_dtypes(module: nn.Module, fn: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
-    """The function that moves or casts the tensors of a module, as one that only moves those that it keeps."""
+    """A function that moves or casts the tensors of a module, changed so that the kept ones move and keep their dtypes."""
     tensors = [tensor for _, tensor in kept_tensors(module)]
     gradients = [tensor.grad for tensor in tensors if tensor.grad is not None]
     kept = {id(tensor): tensor for tensor in (*tensors, *gradients)}

@@ -68,10 +68,10 @@ def partition(
 
     Args:
         model: Any nn.Module, declared or not.
-        groups: The patterns of each group, as `select` takes them; `...` for those that no other group has.
+        groups: The patterns of each group, as `select` takes them; `...` for all parameters that no other group has.
 
     Returns:
-        The parameters of each group by name, in the order of the groups. Those of a group `...` may be none.
+        The parameters of each group by name, in the order of the groups. A group `...` may be empty.
 
     Raises:
         ValueError: a pattern matches nothing, or a parameter is in no group, or in two, under one of its names or another.
@@ -122,7 +122,7 @@ def audit(model: nn.Module, *optimizers: Optimizer) -> None:
 
     Raises:
         ValueError: a parameter that records gradients is in no group, or one is in several, or a group has parameters that are
-            not the module's, such as those that it had before they were replaced.
+            not the module's, such as the ones of a layer that was replaced since.
     """
     names: dict[int, str] = {}
     for name, parameter in model.named_parameters(remove_duplicate=False):

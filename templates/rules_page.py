@@ -1,6 +1,7 @@
-"""Writes docs/rules.md, the page that documents all rules. `explaining` has the text of a single one.
+"""The page that documents all rules; `qten-gen explain` has the text of a single one.
 
-With the argument `codes`, it writes `common/diagnostic_codes.py` instead, which knows the codes without loading the rules.
+python -m templates.rules_page > docs/rules.md
+python -m templates.rules_page codes > qten_gen/common/diagnostic_codes.py
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from difflib import unified_diff
 from itertools import dropwhile
 from textwrap import fill, indent
 
-from . import RULES, Rule
-from .cases import bad, good
+from qten_gen.rules import RULES, Rule
+from qten_gen.rules.cases import bad, good
 
 _INTRODUCTION = """\
 # Look up a diagnostic
