@@ -86,7 +86,9 @@ def test_the_schema_has_types_defaults_and_ranges() -> None:
         ({"width": 64, "sizes": [1.5]}, False),
     ],
 )
-def test_a_validator_refuses_what_the_constructor_would(config: dict[str, object], is_valid: bool) -> None:
+def test_a_validator_refuses_what_the_constructor_would(
+    config: dict[str, int | str | list[float]], is_valid: bool
+) -> None:
     assert jsonschema.Draft202012Validator(Settings.config_schema()).is_valid(config) == is_valid
 
 

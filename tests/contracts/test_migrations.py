@@ -62,6 +62,22 @@ def test_a_rename_is_written_out(shop: Command) -> None:
     decoder().load_state_dict(torch.load(old))
 
 
+def test_an_earlier_lock_has_no_digests_of_generated_files(shop: Command) -> None:
+    shop()
+    shop("lock")
+    edit(shop, "qkv: nn.Linear", "in_proj: nn.Linear")
+    shop("lock", "--fix")
+    shop()
+    forget()
+
+    shop("lock")
+    text = shop.read(LOCK)
+
+    assert text.count("\ndeclarations ") == 1
+    forget()
+    assert (shop("lock").status, shop.read(LOCK)) == (0, text)
+
+
 @pytest.mark.parametrize("name", [name for name, each in EDITS.items() if each.needs_version])
 def test_what_is_fixed_can_be_written(name: str, shop: Command) -> None:
     shop("lock")

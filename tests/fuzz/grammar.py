@@ -27,15 +27,16 @@ def project(seed: int) -> tuple[Source, ...]:
     """The files of the project with this number, those that others import first."""
     random = Random(seed)
     known: list[Known] = []
+    handled: set[tuple[str, str, str]] = set()
     sources = []
     for index in range(random.choice((1, 1, 2, 3))):
         name = f"model{index}"
-        sources.append(Source(name, _file(random, name, known)))
+        sources.append(Source(name, _file(random, name, known, handled)))
     return tuple(sources)
 
 
-def _file(random: Random, module: str, known: list[Known]) -> str:
-    """One file; the classes that it declares are added to those that are known."""
+def _file(random: Random, module: str, known: list[Known], handled: set[tuple[str, str, str]]) -> str:
+    """One file; the classes that it declares are added to the known ones, and what it handles to what is handled."""
     hostile = random.random() < 0.5
     pool = HOSTILE_CLASSES if hostile else CLASSES
     classes = [random.choice(pool if random.random() < 0.6 else CLASSES) for _ in range(random.randint(1, 3))]
@@ -50,7 +51,7 @@ def _file(random: Random, module: str, known: list[Known]) -> str:
         text, made = write(random, names, module, name, known)
         body.append(text)
         known.append(made)
-    body += list(_handlers(random, names, module, known))
+    body += list(_handlers(random, names, module, known, handled))
     head = [*([doc(random, 0)] if random.random() < 0.3 else []), *_future(postponed)]
     variables = [
         f'{name} = {names("typing.TypeVar")}("{name}", bound={names("torch.Tensor")})' for name in names.variables
@@ -63,14 +64,16 @@ def _future(postponed: bool) -> Iterator[str]:
         yield "from __future__ import annotations"
 
 
-def _handlers(random: Random, names: Names, module: str, known: list[Known]) -> Iterator[str]:
-    """Handlers for modules of this file or of others."""
+def _handlers(
+    random: Random, names: Names, module: str, known: list[Known], handled: set[tuple[str, str, str]]
+) -> Iterator[str]:
+    """Handlers for modules of this file or of others, one for each type: a second one is an error of the program."""
     owners = [found for found in known if found.kind == "module"]
     if owners and random.random() < 0.6:
-        seen: set[tuple[str, str]] = set()
         for number in range(random.randint(1, 3)):
             owner = random.choice(owners)
             type, text = modules.handler(random, names, module, owner, known, number)
-            if (owner.name, type) not in seen or random.random() < 0.03:
+            handler = owner.module, owner.name, type
+            if handler not in handled:
                 yield text
-            seen.add((owner.name, type))
+            handled.add(handler)

@@ -210,13 +210,16 @@ def _methods(random: Random, names: Names) -> Iterator[str]:
 def handler(
     random: Random, names: Names, module: str, owner: Known, known: list[Known], number: int
 ) -> tuple[str, str]:
-    """A type, and a function that is registered for it and a module."""
+    """The name of a type, and a function that is registered for it and a module."""
     spelled = owner.name if owner.module == module else names.local(owner.module, owner.name)
     types = [one for one in known if one.kind == "tensorclass"]
     choices = ["str", "bytes", "int", "tuple", "dict", "float | complex"]
+    qualified = {}
     if types:
         one = random.choice(types)
-        choices += [one.name if one.module == module else names.local(one.module, one.name)] * 3
+        local = one.name if one.module == module else names.local(one.module, one.name)
+        qualified[local] = f"{one.module}.{one.name}"
+        choices += [local] * 3
     type = random.choice(choices)
     obj = random.choice(("obj", "text", "self", "n", "größe", "x"))
     rest = random.choice(
@@ -241,7 +244,7 @@ def handler(
         else f"{obj}: dict[str, int]"
     )
     function = random.choice(("_", f"handle{number}", f"handle{number}", "receive"))
-    return type, "\n".join(
+    return qualified.get(type, type), "\n".join(
         [
             "",
             "",

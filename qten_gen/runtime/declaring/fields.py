@@ -28,7 +28,7 @@ def keywords_in(record: Any, *positional: str) -> dict[str, object]:
 
     None, and `keep_dtype=False`, stand for an argument that was left out. A switch that is None is kept: a rule reports it.
     """
-    found = {
+    found: dict[str, object] = {
         name: value
         for name, value in record._asdict().items()
         if name not in positional and (value is not None or name in language.SPECIFIER_SWITCHES)

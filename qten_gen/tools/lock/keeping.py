@@ -103,6 +103,6 @@ def _with_earlier(old: Lock | None, new: Lock) -> Lock:
     if old is None:
         return new
     raised = any(version > old.versions.get(name, UNNAMED) for name, version in new.versions.items())
-    before = (old._replace(target=new.target, earlier=()),) if raised else ()
+    before = (old._replace(target=new.target, declarations={}, earlier=()),) if raised else ()
     earlier = tuple(lock._replace(target=new.target) for lock in old.earlier)
     return new._replace(earlier=(*before, *earlier))
