@@ -268,7 +268,10 @@ class Conversion(Stored):
     def __deepcopy__(self: T, memo: dict[int, object]) -> T:
         """A copy of every tensor and static value, for `copy.deepcopy`."""
     def __repr__(self) -> str:
-        """A line for each field, nested objects indented; of a tensor its dtype and shape, and its device where it is not `cpu`."""
+        """A line for each field, nested objects indented; of a tensor its dtype and shape, and its device where it is not `cpu`.
+
+        An object inside itself, which the list of a static field makes possible, is shown as `...`.
+        """
     def _repr_html_(self) -> str | None:
         """The fields as a table of HTML, for notebooks; None for a class with its own `__repr__`, which they show then."""
     def __reduce__(self: T) -> Reduced[T]:

@@ -68,6 +68,9 @@ class Writing(Stored):
     ) -> T:
         """Write into the tensors of several fields, as `set_` does into one; or into all, from another object of the class.
 
+        Nothing is written where one of the values does not fit. Where torch itself refuses a write, as into a leaf that requires a
+        gradient, the fields before it are written already.
+
         >>> batch = Batch(torch.zeros(2), torch.zeros(2), batch_size=2)
         >>> batch.update_({"mask": 1.0}, tokens=torch.tensor([1.0, 2.0])).tokens
         tensor([1., 2.])
@@ -79,7 +82,7 @@ class Writing(Stored):
             fields: More values by name.
 
         Raises:
-            KeyError: there is no such field; nothing is written then.
+            KeyError: there is no such field.
             TypeError: a field is static, or a value is not a tensor.
             ValueError: a field is None, or shapes differ.
             FrozenInstanceError: the object is frozen.
@@ -104,6 +107,8 @@ class Writing(Stored):
     ) -> T:
         """Write into the items of several fields that `index` selects, as `set_at_` does; or `batch[index] = other`.
 
+        Where one of the values does not fit, the fields before it are written already.
+
         >>> Batch(torch.zeros(3), batch_size=3).update_at_({"tokens": 5.0}, 0).tokens
         tensor([5., 0., 0.])
 
@@ -117,7 +122,7 @@ class Writing(Stored):
     def copy_(self: T, source: T, non_blocking: bool = False) -> T:
         """Write the tensors of another object of the class, which has the same shapes and static values, into those of this one.
 
-        A `PerItem` field gets the values of the other object.
+        A `PerItem` field gets the values of the other object. Nothing is written where something does not fit, as in `update_`.
 
         >>> batch = Batch(torch.zeros(2), batch_size=2)
         >>> batch.copy_(Batch(torch.ones(2), batch_size=2)).tokens
