@@ -70,7 +70,8 @@ def _load(file: str, targets: Sequence[str], root: str, out: TextIO) -> int:
             lock = read(locked.read())
         stored = header(file)
     except OSError as error:
-        raise UsageError(f"cannot read {error.filename}: {error.strerror}") from None
+        help = "; write it with qten-gen lock" if error.filename == path else ""
+        raise UsageError(f"cannot read {error.filename}: {error.strerror}{help}") from None
     except (LockError, HeaderError) as error:
         raise UsageError(str(error) if isinstance(error, HeaderError) else f"{path}: {error}") from None
     found = held(stored, lock)

@@ -237,3 +237,8 @@ def test_ten_thousand_tensors_take_a_moment(tmp_path: Path) -> None:
         assert held(header(str(path)), lock).differences == []
         times.append(time.process_time() - start)
     assert min(times) < 0.2
+
+
+def test_a_lock_that_is_not_there_is_to_be_written(qten_gen: Command) -> None:
+    result = qten_gen("lock", "shop:Net", "--load", "model.safetensors")
+    assert result.err.endswith("shop.Net.lock: No such file or directory; write it with qten-gen lock\n")

@@ -51,7 +51,7 @@ def test_a_rename_is_written_out(shop: Command) -> None:
     done = shop("lock", "--fix")
     assert (done.status, done.err) == (
         1,
-        "fixed: goods/model.py: version = 2 and migrate in Block; read it, and run qten-gen lock\n",
+        "fixed: goods/model.py: version = 2 and migrate in Block; read it, and run qten-gen, then qten-gen lock\n",
     )
     assert FIXED in shop.read("goods/model.py")
     forget()

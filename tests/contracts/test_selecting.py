@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import pytest
 import torch
 from torch import nn
@@ -84,6 +86,12 @@ def test_buffers_and_modules_are_selected_too() -> None:
 def test_a_pattern_is_needed() -> None:
     with pytest.raises(ValueError, match="takes a pattern"):
         select(Decoder())
+
+
+def test_a_list_of_patterns_is_refused() -> None:
+    patterns: object = ["**.bias"]
+    with pytest.raises(TypeError, match=r'select\(\) takes patterns, such as "\*\*.weight", got list'):
+        select(Decoder(), cast("str", patterns))
 
 
 def test_every_parameter_is_in_one_group() -> None:

@@ -42,6 +42,7 @@ def select(
         What is selected by name, in the order of the module, each once, under the first of its names that match.
 
     Raises:
+        TypeError: a pattern is no string, such as a list of patterns.
         ValueError: a pattern is malformed or matches nothing, or there is no pattern.
     """
     if not patterns:
@@ -161,7 +162,9 @@ def _pairs(model: nn.Module, of: str) -> Iterator[tuple[str, object]]:
         raise ValueError(f"select(): of must be 'parameters', 'buffers' or 'modules', got {of!r}")
 
 
-def _matching(caller: str, pattern: str, names: Collection[str]) -> list[str]:
+def _matching(caller: str, pattern: object, names: Collection[str]) -> list[str]:
+    if not isinstance(pattern, str):
+        raise TypeError(f'{caller} takes patterns, such as "**.weight", got {type(pattern).__name__}')
     try:
         return matching(pattern, names)
     except PatternError as error:

@@ -53,4 +53,5 @@ class Fixer:
             return f"error: {shown}: the class {kind.__qualname__} is not on the top level: write its migrate by hand"
         write(Change(path, before, text.encode()))
         decide = "; decide what it raises for" if migration.undecided else ""
-        return f"fixed: {shown}: version = {migration.version} and migrate in {name}{decide}; read it, and run qten-gen lock"
+        then = f"{decide}; read it, and run qten-gen, then qten-gen lock"
+        return f"fixed: {shown}: version = {migration.version} and migrate in {name}{then}"
