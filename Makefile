@@ -4,7 +4,7 @@
 #   make demo-decoder   the same for a small GPT-2, compared with plain PyTorch
 #   make lint           ruff
 #   make types          mypy and pyright over the whole repository
-#   make test           all tests but those of the next line: about two minutes
+#   make test           all tests but those of the next line: about four minutes
 #   make test-long      compiled code, several processes, large models, random projects, the examples, stubtest, the wheel
 #   make architectures  models of the transformers library, deferred, sharded and inspected; Lightning and accelerate
 #   make test-oldest    the generator's tests with another interpreter: make test-oldest PYTHON=/usr/bin/python3.11

@@ -232,10 +232,13 @@ def test_a_child_of_another_shape_is_an_error_of_the_constructor() -> None:
         Wrong(2)
 
 
-def test_a_child_without_the_parameter_is_an_error_of_the_constructor() -> None:
+def test_a_child_of_a_plain_class_without_the_parameter_is_an_error_of_the_constructor() -> None:
+    class Norm(nn.LayerNorm):
+        pass
+
     class Wrong(Module):
         dim: int
-        norm: nn.LayerNorm = submodule(nn.LayerNorm, "dim")
+        norm: Norm = submodule(Norm, "dim")
         head: nn.Parameter = param(tie="norm.wieght")
 
     with pytest.raises(AttributeError, match="wieght"):
