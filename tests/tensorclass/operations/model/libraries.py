@@ -101,6 +101,10 @@ def _with_option(step: Step, plain: Plain) -> bool:
     return bool(step.options)
 
 
+def _single_or_with_option(step: Step, plain: Plain) -> bool:
+    return _single(step, plain) or _with_option(step, plain)
+
+
 def _number(step: Step, plain: Plain) -> bool:
     return isinstance(step.arguments[0], (bool, int, float))
 
@@ -126,7 +130,10 @@ def _differences() -> Iterator[tuple[str, str, Condition]]:
     yield "__rpow__", "raises NotImplementedError", _always
     yield "div div_", "takes no rounding_mode", _with_option
     yield "rsub", "leaves alpha out", _with_option
-    yield "sub sub_", "takes bool operands, which torch refuses, where alpha is given", _with_option
+    yield "sub_", "takes bool operands, which torch refuses, where alpha is given", _with_option
+    yield "sub", "does so too, and takes a tensor without dimensions for a number", _single_or_with_option
+    yield "add __add__ __radd__ __sub__ __rsub__", "takes a tensor without dimensions for a number", _single
+    yield "pow __pow__", "takes a tensor without dimensions for a number", _single
     yield "norm logsumexp", "takes no dim, keepdim or reduce, or leaves dimensions of nested objects", _always
     yield "sum nansum mean nanmean std var", "keeps no dimensions there", _beyond_or_kept
     yield "amin amax", "reduces no dimensions of fields, and nested objects otherwise", _always
