@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import importlib
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -107,8 +108,18 @@ def test_a_model_is_called_with_keywords_and_checkpoints_are_resumed(tmp_path: P
     agree(classified(), run)
 
 
+@pytest.fixture
+def no_accelerator() -> Iterator[None]:
+    """No settings of an Accelerator, which a process keeps: transformers' Trainer makes one with others."""
+    reset = importlib.import_module("accelerate.state").AcceleratorState._reset_state
+    reset(True)
+    yield
+    reset(True)
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.skipif(find_spec("accelerate") is None, reason="accelerate is not installed")
+@pytest.mark.usefixtures("no_accelerator")
 def test_accelerate_prepares_and_trains_it() -> None:
     def run(module: nn.Module) -> list[Tensor]:
         accelerator = importlib.import_module("accelerate").Accelerator(cpu=True, mixed_precision="bf16")
