@@ -80,6 +80,8 @@ def parse(arguments: Sequence[str]) -> Options:
         values.fix,
         values.stdin_filename,
         values.watch,
+        values.baseline,
+        values.write_baseline,
     )
     problem = _conflict(options)
     if problem is not None:
@@ -96,6 +98,8 @@ def _conflict(options: Options) -> str | None:
         return "--fix cannot write to standard input"
     if options.watch and takes_text:
         return "--watch cannot be combined with standard input"
+    if options.watch and options.write_baseline is not None:
+        return "--watch cannot be combined with --write-baseline"
     if options.watch and options.output_format == "json":
         return "--watch cannot be combined with --output-format json, which is a single document"
     return None
@@ -176,6 +180,12 @@ def _add_format(parser: _Parser) -> None:
     parser.add_argument("--output-format", choices=OUTPUT_FORMATS, metavar="FORMAT", help=f"{formats} (full)")
 
 
+def _add_baseline(parser: _Parser) -> None:
+    files = parser.add_mutually_exclusive_group()
+    files.add_argument("--baseline", type=_path, metavar="FILE", help="report no warnings that FILE lists")
+    files.add_argument("--write-baseline", type=_path, metavar="FILE", help="write the warnings of today into FILE")
+
+
 def _add_json(parser: _Parser) -> None:
     parser.add_argument("--json", action="store_true", help="print a JSON document")
 
@@ -217,6 +227,7 @@ def _generate(parser: _Parser) -> None:
     modes.add_argument("--fix", action="store_true", help="also fix sources where only one fix is possible")
     modes.add_argument("--watch", action="store_true", help="run again whenever a source or the settings change")
     _add_format(parser)
+    _add_baseline(parser)
     add("--stdin-filename", metavar="FILE", help="read FILE from standard input, with the path -")
     _add_color(parser)
     _add_volume(parser, "print errors only", "also list the files written and removed, and why")
@@ -233,6 +244,7 @@ def _init(parser: _Parser) -> None:
 def _check(parser: _Parser) -> None:
     parser.add_argument("paths", nargs="*", type=_path, help=argparse.SUPPRESS)
     _add_format(parser)
+    _add_baseline(parser)
     _add_color(parser)
     parser.add_argument("-q", "--quiet", action="store_true", help="print the summary only")
 
