@@ -1,7 +1,7 @@
 """A baseline: the warnings that a repository begins with, in a file that is committed, so that only others are reported.
 
-The file has a line for each, with the path from its own folder, the code and the message, and without line numbers: it stays as it is while
-the code around them changes, and two branches that mend different ones merge.
+The file has a line for each, with the path from its own folder, the code and the message, and without line numbers: it stays as
+it is while code moves, and two branches that mend different warnings merge.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ..project.apply import Change, write
 from ..report.concise import visible
 from .misuse import UsageError
 
@@ -53,5 +54,5 @@ def _entry(item: Diagnostic, baseline: str) -> str:
 
 
 def _write(path: str, entries: Sequence[str]) -> None:
-    with open(path, "w", encoding="utf-8", newline="\n") as file:
-        file.writelines(f"{entry}\n" for entry in entries)
+    text = "".join(f"{entry}\n" for entry in entries)
+    write(Change(path, None, text.encode()))
