@@ -170,6 +170,7 @@ def add_arguments(parser: Parser, command: str) -> None:
 
 
 def path(text: str) -> str:
+    """The type of arguments that are paths."""
     if not text:
         raise UsageError("an empty path was given")
     return text
@@ -328,12 +329,7 @@ def _adopt(parser: Parser) -> None:
 def _stubs(parser: Parser) -> None:
     add = parser.add_argument
     add("modules", nargs="*", help=argparse.SUPPRESS)
-    add(
-        "--folder",
-        type=path,
-        metavar="FOLDER",
-        help="the folder for the stubs (typings, beside pyproject.toml)",
-    )
+    add("--folder", type=path, metavar="FOLDER", help="the folder for the stubs (typings, beside pyproject.toml)")
     exact = "a bias that bias=False switches off is Parameter | None, to be checked before each use; otherwise Parameter | Any"
     add("--exact-none", action="store_true", help=exact)
     add("--check", action="store_true", help="write nothing; list the stubs that are out of date")
