@@ -131,7 +131,7 @@ def read_cached(root: str, name: str) -> bytes:
 
 
 def surroundings(paths: Sequence[str]) -> str:
-    """What an outcome depends on beside files: the generator, the paths and where they are, and where Python looks for libraries."""
+    """What an outcome depends on beside files: the generator, what the paths are here, and where Python finds libraries."""
     environment = [os.environ.get(name) for name in ("PYTHONPATH", "PYTHONUSERBASE", "HOME", "APPDATA")]
     interpreter = [sys.prefix, sys.base_prefix, sys.flags.no_user_site, sys.flags.isolated]
     given = [(path, os.path.realpath(path)) for path in paths]
