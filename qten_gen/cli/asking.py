@@ -63,6 +63,7 @@ def _answer(path: str, request: list[str | list[str] | bool]) -> tuple[int, str,
     """The status and the texts for the two streams that the owner of a socket gives; None if it gives none."""
     import json
     import socket
+    from contextlib import suppress
 
     try:
         with socket.socket(socket.AF_UNIX) as connection, connection.makefile("rb") as answer:
@@ -74,5 +75,9 @@ def _answer(path: str, request: list[str | list[str] | bool]) -> tuple[int, str,
             connection.settimeout(_LONGEST)
             status, printed, errors = json.load(answer)
             return status, printed, errors
+    except ConnectionRefusedError:  # its process was killed
+        with suppress(OSError):
+            os.unlink(path)
+        return None
     except (OSError, ValueError):
         return None

@@ -192,6 +192,7 @@ def test_only_these_files_change_the_disk() -> None:
     found = {name for name, text in files.items() if writing.search(text)}
     assert found == {
         "cli/answering.py",  # the socket
+        "cli/asking.py",
         "generate/templates.py",  # compiled ones
         "project/apply.py",
         "project/manifest.py",

@@ -122,12 +122,24 @@ def test_a_second_process_leaves_the_first_one_its_socket(project: Command, aske
     assert len(asked) == 2
 
 
-def test_a_socket_without_a_process_is_passed_over_and_taken_over(qten_gen: Command) -> None:
-    (qten_gen.folder / ".qten_cache").mkdir()
+def left_behind(qten_gen: Command) -> Path:
+    """The socket of a process that was killed."""
+    (qten_gen.folder / ".qten_cache").mkdir(exist_ok=True)
     path = qten_gen.folder / ".qten_cache" / NAME
     with socket.socket(socket.AF_UNIX) as left:
         left.bind(os.path.relpath(path))
-    assert path.exists() and outcome() is None
+    assert path.exists()
+    return path
+
+
+def test_a_socket_without_a_process_is_removed(qten_gen: Command) -> None:
+    path = left_behind(qten_gen)
+    assert outcome() is None
+    assert not path.exists()
+
+
+def test_a_socket_without_a_process_is_taken_over(qten_gen: Command) -> None:
+    path = left_behind(qten_gen)
     with answering(str(qten_gen.folder), lambda *_: 7, Lock()):
         assert outcome() == (7, "", "")
     assert not path.exists()
