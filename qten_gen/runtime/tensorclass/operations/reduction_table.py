@@ -16,7 +16,7 @@ from ..fields.per_item import items_become
 from ..methods.operands import Function, is_plain
 from .dimensions import Dims, reduced_size
 from .entries import DIMENSION_ERRORS, Effect, Group, Operation, documented, first_line
-from .reduction_ops import Options, at_quantile, over_one, rearranged, reduced, spread, together
+from .reduction_ops import Options, over_one, rearranged, reduced, spread, together
 from .spellings import required, respelt
 
 T = TypeVar("T", bound=Stored)
@@ -70,7 +70,7 @@ def _method(name: str, function: Function, takes: str) -> Function:
     ) -> T | Tensor:
         """Reduce over batch dimensions, with either spelling of the correction."""
         if unbiased is not None or type(dim) is bool:
-            dim, correction = correction_of(name, dim, unbiased, None if correction == 1 else correction)
+            dim, correction = _correction_of(name, dim, unbiased, None if correction == 1 else correction)
         return finish(self, dim, keepdim, reduce, {"correction": correction}, refused)
 
     methods: dict[str, Function] = {"": plain, "dtype": with_dtype, "correction": with_correction}
@@ -108,7 +108,11 @@ def quantile(
     return reduced(self, "quantile", _quantile, dim, keepdim, options, tuple(q.shape) if isinstance(q, Tensor) else ())
 
 
-_quantile = at_quantile(torch.quantile)
+def _over_one_dimension(tensor: Tensor, dim: int, keepdim: bool, q: float | Tensor, interpolation: str) -> Any:
+    return torch.quantile(tensor, q, dim, keepdim, interpolation=interpolation)
+
+
+_quantile = over_one(_over_one_dimension)
 
 
 def norm(
@@ -174,7 +178,7 @@ def _extremum(name: str, doc: str, pair: Function, value: Function) -> Operation
             )
         at = dimension(self, dim)
         kept = self._names if keepdim else name_changes.without(self._names, (at,))
-        return both(self, name, pair, (at, keepdim), reduced_size(self._batch_size, (at,), keepdim), kept)
+        return _both(self, name, pair, (at, keepdim), reduced_size(self._batch_size, (at,), keepdim), kept)
 
     made = documented(
         method, name, f"{doc}\n\nRaises:\n    TypeError: `dim` is not one batch dimension; a{name} takes several."
@@ -192,25 +196,24 @@ def _extremum(name: str, doc: str, pair: Function, value: Function) -> Operation
 
 
 @items_become("reduced")
-def pair_of(tensor: Tensor, argument: tuple[Function, tuple[Any, ...]]) -> tuple[Tensor, Tensor]:
+def _pair_of(tensor: Tensor, argument: tuple[Function, tuple[Any, ...]]) -> tuple[Tensor, Tensor]:
     """Two tensors, from a function that gives two."""
     function, arguments = argument
     first, second = function(tensor, *arguments)
     return first, second
 
 
-def both(
+def _both(
     self: T,
     name: str,
     pair: Function,
     arguments: tuple[Any, ...],
     size: Size,
     kept: names.Names | None,
-    step: Function = pair_of,
 ) -> ValuesAndIndices[T]:
-    """Two objects from `pair(tensor, *arguments)`, which gives two tensors. `step` says what becomes of PerItem values."""
+    """Two objects from `pair(tensor, *arguments)`, which gives two tensors."""
     try:
-        values, indices = self._split(step, (pair, arguments), [size, size])
+        values, indices = self._split(_pair_of, (pair, arguments), [size, size])
     except RuntimeError as error:
         blame(name, self, lambda tensor: pair(tensor, *arguments), error)
         raise
@@ -225,7 +228,7 @@ def _running_pair(name: str, doc: str, function: Function) -> Operation:
     def method(self: T, dim: Dim, **refused: Never) -> ValuesAndIndices[T]:
         if refused or dim is MISSING:
             dim = required(self, name, refused, dim)
-        return both(self, name, function, (dimension(self, dim),), self._batch_size, self._names)
+        return _both(self, name, function, (dimension(self, dim),), self._batch_size, self._names)
 
     made = documented(method, name, doc)
     return Operation(name, doc, made, (function,), form="running pair")
@@ -279,7 +282,7 @@ def _of_norm(input: Any, p: Any = 2, dim: Any = None, keepdim: bool = False, *, 
     return norm(input, 2 if p == "fro" else p, dim, keepdim, dtype=dtype)
 
 
-def correction_of(name: str, dim: Dims | bool, unbiased: bool | None, correction: float | None) -> tuple[Dims, float]:
+def _correction_of(name: str, dim: Dims | bool, unbiased: bool | None, correction: float | None) -> tuple[Dims, float]:
     """The dimensions and the correction of a call of `torch.std` or its kin. One form has `unbiased` in the place of `dim`.
 
     Raises:
@@ -305,7 +308,7 @@ def _with_unbiased(operation: Operation) -> Operation:
         *,
         correction: float | None = None,
     ) -> Any:
-        found, amount = correction_of(operation.name, dim, unbiased, correction)
+        found, amount = _correction_of(operation.name, dim, unbiased, correction)
         return operation.method(input, found, correction=amount, keepdim=keepdim)
 
     return operation._replace(handler=handler)

@@ -77,7 +77,7 @@ def gather(self: T, dim: Dim, index: T | Tensor, **refused: Never) -> T:
     """The items at the positions `index` along a batch dimension; the result has the batch size of `index`'s shape.
 
         best = batch.gather(1, scores.argmax(1, keepdim=True))
-        ranked = batch.gather(0, torch.argsort(batch, 0))  # an object: positions for each tensor
+        ranked = batch.gather(0, batch.apply(lambda tensor: tensor.argsort(0)))  # positions for each tensor
 
     Raises:
         TypeError: `index` is neither a tensor nor an object of this class.
