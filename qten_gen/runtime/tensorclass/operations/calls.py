@@ -10,11 +10,10 @@ from torch import Tensor
 from ..core.stored import Stored
 from ..methods.operands import Function, one, several
 from .entries import Effect, Operation, documented
-from .spellings import TORCHS
 
 Options = dict[str, Any]
 
-_SPELT = {**TORCHS, "x": "input", "x2": "other"}
+_SPELT = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x2": "other"}
 """Names of NumPy that torch takes for its own, and passes on as they are."""
 
 

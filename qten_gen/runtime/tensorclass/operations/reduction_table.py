@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, NamedTuple, Never, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import torch
 from torch import Size, Tensor
 
 from ..core import name_changes, names
 from ..core.error_context import blame
-from ..core.keywords import MISSING, reports_missing
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension, is_single
 from ..fields.per_item import items_become
@@ -17,7 +16,6 @@ from ..methods.operands import Function, is_plain
 from .dimensions import Dims, reduced_size
 from .entries import DIMENSION_ERRORS, Effect, Group, Operation, documented, first_line
 from .reduction_ops import Options, over_one, rearranged, reduced, spread, together
-from .spellings import required, respelt
 
 T = TypeVar("T", bound=Stored)
 Item = TypeVar("Item")
@@ -33,19 +31,13 @@ class ValuesAndIndices(NamedTuple, Generic[Item]):
 def _method(name: str, function: Function, takes: str) -> Function:
     """A reduction whose result is one object, or one tensor where `reduce` is true."""
 
-    def finish(
-        self: T, dim: Dims, keepdim: bool, reduce: bool, options: Options, refused: dict[str, Never]
-    ) -> T | Tensor:
-        if refused:
-            dim, keepdim = respelt(self, name, refused, dim, keepdim)
+    def finish(self: T, dim: Dims, keepdim: bool, reduce: bool, options: Options) -> T | Tensor:
         if reduce:
             return together(self, name, function, dim, keepdim, options)
         return reduced(self, name, function, dim, keepdim, options)
 
-    def plain(
-        self: T, dim: Dims = None, keepdim: bool = False, *, reduce: bool = False, **refused: Never
-    ) -> T | Tensor:
-        return finish(self, dim, keepdim, reduce, {}, refused)
+    def plain(self: T, dim: Dims = None, keepdim: bool = False, *, reduce: bool = False) -> T | Tensor:
+        return finish(self, dim, keepdim, reduce, {})
 
     def with_dtype(
         self: T,
@@ -54,9 +46,8 @@ def _method(name: str, function: Function, takes: str) -> Function:
         *,
         dtype: torch.dtype | None = None,
         reduce: bool = False,
-        **refused: Never,
     ) -> T | Tensor:
-        return finish(self, dim, keepdim, reduce, {} if dtype is None else {"dtype": dtype}, refused)
+        return finish(self, dim, keepdim, reduce, {} if dtype is None else {"dtype": dtype})
 
     def with_correction(
         self: T,
@@ -66,12 +57,11 @@ def _method(name: str, function: Function, takes: str) -> Function:
         correction: float = 1,
         keepdim: bool = False,
         reduce: bool = False,
-        **refused: Never,
     ) -> T | Tensor:
         """Reduce over batch dimensions, with either spelling of the correction."""
         if unbiased is not None or type(dim) is bool:
             dim, correction = _correction_of(name, dim, unbiased, None if correction == 1 else correction)
-        return finish(self, dim, keepdim, reduce, {"correction": correction}, refused)
+        return finish(self, dim, keepdim, reduce, {"correction": correction})
 
     methods: dict[str, Function] = {"": plain, "dtype": with_dtype, "correction": with_correction}
     return methods[takes]
@@ -97,11 +87,8 @@ def quantile(
     *,
     interpolation: str = "linear",
     reduce: bool = False,
-    **refused: Never,
 ) -> T | Tensor:
     """The quantile `q`; a tensor of several adds a batch dimension in front."""
-    if refused:
-        dim, keepdim = respelt(self, "quantile", refused, dim, keepdim)
     options = {"q": q, "interpolation": interpolation}
     if reduce:
         return together(self, "quantile", _quantile, dim, keepdim, options)
@@ -123,11 +110,8 @@ def norm(
     *,
     dtype: torch.dtype | None = None,
     reduce: bool = False,
-    **refused: Never,
 ) -> T | Tensor:
     """The norm of order `p`."""
-    if refused:
-        dim, keepdim = respelt(self, "norm", refused, dim, keepdim)
     options = {"p": p, "dtype": dtype}
     if reduce:
         return together(self, "norm", _norm, dim, keepdim, options)
@@ -142,11 +126,7 @@ def _norm(tensor: Tensor, dims: tuple[int, ...], keepdim: bool, p: float, dtype:
 def _truth(name: str, doc: str, function: Function, decides: bool) -> Operation:
     """`all` and `any`: without arguments they are a bool, for `if` and `assert`."""
 
-    def method(
-        self: T, dim: Dims = None, keepdim: bool = False, *, reduce: bool = False, **refused: Never
-    ) -> T | Tensor | bool:
-        if refused:
-            dim, keepdim = respelt(self, name, refused, dim, keepdim)
+    def method(self: T, dim: Dims = None, keepdim: bool = False, *, reduce: bool = False) -> T | Tensor | bool:
         if reduce:
             return together(self, name, function, dim, keepdim, {})
         if dim is not None:
@@ -164,10 +144,8 @@ def _extremum(name: str, doc: str, pair: Function, value: Function) -> Operation
     """`min` and `max`, which give positions too where one dimension is reduced."""
 
     def method(
-        self: T, dim: Dim | None = None, keepdim: bool = False, *, reduce: bool = False, **refused: Never
+        self: T, dim: Dim | None = None, keepdim: bool = False, *, reduce: bool = False
     ) -> T | Tensor | ValuesAndIndices[T]:
-        if refused:
-            dim, keepdim = respelt(self, name, refused, dim, keepdim)
         if reduce:
             return together(self, name, value, dim, keepdim, {})
         if dim is None:
@@ -224,10 +202,7 @@ def _both(
 def _running_pair(name: str, doc: str, function: Function) -> Operation:
     """`cummin` and `cummax`."""
 
-    @reports_missing("dim")
-    def method(self: T, dim: Dim, **refused: Never) -> ValuesAndIndices[T]:
-        if refused or dim is MISSING:
-            dim = required(self, name, refused, dim)
+    def method(self: T, dim: Dim) -> ValuesAndIndices[T]:
         return _both(self, name, function, (dimension(self, dim),), self._batch_size, self._names)
 
     made = documented(method, name, doc)
@@ -243,10 +218,7 @@ def _running(name: str, doc: str, function: Function, *others: Function, is_meth
         result: Tensor = function(tensor, dim) if dtype is None else function(tensor, dim, dtype=dtype)
         return result
 
-    @reports_missing("dim")
-    def method(self: T, dim: Dim, *, dtype: torch.dtype | None = None, **refused: Never) -> T:
-        if refused or dim is MISSING:
-            dim = required(self, name, refused, dim)
+    def method(self: T, dim: Dim, *, dtype: torch.dtype | None = None) -> T:
         out = rearranged(self, name, apply, (dimension(self, dim), dtype), self._batch_size)
         out._names = self._names
         return out
@@ -372,8 +344,7 @@ GROUP = Group(
     'result has an empty batch size, nested objects included. `dim="feature"` reduces the dimensions that each '
     "field has beyond the batch size. `keepdim=True` keeps reduced dimensions with size 1. `reduce=True` reduces "
     "all fields together, and gives one tensor of the batch size that is left. Without arguments, `all()` and "
-    "`any()` return a bool. `axis` and `keepdims` are other names of `dim` and `keepdim`, which type checkers do not "
-    "know, as for tensors.",
+    "`any()` return a bool.",
     REDUCTIONS,
     DIMENSION_ERRORS,
 )
