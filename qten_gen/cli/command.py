@@ -70,6 +70,11 @@ def _dispatch(arguments: list[str], out: TextIO, err: TextIO) -> int:
     started, began = perf_counter(), time_ns()
     if print_remembered(arguments, started, out):
         return DONE
+    from .asking import ask
+
+    status = ask(arguments, out, err)
+    if status is not None:
+        return status
 
     from ..project.config import ConfigError
     from ..project.files import PathError
@@ -171,7 +176,7 @@ def _generate(options: Options, started: float, began: int, out: TextIO, err: Te
     if options.watch:
         from .watch import watch
 
-        return watch(options, out, err)
+        return watch(options, main, out, err)
     config = settings.of(options.paths[0] if options.paths else ".")
     from ..run.run import run
     from .printing import print_outcome
