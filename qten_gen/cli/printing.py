@@ -53,11 +53,6 @@ def print_outcome(
         messages.write(f"{at}{summary(outcome, options.mode, seconds)}\n")
 
 
-def print_diagnostics(outcome: Outcome, options: Options, config: Config, out: TextIO) -> None:
-    """Print nothing but the diagnostics."""
-    _print_diagnostics(outcome, options, output_format(options, config), out)
-
-
 def _coloured(lines: Iterable[str]) -> Iterator[str]:
     """The lines of a diff in the colours of git."""
     from ..report.concise import BOLD, GREEN, RED, TURQUOISE, painted
