@@ -147,20 +147,9 @@ def _carry_out(options: CommandOptions, out: TextIO, err: TextIO) -> int:
 
             return write_stubs(options, out, err)
         case of.LspOptions():
-            return _serve()
+            from .lsp import lsp
 
-
-def _serve() -> int:
-    """Start the language server, if what it is made of is installed."""
-    try:
-        from .lsp import lsp
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] not in ("pygls", "lsprotocol"):
-            raise
-        from .misuse import UsageError
-
-        raise UsageError("lsp needs the library pygls; install it with: python -m pip install 'pygls>=2'") from None
-    return lsp()
+            return lsp()
 
 
 def _generate(options: Options, started: float, began: int, out: TextIO, err: TextIO) -> int:
