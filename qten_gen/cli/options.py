@@ -41,8 +41,6 @@ class Options(NamedTuple):
     quiet: bool = False
     verbose: bool = False
     fix: bool = False
-    stdin_filename: str | None = None
-    """The file that the text on standard input is meant for, with the path `-`."""
     watch: bool = False
     baseline: str | None = None
     """The file with the warnings that are not reported."""

@@ -78,7 +78,6 @@ def parse(arguments: Sequence[str]) -> Options:
         values.quiet,
         values.verbose,
         values.fix,
-        values.stdin_filename,
         values.watch,
         values.baseline,
         values.write_baseline,
@@ -91,13 +90,6 @@ def parse(arguments: Sequence[str]) -> Options:
 
 def _conflict(options: Options) -> str | None:
     """What is wrong with options that cannot be combined."""
-    takes_text = options.stdin_filename is not None
-    if ("-" in options.paths) != takes_text or (len(options.paths) > 1 and "-" in options.paths):
-        return "the path - requires --stdin-filename FILE, and cannot be combined with other paths"
-    if options.fix and takes_text:
-        return "--fix cannot write to standard input"
-    if options.watch and takes_text:
-        return "--watch cannot be combined with standard input"
     if options.watch and options.write_baseline is not None:
         return "--watch cannot be combined with --write-baseline"
     if options.watch and options.output_format == "json":
@@ -239,7 +231,6 @@ def _generate(parser: Parser) -> None:
     modes.add_argument("--watch", action="store_true", help="run again whenever a source or the settings change")
     _add_format(parser)
     _add_baseline(parser)
-    add("--stdin-filename", metavar="FILE", help="read FILE from standard input, with the path -")
     _add_color(parser)
     _add_volume(parser, "print errors only", "also list the files written and removed, and why")
     version = f"qten-gen {__version__}\n"

@@ -54,11 +54,6 @@ def print_outcome(
         messages.write(f"{at}{summary(outcome, options.mode, seconds)}\n")
 
 
-def print_diagnostics(outcome: Outcome, options: Options, config: Config, out: TextIO) -> None:
-    """Print nothing but the diagnostics."""
-    _print_diagnostics(_beyond_baseline(outcome, options), options, output_format(options, config), out)
-
-
 def _beyond_baseline(outcome: Outcome, options: Options) -> Outcome:
     if options.baseline is None and options.write_baseline is None:
         return outcome

@@ -145,7 +145,6 @@ def test_the_command_imports_the_verifying_late_and_for_one_option() -> None:
 
 
 def test_the_command_imports_the_language_server_in_one_place_and_late() -> None:
-    """What it is made of is an extra, and takes long to import."""
     through = importers(r"qten_gen\.tools\.lsp", files="(?!tools/)")
     assert {in_file(found) for found in through} == {"cli/lsp"}
     assert importers(r"qten_gen\.cli\.lsp", at_once=True) == []
@@ -165,7 +164,6 @@ def test_the_command_imports_the_language_server_in_one_place_and_late() -> None
         ("numpy", r"$."),
         ("tomllib", r"project/config$"),
         ("watchfiles", r"cli/watch$"),
-        ("pygls|lsprotocol", r"tools/lsp/"),
     ],
 )
 def test_a_package_is_imported_in_one_place(module: str, files: str) -> None:
