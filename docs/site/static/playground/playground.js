@@ -102,14 +102,15 @@ function show(result) {
   findings = result.findings
   draw()
   element("findings").replaceChildren(...findings.map(shown), ...(result.crash ? [crashed(result.crash)] : []))
-  const isGenerated = ".py" in result.outputs
-  const isBroken = findings.some((finding) => finding.severity === "error") || Boolean(result.crash)
+  const errors = findings.filter((finding) => finding.severity === "error").length
+  const isBroken = errors > 0 || Boolean(result.crash)
   for (const tab of tabs) {
     const panel = panelOf(tab)
     panel.classList.toggle("is-old", isBroken)
     if (!isBroken) panel.querySelector("pre").innerHTML = result.outputs[tab.dataset.suffix] ?? ""
   }
-  status.textContent = isBroken ? "Not generated: mend what is found below." : isGenerated ? "Generated." : "Nothing to generate."
+  if (isBroken) status.textContent = `${errors || "Some"} ${errors === 1 ? "error" : "errors"}: nothing is generated until mended.`
+  else status.textContent = ".py" in result.outputs ? "Generated." : "Nothing to generate: no class is declared."
 }
 
 function shown(finding) {
@@ -154,7 +155,7 @@ async function begin() {
   try {
     text.value = packed ? await unpack(packed[1]) : await example()
   } catch {
-    status.textContent = "The link is damaged: it holds no text."
+    status.textContent = packed ? "The link is damaged: it holds no text." : "The example cannot be loaded."
     return
   }
   draw()
