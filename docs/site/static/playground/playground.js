@@ -80,7 +80,7 @@ function generate() {
 }
 
 worker.onmessage = ({ data }) => {
-  if (data.loading) status.textContent = `Loading Python: ${megabytes(data.loading.received)} of ${megabytes(data.loading.total)} MB`
+  if (data.loading) status.textContent = progress(data.loading)
   if (data.starting) status.textContent = "Starting the generator"
   if (data.failed) status.textContent = `The playground cannot start: ${data.failed}.`
   if (data.result) show(data.result)
@@ -94,7 +94,10 @@ worker.onerror = (event) => {
   status.textContent = `The playground cannot start: ${event.message ?? "its worker does not load"}.`
 }
 
-const megabytes = (bytes) => (bytes / 1e6).toFixed(1)
+function progress({ received, total }) {
+  const [part, whole] = [received, total].map((bytes) => (bytes / 1e6).toFixed(1))
+  return received < total ? `Loading Python: ${part} of ${whole} MB` : "Starting Python"
+}
 
 // --- The results. Generated files stay while the text has errors, as they do on the disk.
 
