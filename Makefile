@@ -6,7 +6,7 @@
 #   make types          mypy and pyright over the whole repository
 #   make test           all tests but those of the next line: about four minutes
 #   make test-long      compiled code, several processes, large models, random projects, the examples, stubtest, the wheel
-#   make architectures  models of the transformers library, deferred, sharded and inspected; Lightning and accelerate
+#   make architectures  models of transformers and other libraries, deferred, sharded and inspected; Lightning and accelerate
 #   make editors        the extension for Visual Studio Code: built, packed, and driven in a real editor, where there is npm
 #   make test-oldest    the generator's tests with another interpreter: make test-oldest PYTHON=/usr/bin/python3.11
 #   make test-python-3.14  the tests of the generator and of the runtime with another Python
@@ -37,6 +37,11 @@ SECONDS ?= 600
 BIN := $(abspath $(VENV))/bin
 INSTALLED := $(VENV)/.qten-gen-installed
 VSCODE := editors/vscode
+
+# What `make architectures` installs of the libraries in tests/architectures/libraries.py: its tests skip the others. These construct
+# their models in 20 seconds; LIBRARIES='timm torchvision segmentation_models_pytorch open_clip_torch' takes three minutes more, and needs a
+# torchvision that was built for this torch.
+LIBRARIES ?= diffusers e3nn monai torch_geometric x_transformers
 
 # All tests but the long ones, or the folders named. What the generator says of a source depends on its interpreter most.
 TESTS ?=
@@ -104,6 +109,7 @@ test-long: $(INSTALLED)
 
 architectures: $(INSTALLED)
 	$(BIN)/python -c 'import accelerate, lightning, peft, transformers' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[architectures]'
+	$(BIN)/python -m pip install --quiet $(TORCH) $(LIBRARIES)
 	$(BIN)/pyright --pythonpath $(BIN)/python tests/architectures
 	$(PYTEST) tests/architectures tests/module/torch_tools/test_loops.py
 
