@@ -70,6 +70,11 @@ def _dispatch(arguments: list[str], out: TextIO, err: TextIO) -> int:
     started, began = perf_counter(), time_ns()
     if print_remembered(arguments, started, out):
         return DONE
+    from .asking import ask
+
+    status = ask(arguments, out, err)
+    if status is not None:
+        return status
 
     from ..project.config import ConfigError
     from ..project.files import PathError
@@ -142,20 +147,9 @@ def _carry_out(options: CommandOptions, out: TextIO, err: TextIO) -> int:
 
             return write_stubs(options, out, err)
         case of.LspOptions():
-            return _serve()
+            from .lsp import lsp
 
-
-def _serve() -> int:
-    """Start the language server, if what it is made of is installed."""
-    try:
-        from .lsp import lsp
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] not in ("pygls", "lsprotocol"):
-            raise
-        from .misuse import UsageError
-
-        raise UsageError("lsp needs the library pygls; install it with: python -m pip install 'pygls>=2'") from None
-    return lsp()
+            return lsp()
 
 
 def _generate(options: Options, started: float, began: int, out: TextIO, err: TextIO) -> int:
@@ -169,7 +163,7 @@ def _generate(options: Options, started: float, began: int, out: TextIO, err: Te
     if options.watch:
         from .watch import watch
 
-        return watch(options, out, err)
+        return watch(options, main, out, err)
     config = settings.of(options.paths[0] if options.paths else ".")
     from ..run.run import run
     from .printing import print_outcome

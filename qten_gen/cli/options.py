@@ -42,6 +42,9 @@ class Options(NamedTuple):
     verbose: bool = False
     fix: bool = False
     watch: bool = False
+    baseline: str | None = None
+    """The file with the warnings that are not reported."""
+    write_baseline: str | None = None
 
 
 class InitOptions:
@@ -58,6 +61,8 @@ class CheckOptions:
     output_format: str | None
     color: Color
     quiet: bool
+    baseline: str | None
+    write_baseline: str | None
 
 
 class DoctorOptions:

@@ -32,6 +32,7 @@ def print_outcome(
     at: str = "",
 ) -> None:
     """Print the outcome of a run that took `seconds` seconds, and what `--fix` has mended. The last line begins with `at`."""
+    outcome = _beyond_baseline(outcome, options)
     form = output_format(options, config)
     messages = err if options.mode == "diff" or form == "json" else out
     _print_diagnostics(outcome, options, form, err if options.mode == "diff" else out)
@@ -51,6 +52,14 @@ def print_outcome(
         print_faults((f"{crash.stage} {crash.path}\n{crash.traceback}" for crash in outcome.crashes), err)
     if not options.quiet:
         messages.write(f"{at}{summary(outcome, options.mode, seconds)}\n")
+
+
+def _beyond_baseline(outcome: Outcome, options: Options) -> Outcome:
+    if options.baseline is None and options.write_baseline is None:
+        return outcome
+    from .baseline import beyond_baseline
+
+    return outcome._replace(diagnostics=beyond_baseline(outcome.diagnostics, options))
 
 
 def _coloured(lines: Iterable[str]) -> Iterator[str]:

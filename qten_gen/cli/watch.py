@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
+from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from ..project.config import ConfigError, Settings
@@ -18,8 +19,9 @@ from ..project.stale import read_output
 from ..project.temporary import is_temporary
 from ..project.walk import EXCLUDED
 from ..report.concise import headline
-from ..run.run import Outcome, parts, run
+from ..run.run import parts, run
 from . import DONE, MISUSE
+from .answering import Main, answering
 from .options import Options, given_paths, output_format
 from .printing import print_outcome
 
@@ -69,8 +71,22 @@ class _Watched(NamedTuple):
         return kind == 1 and not name.startswith(".") and name not in EXCLUDED and os.path.isdir(path)
 
 
-def watch(options: Options, out: TextIO, err: TextIO) -> int:
+class _Runs(NamedTuple):
+    """What the runs of a watch have in common."""
+
+    options: Options
+    written: dict[str, bytes | None]
+    """The outputs as these runs have left them."""
+    busy: Lock
+    """Taken while something is generated."""
+    out: TextIO
+    err: TextIO
+
+
+def watch(options: Options, main: Main, out: TextIO, err: TextIO) -> int:
     """Run, and run again after each change, until the user interrupts that. Return the exit status.
+
+    Between these runs, `main` carries out other commands for the project (see `answering`).
 
     Raises:
         PathError: A path does not exist when the watch begins, or is not a Python source.
@@ -82,26 +98,28 @@ def watch(options: Options, out: TextIO, err: TextIO) -> int:
         err.write(_MISSING)
         return MISUSE
     watched = _watched(options)
-    written: dict[str, bytes | None] = {}
+    busy = Lock()
+    runs = _Runs(options, {}, busy, out, err)
     try:
-        while True:
-            changes = watchfiles.watch(
-                *sorted(watched.folders),
-                watch_filter=None,
-                recursive=False,
-                step=_STEP,
-                debounce=_LONGEST,
-                rust_timeout=_WAKING,
-                yield_on_timeout=True,
-            )
-            try:
-                with closing(changes):
-                    watched = _until_folders_change(changes, watched, options, written, out, err)
-            except FileNotFoundError:  # a folder has gone before it could be watched
-                watched = _watched_now(options, watched)
-            except OSError as error:
-                err.write(f"error: cannot watch the project: {error}; WATCHFILES_FORCE_POLLING=1 may help\n")
-                return MISUSE
+        with answering(_root(options), main, busy):
+            while True:
+                changes = watchfiles.watch(
+                    *sorted(watched.folders),
+                    watch_filter=None,
+                    recursive=False,
+                    step=_STEP,
+                    debounce=_LONGEST,
+                    rust_timeout=_WAKING,
+                    yield_on_timeout=True,
+                )
+                try:
+                    with closing(changes):
+                        watched = _until_folders_change(changes, watched, runs)
+                except FileNotFoundError:  # a folder has gone before it could be watched
+                    watched = _watched_now(options, watched)
+                except OSError as error:
+                    err.write(f"error: cannot watch the project: {error}; WATCHFILES_FORCE_POLLING=1 may help\n")
+                    return MISUSE
     except KeyboardInterrupt:
         return DONE
 
@@ -109,20 +127,18 @@ def watch(options: Options, out: TextIO, err: TextIO) -> int:
 def _until_folders_change(
     changes: Iterator[set[tuple[Kind, str]]],
     watched: _Watched,
-    options: Options,
-    written: dict[str, bytes | None],
-    out: TextIO,
-    err: TextIO,
+    runs: _Runs,
 ) -> _Watched:
     """Run at once and after each change, until other folders have to be watched, and return these."""
     found = next(changes)
     while True:
         _settle(path for _, path in found)
-        _print_run(options, written, out, err)
+        with runs.busy:
+            _print_run(runs)
         while True:
-            found = {(kind, path) for kind, path in next(changes) if watched.matters(kind, path, written)}
+            found = {(kind, path) for kind, path in next(changes) if watched.matters(kind, path, runs.written)}
             if any(watched.is_folder(kind, path) or path.endswith(".toml") for kind, path in found):
-                now = _watched_now(options, watched)
+                now = _watched_now(runs.options, watched)
                 if now != watched:
                     return now
             if found:
@@ -141,8 +157,9 @@ def _content(path: str) -> bytes | None:
     return read_output(path) if os.path.lexists(path) else None
 
 
-def _print_run(options: Options, written: dict[str, bytes | None], out: TextIO, err: TextIO) -> None:
+def _print_run(runs: _Runs) -> None:
     """Run once, and print what was found and done. A mistake that stops the run is printed, too."""
+    options, out, err = runs.options, runs.out, runs.err
     started = time.perf_counter()
     at = time.strftime("%H:%M:%S ")
     try:
@@ -154,7 +171,7 @@ def _print_run(options: Options, written: dict[str, bytes | None], out: TextIO, 
     except PathError as error:
         err.write(f"{at}error: {error}\n")
     else:
-        _note(outcome, written)
+        runs.written.update({os.path.abspath(change.path): change.new for change in outcome.changes})
         if output_format(options, config) == "json":
             options = options._replace(output_format="concise")
         print_outcome(outcome, options, config, time.perf_counter() - started, out, err, at=at)
@@ -162,8 +179,14 @@ def _print_run(options: Options, written: dict[str, bytes | None], out: TextIO, 
     err.flush()
 
 
-def _note(outcome: Outcome, written: dict[str, bytes | None]) -> None:
-    written.update({os.path.abspath(change.path): change.new for change in outcome.changes})
+def _root(options: Options) -> str:
+    """The folder with the settings of the watched project, or the first path if there are none.
+
+    Raises:
+        ConfigError: The settings cannot be used.
+    """
+    path = options.paths[0] if options.paths else "."
+    return Settings().of(path).root or (path if os.path.isdir(path) else os.path.dirname(path) or ".")
 
 
 def _watched(options: Options) -> _Watched:

@@ -31,7 +31,10 @@ def parse(text: str, path: str) -> ast.Module | Diagnostic:
         if conflict is not None:
             return _unresolved_conflict(text[: conflict.start()], path)
         line, column = error.lineno or 1, max(1, error.offset or 1)
-        return diagnostic_at(SYNTAX_ERROR, path, error.msg, line=line, column=column)
+        from .newer_syntax import newer_syntax
+
+        message, help = newer_syntax(error, lines_of(text)) or (error.msg, "")
+        return diagnostic_at(SYNTAX_ERROR, path, message, line=line, column=column, help=help)
     except ValueError as error:
         return diagnostic_at(SYNTAX_ERROR, path, str(error), line=1, column=1)
     except (RecursionError, MemoryError):

@@ -15,6 +15,46 @@ def refusal(data: bytes | str) -> Diagnostic:
     return diagnostic
 
 
+NEWER = [
+    ((3, 12), "type parameters need", "@final\nclass A[T](Base): ...\n", 2),
+    ((3, 12), "type parameters need", "x = 1\nclass A[**P]: ...\n", 2),
+    ((3, 12), "type parameters need", "async def f[T](x: T): ...\n", 1),
+    ((3, 12), "the type statement needs", "x = 1\ntype X[T] = list[T]\n", 2),
+    ((3, 13), "defaults of type parameters need", "\nclass A[T = int]: ...\n", 2),
+    ((3, 14), "template strings need", "x = 1\ny = t'{x}'\n", 2),
+    ((3, 14), "template strings need", 'print(1, rt"{x}")\n', 1),
+]
+
+
+@pytest.mark.parametrize(
+    ("version", "form", "text", "line"), [case for case in NEWER if sys.version_info < case[0]], ids=str
+)
+def test_newer_syntax_is_called_by_its_name_with_the_python_that_it_needs(
+    version: tuple[int, int], form: str, text: str, line: int
+) -> None:
+    found = refusal(text)
+    running = ".".join(map(str, sys.version_info[:3]))
+    needed = ".".join(map(str, version))
+    assert found.message == f"{form} Python {needed}, but qten-gen runs with Python {running}"
+    assert found.help == f"run qten-gen with Python {needed} or newer, or write it as in Python {running}"
+    assert found.span.line == line
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["class A:\n    x = 'don't'\n", "x = f(t 'a')\n", "except ValueError, error: ...\n", "type = [1\n", "t['a' = 3\n"],
+)
+def test_a_mistake_is_not_taken_for_newer_syntax(text: str) -> None:
+    assert "runs with" not in refusal(text).message
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="Python 3.12 parses it")
+def test_newer_f_strings_keep_the_message_of_the_interpreter() -> None:
+    found = refusal("x = f'{d['a']}'\n")
+    assert found.message.startswith("f-string: ")
+    assert found.help.startswith("Python 3.12 allows more in f-strings than Python 3.11")
+
+
 # The parser of Python 3.13 gets further than that of 3.12.
 DEPTH = 9000 if sys.version_info < (3, 13) else 200_000
 
