@@ -17,7 +17,8 @@
 #   make typing-scoreboard  docs/evidence/typing-scoreboard.md: what four type checkers see
 #   make bench          the benchmarks
 #   make bench-chart    the comparison of TensorClasses, and the chart of it in docs/
-#   make docs           the documentation as a site, in build/site
+#   make docs           the documentation as a site, in build/site, with its playground where npm is
+#   make test-playground      the same, and tests of it in a browser
 #   make generate       write the generated files of this repository anew
 #   make peers          tensordict's tests with classes of this project: make peers CHECKOUT=path/to/tensordict
 #   make clean          remove caches and build results; the environment stays
@@ -77,7 +78,7 @@ LONG := $(addprefix tests/,devices fuzz large_models tools/inspect \
 # One thread for each of the workers: they share the cores. `tests/scheduling.py` says what `loadgroup` gives to whom.
 PYTEST = $(BIN)/python -m compileall -q qten_gen && OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
-.PHONY: demo demo-decoder docs test test-long architectures typing-scoreboard test-oldest test-newest-torch test-oldest-torch test-model spellings fuzz stress lint types bench bench-chart generate peers clean
+.PHONY: demo demo-decoder docs test test-long test-playground architectures typing-scoreboard test-oldest test-newest-torch test-oldest-torch test-model spellings fuzz stress lint types bench bench-chart generate peers clean
 
 demo: $(INSTALLED)
 	$(BIN)/qten-gen examples/digits
@@ -94,7 +95,7 @@ demo-decoder: $(INSTALLED)
 
 # Folders that are named are tested whole.
 test: $(INSTALLED)
-	$(PYTEST) $(or $(TESTS),$(addprefix --ignore=,tests/architectures $(LONG)))
+	$(PYTEST) $(or $(TESTS),$(addprefix --ignore=,tests/architectures tests/playground $(LONG)))
 
 test-long: $(INSTALLED)
 	$(PYTEST) $(LONG)
@@ -173,6 +174,9 @@ docs: $(INSTALLED)
 	$(BIN)/python -c 'import furo, myst_parser' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[docs]'
 	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -b html docs build/site
 	@echo "build/site/index.html"
+
+test-playground: docs
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/playground
 
 generate: $(INSTALLED)
 	$(BIN)/qten-gen

@@ -23,20 +23,27 @@ _CLOCK = 2_000_000_000
 """Nanoseconds within which two changes may get the same time."""
 
 
+def plain_paths(arguments: Sequence[str]) -> list[str] | None:
+    """The paths of a command line that has nothing else but `--check` and `--quiet`; None for any other.
+
+    >>> plain_paths(["--check", "src"]), plain_paths(["--diff", "src"])
+    (['src'], None)
+    """
+    paths = list(arguments)
+    while paths and paths[0] in _PLAIN:
+        paths.pop(0)
+    return None if any(path.startswith("-") or not path for path in paths) else paths
+
+
 def print_remembered(arguments: Sequence[str], started: float, out: TextIO) -> bool:
     """Print what the last run printed, if it is known and nothing has changed since. Give whether that was so."""
     from time import perf_counter
 
-    paths = list(arguments)
-    is_quiet = False
-    while paths and paths[0] in _PLAIN:
-        is_quiet |= paths.pop(0) in _QUIET
-    if any(path.startswith("-") or not path for path in paths):
-        return False
-    told = recall(paths)
+    paths = plain_paths(arguments)
+    told = None if paths is None else recall(paths)
     if told is None or (told.plain and os.environ.get("GITHUB_ACTIONS") == "true"):  # which has a format of its own
         return False
-    if not is_quiet:
+    if not any(item in _QUIET for item in arguments):
         warnings = told.coloured if told.plain and wants_color(out) else told.plain
         out.write(f"{warnings}{told.summary} in {perf_counter() - started:.2f}s\n")
     return True

@@ -5,12 +5,9 @@ from __future__ import annotations
 from time import perf_counter
 
 from .. import __version__
-from ..project.config import ConfigError, Settings, source_paths
-from ..project.files import PathError
-from ..run.run import run
-from ..tools.lsp.server import Generated, serve
+from ..tools.lsp.generating import Generated
+from ..tools.lsp.server import serve
 from . import DONE
-from .summary import summary
 
 
 def lsp() -> int:
@@ -21,6 +18,11 @@ def lsp() -> int:
 
 def _generate(path: str) -> Generated:
     """Write the generated files of the project that a file belongs to, as the command without paths does."""
+    from ..project.config import ConfigError, Settings, source_paths
+    from ..project.files import PathError
+    from ..run.run import run
+    from .summary import summary
+
     started = perf_counter()
     settings = Settings()
     try:

@@ -41,9 +41,10 @@ class Options(NamedTuple):
     quiet: bool = False
     verbose: bool = False
     fix: bool = False
-    stdin_filename: str | None = None
-    """The file that the text on standard input is meant for, with the path `-`."""
     watch: bool = False
+    baseline: str | None = None
+    """The file with the warnings that are not reported."""
+    write_baseline: str | None = None
 
 
 class InitOptions:
@@ -60,6 +61,8 @@ class CheckOptions:
     output_format: str | None
     color: Color
     quiet: bool
+    baseline: str | None
+    write_baseline: str | None
 
 
 class DoctorOptions:

@@ -32,6 +32,7 @@ def print_outcome(
     at: str = "",
 ) -> None:
     """Print the outcome of a run that took `seconds` seconds, and what `--fix` has mended. The last line begins with `at`."""
+    outcome = _beyond_baseline(outcome, options)
     form = output_format(options, config)
     messages = err if options.mode == "diff" or form == "json" else out
     _print_diagnostics(outcome, options, form, err if options.mode == "diff" else out)
@@ -53,9 +54,12 @@ def print_outcome(
         messages.write(f"{at}{summary(outcome, options.mode, seconds)}\n")
 
 
-def print_diagnostics(outcome: Outcome, options: Options, config: Config, out: TextIO) -> None:
-    """Print nothing but the diagnostics."""
-    _print_diagnostics(outcome, options, output_format(options, config), out)
+def _beyond_baseline(outcome: Outcome, options: Options) -> Outcome:
+    if options.baseline is None and options.write_baseline is None:
+        return outcome
+    from .baseline import beyond_baseline
+
+    return outcome._replace(diagnostics=beyond_baseline(outcome.diagnostics, options))
 
 
 def _coloured(lines: Iterable[str]) -> Iterator[str]:

@@ -67,7 +67,7 @@ class SourceGraph(NamedTuple):
     imports: Mapping[str, tuple[str, ...]]
     """The sources that each source imports."""
     imported: frozenset[str]
-    """The sources that another source imports."""
+    """The sources that another source imports, or may import because nothing says where the project ends."""
     relevant: frozenset[str]
     """The sources that can affect a declaration."""
     modules: "Modules"

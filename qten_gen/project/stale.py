@@ -104,6 +104,8 @@ def project_state(
         more = dependencies.missing(scanned.origins, scanned.scans, modules)
         files = files._replace(sources={**files.sources, **more})
     graph = _graph(files, scanned, modules)
+    if config.root is None:  # files that are not listed may import any of these
+        graph = graph._replace(imported=frozenset(graph.origins))
     graph = graph._replace(
         unresolved=dependencies.unresolved(*scanned, modules),
         libraries=RememberedClasses(dependencies.environment, cache),

@@ -4,9 +4,10 @@ The generated stub promises the handler to every caller, but in a program that d
 `forward` or the handler of a base class, with an object that it was not written for. Import the file in the `__init__.py` of
 the package, for example.
 
-The rule reports handlers in modules of a package that no other file of the run imports. It does not report the owner's own
+The rule reports handlers in modules of a package that no other file of the project imports. It does not report the owner's own
 file, an `__init__.py`, a file that contains `"__main__"`, or a file of tests. An import under `TYPE_CHECKING` counts as an
-import. An import by a computed name is not seen.
+import. An import by a computed name is not seen. Without a `pyproject.toml`, nothing says where the project ends, and the rule
+reports nothing.
 """
 
 from __future__ import annotations

@@ -216,6 +216,7 @@ def test_a_mended_file_is_fresh_again(qten_gen: Command) -> None:
 
 
 def test_a_file_that_nobody_imported_is_judged_again_when_somebody_does(qten_gen: Command) -> None:
+    qten_gen.write("pyproject.toml", "")
     qten_gen.write("src/shop/__init__.py", "")
     qten_gen.write("src/shop/net.py", "from qten_gen import Module\nclass Net(Module): ...\n")
     handler = "from shop.net import Net\n@Net.register(str)\ndef handle(net: Net, text: str) -> int: ...\n"

@@ -31,11 +31,10 @@ class Tree(NamedTuple):
 
 @st.composite
 def trees(draw: st.DrawFn) -> Tree:
-    """A project in its folder or below `src`; one package where no `pyproject.toml` says how far a project goes."""
+    """A project in its folder or below `src`."""
     chosen = draw(st.sampled_from(SETTINGS))
     start = draw(st.sampled_from(("", "src/"))) if chosen == "" else ""
-    files = {path: text for path, text in draw(projects()).items() if chosen is not None or path.startswith("shop/")}
-    return Tree({f"{start}{path}": text for path, text in files.items()}, chosen)
+    return Tree({f"{start}{path}": text for path, text in draw(projects()).items()}, chosen)
 
 
 class Finding(NamedTuple):
@@ -174,3 +173,16 @@ def test_outputs_stay_when_the_base_cannot_be_read(
         (qten_gen.folder / "a/models.py").touch()
         assert qten_gen(path).status != 0
     assert qten_gen.exists("b/models_qten.py")
+
+
+def test_a_handler_that_a_file_outside_the_paths_may_import_is_not_reported(qten_gen: Command) -> None:
+    """Only a `pyproject.toml` says that the listed files are all there are."""
+    qten_gen.write("src/shop/__init__.py", "")
+    qten_gen.write("src/shop/net.py", "from qten_gen import Module\nclass Net(Module): ...\n")
+    handler = "from shop.net import Net\n@Net.register(str)\ndef handle(net: Net, text: str) -> int: ...\n"
+    qten_gen.write("src/shop/more.py", handler)
+    qten_gen.write("train.py", "import shop.more\n")
+    assert "QG403" not in qten_gen("src").out
+    (qten_gen.folder / "train.py").unlink()
+    qten_gen.write("pyproject.toml", "")
+    assert "QG403" in qten_gen("src").out

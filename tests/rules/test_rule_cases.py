@@ -141,20 +141,6 @@ def test_the_base_may_be_in_another_file() -> None:
     assert codes(text, base="class Base(TensorClass):\n    x: Tensor\n") == ["QG106"]
 
 
-def test_slots_conflict_only_between_bases_that_add_fields() -> None:
-    text = """
-    class A(TensorClass):
-        x: Tensor
-    class B(A): ...
-    class Mixin: ...
-    class Empty(TensorClass): ...
-    class C(Mixin, B, A): ...
-    class D(Empty, A): ...
-    """
-
-    assert codes(text) == []
-
-
 def test_a_required_field_cannot_follow_an_inherited_default() -> None:
     (item,) = found(
         """

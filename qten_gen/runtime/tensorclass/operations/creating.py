@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Never, TypeVar
+from typing import Any, TypeVar
 
 import torch
 from torch import Size, Tensor
 
 from ..core.construction import DeviceLike, as_device
 from ..core.errors import of_another_class
-from ..core.keywords import unexpected
 from ..core.stored import Stored
 from ..core.tensor_shapes import integers
 from ..fields.per_item import items_become
@@ -58,10 +57,7 @@ def _new(name: str, doc: str, function: Function) -> Operation:
         dtype: torch.dtype | None = None,
         device: DeviceLike = None,
         requires_grad: bool = False,
-        **refused: Never,
     ) -> T:
-        if refused:
-            raise unexpected(self, name, refused)
         options = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
         return _created(self, function, integers(size), (), options)
 
@@ -76,11 +72,8 @@ def new_full(
     dtype: torch.dtype | None = None,
     device: DeviceLike = None,
     requires_grad: bool = False,
-    **refused: Never,
 ) -> T:
     """New tensors full of a number, with the batch size `size`."""
-    if refused:
-        raise unexpected(self, "new_full", refused)
     options = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
     return _created(self, Tensor.new_full, integers((size,)), (fill_value,), options)
 

@@ -161,15 +161,6 @@ def over_one(function: Function) -> Function:
     return joined
 
 
-def at_quantile(function: Function) -> Function:
-    """`torch.quantile` or `torch.nanquantile` over several dimensions."""
-
-    def applied(tensor: Tensor, dim: int, keepdim: bool, q: float | Tensor, interpolation: str) -> Any:
-        return function(tensor, q, dim, keepdim, interpolation=interpolation)
-
-    return over_one(applied)
-
-
 def spread(function: Function) -> Function:
     """`torch.std` or `torch.var` with the arguments that reductions have."""
 

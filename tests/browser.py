@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -58,6 +59,32 @@ class Page:
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")
 
+    def wait_until(self, expression: str, seconds: float = 60) -> None:
+        """Wait until an expression of JavaScript is true."""
+        end = time.monotonic() + seconds
+        while not self.read(f"Boolean({expression})"):
+            assert time.monotonic() < end, f"it never came about that {expression}"
+            time.sleep(0.02)
+
+    def type(self, text: str) -> None:
+        """Type a text where the focus is."""
+        self.call("Input.insertText", text=text)
+
+    def press(self, key: str, code: int, text: str = "") -> None:
+        """Press a key: `press("Tab", 9)`."""
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, windowsVirtualKeyCode=code, text=text)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=code)
+
+    def resize(self, width: int, height: int = 900) -> None:
+        """Show the page on a screen of such a size."""
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+
+    def open(self, url: str) -> None:
+        """Go to another page, and wait until it is loaded."""
+        self.events.clear()
+        self.call("Page.navigate", url=url)
+        self.wait_for("Page.loadEventFired")
+
     def prefer(self, scheme: str) -> None:
         """Prefer a `light` or a `dark` screen."""
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
@@ -69,7 +96,7 @@ class Page:
 
 
 @contextmanager
-def opened(path: Path, profile: Path) -> Iterator[Page]:
+def opened(url: str, profile: Path) -> Iterator[Page]:
     """A page in the browser, which ends with the block."""
     assert PATH is not None
     ours, theirs = os.pipe(), os.pipe()
@@ -97,8 +124,7 @@ def opened(path: Path, profile: Path) -> Iterator[Page]:
             page.session = session
             for domain in ("Page", "Runtime", "Network", "Log"):
                 page.call(f"{domain}.enable")
-            page.call("Page.navigate", url=path.as_uri())
-            page.wait_for("Page.loadEventFired")
+            page.open(url)
             yield page
         finally:
             process.kill()
