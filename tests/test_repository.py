@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -41,6 +42,14 @@ def test_tests_of_one_group_are_given_to_one_worker(request: pytest.FixtureReque
 def test_generated_files_are_fresh() -> None:
     done = subprocess.run([sys.executable, "-m", "qten_gen", "--check"], cwd=REPOSITORY, text=True, capture_output=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_extension_has_the_version_of_the_package() -> None:
+    extension = REPOSITORY / "editors" / "vscode"
+    files = [
+        json.loads((extension / name).read_text(encoding="utf-8")) for name in ("package.json", "package-lock.json")
+    ]
+    assert {file["version"] for file in files} == {qten_gen.__version__}
 
 
 def test_nothing_is_left_over() -> None:
