@@ -95,6 +95,8 @@ class InspectOptions:
     config_json: str | None
     run: list[str] | None
     ranks: int | None
+    mesh: str | None
+    plan: str | None
     optimizer: list[str]
     dtype: str | None
     device: str

@@ -269,6 +269,8 @@ def _inspect(parser: Parser) -> None:
     add("--all", action="store_true", help="inspect and run every module among the locks of the settings")
     _add_config(parser, "")
     add("--ranks", type=int, metavar="N", help="show what each of N ranks holds with FSDP2")
+    add("--mesh", metavar="AXES", help="hold a sharding plan against the model, for a mesh such as tp=8,ep=4")
+    add("--plan", metavar="FILE:NAME", help="where the plan is, such as shop/plans.py:tp_plan (the model's own)")
     add(
         "--optimizer",
         nargs="+",

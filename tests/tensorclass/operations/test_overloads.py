@@ -150,7 +150,7 @@ def test_positions_may_be_an_object() -> None:
 
 def test_random_numbers_are_drawn_for_one_tensor_after_the_other() -> None:
     value = example()
-    for function in (fn.bernoulli, fn.poisson, functional.dropout):
+    for function in (fn.bernoulli, fn.poisson, fn.nn.functional.dropout):
         torch.manual_seed(3)
         got = function(value)
         torch.manual_seed(3)

@@ -14,7 +14,7 @@ def spelled(model: nn.Module) -> dict[str, str]:
     declared: dict[str, str] = {}
     own: dict[str, ModuleDecl | None] = {}
     for path, module in model.named_modules():
-        own[path] = _declaration(type(module))
+        own[path] = declaration_of(type(module))
         for field in getattr(own[path], "fields", ()):
             name = f"{path}.{field.name}".lstrip(".")
             if isinstance(field, ParameterDecl | BufferDecl) and (isinstance(field, BufferDecl) or field.tie is None):
@@ -25,7 +25,8 @@ def spelled(model: nn.Module) -> dict[str, str]:
     return {name: found for name in names if (found := _nearest(name, declared, own))}
 
 
-def _declaration(cls: type[nn.Module]) -> ModuleDecl | None:
+def declaration_of(cls: type[nn.Module]) -> ModuleDecl | None:
+    """The declaration of a Module; None of any other class."""
     found = getattr(cls, "_declaration", None) if isinstance(cls, DeclaredClass) else None
     return found if isinstance(found, ModuleDecl) else None
 
