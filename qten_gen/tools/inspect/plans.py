@@ -238,7 +238,7 @@ class _Held:
     def unpaired(self) -> Iterator[Problem]:
         """Layers that give a part of their result where no layer takes one, and layers that take a part that none gives.
 
-        A column and a row are a pair if they are in one module, or else in one layer, the module below a number. Where a module has
+        A column and a row are a pair if they are in one module, or else in one layer, the module below a number. Where one has
         a pair further down, only its author knows whether that is the other half, so the finding is a note.
         """
         halves: dict[str, dict[Side, list[str]]] = {}
