@@ -73,7 +73,8 @@ class Server implements vscode.Disposable {
     const client = this.client;
     this.client = undefined;
     await vscode.commands.executeCommand("setContext", "qten-gen.isRunning", false);
-    await client?.dispose();
+    // One that did not start cannot be stopped.
+    await client?.dispose().catch(() => undefined);
   }
 
   dispose(): void {
