@@ -20,7 +20,19 @@ import qten_gen
 
 REPOSITORY = Path(__file__).parents[1]
 
-FOLDERS = {".ci", ".github", "benchmarks", "changelog.d", "docs", "examples", "qten_gen", "recipe", "stubs", "templates", "tests"}
+FOLDERS = {
+    ".ci",
+    ".github",
+    "benchmarks",
+    "changelog.d",
+    "docs",
+    "examples",
+    "qten_gen",
+    "recipe",
+    "stubs",
+    "templates",
+    "tests",
+}
 
 LEFT_OVER = re.compile(r"\b(?:TO[D]O|FIX[M]E|X[X]X)\b|(?<![\w.])/(?:home|root|opt|Users)/")
 """What nobody should find here: loose ends, and paths of somebody's machine."""

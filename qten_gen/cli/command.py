@@ -149,7 +149,7 @@ def _carry_out(options: CommandOptions, out: TextIO, err: TextIO) -> int:
         case of.LspOptions():
             from .lsp import lsp
 
-            return lsp()
+            return lsp(main)
 
 
 def _generate(options: GenerateOptions, started: float, began: int, out: TextIO, err: TextIO) -> int:

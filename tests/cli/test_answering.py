@@ -9,6 +9,7 @@ import socket
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from threading import Lock
@@ -170,3 +171,21 @@ def test_a_command_beside_a_watch_imports_nothing_to_generate(qten_gen: Command)
     (qten_gen.folder / "shop/model_qten.py").unlink()
     qten_gen()
     assert qten_gen.read("shop/model_qten.py") == beside
+
+
+def test_a_language_server_answers_for_the_project_of_its_working_folder(
+    qten_gen: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    qten_gen.write("pyproject.toml", "[tool.qten-gen]\n")
+    qten_gen.write("shop/model.py", BATCH)
+    environment = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parents[1])}
+    command = [sys.executable, "-m", "qten_gen", "lsp"]
+    monkeypatch.setenv("PYTHONPATH", environment["PYTHONPATH"])
+    with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        end = time.monotonic() + 60
+        while (found := outcome()) is None and time.monotonic() < end:
+            time.sleep(0.05)
+        assert server.stdin is not None
+        server.stdin.close()
+    assert found is not None and found[0] == 0 and "2 files written" in found[1]
+    assert not (qten_gen.folder / ".qten_cache" / NAME).exists()

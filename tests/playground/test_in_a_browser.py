@@ -181,5 +181,5 @@ def test_a_site_that_was_built_without_npm_says_so(tmp_path: Path) -> None:
     ):
         opened.wait_until("/cannot/.test(document.querySelector('.playground-status').textContent)")
         assert text_of(opened, "status") == (
-            "The playground cannot start: this copy of the site was built without the playground, because npm was missing."
+            "The playground cannot start: this copy of the site was built without the playground, which needs npm."
         )

@@ -47,8 +47,9 @@ class Server implements vscode.Disposable {
     const install = `"${this.python}" -m pip install qten-gen`;
     const choose = vscode.extensions.getExtension("ms-python.python") ? "Select Interpreter" : "Open Settings";
     const choices = [...(this.isInstallable ? ["Install in Terminal"] : []), choose, "Retry"];
-    const help = this.isInstallable ? `. To install it: ${install}` : "";
-    const message = `qten-gen does not run with ${this.python}: ${this.problem}${help}`;
+    const message = this.isInstallable
+      ? `qten-gen is not installed for ${this.python}. To install it: ${install}`
+      : this.explanation();
     switch (await vscode.window.showWarningMessage(message, ...choices)) {
       case "Install in Terminal": {
         const terminal = vscode.window.createTerminal("qten-gen");
@@ -72,7 +73,8 @@ class Server implements vscode.Disposable {
     const client = this.client;
     this.client = undefined;
     await vscode.commands.executeCommand("setContext", "qten-gen.isRunning", false);
-    await client?.dispose();
+    // One that did not start cannot be stopped.
+    await client?.dispose().catch(() => undefined);
   }
 
   dispose(): void {
@@ -121,8 +123,12 @@ class Server implements vscode.Disposable {
   private fail(problem: string, isInstallable = false): void {
     this.problem = problem;
     this.isInstallable = isInstallable;
-    this.output.warn(`${this.python}: ${problem}`);
-    this.status.missing(`qten-gen does not run with ${this.python}: ${problem}`, EXPLAIN);
+    this.output.warn(this.explanation());
+    this.status.missing(this.explanation(), EXPLAIN);
+  }
+
+  private explanation(): string {
+    return `qten-gen does not run with ${this.python}: ${this.problem}`;
   }
 }
 

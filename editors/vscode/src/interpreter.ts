@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import * as vscode from "vscode";
 
-const PYTHON_EXTENSION = "ms-python.python";
 const IN_ENVIRONMENT = process.platform === "win32" ? ["Scripts", "python.exe"] : ["bin", "python"];
 
 /** `-P` keeps files of the project, such as a `queue.py`, from standing in for modules of the library. */
@@ -23,12 +22,10 @@ export async function interpreter(): Promise<string> {
   if (set) {
     return set.replaceAll("${workspaceFolder}", folder?.uri.fsPath ?? "");
   }
-  if (vscode.extensions.getExtension(PYTHON_EXTENSION)) {
-    const { environments } = await PythonExtension.api();
-    const active = await environments.resolveEnvironment(environments.getActiveEnvironmentPath(folder?.uri));
-    if (active?.executable.uri) {
-      return active.executable.uri.fsPath;
-    }
+  const known = await environments();
+  const active = await known?.resolveEnvironment(known.getActiveEnvironmentPath(folder?.uri));
+  if (active?.executable.uri) {
+    return active.executable.uri.fsPath;
   }
   const own = folder && join(folder.uri.fsPath, ".venv", ...IN_ENVIRONMENT);
   return own && existsSync(own) ? own : process.platform === "win32" ? "python" : "python3";
@@ -41,11 +38,17 @@ export async function onDidChangeInterpreter(changed: () => void): Promise<vscod
       changed();
     }
   });
-  if (!vscode.extensions.getExtension(PYTHON_EXTENSION)) {
-    return setting;
+  const known = await environments();
+  return known ? vscode.Disposable.from(setting, known.onDidChangeActiveEnvironmentPath(changed)) : setting;
+}
+
+/** What the Python extension knows; nothing if it is missing or does not start. */
+async function environments(): Promise<PythonExtension["environments"] | undefined> {
+  try {
+    return (await PythonExtension.api()).environments;
+  } catch {
+    return undefined;
   }
-  const { environments } = await PythonExtension.api();
-  return vscode.Disposable.from(setting, environments.onDidChangeActiveEnvironmentPath(changed));
 }
 
 /** Looks for qten-gen in an interpreter. */

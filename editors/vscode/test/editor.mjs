@@ -26,6 +26,35 @@ const SETTINGS = {
   "workbench.startupEditor": "none",
 };
 
+/** In place of the Python extension, which the npm registry does not have: it knows one interpreter, and takes another. */
+const PYTHON_EXTENSION = {
+  name: "python",
+  publisher: "ms-python",
+  version: "2026.1.0",
+  engines: { vscode: "^1.91.0" },
+  main: "./main.js",
+  activationEvents: ["onLanguage:python"],
+  contributes: { commands: [{ command: "python.setInterpreter", title: "Python: Select Interpreter" }] },
+};
+const PYTHON_EXTENSION_CODE = `
+const vscode = require("vscode");
+exports.activate = () => {
+  let path = ${JSON.stringify(PYTHON)};
+  const changed = new vscode.EventEmitter();
+  vscode.commands.registerCommand("python.setInterpreter", async () => {
+    path = await vscode.window.showInputBox({ prompt: "Python" });
+    changed.fire({ path });
+  });
+  return {
+    environments: {
+      getActiveEnvironmentPath: () => ({ path }),
+      onDidChangeActiveEnvironmentPath: changed.event,
+      resolveEnvironment: async (found) => ({ executable: { uri: vscode.Uri.file(found.path) } }),
+    },
+  };
+};
+`;
+
 /** Why the editor cannot run here, or false. */
 export function missing() {
   if (!existsSync(CODE_SERVER)) {
@@ -69,6 +98,8 @@ export class Editor {
   }
 
   async start() {
+    this.write("../extensions/ms-python.python-2026.1.0/package.json", JSON.stringify(PYTHON_EXTENSION));
+    this.write("../extensions/ms-python.python-2026.1.0/main.js", PYTHON_EXTENSION_CODE);
     const [data, extensions, config] = ["data", "extensions", "config.yaml"].map((name) => join(this.root, name));
     mkdirSync(join(data, "User"), { recursive: true });
     writeFileSync(join(data, "User", "settings.json"), JSON.stringify(SETTINGS));
@@ -138,6 +169,14 @@ export class Editor {
   async run(title) {
     await this.page.keyboard.press("F1");
     await this.choose(`>${title}`, title);
+  }
+
+  /** Chooses an interpreter in the Python extension. */
+  async select(python) {
+    await this.run("Python: Select Interpreter");
+    const input = this.page.locator(".quick-input-widget").filter({ hasText: "Python (Press" }).locator("input");
+    await input.fill(python);
+    await input.press("Enter");
   }
 
   async choose(text, label) {

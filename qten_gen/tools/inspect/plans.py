@@ -238,7 +238,8 @@ class _Held:
     def unpaired(self) -> Iterator[Problem]:
         """Layers that give a part of their result where no layer takes one, and layers that take a part that none gives.
 
-        A column and a row are a pair if one is in the other's module or below it, or else in one layer, the module below a number.
+        A column and a row are a pair if they are in one module, or else in one layer, the module below a number. Where one has
+        a pair further down, only its author knows whether that is the other half, so the finding is a note.
         """
         halves: dict[str, dict[Side, list[str]]] = {}
         for path in self._tensors:
@@ -249,8 +250,7 @@ class _Held:
                     halves.setdefault(parent, {}).setdefault(style.side, []).append(module)
         left: dict[str, dict[Side, list[str]]] = {}
         for parent, sides in halves.items():
-            below = {side for other, each in halves.items() if f"{other}.".startswith(f"{parent}.") for side in each}
-            if len(below) == 1:
+            if len(sides) == 1:
                 for side, modules in sides.items():
                     left.setdefault(_layer(parent), {}).setdefault(side, []).extend(modules)
         for layer, sides in left.items():
@@ -261,7 +261,10 @@ class _Held:
                         if side == "column"
                         else "takes a part of its input, and no layer beside it gives one (colwise)"
                     )
-                    yield from (Problem(module, text) for module in modules)
+                    for module in modules:
+                        around = module.rpartition(".")[0]
+                        below = {each for other in halves if other.startswith(f"{around}.") for each in halves[other]}
+                        yield Problem(module, text, below <= {side})
 
 
 def _layer(path: str) -> str:
