@@ -56,26 +56,37 @@ def _along(name: str, parameters: str, batch: Effect, doc: str = "") -> Operatio
         dim = given.pop("dim", default)
         if dim is not None:
             given["dim"] = dimension(self, dim) if is_single(dim) else batch_dimensions(self, dim, name)
-        on_meta = {key: value.to("meta") if isinstance(value, Tensor) else value for key, value in given.items()}
-        expected = function(torch.empty(self._batch_size, device="meta"), **on_meta)
-        sizes = [expected.shape] if isinstance(expected, Tensor) else [one.shape for one in expected]
-        try:
-            if isinstance(expected, Tensor):
-                found = [self._rearrange(step, (function, given), sizes[0])]
-            else:
-                found = [*self._split(step, (function, given), sizes)]
-        except RuntimeError as error:
-            blame(name, self, lambda tensor: _moved(tensor, (function, given)), error)
-            raise
-        for out, size in zip(found, sizes, strict=True):
-            out._names = _names(self, size, given.get("dim"))
-            if dim is None and batch is Effect.DROPS:
+        found = _applied(self, name, step, function, given)
+        if dim is None and batch is Effect.DROPS:
+            for out in found if isinstance(found, tuple) else (found,):
                 level(out)
-        return found[0] if isinstance(expected, Tensor) else type(expected)(found)
+        return found
 
     made = documented(method, name, doc)
     beyond = Effect.DROPS if batch is Effect.DROPS else Effect.KEEPS
     return Operation(name, doc, made, (function,), made, batch=batch, beyond=beyond, is_method=False)
+
+
+def _applied(self: Stored, name: str, step: Function, function: Function, given: dict[str, Any]) -> Any:
+    """The function of every tensor, with the batch size that it makes of this one.
+
+    Raises:
+        RuntimeError: torch refuses a tensor; the field is named.
+    """
+    on_meta = {key: value.to("meta") if isinstance(value, Tensor) else value for key, value in given.items()}
+    expected = function(torch.empty(self._batch_size, device="meta"), **on_meta)
+    sizes = [expected.shape] if isinstance(expected, Tensor) else [one.shape for one in expected]
+    try:
+        if isinstance(expected, Tensor):
+            found = [self._rearrange(step, (function, given), sizes[0])]
+        else:
+            found = [*self._split(step, (function, given), sizes)]
+    except RuntimeError as error:
+        blame(name, self, lambda tensor: _moved(tensor, (function, given)), error)
+        raise
+    for out, size in zip(found, sizes, strict=True):
+        out._names = _names(self, size, given.get("dim"))
+    return found[0] if isinstance(expected, Tensor) else type(expected)(found)
 
 
 def _bound(
