@@ -99,8 +99,7 @@ def _misspelt(config: Config, root: str, targets: Sequence[str]) -> Iterator[str
         path = paths.get(_name(target))
         if path is None or not os.path.exists(path):
             continue
-        from ..tools.inspect.documents import DocumentError
-        from ..tools.lock.lists import misspelt
+        from ..tools.lock.lists import DocumentError, misspelt
         from ..tools.lock.text import LockError, read
 
         try:
