@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 
 from ...common.name_patterns import PatternError, advice, compiled, with_one_choice
-from ..inspect.documents import DocumentError, Expression, value_at
+from ..inspect.documents import DocumentError as DocumentError
+from ..inspect.documents import Expression, value_at
 from .folding import unfolded
 from .lines import Lock
 
