@@ -50,7 +50,7 @@ def _difference(said: Outright, body: Body, nests: bool) -> str:
     for ours, theirs in zip(said.summary.fields, summary.fields, strict=True):
         # A Module keeps no types, and only the class that declares a field is asked for the class in its annotation.
         text = ours.annotation if nests else theirs.annotation
-        met = theirs.met if ours.owner == body.qualified else ours.met
-        if ours._replace(annotation=text) != theirs._replace(met=met):
+        nested_class = theirs.nested_class if ours.owner == body.qualified else ours.nested_class
+        if ours._replace(annotation=text) != theirs._replace(nested_class=nested_class):
             return f"{ours} instead of {theirs}"
     return ""

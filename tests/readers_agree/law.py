@@ -252,16 +252,16 @@ def _is_property(field: FieldDecl | ModuleField) -> bool:
 def running() -> Iterator[list[bool]]:
     """Class statements are checked by all rules, and what is built in memory has no methods, which takes most of the time.
 
-    It yields the list of what `_is_doubtful` says of each class with a generated one.
+    It yields the list of what `_needs_rules` says of each class with a generated one.
     """
     doubts: list[bool] = []
 
     def recorded(original: Callable[..., bool]) -> object:
-        def is_doubtful(*given: object) -> bool:
+        def needs_rules(*given: object) -> bool:
             doubts.append(original(*given))
             return True
 
-        return staticmethod(is_doubtful)
+        return staticmethod(needs_rules)
 
     def render_class(declaration: Declaration) -> str:
         base = "ModuleBase" if isinstance(declaration, ModuleDecl) else "Stored"
@@ -275,8 +275,8 @@ def running() -> Iterator[list[bool]]:
 
     with (
         patch.object(in_memory, "render_class", render_class),
-        patch.object(ModuleMeta, "_is_doubtful", recorded(ModuleMeta._is_doubtful)),
-        patch.object(TensorClassMeta, "_is_doubtful", recorded(TensorClassMeta._is_doubtful)),
+        patch.object(ModuleMeta, "_needs_rules", recorded(ModuleMeta._needs_rules)),
+        patch.object(TensorClassMeta, "_needs_rules", recorded(TensorClassMeta._needs_rules)),
     ):
         yield doubts
 

@@ -136,7 +136,7 @@ class Kind(NamedTuple):
     dtype: str | None = None
     unbatched: bool = False
     container: str | None = None
-    met: type | None = None
+    nested_class: type | None = None
 
 
 _WIDTHS = (bool, int, float, complex)
@@ -236,7 +236,7 @@ class Kinds:
             if self._is_declared_later(origin.qualified):
                 return Kind("nested", optional, nested=origin.qualified.rpartition(".")[2])
         elif self._is_declared(origin) and isinstance(origin, type):
-            return Kind("nested", optional, nested=origin.__qualname__.rpartition(".")[2], met=origin)
+            return Kind("nested", optional, nested=origin.__qualname__.rpartition(".")[2], nested_class=origin)
         if "autocast" in self._flags and (single in _WIDTHS or single is str) and isinstance(single, type):
             return Kind("static", optional, cast=single.__name__)
         return None

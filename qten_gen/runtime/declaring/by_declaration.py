@@ -36,7 +36,7 @@ def settle(hooks: Hooks, body: Body, found: GeneratedClass | NoGeneratedClass) -
 
     compared = found
     if isinstance(found, GeneratedClass):
-        if hooks._is_doubtful(statement, declaration):
+        if hooks._needs_rules(statement, declaration):
             generator.refuse_informed(declaration, statement, informed, loading.real_name(body.module), body.scope)
         compared = _compared(found, body, declaration, statement)
     if not isinstance(compared, GeneratedClass):
@@ -106,8 +106,8 @@ def _of_field(field: FieldDecl | ModuleField, row: Row, classes: Mapping[str, ty
         tie=_text(given("tie")),
         group=_text(given("group")),
         keep_dtype=bool(given("keep_dtype")),
-        wanted=named if is_made else "",
-        met=classes.get(named),
+        tensordict_class=named if is_made else "",
+        nested_class=classes.get(named),
     )
 
 

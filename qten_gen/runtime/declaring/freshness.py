@@ -1,4 +1,4 @@
-"""Whether the class that was generated for a declaration is still the one that it gives.
+"""Whether a generated class still matches its declaration.
 
 Fresh means that the declaration, as the statement says it now, has the fingerprint that the generated class carries, and that
 the values which the generated text spells out are the values in the statement. Stale code never runs: `in_memory` builds
@@ -47,14 +47,9 @@ def find_generated(name: str, qualname: str, module: str, file: str | None) -> G
         return NESTED
     try:
         official = loading.find(real_name(module))
-        joined = official if official is None or loading.is_free(official, name, module) else None
-        if joined is None:
-            from . import copies
-
-            if official is not None:
-                joined = copies.copy_for(official, name, module)
-            elif file is not None:
-                joined = copies.find_beside(module, file, name)
+        joined = official
+        if official is None or not loading.is_free(official, name, module):
+            joined = _other_module(official, name, module, file)
     except BrokenModule as broken:
         cause = broken.__cause__
         return NoGeneratedClass(f"{broken.args[0]} cannot be imported ({type(cause).__name__}: {cause})")
@@ -66,18 +61,29 @@ def find_generated(name: str, qualname: str, module: str, file: str | None) -> G
     return NoGeneratedClass(f"{name} was declared after {loading.plain_name(joined.__name__)} was generated", (joined,))
 
 
+def _other_module(official: ModuleType | None, name: str, module: str, file: str | None) -> ModuleType | None:
+    """The generated module of a statement that cannot join the official one: a copy of that, or the one beside its file."""
+    from . import copies
+
+    if official is not None:
+        return copies.copy_for(official, name, module)
+    return None if file is None else copies.find_beside(module, file, name)
+
+
 def is_fresh(generated: GeneratedClass, fingerprint: str, values: Values) -> bool:
     """Whether a class was generated for a declaration with this fingerprint and for these values."""
     inlined: dict[str, str] = vars(generated.cls).get("_inlined_values", {})
     known = vars(generated.modules[0])
+    # A text is a literal ("8"), a torch name ("torch.nn.Linear"), a partial of one, or a class that is a global of the generated
+    # module ("Attention").
     return vars(generated.cls).get("_fingerprint") == fingerprint and all(
         known.get(text, loading.Undeclared) is values.get(key) or written_as(values.get(key), text)
         for key, text in inlined.items()
     )
 
 
-def unchanged(generated: GeneratedClass, previous: type | None) -> GeneratedClass:
-    """The generated class that the class had before its module was executed again, where that is the same; else the new one.
+def kept_over_reload(generated: GeneratedClass, previous: type | None) -> GeneratedClass:
+    """The previous execution's generated class if it is identical, so that `%autoreload` can convert objects; else the new one.
 
     IPython's `%autoreload 2` makes objects of the old class objects of the new one. Python allows that for slots in the same
     place above the same base. Generated code that names classes stays with the classes of its own execution.

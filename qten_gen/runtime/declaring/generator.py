@@ -1,7 +1,7 @@
 """The door to the generator: the one file of the runtime that imports it.
 
 Every function imports what it calls when it is called. So `import qten_gen` loads no generator, and a program whose classes are
-all generated loads only the part that compares declarations with them.
+all fresh and of the usual kind loads nothing of it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def read_module(statement: ClassStatement) -> ModuleDecl:
 
 
 def is_doubtful(declaration: Declaration, statement: ClassStatement) -> bool:
-    """Whether a class statement holds what the command cannot see, so that it is checked although generated code is fresh."""
+    """Whether a class statement holds what the command cannot see, so that it is checked although a class was generated."""
     from ...reflection import is_doubtful
 
     return is_doubtful(declaration, statement)
@@ -108,7 +108,7 @@ def refuse_informed(
     module: str,
     scope: Scope,
 ) -> None:
-    """Check a declaration with fresh generated code: it is refused unless names that the text explains were all that was wrong.
+    """Check a declaration for which something was generated: names that the text explains are the only mistakes it may have.
 
     Args:
         declaration: What the statement declares, as far as its names exist.

@@ -97,13 +97,16 @@ def is_importable(cls: type) -> bool:
     return cls.__module__ in sys.modules and cls.__module__ != "__main__" and "<locals>" not in cls.__qualname__
 
 
-def previous(module: str, qualname: str) -> type | None:
-    """The class that an earlier execution of an imported module declared under the name."""
+def reloaded_from(module: str, qualname: str) -> type | None:
+    """The class that an earlier execution of an imported module declared under the name.
+
+    None in `__main__`, which nothing reloads: a cell that runs again makes a new class.
+    """
     return _declared.get(f"{module}.{qualname}") if module != "__main__" and "<locals>" not in qualname else None
 
 
-def declared_last(cls: type) -> type | None:
-    """The class that was declared last under the name of one that is not published yet, scripts and notebooks included."""
+def last_of_this_name(cls: type) -> type | None:
+    """The class that was declared last under the name of one that is not published yet, as by an earlier run of a cell."""
     return (
         _declared.get(f"{real_name(cls.__module__)}.{cls.__qualname__}") if "<locals>" not in cls.__qualname__ else None
     )

@@ -18,7 +18,7 @@ from ...common import language
 from . import constructor_types, freshness, loading, redeclaration
 from .class_scope import Scope, statement_frame
 from .declared_class import DeclaredClass, declared_bases, without_annotations
-from .freshness import GeneratedClass
+from .freshness import GeneratedClass, NoGeneratedClass
 from .outright import settle_outright
 from .statement import Body, ClassKeywords
 
@@ -32,7 +32,8 @@ class DeclarationMeta(DeclaredClass):
     """Metaclass of every declaration. Joins a class statement with the class generated for it.
 
     The metaclasses of TensorClass and Module fill in the hooks, in the order in which `__new__` calls them: `_may_collide`,
-    `_read_declaration`, `_prepare_namespace`, `_mixins`, `_separated` and `_complete_class`.
+    `_read_declaration`, `_needs_rules`, `_prepare_namespace`, `_mixins`, `_separated`, `_complete_class` and,
+    in that, `_register`.
     """
 
     _known_flags: tuple[str, ...] = ()
@@ -45,7 +46,7 @@ class DeclarationMeta(DeclaredClass):
     ) -> DeclarationMeta:
         if not declared_bases(bases):
             return super().__new__(mcls, name, bases, namespace)
-        # A class made by a call has no qualified name yet.
+        # A class made by a call has a qualified name only if its caller gives it.
         is_statement = "__qualname__" in namespace
         if not is_statement:
             from . import dynamic_classes
@@ -58,8 +59,9 @@ class DeclarationMeta(DeclaredClass):
 
         # Which generated class belongs to the statement? A stale or missing one is built in memory.
         qualname = str(namespace["__qualname__"])
-        missing = freshness.MADE_BY_CALL
-        found = freshness.find_generated(name, qualname, module, scope.file) if is_statement else missing
+        found: GeneratedClass | NoGeneratedClass = freshness.MADE_BY_CALL
+        if is_statement:
+            found = freshness.find_generated(name, qualname, module, scope.file)
         keywords = ClassKeywords.of(given, mcls._known_flags, mcls._known_options)
         body = Body.of(name, bases, namespace, keywords, scope, freshness.is_declared_later(found, module, qualname))
         settled = settle_outright(mcls, body, found) if isinstance(found, GeneratedClass) else None
@@ -67,17 +69,18 @@ class DeclarationMeta(DeclaredClass):
             from . import by_declaration
 
             settled = by_declaration.settle(mcls, body, found)
-        generated = freshness.unchanged(settled.generated, loading.previous(module, qualname))
+        generated = freshness.kept_over_reload(settled.generated, loading.reloaded_from(module, qualname))
 
         # Join the two. Fields leave the namespace: the generated class has properties for them.
         for field in (*settled.own_values.defaults, *settled.own_values.specifiers, *settled.own_values.bare):
             del namespace[field]
-        namespace.pop(language.CHECKS, None)
+        namespace.pop(language.CHECKS, None)  # the record that `check(...)` statements leave in the body
         mcls._prepare_namespace(namespace, settled.summary)
         joined = _with_generated((generated.cls, *mcls._mixins(settled.summary, bases)), mcls._separated(bases))
         cls = super().__new__(mcls, name, joined, namespace, **keywords.passed)
         _look_past_protocols(cls)
         cls._declared_as = settled.summary
+        # A descriptor, which the annotation of the attribute hides.
         type.__setattr__(cls, "_declaration", settled.declaration)
         cls._defaults, cls._specifiers = settled.values.defaults, settled.values.specifiers
         if "__init__" in vars(generated.cls):
@@ -90,7 +93,7 @@ class DeclarationMeta(DeclaredClass):
             from . import dynamic_classes
 
             dynamic_classes.keep_bases(cls, bases, generated.cls)
-        replaced = loading.declared_last(cls)
+        replaced = loading.last_of_this_name(cls)
         _publish(cls, generated, body)
         redeclaration.declare(replaced, cls, scope.filename)
         if "IPython.core.interactiveshell" in sys.modules:
@@ -108,8 +111,8 @@ class DeclarationMeta(DeclaredClass):
         raise NotImplementedError
 
     @staticmethod
-    def _is_doubtful(statement: ClassStatement, declaration: Declaration) -> bool:
-        """Whether a class with fresh generated code has to be checked again, for what the command may not have seen."""
+    def _needs_rules(statement: ClassStatement, declaration: Declaration) -> bool:
+        """Whether a class for which something was generated has to be checked again, for what the command may not have seen."""
         from . import generator
 
         return generator.is_doubtful(declaration, statement)
@@ -184,20 +187,20 @@ def _publish(cls: DeclarationMeta, generated: GeneratedClass, body: Body) -> Non
     references: Mapping[str, str] = getattr(generated.cls, "_nested", {})
     for field, reference in references.items():
         qualified = loading.resolve_reference(reference, loading.real_name(body.module))
-        met = _met(cls, field, reference, body)
-        same_file = ":" not in reference and met is not cls
-        loading.bind(generated.modules[0], loading.bound_name(reference), met, qualified, again=again and same_file)
+        nested = _nested_class(cls, field, reference, body)
+        same_file = ":" not in reference and nested is not cls
+        loading.bind(generated.modules[0], loading.bound_name(reference), nested, qualified, again=again and same_file)
 
 
-def _met(cls: DeclarationMeta, field: str, reference: str, body: Body) -> type | None:
+def _nested_class(cls: DeclarationMeta, field: str, reference: str, body: Body) -> type | None:
     """The class that a nested field holds, where the statement or a parent knows it; None where it is to come."""
     declared = next(found for found in cls._declared_as.fields if found.name == field)
     if declared.owner != body.qualified:
-        return _met_by_parent(cls, field)
-    return cls if declared.met is None and reference == body.name else declared.met
+        return _nested_class_of_parent(cls, field)
+    return cls if declared.nested_class is None and reference == body.name else declared.nested_class
 
 
-def _met_by_parent(cls: DeclarationMeta, field: str) -> type | None:
+def _nested_class_of_parent(cls: DeclarationMeta, field: str) -> type | None:
     """The class that an inherited field holds: the one that the parent's generated code checks."""
     for parent in cls.__mro__:
         generated = vars(parent)

@@ -55,7 +55,7 @@ def read(body: Body, *, nests: bool) -> Outright | None:
     try:
         _refuse_unusual(body)
         return _tensorclass(body) if nests else _module(body)
-    except Exception:  # whatever the objects of the user's raise, the generator's reader knows better
+    except Exception:  # whatever the user's objects raise, the generator's reader reports better
         return None
 
 
@@ -160,7 +160,7 @@ def _tensorclass_field(name: str, annotation: object, kind: Kind, body: Body) ->
         *kind[:-1],
         kw_only=kw_only,
         argument=name,
-        met=kind.met,
+        nested_class=kind.nested_class,
     )
 
 
@@ -305,8 +305,8 @@ class Hooks(Protocol):
         ...
 
     @staticmethod
-    def _is_doubtful(statement: ClassStatement, declaration: Declaration, /) -> bool:
-        """Whether a class with fresh generated code has to be checked again, for what the command may not have seen."""
+    def _needs_rules(statement: ClassStatement, declaration: Declaration, /) -> bool:
+        """Whether a class for which something was generated has to be checked again, for what the command may not have seen."""
         ...
 
     @staticmethod

@@ -36,9 +36,9 @@ class FieldSummary(NamedTuple):
     tie: str | None = None
     group: str | None = None
     keep_dtype: bool = False
-    wanted: str = ""
-    """The qualified name of the class that tensordict made and that a collection wants."""
-    met: type | None = None
+    tensordict_class: str = ""
+    """The qualified name of the tensordict class that a collection holds."""
+    nested_class: type | None = None
     """The TensorClass in its annotation, where that is bound already."""
 
     @property

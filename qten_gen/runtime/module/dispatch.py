@@ -24,6 +24,7 @@ from .core.handlers import add, collect, unhandled
 from .core.registered_types import registrable as registrable
 from .core.registrations import Handler, registration
 from .fast_paths import calling
+from .fast_paths.registration import KNOWN
 
 
 def put_handler(
@@ -73,7 +74,7 @@ def refresh(cls: type[HandlerTables]) -> None:
     if issubclass(cls, nn.Module):
         if cls._table:
             connect(cls)
-    elif _is_ours(cls, cls.__call__):
+    elif _was_put(cls, cls.__call__):
         call = _named_call(cls, calling.functional_call(cls._resolved, cls._table.values()))
         _put(cls, "__call__", call)
         cls._dispatch = Dispatch(call=call)
@@ -98,12 +99,18 @@ def connect(cls: type[HandlerTables]) -> None:
         made = made._replace(forward=calling.module_forward(fallback), fallback=fallback)
         _put(cls, "forward", made.forward)
     cls._dispatch = made
-    if _is_ours(cls, cls.__call__) or cls.__call__ in (nn.Module.__call__, calling.by_nn_module):
-        home = _home(cls)
-        found = vars(home)["_dispatch"]
-        call = made.call or _named_call(cls, calling.module_call(cls._resolved, found.forward, found.fallback))
-        is_usual = all(getattr(cls, name) is getattr(nn.Module, name) for name in ("_call_impl", "_slow_forward"))
-        _put(cls, "__call__", call if is_usual and vars(home)["forward"] is found.forward else calling.by_nn_module)
+    if _was_put(cls, cls.__call__) or cls.__call__ in (nn.Module.__call__, calling.by_nn_module):
+        owner = _forward_owner(cls)
+        its_functions = vars(owner)["_dispatch"]
+        call = made.call or _named_call(
+            cls, calling.module_call(cls._resolved, its_functions.forward, its_functions.fallback)
+        )
+        # A torch whose modules have other attributes may have hooks that the call does not know.
+        is_usual = KNOWN and all(
+            getattr(cls, name) is getattr(nn.Module, name) for name in ("_call_impl", "_slow_forward")
+        )
+        is_dispatching = vars(owner)["forward"] is its_functions.forward
+        _put(cls, "__call__", call if is_usual and is_dispatching else calling.by_nn_module)
         cls._dispatch = made._replace(call=call)
 
 
@@ -112,7 +119,7 @@ def _put(cls: type[HandlerTables], name: str, function: Callable[..., Any]) -> N
         type.__setattr__(cls, name, function)
 
 
-def _home(cls: type[HandlerTables]) -> type:
+def _forward_owner(cls: type[HandlerTables]) -> type:
     """The class that `forward` is inherited from."""
     return next(ancestor for ancestor in cls.__mro__ if "forward" in vars(ancestor))
 
@@ -122,19 +129,19 @@ def _fallback(cls: type[HandlerTables]) -> Callable[..., Any] | None:
 
     None as well where something was assigned to a class that dispatches: that calls what it replaced, or does without handlers.
     """
-    home = _home(cls)
-    if "_dispatch" in vars(home):
+    owner = _forward_owner(cls)
+    if "_dispatch" in vars(owner):
         return None
-    found = vars(home)["forward"]
+    found = vars(owner)["forward"]
     # nn.Module's says only that there is none.
     if getattr(found, "__name__", "") == "_forward_unimplemented":
         return _missing_forward
     forward = calling.callable_forward(found)
-    return forward if home is cls else _inherited_forward(cls, forward)
+    return forward if owner is cls else _inherited_forward(cls, forward)
 
 
-def _is_ours(cls: type[HandlerTables], function: Callable[..., Any]) -> bool:
-    """Whether a function was put into the class or one of its bases by `_put`."""
+def _was_put(cls: type[HandlerTables], function: Callable[..., Any]) -> bool:
+    """Whether a function was made for the class or one of its bases, as its `forward` or `__call__`. `by_nn_module` was not."""
     put = [made for ancestor in cls.__mro__ for made in vars(ancestor).get("_dispatch", ())]
     return any(made is function for made in put)
 

@@ -65,7 +65,7 @@ class TensorClassMeta(DeclarationMeta):
     _flags: frozenset[str] = frozenset()
     _unbatched: tuple[str, ...] = ()
     _per_item: tuple[str, ...] = ()
-    __rooms__: tuple[str, ...] = ()
+    __attribute_places__: tuple[str, ...] = ()
     _containers: tuple[str, ...] = ()
     _collections: dict[str, str]
     _nested: dict[str, str]
@@ -99,9 +99,9 @@ class TensorClassMeta(DeclarationMeta):
         return generator.read_tensorclass(statement)
 
     @staticmethod
-    def _is_doubtful(statement: ClassStatement, declaration: Declaration) -> bool:
+    def _needs_rules(statement: ClassStatement, declaration: Declaration) -> bool:
         names = tuple(f.name for f in declaration.fields)
-        return DeclarationMeta._is_doubtful(statement, declaration) or TensorClassMeta._may_collide(
+        return DeclarationMeta._needs_rules(statement, declaration) or TensorClassMeta._may_collide(
             names, statement.mixins
         )
 
@@ -127,7 +127,7 @@ class TensorClassMeta(DeclarationMeta):
         cls._unbatched = tuple(f.name for f in summary.fields if f.unbatched)
         cls._per_item = tuple(f.name for f in summary.fields if f.kind == "per item")
         cls._containers = tuple(f.name for f in summary.fields if f.container is not None)
-        cls._collections = {f.name: f.wanted for f in summary.fields if f.kind == "collection"}
+        cls._collections = {f.name: f.tensordict_class for f in summary.fields if f.kind == "collection"}
         if cls._collections:
             cls._nested = {**cls._nested, **cls._collections}
             pytree.register_entries()
@@ -150,7 +150,7 @@ class TensorClassMeta(DeclarationMeta):
         _implement_abstract(cls, summary)
         private = {*_SLOTS, *Stored.__slots__, *(storage(f.name) for f in summary.fields)}
         attributes.guard(cls, private)
-        cls.__rooms__ = attributes.rooms(cls, private)
+        cls._attribute_places = attributes.places_beside_fields(cls, private)
         _gather_slots(cls, summary)
         _gather_defaults(cls)
         cls._register()

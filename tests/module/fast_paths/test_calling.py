@@ -13,6 +13,8 @@ from torch import Tensor, nn
 from torch.nn.modules import module as torch_module
 
 from qten_gen import Functional, Module
+from qten_gen.runtime.module import dispatch
+from qten_gen.runtime.module.fast_paths.calling import by_nn_module
 
 
 class Twice(Module):
@@ -255,6 +257,49 @@ def test_wrong_arguments_are_refused_in_the_words_of_forward(given: tuple[str, .
 def test_a_patched_call_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nn.Module, "__call__", lambda self, *given: ("patched", *given))
     assert untyped(Twice())(3) == ("patched", 3)
+
+
+@pytest.mark.parametrize("given", [(3,), (3, 2.0), (torch.ones(1),)])
+def test_a_constructor_without_super_is_reported_as_nn_module_does(given: tuple[object, ...]) -> None:
+    class Unset(Twice):
+        def __init__(self) -> None:
+            pass
+
+    class PlainUnset(PlainTwice):
+        def __init__(self) -> None:
+            pass
+
+    assert result(lambda: untyped(Unset())(*given)) == result(lambda: PlainUnset()(*given))
+
+
+def test_with_another_layout_nn_module_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dispatch, "KNOWN", False)
+
+    class Newer(Twice):
+        pass
+
+    monkeypatch.setattr(nn.Module, "__call__", lambda self, *given: ("of nn.Module", *given))
+    assert untyped(Newer).__call__ is by_nn_module
+    assert untyped(Newer())(3) == ("of nn.Module", 3)
+
+
+def test_an_heir_with_its_own_call_reaches_its_own_forward() -> None:
+    class Base(Module):
+        def forward(self, x: object, scale: float = 1.0) -> str:
+            return "of the base"
+
+    Base.register(int)(lambda base, number, scale=1.0: "handler of the base")
+
+    class Heir(Base):
+        def forward(self, x: object, scale: float = 1.0) -> str:
+            return "of the heir"
+
+        if not TYPE_CHECKING:  # Module says to checkers that it is `forward`'s
+
+            def __call__(self, *given: object, **keywords: object) -> str:
+                return super().__call__(*given, **keywords)
+
+    assert (untyped(Heir())("x"), untyped(Heir())("x", scale=2.0)) == ("of the heir", "of the heir")
 
 
 def test_fx_sees_the_module() -> None:

@@ -24,7 +24,7 @@ class Dispatch(NamedTuple):
 
 
 class HandlerTables:
-    """The tables of a functional class. A registration replaces them, so that readers need no lock."""
+    """The tables of a functional class. A registration replaces all but `_resolved`, so that readers need no lock."""
 
     # `typing.get_type_hints` evaluates what stands outside of this block, and finds no name that is imported for checkers.
     if TYPE_CHECKING:
@@ -36,8 +36,8 @@ class HandlerTables:
         """Finds the registered type for an object class where abstract classes are registered; None where bases say it all."""
         _resolved: ClassVar[Resolved]
         """The handler for an object class, or None, as far as one was looked for. It contains the registered types from the
-        start, and no others where abstract classes are registered: a virtual subclass can be declared at any time. It is the one
-        dict of the class for good: whoever has kept a `__call__` sees later registrations too."""
+        start, and no others where abstract classes are registered: a virtual subclass can be declared at any time. It is never
+        replaced: the generated `__call__` holds this very dict."""
     else:
         _handlers = {}
         _table = {}

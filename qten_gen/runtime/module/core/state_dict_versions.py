@@ -21,7 +21,7 @@ class _Migrating(Protocol):
 
 
 def migrates(cls: type[ModuleBase]) -> bool:
-    """Whether a class brings older state dicts up to date: by a class method `migrate`, and not by what it calls so besides."""
+    """Whether a class has a class method `migrate`; any other attribute of that name does not count."""
     definer = next((vars(base)["migrate"] for base in cls.__mro__ if "migrate" in vars(base)), None)
     return isinstance(definer, classmethod) and not isinstance(definer, Yielding)
 

@@ -1,4 +1,4 @@
-"""Names that Module adds to nn.Module's, and that a class of the user's may take.
+"""Names that Module adds to nn.Module's, and that a user class may take.
 
 A class that writes `self.config = config`, registers a buffer `version` or has a child `export` works as an nn.Module, and has to
 work as a Module. A name that a class body or an instance binds wins by Python's own rules, because methods are not data

@@ -93,8 +93,8 @@ def by_nn_module(self: Any, /, *args: Any, **keywords: Any) -> Any:
 def module_call(resolved: Resolved, dispatching: Call, forward: Call) -> Call:
     """nn.Module's `__call__` for a class whose `forward` is `dispatching`: what `module_forward` makes of `forward`.
 
-    The handler is looked up before `dispatching` would do it, which saves that step. What nn.Module does only while torch.jit
-    traces needs a map of the modules, so the map is what is asked for.
+    The handler is looked up before `dispatching` would do it, which saves that step. nn.Module's `_slow_forward` differs from
+    `forward` only while `torch.jit._trace._trace_module_map` is set, so that is checked.
     """
 
     def __call__(self: Any, first: Any = _NOTHING, /, *args: Any, **keywords: Any) -> Any:
@@ -104,22 +104,26 @@ def module_call(resolved: Resolved, dispatching: Call, forward: Call) -> Call:
                 return _Module.__call__(self, *given, **keywords)
             return self.forward(*given, **keywords)
         state = self.__dict__
-        if (
-            state["_forward_hooks"]
-            or state["_forward_pre_hooks"]
-            or state["_backward_hooks"]
-            or state["_backward_pre_hooks"]
-            or _after_forward
-            or _before_forward
-            or _after_backward
-            or _before_backward
-            or "forward" in state
-            or "_compiled_call_impl" in state
-            or "_call_impl" in state
-            or torch_trace._trace_module_map is not None
-            or _Module.__call__ is not _torch_call
-            or type(self)._call_impl is not _torch_call_impl
-        ):
+        try:
+            is_unusual = (
+                state["_forward_hooks"]
+                or state["_forward_pre_hooks"]
+                or state["_backward_hooks"]
+                or state["_backward_pre_hooks"]
+                or _after_forward
+                or _before_forward
+                or _after_backward
+                or _before_backward
+                or "forward" in state
+                or "_compiled_call_impl" in state
+                or "_call_impl" in state
+                or torch_trace._trace_module_map is not None
+                or _Module.__call__ is not _torch_call
+                or type(self)._call_impl is not _torch_call_impl
+            )
+        except KeyError:  # nn.Module.__init__ has not run, as nn.Module's call says
+            is_unusual = True
+        if is_unusual:
             return _Module.__call__(self, *_given(first, args), **keywords)
         try:
             handler = resolved[type(first)]
@@ -127,6 +131,7 @@ def module_call(resolved: Resolved, dispatching: Call, forward: Call) -> Call:
             handler = find_handler(type(self), type(first))
         if args or keywords or handler is None:
             run = type(self).forward
+            # Another one for an heir whose own `__call__` calls this one by `super()`.
             if run is dispatching:
                 run = handler or forward
             return run(self, *_given(first, args), **keywords)

@@ -2,7 +2,7 @@
 
 Most of what nn.Module does to register a tensor is to check for unusual cases. Here the same checks take fewer steps. Any unusual
 case (a registration hook, a patched nn.Module, a class with its own `register_parameter`, a name that means something else in
-the class) is left to nn.Module. A `__getattr__` of the class's own is not asked whether it answers to the name of a field: it may
+the class) is left to nn.Module. A `__getattr__` that the class defines is not asked for the name of a field: it may
 read a child that is not registered yet.
 
 So it is written where the installed torch has the attributes of a new module that this file knows, nn.Module has its own methods,

@@ -14,7 +14,7 @@ from ....common.naming import storage
 from .stored import Stored
 
 
-def rooms(cls: type, private: Collection[str]) -> tuple[str, ...]:
+def places_beside_fields(cls: type, private: Collection[str]) -> tuple[str, ...]:
     """Where objects of a class keep such attributes: slots that hold no field, and `__dict__`; nowhere in the usual class."""
     names: list[str] = copyreg._slotnames(cls)  # type: ignore[attr-defined] # undocumented, but what pickle itself uses
     found = tuple(name for name in names if name not in private)
@@ -24,7 +24,7 @@ def rooms(cls: type, private: Collection[str]) -> tuple[str, ...]:
 def beside_fields(self: Stored) -> dict[str, object]:
     """The attributes of an object that are neither fields nor the runtime's own, by name."""
     found: dict[str, object] = {}
-    for name in type(self).__rooms__:
+    for name in type(self).__attribute_places__:
         if name == "__dict__":
             private = {*Stored.__slots__, *map(storage, self._fields)}
             found |= {key: value for key, value in vars(self).items() if key not in private}
@@ -44,7 +44,7 @@ _MARK: Final = "__guarded__"
 
 
 def guard(cls: type, private: Collection[str]) -> None:
-    """Let a `__setattr__` or `__getattr__` of the author's see all attributes but the private ones.
+    """Let the author's `__setattr__` or `__getattr__` see all attributes but the private ones.
 
     They are written for fields. Generated code stores a field `tokens` in `_tokens`, and would call a `__setattr__` for each such
     attribute; a `__getattr__` would be asked for a slot that is not set yet.

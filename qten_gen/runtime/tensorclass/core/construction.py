@@ -92,7 +92,7 @@ def default(self: HasDefaults, name: str) -> Any:  # of the type of the field
 
 
 def construct(cls: type[T], values: dict[str, object]) -> T:
-    """An object constructed from the values of its fields, `batch_size` and `device`, past an `__init__` of the class's own."""
+    """An object made of the values of its fields, `batch_size` and `device`, past an `__init__` that the class defines."""
     out = object.__new__(cls)
     cls.__generated_init__(out, **values)
     return out

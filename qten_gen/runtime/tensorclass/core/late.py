@@ -29,7 +29,7 @@ class Late:
     __slots__ = ("__name__", "_function", "_module", "_on_class")
 
     def __init__(self, module: str, function: str = "", *, on_class: bool = False) -> None:
-        """The function is called like the method if no other name is given. A class method is called `on_class`."""
+        """`function` defaults to the name of the method. `on_class=True` makes it a class method."""
         self._module = module
         self._function = function
         self._on_class = on_class
@@ -94,7 +94,8 @@ def import_all(owner: type) -> None:
 def _calling(name: str) -> FunctionType:
     """A function that calls the late one: compiled code calls special methods and class methods only if they are functions.
 
-    The name is a part of its code: compiled code would guard a variable, and look for that in the function that took the place.
+    The name is part of the code object: dynamo would guard a closure variable, and look for it in the function that has replaced
+    this one.
     """
     code = _call.__code__
     names = tuple([f"of_{name}" if each == "of_method" else each for each in code.co_names])

@@ -1,4 +1,4 @@
-"""The ground class of every TensorClass: its slots, its tables, and the primitives that are written out for each class.
+"""The ground class of every TensorClass: its slots, its tables, and the primitives; most are generated for each class.
 
 Everything in `runtime/tensorclass` is written over it. `TensorClass` adds the public methods, and a generated class the
 primitives, so that the bases of a declared class are `Batch -> _Batch_ (generated) -> TensorClass -> Stored`.
@@ -36,7 +36,7 @@ Splitting = Callable[[Tensor, Any], Sequence[Tensor]]
 class Lock:
     """What keeps an object as it is.
 
-    `roots` are the objects on which `lock_` was called, this one or those that hold it. `FROZEN` has none, and ends never.
+    `roots` are the objects on which `lock_` was called, this one or those that hold it. `FROZEN` has none, and never ends.
     """
 
     __slots__ = ("roots",)
@@ -50,7 +50,8 @@ FROZEN: Final = Lock(())
 
 
 class Stored:
-    """Named tensors that share their leading dimensions, as generated code stores them: one slot for each field, and four more.
+    """Named tensors that share their leading dimensions, as generated code stores them: one slot for each field, and six
+    more, of which generated code writes four.
 
     The tables say what the fields are; the metaclass and generated code fill them in. The primitives are the whole interface
     between generated code and the runtime: they check nothing, and whoever calls them has checked. Those that have a body here
@@ -96,14 +97,14 @@ class Stored:
     """The fields that hold Python values: static and PerItem ones."""
     _unbatched: ClassVar[tuple[str, ...]] = ()
     """The fields whose tensors the batch does not carry."""
-    __rooms__: ClassVar[tuple[str, ...]] = ()
+    __attribute_places__: ClassVar[tuple[str, ...]] = ()
     """Where objects keep attributes that are not fields: slots that hold none, `__dict__`."""
     _per_item: ClassVar[tuple[str, ...]] = ()
     """The fields with one Python value for each item of the batch."""
     _containers: ClassVar[tuple[str, ...]] = ()
     """The fields that hold a dict or a list of tensors."""
     _collections: ClassVar[dict[str, str]] = {}
-    """For each field that holds a TensorDict, the qualified name of the class of tensordict's that it wants, `""` for TensorDict.
+    """For each field that holds a TensorDict, the qualified name of the tensordict class that it wants, `""` for TensorDict.
 
     These are among `_nested` too: what the runtime sees of them is an object.
     """

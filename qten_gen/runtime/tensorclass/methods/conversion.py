@@ -92,7 +92,7 @@ def copy(self: T) -> T:
     True
     """
     out = shallow_copy(self)
-    if self.__rooms__ or self._nested:
+    if self.__attribute_places__ or self._nested:
         _keep_attributes(self, out)
     return out
 
@@ -108,16 +108,16 @@ def deep_copy(self: T, memo: dict[int, object]) -> T:
     values, static = deepcopy(self._field_values(), memo)
     out._assign(values, static, self._batch_size, self._device)
     out._names = self._names
-    if type(self).__rooms__:
+    if type(self).__attribute_places__:
         store_beside(out, deepcopy(beside_fields(self), memo))
     return out
 
 
 def _keep_attributes(source: Stored, copied: Stored) -> None:
     """Give a shallow copy, and the objects in it, what the original has beside its fields."""
-    if source.__rooms__:
+    if source.__attribute_places__:
         store_beside(copied, beside_fields(source))
     for name in source._nested:
         value = getattr(source, name)
-        if isinstance(value, Stored) and (value.__rooms__ or value._nested):
+        if isinstance(value, Stored) and (value.__attribute_places__ or value._nested):
             _keep_attributes(value, getattr(copied, name))

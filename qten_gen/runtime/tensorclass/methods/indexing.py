@@ -1,7 +1,7 @@
-"""Indexing along the batch dimensions, and assignment to items.
+"""Indexing along the batch dimensions.
 
-An index is brought into one of two forms, for which the batch size of the result is known without a look at a tensor, and is then
-applied to every tensor as it is. Those here are the usual ones.
+An index is brought into plain form, for which the batch size of the result is known before a tensor is touched. The usual ones
+are here, the others in `unusual_indices.py`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def getitem(self: T, index: Index) -> T:
             selected = self._rearrange(_select_rows, rows, with_length(self._batch_size, 0, rows.shape[0]))
             selected._names = self._names
             return selected
-        found = _with_tensors(self, index)
+        found = _any_other(self, index)
     plain, size = found
     selected = self._rearrange(item_of, plain, size)
     if self._names is not None:
@@ -111,7 +111,7 @@ def _select_rows(tensor: Tensor, rows: Tensor) -> Tensor:
 
 def resolved(self: Stored, index: Index) -> tuple[PlainIndex, Size]:
     """The index in plain form, and the batch size of the items that it selects."""
-    return _basic(self._batch_size, index) or _with_tensors(self, index)
+    return _basic(self._batch_size, index) or _any_other(self, index)
 
 
 def _basic(batch_size: Size, index: Index) -> tuple[PlainIndex, Size] | None:
@@ -126,7 +126,7 @@ def _basic(batch_size: Size, index: Index) -> tuple[PlainIndex, Size] | None:
         return index, Size((length,)) if len(batch_size) == 1 else with_length(batch_size, 0, length)
     if type(index) is int:
         if not -batch_size[0] <= index < batch_size[0]:
-            return None
+            return None  # out of range: `indexed_size` raises
         return index, batch_size[1:] if len(batch_size) > 1 else Size()
     if type(index) is not tuple or len(index) > len(batch_size):
         return None
@@ -142,7 +142,7 @@ def _basic(batch_size: Size, index: Index) -> tuple[PlainIndex, Size] | None:
     return cast("tuple[PlainIndexItem, ...]", index), Size(sizes)
 
 
-def _with_tensors(self: Stored, index: Index) -> tuple[PlainIndex, Size]:
+def _any_other(self: Stored, index: Index) -> tuple[PlainIndex, Size]:
     """Any other index in plain form, and the batch size of the items that it selects."""
     batch_size = self._batch_size
     if type(index) is Tensor and index.dtype is torch.long and index.dim() > 0 and batch_size:
