@@ -104,11 +104,11 @@ def _by_uses(name: str, uses: frozenset[Use], context: Context) -> Evidence | No
         return Evidence(f"Callable[..., {_module(context)}]", "its calls")
     for use in (Use.INTEGER, Use.NUMBER, Use.TEXT, Use.SEQUENCE):
         if use in telling and telling <= {use, Use.NUMBER, Use.VALUE, Use.TEST}:
-            context.plain.add(name)
+            if use is not Use.SEQUENCE:  # an nn.ModuleList is one too
+                context.plain.add(name)
             return Evidence(use.value, "its uses")
-    if telling == {Use.TEST} and Use.NONE not in uses:
-        context.plain.add(name)
-        return Evidence(Use.TEST.value, "its uses") if Use.STORED not in uses else Evidence("Any", "nothing")
+    if telling == {Use.TEST} and not uses & {Use.NONE, Use.STORED}:
+        return Evidence(Use.TEST.value, "its uses")
     if telling - {Use.TEST}:
         context.plain.add(name)
         return Evidence("Any", "nothing, but only values are used so")

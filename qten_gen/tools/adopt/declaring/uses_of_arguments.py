@@ -14,6 +14,7 @@ _OF_MODULES = frozenset(
     "weight bias in_features out_features in_channels out_channels embedding_dim num_embeddings shape device dtype data"
     " parameters children modules state_dict forward".split()
 )
+_CONFIGURATIONS = ("config", "cfg", "conf", "args", "params", "options", "hps")
 _TEXT_METHODS = frozenset("lower upper split startswith endswith strip replace".split())
 _FUNCTIONS = {
     **dict.fromkeys(("int", "float", "abs", "round"), Use.NUMBER),
@@ -42,7 +43,7 @@ def _use(
     """How one mention of an argument uses it."""
     match parent:
         case ast.Attribute(attr=name):
-            yield _of_attribute(name, parents[parent])
+            yield _of_attribute(node, name, parents[parent])
         case ast.BinOp(left=left, op=operator, right=right):
             yield _of_operation(left if right is node else right, operator)
         case ast.UnaryOp(op=ast.Not()):
@@ -51,7 +52,9 @@ def _use(
             yield Use.NUMBER
         case ast.Compare():
             yield _of_comparison(node, parent)
-        case ast.Subscript(value=held):
+        case ast.Subscript(value=held, slice=key) if held is node:
+            yield Use.VALUE if isinstance(key, ast.Constant) and isinstance(key.value, str) else Use.SEQUENCE
+        case ast.Subscript():
             yield Use.VALUE
         case ast.For(iter=held) | ast.comprehension(iter=held) if held is node:
             yield Use.SEQUENCE
@@ -71,11 +74,13 @@ def _use(
             yield from _given(node, parents, context, depth)
 
 
-def _of_attribute(name: str, parent: ast.AST) -> Use:
+def _of_attribute(node: ast.expr, name: str, parent: ast.AST) -> Use:
+    """What has such an attribute. A module may have any, so the name of the argument has to be that of a configuration."""
     is_called = isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute) and parent.func.attr == name
     if is_called:
         return Use.TEXT if name in _TEXT_METHODS else Use.VALUE if name in ("get", "items", "keys") else Use.OTHER
-    return Use.OTHER if name in _OF_MODULES else Use.VALUE
+    is_configuration = isinstance(node, ast.Name) and node.id.lower().endswith(_CONFIGURATIONS)
+    return Use.VALUE if is_configuration and name not in _OF_MODULES else Use.OTHER
 
 
 def _of_operation(other: ast.expr, operator: ast.operator) -> Use:

@@ -44,7 +44,7 @@ def _net(body: str, documentation: str = '"Projects."', below: str = "") -> str:
         ("self.half = size // 2", "'Projects.'", "", "size: int by its uses"),
         ("self.is_max = size == 'max'", "'Projects.'", "", "size: str by its uses"),
         (
-            "self.inner = nn.Linear(size.width, 2)",
+            "self.inner = nn.Linear(size['width'], 2)",
             "'Projects.'",
             "",
             "size: Any by nothing, but only values are used so",
@@ -63,8 +63,15 @@ def test_an_argument_that_a_function_gets_stays_because_it_may_be_a_module() -> 
     ]
 
 
+@pytest.mark.parametrize(
+    "body", ["self.inner = nn.Linear(size.width, 2)", "self.width = size.width\n        self.size = size"]
+)
+def test_an_argument_of_which_attributes_are_read_stays_because_a_module_has_them_too(body: str) -> None:
+    assert report(_net(body), Level.DECLARE)["Net"].stays
+
+
 def test_any_is_imported_where_it_is_written() -> None:
-    text = adopted(_net("self.inner = nn.Linear(size.width, 2)"), Level.DECLARE)
+    text = adopted(_net("self.inner = nn.Linear(size['width'], 2)"), Level.DECLARE)
     assert "from typing import Any" in text
     assert "    size: Any\n" in text
 
