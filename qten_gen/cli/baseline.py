@@ -17,10 +17,10 @@ from .misuse import UsageError
 
 if TYPE_CHECKING:
     from ..model.diagnostics import Diagnostic
-    from .options import CheckOptions, Options
+    from .options import CheckOptions, GenerateOptions
 
 
-def beyond_baseline(found: Sequence[Diagnostic], options: Options | CheckOptions) -> tuple[Diagnostic, ...]:
+def beyond_baseline(found: Sequence[Diagnostic], options: GenerateOptions | CheckOptions) -> tuple[Diagnostic, ...]:
     """What the baseline of a command line does not list, after `--write-baseline` has written it. Errors are never listed.
 
     Raises:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..model.diagnostics import Diagnostic
     from ..project.config import Config
     from ..run.run import Outcome
-    from .options import Options
+    from .options import GenerateOptions
     from .parser import CommandOptions
 
 
@@ -149,10 +149,10 @@ def _carry_out(options: CommandOptions, out: TextIO, err: TextIO) -> int:
         case of.LspOptions():
             from .lsp import lsp
 
-            return lsp()
+            return lsp(main)
 
 
-def _generate(options: Options, started: float, began: int, out: TextIO, err: TextIO) -> int:
+def _generate(options: GenerateOptions, started: float, began: int, out: TextIO, err: TextIO) -> int:
     """Read the settings, run, and print the outcome."""
     from time import perf_counter
 
@@ -196,7 +196,7 @@ def _stale_locks(config: Config, err: TextIO) -> bool:
     return bool(found)
 
 
-def _status(outcome: Outcome, options: Options) -> int:
+def _status(outcome: Outcome, options: GenerateOptions) -> int:
     if outcome.crashes:
         return INTERNAL
     if outcome.failures:

@@ -18,11 +18,11 @@ from .options import (
     Color,
     DoctorOptions,
     ExplainOptions,
+    GenerateOptions,
     InitOptions,
     InspectOptions,
     LockOptions,
     LspOptions,
-    Options,
     ShowOptions,
     StubsOptions,
 )
@@ -61,7 +61,7 @@ def parse_command(arguments: Sequence[str]) -> CommandOptions:
     return options
 
 
-def parse(arguments: Sequence[str]) -> Options:
+def parse(arguments: Sequence[str]) -> GenerateOptions:
     """The options of a command line without a command.
 
     Raises:
@@ -70,7 +70,7 @@ def parse(arguments: Sequence[str]) -> Options:
     """
     values = argparse.Namespace()
     own = _parse(["generate", *arguments], values)
-    options = Options(
+    options = GenerateOptions(
         tuple(values.paths),
         "check" if values.check else "diff" if values.diff else "write",
         values.output_format,
@@ -88,7 +88,7 @@ def parse(arguments: Sequence[str]) -> Options:
     return options
 
 
-def _conflict(options: Options) -> str | None:
+def _conflict(options: GenerateOptions) -> str | None:
     """What is wrong with options that cannot be combined."""
     if options.watch and options.write_baseline is not None:
         return "--watch cannot be combined with --write-baseline"

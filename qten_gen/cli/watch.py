@@ -22,7 +22,7 @@ from ..report.concise import headline
 from ..run.run import parts, run
 from . import DONE, MISUSE
 from .answering import Main, answering
-from .options import Options, given_paths, output_format
+from .options import GenerateOptions, given_paths, output_format
 from .printing import print_outcome
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class _Watched(NamedTuple):
 class _Runs(NamedTuple):
     """What the runs of a watch have in common."""
 
-    options: Options
+    options: GenerateOptions
     written: dict[str, bytes | None]
     """The outputs as these runs have left them."""
     busy: Lock
@@ -83,7 +83,7 @@ class _Runs(NamedTuple):
     err: TextIO
 
 
-def watch(options: Options, main: Main, out: TextIO, err: TextIO) -> int:
+def watch(options: GenerateOptions, main: Main, out: TextIO, err: TextIO) -> int:
     """Run, and run again after each change, until the user interrupts that. Return the exit status.
 
     Between these runs, `main` carries out other commands for the project (see `answering`).
@@ -179,7 +179,7 @@ def _print_run(runs: _Runs) -> None:
     err.flush()
 
 
-def _root(options: Options) -> str:
+def _root(options: GenerateOptions) -> str:
     """The folder with the settings of the watched project, or the first path if there are none.
 
     Raises:
@@ -189,7 +189,7 @@ def _root(options: Options) -> str:
     return Settings().of(path).root or (path if os.path.isdir(path) else os.path.dirname(path) or ".")
 
 
-def _watched(options: Options) -> _Watched:
+def _watched(options: GenerateOptions) -> _Watched:
     """The folders of all sources of the projects, and those that sources of other projects are imported from.
 
     Raises:
@@ -216,7 +216,7 @@ def _below(root: str) -> Iterator[str]:
         yield folder
 
 
-def _watched_now(options: Options, before: _Watched) -> _Watched:
+def _watched_now(options: GenerateOptions, before: _Watched) -> _Watched:
     """The folders to watch after a change. If that is not known: those of before that are left, and the working folder."""
     try:
         return _watched(options)

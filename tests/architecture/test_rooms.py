@@ -150,6 +150,16 @@ def test_the_command_imports_the_language_server_in_one_place_and_late() -> None
     assert importers(r"qten_gen\.cli\.lsp", at_once=True) == []
 
 
+def test_the_language_server_answers_the_first_request_before_the_generator_is_loaded() -> None:
+    assert importers(r"qten_gen\.tools\.lsp\.session", at_once=True) == []
+    assert (
+        importers(
+            r"qten_gen\.(?:project|run|generate)\b", files=r"cli/lsp$|tools/lsp/(?:server|connection)$", at_once=True
+        )
+        == []
+    )
+
+
 @pytest.mark.parametrize(
     ("module", "files"),
     [

@@ -293,9 +293,9 @@ def test_an_argument_that_only_the_program_knows_is_reported(call: str, marked: 
     assert line[item.span.column - 1 : item.span.end_column - 1] == marked
 
 
-@pytest.mark.parametrize("size", ["SIZE", "2*SIZE", "-SIZE + 9", "f'{SIZE}*dim'", "SIZES[0]"])
+@pytest.mark.parametrize("size", ["SIZE", "2*SIZE", "-SIZE + 9"])
 def test_a_constant_is_as_good_as_its_value(size: str) -> None:
-    before = "SIZE = 3\nSIZES = (SIZE, 2)\n"
+    before = "SIZE = 3\n"
 
     assert (
         codes(
