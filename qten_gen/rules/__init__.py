@@ -75,6 +75,7 @@ from . import (
     unannotated_attribute,
     undecodable_file,
     undefined_attribute,
+    undefined_name,
     unimported_handler,
     unknown_dimension,
     unknown_flag,
@@ -129,6 +130,7 @@ DECLARATION_RULES: tuple[DeclarationRule, ...] = (
     incompatible_decorator,
     conditional_field,
     unknown_flag,
+    undefined_name,
     inconsistent_bases,
     incompatible_flags,
     frozen_mismatch,
@@ -185,6 +187,7 @@ DECLARATION_RULES: tuple[DeclarationRule, ...] = (
 FILE_RULES: tuple[FileRule, ...] = (
     generated_base,
     duplicate_class,
+    undefined_name,
     misplaced_specifier,
     unimported_handler,
     incompatible_handler_override,
