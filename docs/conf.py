@@ -14,7 +14,7 @@ author = "the qten-gen authors"
 copyright = author
 version = release = qten_gen.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "llms", "torch_links"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "llms", "playground", "torch_links"]
 exclude_patterns = ["site"]
 root_doc = "index"
 

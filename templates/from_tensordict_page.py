@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from textwrap import fill
 
-from qten_gen.runtime.tensorclass.core.tensordict_keywords import INSTEAD as INSTEAD_OF_PARAMETERS
-from qten_gen.runtime.tensorclass.core.tensordict_keywords import RENAMED
 from qten_gen.runtime.tensorclass.operations.tensordict_alternatives import INSTEAD, NOT_OF_TENSORDICT
 from qten_gen.runtime.tensorclass.tensorclass import TensorClass
+
+from .tensordict_parameters import MISSING, RENAMED
 
 _INTRODUCTION = """\
 # Migrate from tensordict
@@ -30,7 +30,7 @@ class Step(TensorClass):  # no decorator; flags are keywords, or in brackets
     source: str = "env"  # no tensor: one value for the batch, which is never converted
 ```
 
-The errors say the same as the tables:
+The errors say the same as the first table:
 
 ```pycon
 >>> import torch
@@ -47,7 +47,7 @@ torchrl, for example.
 
 
 _PARAMETERS = """\
-These parameters are missing here, in some methods or all. Each raises TypeError with what to write:
+These parameters are missing here, in some methods or all. Python's own error names each:
 """
 
 
@@ -81,13 +81,7 @@ def _rows() -> str:
 
 def _parameters() -> str:
     """The missing parameters."""
-    missing = {
-        parameter
-        for method, advice in INSTEAD_OF_PARAMETERS.items()
-        for parameter in advice
-        if parameter not in RENAMED.get(method, {})
-    }
-    named = ", ".join(f"`{parameter}`" for parameter in sorted(missing))
+    named = ", ".join(f"`{parameter}`" for parameter in sorted(set().union(*MISSING.values())))
     return fill(f"{named}.", 120, break_long_words=False, break_on_hyphens=False)
 
 

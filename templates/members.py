@@ -160,13 +160,11 @@ class _Source:
 
     def _signature(self, method: Method, function: ast.FunctionDef, doc: str | None) -> Iterator[str]:
         for decorator in function.decorator_list:
-            if not isinstance(decorator, ast.Call):  # such as @overload; a call changes errors, not types
+            if not isinstance(decorator, ast.Call):  # such as @overload; a call changes no types
                 yield f"    @{self._text(decorator)}"
         if method.on_class:
             yield "    @classmethod"
         arguments = function.args
-        if arguments.kwarg is not None and arguments.kwarg.arg == "refused":
-            arguments.kwarg = None
         (arguments.posonlyargs or arguments.args)[0].annotation = None
         arguments.defaults = [_shown(default) for default in arguments.defaults]
         arguments.kw_defaults = [default and _shown(default) for default in arguments.kw_defaults]

@@ -18,9 +18,6 @@ from templates.operation_signatures import FORMS
 
 _WIDTH = 120
 
-REFUSED = ("refused",)
-"""Parameters for what a method does not take: they are there for the error, and checkers need not know of them."""
-
 FILES = {
     "operators": ("Operators",),
     "arithmetic": ("Arithmetic", "Functions"),
@@ -138,8 +135,6 @@ def _one(method: Function, on_class: bool) -> tuple[tuple[str, ...], str]:
     found = ["cls" if on_class else "self"]
     before = None
     for parameter in list(signature.parameters.values())[1:]:
-        if parameter.name in REFUSED:
-            continue
         if parameter.kind is parameter.KEYWORD_ONLY and before not in (
             parameter.KEYWORD_ONLY,
             parameter.VAR_POSITIONAL,

@@ -53,15 +53,6 @@ tensor([[1.5000, 2.0000],
 >>> lifted(torch.argmax)(batch, dim=1).price
 tensor([1, 1])
 """,
-    "Items as torch picks them": """\
->>> lifted(torch.index_select)(batch, 1, torch.tensor([1])).price
-tensor([[2.],
-        [4.]])
->>> order = lifted(torch.argsort)(batch, stable=True, dim=0, descending=True)
->>> torch.take_along_dim(batch.price, order.price, 0)
-tensor([[3., 4.],
-        [1., 2.]])
-""",
     "Comparing objects": """\
 >>> lifted(torch.equal)(batch, batch.clone()), lifted(torch.allclose)(batch, batch + 1)
 (True, False)
@@ -131,12 +122,6 @@ tensor([[True, True],
     "Copies": """\
 >>> batch.clone().price is batch.price
 False
-""",
-    "Losses": """\
->>> lifted(torch.nn.functional.mse_loss)(batch, batch + 2).price
-tensor(4.)
->>> lifted(torch.nn.functional.mse_loss)(batch, 0.0, reduction="sum").price
-tensor(30.)
 """,
 }
 """By the title of the group."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TextIO
 
-    from ..project.glanced import Glance
+    from ..project.glance_record import Glance
     from ..run.run import Outcome
 
 _QUIET = ("-q", "--quiet")
@@ -23,20 +23,27 @@ _CLOCK = 2_000_000_000
 """Nanoseconds within which two changes may get the same time."""
 
 
+def plain_paths(arguments: Sequence[str]) -> list[str] | None:
+    """The paths of a command line that has nothing else but `--check` and `--quiet`; None for any other.
+
+    >>> plain_paths(["--check", "src"]), plain_paths(["--diff", "src"])
+    (['src'], None)
+    """
+    paths = list(arguments)
+    while paths and paths[0] in _PLAIN:
+        paths.pop(0)
+    return None if any(path.startswith("-") or not path for path in paths) else paths
+
+
 def print_remembered(arguments: Sequence[str], started: float, out: TextIO) -> bool:
     """Print what the last run printed, if it is known and nothing has changed since. Give whether that was so."""
     from time import perf_counter
 
-    paths = list(arguments)
-    is_quiet = False
-    while paths and paths[0] in _PLAIN:
-        is_quiet |= paths.pop(0) in _QUIET
-    if any(path.startswith("-") or not path for path in paths):
-        return False
-    told = recall(paths)
+    paths = plain_paths(arguments)
+    told = None if paths is None else recall(paths)
     if told is None or (told.plain and os.environ.get("GITHUB_ACTIONS") == "true"):  # which has a format of its own
         return False
-    if not is_quiet:
+    if not any(item in _QUIET for item in arguments):
         warnings = told.coloured if told.plain and wants_color(out) else told.plain
         out.write(f"{warnings}{told.summary} in {perf_counter() - started:.2f}s\n")
     return True
@@ -52,7 +59,7 @@ def remember(outcome: Outcome, glance: Glance, paths: Sequence[str], began: int)
         return
     from ..project import manifest
     from ..project.glance import NAME, Told, text_of
-    from ..project.glanced import listings_of
+    from ..project.glance_record import listings_of
 
     told = Told(summary, *(_warnings(outcome, color) for color in (False, True)))
     text = text_of(paths, told, glance.probes, listings_of(glance), began - _CLOCK)

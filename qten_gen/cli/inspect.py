@@ -87,6 +87,8 @@ def _request(options: InspectOptions, config: Config) -> Request:
         config_json=options.config_json,
         inputs=None if options.run is None else tuple(options.run),
         ranks=options.ranks,
+        mesh=options.mesh,
+        plan=options.plan,
         optimizers=tuple(options.optimizer),
         dtype=options.dtype,
         device=options.device,

@@ -99,7 +99,7 @@ def _misspelt(config: Config, root: str, targets: Sequence[str]) -> Iterator[str
         path = paths.get(_name(target))
         if path is None or not os.path.exists(path):
             continue
-        from ..tools.lock.lists import ListError, misspelt
+        from ..tools.lock.lists import DocumentError, misspelt
         from ..tools.lock.text import LockError, read
 
         try:
@@ -107,7 +107,7 @@ def _misspelt(config: Config, root: str, targets: Sequence[str]) -> Iterator[str
                 yield from misspelt(place, root, read(file.read()))
         except LockError:
             continue  # which has been reported
-        except ListError as error:
+        except DocumentError as error:
             yield str(error)
 
 

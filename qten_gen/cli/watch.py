@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
+from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from ..project.config import ConfigError, Settings
@@ -18,9 +19,10 @@ from ..project.stale import read_output
 from ..project.temporary import is_temporary
 from ..project.walk import EXCLUDED
 from ..report.concise import headline
-from ..run.run import Outcome, parts, run
+from ..run.run import parts, run
 from . import DONE, MISUSE
-from .options import Options, given_paths, output_format
+from .answering import Main, answering
+from .options import GenerateOptions, given_paths, output_format
 from .printing import print_outcome
 
 if TYPE_CHECKING:
@@ -69,8 +71,22 @@ class _Watched(NamedTuple):
         return kind == 1 and not name.startswith(".") and name not in EXCLUDED and os.path.isdir(path)
 
 
-def watch(options: Options, out: TextIO, err: TextIO) -> int:
+class _Runs(NamedTuple):
+    """What the runs of a watch have in common."""
+
+    options: GenerateOptions
+    written: dict[str, bytes | None]
+    """The outputs as these runs have left them."""
+    busy: Lock
+    """Taken while something is generated."""
+    out: TextIO
+    err: TextIO
+
+
+def watch(options: GenerateOptions, main: Main, out: TextIO, err: TextIO) -> int:
     """Run, and run again after each change, until the user interrupts that. Return the exit status.
+
+    Between these runs, `main` carries out other commands for the project (see `answering`).
 
     Raises:
         PathError: A path does not exist when the watch begins, or is not a Python source.
@@ -78,34 +94,32 @@ def watch(options: Options, out: TextIO, err: TextIO) -> int:
     """
     try:
         import watchfiles
-        from watchfiles._rust_notify import WatchfilesRustInternalError
     except ImportError:
         err.write(_MISSING)
         return MISUSE
-    here = os.getcwd()
     watched = _watched(options)
-    written: dict[str, bytes | None] = {}
+    busy = Lock()
+    runs = _Runs(options, {}, busy, out, err)
     try:
-        while True:
-            changes = watchfiles.watch(
-                *sorted(watched.folders),
-                watch_filter=None,
-                recursive=False,
-                step=_STEP,
-                debounce=_LONGEST,
-                rust_timeout=_WAKING,
-                yield_on_timeout=True,
-            )
-            try:
-                with closing(changes):
-                    watched = _until_folders_change(changes, watched, here, options, written, out, err)
-            except FileNotFoundError:  # a folder has gone before it could be watched
-                watched = _watched_now(options, here, watched)
-            except WatchfilesRustInternalError:  # the name of what changed is not UTF-8
-                watched = _watched_now(options, here, watched)
-            except OSError as error:
-                err.write(f"error: cannot watch the project: {error}; WATCHFILES_FORCE_POLLING=1 may help\n")
-                return MISUSE
+        with answering(_root(options), main, busy):
+            while True:
+                changes = watchfiles.watch(
+                    *sorted(watched.folders),
+                    watch_filter=None,
+                    recursive=False,
+                    step=_STEP,
+                    debounce=_LONGEST,
+                    rust_timeout=_WAKING,
+                    yield_on_timeout=True,
+                )
+                try:
+                    with closing(changes):
+                        watched = _until_folders_change(changes, watched, runs)
+                except FileNotFoundError:  # a folder has gone before it could be watched
+                    watched = _watched_now(options, watched)
+                except OSError as error:
+                    err.write(f"error: cannot watch the project: {error}; WATCHFILES_FORCE_POLLING=1 may help\n")
+                    return MISUSE
     except KeyboardInterrupt:
         return DONE
 
@@ -113,21 +127,18 @@ def watch(options: Options, out: TextIO, err: TextIO) -> int:
 def _until_folders_change(
     changes: Iterator[set[tuple[Kind, str]]],
     watched: _Watched,
-    here: str,
-    options: Options,
-    written: dict[str, bytes | None],
-    out: TextIO,
-    err: TextIO,
+    runs: _Runs,
 ) -> _Watched:
     """Run at once and after each change, until other folders have to be watched, and return these."""
     found = next(changes)
     while True:
         _settle(path for _, path in found)
-        _print_run(options, written, out, err)
+        with runs.busy:
+            _print_run(runs)
         while True:
-            found = {(kind, path) for kind, path in next(changes) if watched.matters(kind, path, written)}
+            found = {(kind, path) for kind, path in next(changes) if watched.matters(kind, path, runs.written)}
             if any(watched.is_folder(kind, path) or path.endswith(".toml") for kind, path in found):
-                now = _watched_now(options, here, watched)
+                now = _watched_now(runs.options, watched)
                 if now != watched:
                     return now
             if found:
@@ -146,14 +157,11 @@ def _content(path: str) -> bytes | None:
     return read_output(path) if os.path.lexists(path) else None
 
 
-def _print_run(options: Options, written: dict[str, bytes | None], out: TextIO, err: TextIO) -> None:
+def _print_run(runs: _Runs) -> None:
     """Run once, and print what was found and done. A mistake that stops the run is printed, too."""
+    options, out, err = runs.options, runs.out, runs.err
     started = time.perf_counter()
     at = time.strftime("%H:%M:%S ")
-    if not _is_anywhere():
-        err.write(f"{at}error: the working folder is gone; waiting for it\n")
-        err.flush()
-        return
     try:
         settings = Settings()
         config = settings.of(options.paths[0] if options.paths else ".")
@@ -163,7 +171,7 @@ def _print_run(options: Options, written: dict[str, bytes | None], out: TextIO, 
     except PathError as error:
         err.write(f"{at}error: {error}\n")
     else:
-        _note(outcome, written)
+        runs.written.update({os.path.abspath(change.path): change.new for change in outcome.changes})
         if output_format(options, config) == "json":
             options = options._replace(output_format="concise")
         print_outcome(outcome, options, config, time.perf_counter() - started, out, err, at=at)
@@ -171,20 +179,17 @@ def _print_run(options: Options, written: dict[str, bytes | None], out: TextIO, 
     err.flush()
 
 
-def _is_anywhere() -> bool:
-    """Whether the working folder still exists."""
-    try:
-        os.getcwd()
-    except FileNotFoundError:
-        return False
-    return True
+def _root(options: GenerateOptions) -> str:
+    """The folder with the settings of the watched project, or the first path if there are none.
+
+    Raises:
+        ConfigError: The settings cannot be used.
+    """
+    path = options.paths[0] if options.paths else "."
+    return Settings().of(path).root or (path if os.path.isdir(path) else os.path.dirname(path) or ".")
 
 
-def _note(outcome: Outcome, written: dict[str, bytes | None]) -> None:
-    written.update({os.path.abspath(change.path): change.new for change in outcome.changes})
-
-
-def _watched(options: Options) -> _Watched:
+def _watched(options: GenerateOptions) -> _Watched:
     """The folders of all sources of the projects, and those that sources of other projects are imported from.
 
     Raises:
@@ -201,16 +206,7 @@ def _watched(options: Options) -> _Watched:
         for root in part.config.import_roots:
             if root not in folders and os.path.isdir(root):
                 folders.update(_below(root))
-    return _Watched(frozenset(filter(_is_text, map(os.path.abspath, folders))))
-
-
-def _is_text(path: str) -> bool:
-    """Whether a path is UTF-8. watchfiles can watch no other."""
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return _Watched(frozenset(map(os.path.abspath, folders)))
 
 
 def _below(root: str) -> Iterator[str]:
@@ -220,28 +216,9 @@ def _below(root: str) -> Iterator[str]:
         yield folder
 
 
-def _watched_now(options: Options, here: str, before: _Watched) -> _Watched:
-    """The folders to watch after a change. If that is not known: those of before, or what is left of the way to them."""
+def _watched_now(options: GenerateOptions, before: _Watched) -> _Watched:
+    """The folders to watch after a change. If that is not known: those of before that are left, and the working folder."""
     try:
-        _return_to(here)
         return _watched(options)
     except (ConfigError, PathError, OSError):
-        given = [path for path in options.paths if os.path.isabs(path)]
-        return _Watched(frozenset(_left(before.folders | {here, *given})))
-
-
-def _return_to(here: str) -> None:
-    """Go to the working folder again, if it was removed and has come back.
-
-    Raises:
-        OSError: It has not come back.
-    """
-    if not _is_anywhere():
-        os.chdir(here)
-
-
-def _left(folders: Collection[str]) -> Iterator[str]:
-    for folder in folders:
-        while not os.path.isdir(folder):
-            folder = os.path.dirname(folder)
-        yield folder
+        return _Watched(frozenset(filter(os.path.isdir, {*before.folders, os.getcwd()})))

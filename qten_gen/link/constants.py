@@ -61,16 +61,7 @@ _BINARY: dict[type[ast.operator], Callable[..., object]] = {
 _UNARY: dict[type[ast.unaryop], Callable[..., object]] = {
     ast.UAdd: operator.pos,
     ast.USub: operator.neg,
-    ast.Not: operator.not_,
     ast.Invert: operator.invert,
-}
-_COMPARE: dict[type[ast.cmpop], Callable[..., object]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
 }
 
 
@@ -250,23 +241,10 @@ def _fold(node: ast.expr, lookup: Lookup) -> _Known | None:
             return _applied(_UNARY[type(op)], _fold(operand, lookup))
         case ast.BinOp(left, op, right) if type(op) in _BINARY:
             return _binary(op, _fold(left, lookup), _fold(right, lookup))
-        case ast.Compare(left, [op], [right]) if type(op) in _COMPARE:
-            return _applied(_COMPARE[type(op)], _fold(left, lookup), _fold(right, lookup))
-        case ast.BoolOp(op, values):
-            return _bool(isinstance(op, ast.And), [_fold(value, lookup) for value in values])
-        case ast.IfExp(test, body, orelse):
-            known = _fold(test, lookup)
-            return None if known is None else _fold(body if known.value else orelse, lookup)
         case ast.Tuple(elements):
             items = [_fold(element, lookup) for element in elements]
             known_items = [item.value for item in items if item is not None]
             return _Known(tuple(known_items)) if len(known_items) == len(items) else None
-        case ast.JoinedStr(parts):
-            texts = [_formatted(part, lookup) for part in parts]
-            known_texts = [text for text in texts if text is not None]
-            return _Known("".join(known_texts)) if len(known_texts) == len(texts) else None
-        case ast.Subscript(value, index):
-            return _applied(_item, _fold(value, lookup), _fold(index, lookup))
     return None
 
 
@@ -291,32 +269,6 @@ def _binary(op: ast.operator, left: _Known | None, right: _Known | None) -> _Kno
 
 def _fits(length: int, times: object) -> bool:
     return isinstance(times, int) and length * times <= _LONGEST
-
-
-def _bool(is_and: bool, values: list[_Known | None]) -> _Known | None:
-    """`a and b`, or `a or b`: the first value that decides, as far as all before it are known."""
-    for value in values:
-        if value is None or bool(value.value) is not is_and:
-            return value
-    return values[-1]
-
-
-def _item(value: object, index: object) -> object:
-    if isinstance(value, str | tuple) and isinstance(index, int):
-        found: object = value[index]
-        return found
-    raise TypeError
-
-
-def _formatted(part: ast.expr, lookup: Lookup) -> str | None:
-    """A part of an f-string; None where it is not known, or is formatted in another way than by `str`."""
-    match part:
-        case ast.Constant(str(text)):
-            return text
-        case ast.FormattedValue(value, -1, None):
-            known = _fold(value, lookup)
-            return str(known.value) if known is not None and type(known.value) in (str, int, bool) else None
-    return None
 
 
 def _checked(value: object) -> _Known | None:

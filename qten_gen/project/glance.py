@@ -13,7 +13,7 @@ import os
 import stat
 import sys
 
-from .generator import state
+from .generator_state import state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def text_of(
         if max(found.st_mtime_ns, found.st_ctime_ns) > newest:
             return None
     told_parts = [told.summary, told.plain, told.coloured]
-    parts = [_key(paths), *told_parts, "\0".join(probes), "\0".join(listings), _view(probes, listings.values())]
+    parts = [surroundings(paths), *told_parts, "\0".join(probes), "\0".join(listings), _view(probes, listings.values())]
     text = "\0\0".join(parts)
     try:
         text.encode()
@@ -97,7 +97,7 @@ def text_of(
 
 def recall(paths: Sequence[str]) -> Told | None:
     """What the last run with these paths printed; None if anything may have changed since."""
-    key = _key(paths)
+    key = surroundings(paths)
     folder = os.path.abspath(paths[0] if paths else ".")
     while True:
         parts = _read(folder).split("\0\0", 6)
@@ -130,12 +130,12 @@ def read_cached(root: str, name: str) -> bytes:
         return file.read()
 
 
-def _key(paths: Sequence[str]) -> str:
-    """What the rest depends on: the generator, the arguments, and where Python looks for libraries."""
-    surroundings = [os.environ.get(name) for name in ("PYTHONPATH", "PYTHONUSERBASE", "HOME", "APPDATA")]
+def surroundings(paths: Sequence[str]) -> str:
+    """What an outcome depends on beside files: the generator, what the paths are here, and where Python finds libraries."""
+    environment = [os.environ.get(name) for name in ("PYTHONPATH", "PYTHONUSERBASE", "HOME", "APPDATA")]
     interpreter = [sys.prefix, sys.base_prefix, sys.flags.no_user_site, sys.flags.isolated]
     given = [(path, os.path.realpath(path)) for path in paths]
-    return f"{state()}\n{os.getcwd()} {given} {interpreter} {surroundings}"
+    return f"{state()}\n{os.getcwd()} {given} {interpreter} {environment}"
 
 
 def _seen_now(probes: Sequence[str], folders: Sequence[str]) -> str | None:

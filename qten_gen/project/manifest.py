@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ..common.digests import digest
-from .generator import PACKAGE, state
+from .generator_state import PACKAGE, state
 from .glance import FOLDER, read_cached
 from .scan import Scan
 from .walk import NO_STAT, Stat
@@ -217,18 +217,27 @@ def save(root: str, manifest: Manifest) -> None:
 
 def write(root: str, name: str, text: str) -> None:
     """Write a file of the cache below a folder, if that is possible."""
-    folder = os.path.join(root, FOLDER)
     try:
-        if os.path.islink(folder):
-            return
-        if not os.path.isdir(folder):
-            os.mkdir(folder)
-        for fixed, content in (("CACHEDIR.TAG", _TAG), (".gitignore", "*\n")):
-            if not os.path.exists(os.path.join(folder, fixed)):
-                _write(folder, fixed, content)
-        _write(folder, name, text)
+        _write(cache_folder(root), name, text)
     except OSError:
         return
+
+
+def cache_folder(root: str) -> str:
+    """The folder of the cache below a folder, which is made if it is missing.
+
+    Raises:
+        OSError: It cannot be made, or is a link.
+    """
+    folder = os.path.join(root, FOLDER)
+    if os.path.islink(folder):
+        raise OSError(0, "it is a link", folder)
+    if not os.path.isdir(folder):
+        os.mkdir(folder)
+    for fixed, content in (("CACHEDIR.TAG", _TAG), (".gitignore", "*\n")):
+        if not os.path.exists(os.path.join(folder, fixed)):
+            _write(folder, fixed, content)
+    return folder
 
 
 def _write(folder: str, name: str, text: str) -> None:

@@ -1,4 +1,4 @@
-from typing import Literal, Never, Self
+from typing import Literal, Self
 
 from torch import Tensor
 
@@ -77,7 +77,7 @@ class Arithmetic:
         """Every number rounded to `decimals` places, halves to the even neighbour."""
     def round_(self, *, decimals: int = 0) -> Self:
         """`round`, in place."""
-    def fill_(self, value: complex, *more: Never) -> Self:
+    def fill_(self, value: complex) -> Self:
         """Write a number into every tensor, in place."""
     def zero_(self) -> Self:
         """Write 0 into every tensor, in place."""

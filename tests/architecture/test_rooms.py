@@ -88,7 +88,7 @@ LEXICAL = "basename|dirname|join|split"
 GENERATOR = r"qten_gen(?!\.(?:runtime|common|large_models))"
 """The generator: everything but what programs run on, and the vocabulary that both share."""
 
-IMPORTS_TORCH = r"runtime/|large_models/|tools/(?:inspect|verify)/|tools/lock/(?:recording|declared|trying)$"
+IMPORTS_TORCH = r"runtime/|large_models/|tools/(?:inspect|verify)/|tools/lock/(?:recording|trying)$"
 """The rooms that import torch and the user's code."""
 
 HAND_OVER = {"runtime/module/metaclass", "runtime/qten_style/module_methods"}
@@ -145,10 +145,19 @@ def test_the_command_imports_the_verifying_late_and_for_one_option() -> None:
 
 
 def test_the_command_imports_the_language_server_in_one_place_and_late() -> None:
-    """What it is made of is an extra, and takes long to import."""
     through = importers(r"qten_gen\.tools\.lsp", files="(?!tools/)")
     assert {in_file(found) for found in through} == {"cli/lsp"}
     assert importers(r"qten_gen\.cli\.lsp", at_once=True) == []
+
+
+def test_the_language_server_answers_the_first_request_before_the_generator_is_loaded() -> None:
+    assert importers(r"qten_gen\.tools\.lsp\.session", at_once=True) == []
+    assert (
+        importers(
+            r"qten_gen\.(?:project|run|generate)\b", files=r"cli/lsp$|tools/lsp/(?:server|connection)$", at_once=True
+        )
+        == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -165,7 +174,6 @@ def test_the_command_imports_the_language_server_in_one_place_and_late() -> None
         ("numpy", r"$."),
         ("tomllib", r"project/config$"),
         ("watchfiles", r"cli/watch$"),
-        ("pygls|lsprotocol", r"tools/lsp/"),
     ],
 )
 def test_a_package_is_imported_in_one_place(module: str, files: str) -> None:
@@ -184,17 +192,19 @@ def test_libcst_is_imported_when_a_source_is_rewritten() -> None:
     assert through == {"cli/command", "tools/lock/fixing", "tools/lsp/actions"}
 
 
-def test_only_apply_the_manifest_compiled_templates_and_the_files_of_objects_change_the_disk() -> None:
+def test_only_these_files_change_the_disk() -> None:
     writing = re.compile(
         r"""\bos\.(?:replace|unlink|remove|rename|chmod|mkdir|makedirs|rmdir)\(|open\([^)]*"[wxa]b?\""""
     )
     files = {str(path.relative_to(PACKAGE)): path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")}
     found = {name for name, text in files.items() if writing.search(text)}
     assert found == {
-        "generate/templates.py",
+        "cli/answering.py",  # the socket
+        "cli/asking.py",
+        "generate/templates.py",  # compiled ones
         "project/apply.py",
         "project/manifest.py",
-        "runtime/tensorclass/storage/files.py",
+        "runtime/tensorclass/storage/files.py",  # those of objects
     }
 
 

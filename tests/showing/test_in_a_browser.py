@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from . import browser
+from tests import browser
+
 from .test_modules import Net
 from .test_objects import full
 
@@ -56,7 +57,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[browser.P
     folder = tmp_path_factory.mktemp("pages")
     start = folder / "start.html"
     start.write_text("<!doctype html>", encoding="utf-8")
-    with browser.opened(start, folder / "profile") as page:
+    with browser.opened(start.as_uri(), folder / "profile") as page:
         yield page, folder
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import index as integer
-from typing import TYPE_CHECKING, Any, Generic, Literal, Never, NoReturn, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, cast, overload
 
 import torch
 from torch import Size, Tensor
@@ -15,7 +15,6 @@ from torch.utils import _pytree
 from .core.construction import DeviceSpec
 from .core.errors import describe
 from .core.indices import Index, IndexItem
-from .core.keywords import reports_missing, unexpected
 from .core.lookup import Key, get, owner_of
 from .core.stored import Stored
 from .core.tensor_shapes import common_leading
@@ -312,8 +311,7 @@ class LazyStack(Generic[B]):
         return batch, positions < torch.tensor(lengths, device=self.device).unsqueeze(1)
 
 
-@reports_missing("items", None)
-def lazy_stack(cls: type[B], items: Sequence[B], **refused: Never) -> LazyStack[B]:
+def lazy_stack(cls: type[B], items: Sequence[B]) -> LazyStack[B]:
     """Objects of this class along a new first batch dimension, without a copy; their shapes may differ.
 
     >>> Batch.lazy_stack([Batch(torch.ones(2)), Batch(torch.ones(3))]).get("tokens", as_list=True)
@@ -323,20 +321,15 @@ def lazy_stack(cls: type[B], items: Sequence[B], **refused: Never) -> LazyStack[
         TypeError: they are of different classes.
         ValueError: there are none.
     """
-    if refused or items is None:
-        raise unexpected(cls, "lazy_stack", refused, items=items)
     return LazyStack(items)
 
 
-@reports_missing("items", None)
-def maybe_dense_stack(cls: type[B], items: Sequence[B], **refused: Never) -> B | LazyStack[B]:
+def maybe_dense_stack(cls: type[B], items: Sequence[B]) -> B | LazyStack[B]:
     """`torch.stack` where the objects allow it, else `lazy_stack`, with its errors.
 
     >>> Batch.maybe_dense_stack([Batch(torch.ones(2)), Batch(torch.ones(2))]).batch_size
     torch.Size([2])
     """
-    if refused or items is None:
-        raise unexpected(cls, "maybe_dense_stack", refused, items=items)
     lazy = LazyStack(items)
     try:
         return lazy.dense()

@@ -21,6 +21,10 @@ class Request:
     """The inputs to run forward with: `("tokens: Int[4,2048]",)`; None for no run, empty for a forward without inputs."""
     ranks: int | None = None
     """The number of ranks that the parameters are divided among."""
+    mesh: str | None = None
+    """The mesh that a sharding plan is for: `tp=8,ep=4`."""
+    plan: str | None = None
+    """Where the plan is, `shop/plans.py:tp_plan`; None for the model's own."""
     optimizers: tuple[str, ...] = ()
     """The optimizers whose states are counted: `("adamw", "sgd:momentum=0.9")`."""
     dtype: str | None = None

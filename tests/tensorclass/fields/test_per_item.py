@@ -393,7 +393,7 @@ def test_where_on_meta_and_fake_tensors_gives_their_shapes() -> None:
 )
 def test_functions_that_order_each_field_by_itself_are_refused(function: Callable[[Any], object]) -> None:
     with pytest.raises(
-        TypeError, match="Photo.title holds one Python value per item, and these cannot be put in another"
+        TypeError, match="Photo.title holds one Python value per item, and these cannot be computed field by field"
     ):
         function(photo(3))
 

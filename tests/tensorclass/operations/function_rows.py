@@ -6,13 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch import Tensor, special
+from torch import special
 from torch.nn import functional
 
-from .arguments import OTHER, Row, over
-
-INDEX = torch.tensor([[2, 0], [1, 1]])
-WEIGHT = torch.tensor([[1.0, 2.0, 0.5], [3.0, 1.0, 4.0]])
+from .arguments import OTHER, Row
 
 
 def number(name: str, *arguments: Any, whole: bool = False, **options: Any) -> Row:
@@ -93,7 +90,7 @@ ACTIVATIONS = {
     "bernoulli": Row(lambda a: torch.ones_like(a), (1.0,)),
 }
 
-ORDERING = {
+ALONG = {
     "sort": Row(lambda a: tuple(torch.sort(a, 0, True)), (0, True)),
     "argsort": Row(lambda a: torch.argsort(a, 1)),
     "msort": Row(torch.msort),
@@ -108,63 +105,18 @@ ORDERING = {
     "count_nonzero": Row(lambda a: torch.count_nonzero(a, (0, 1)), ((0, 1),), batch_size=()),
     "std_mean": Row(lambda a: torch.std_mean(a, 0, correction=0), (0, False)),
     "var_mean": Row(lambda a: torch.var_mean(a, 1), (1,)),
-    "nanquantile": Row(lambda a: torch.nanquantile(a, 0.5, 1), (0.5, 1), batch_size=(2,)),
     "diff": Row(lambda a: torch.diff(a, 2, 1), (2, 1), batch_size=(2, 1)),
+    "index_select": Row(lambda a: a[:, [2, 0]], (1, torch.tensor([2, 0])), batch_size=(2, 2)),
+    "index_fill": Row(lambda a: torch.index_fill(a, 1, torch.tensor([2]), 7.0), (1, torch.tensor([2]), 7.0)),
     "log_softmax": Row(lambda a: torch.log_softmax(a, 1, torch.float64), (1,), {"dtype": torch.float64}),
     "softmin": Row(lambda a: functional.softmin(a, 0), (0,)),
     "logcumsumexp": Row(lambda a: torch.logcumsumexp(a, 1), (-1,)),
 }
 
-INDEXED = {
-    "index_select": Row(lambda a: a[:, [2, 0]], (1, torch.tensor([2, 0])), batch_size=(2, 2)),
-    "select": Row(lambda a: a[:, 2], (1, 2), batch_size=(2,)),
-    "take_along_dim": Row(lambda a: torch.stack([a[0, [2, 0]], a[1, [1, 1]]]), (INDEX, 1), batch_size=(2, 2)),
-    "index_fill": Row(lambda a: torch.index_fill(a, 1, torch.tensor([2]), 7.0), (1, torch.tensor([2]), 7.0)),
-    "t": Row(lambda a: a.transpose(0, 1), batch_size=(3, 2)),
-}
-
-
-def loss(function: Callable[..., Any], *arguments: Any, **options: Any) -> Row:
-    """A loss of the whole of each tensor, between numbers that are less than 1."""
-
-    def expected(a: Tensor, *others: Tensor) -> Any:
-        rest = iter(others)
-        given = [next(rest) if one is OTHER else _alike(one, a) for one in arguments]
-        named = {key: _alike(value, a) for key, value in options.items()}
-        return function(a, *given, **named)
-
-    kept = options.get("reduction") == "none"
-    return Row(expected, arguments, options, (2, 3) if kept else (), leveled=not kept)
-
-
-def _alike(value: Any, tensor: Tensor) -> Any:
-    """A tensor over the batch, or a number, in the shape of the tensor of a field."""
-    if isinstance(value, Tensor):
-        return over(value, tensor).expand_as(tensor)
-    return torch.full_like(tensor, value) if isinstance(value, float) else value
-
-
-LOSSES = {
-    "mse_loss": loss(functional.mse_loss, OTHER, weight=WEIGHT),
-    "l1_loss": loss(functional.l1_loss, OTHER, reduction="sum"),
-    "smooth_l1_loss": loss(functional.smooth_l1_loss, OTHER, reduction="none"),
-    "huber_loss": loss(functional.huber_loss, 0.5, weight=WEIGHT),
-    "binary_cross_entropy": loss(functional.binary_cross_entropy, OTHER, weight=WEIGHT),
-    "binary_cross_entropy_with_logits": loss(
-        functional.binary_cross_entropy_with_logits, WEIGHT / 4, weight=WEIGHT, pos_weight=WEIGHT
-    ),
-    "kl_div": loss(functional.kl_div, OTHER, reduction="batchmean"),
-    "poisson_nll_loss": loss(functional.poisson_nll_loss, OTHER, full=True),
-    "gaussian_nll_loss": loss(functional.gaussian_nll_loss, OTHER, WEIGHT),
-    "soft_margin_loss": loss(functional.soft_margin_loss, OTHER),
-    "hinge_embedding_loss": loss(functional.hinge_embedding_loss, 1.0, reduction="none"),
-    "margin_ranking_loss": loss(functional.margin_ranking_loss, OTHER, 1.0),
-}
-
-FUNCTION_ROWS: dict[str, Row] = SPECIAL | ACTIVATIONS | ORDERING | INDEXED | LOSSES
+FUNCTION_ROWS: dict[str, Row] = SPECIAL | ACTIVATIONS | ALONG
 
 WITHOUT_ROW = [
-    *"imag polygamma poisson hstack vstack dstack column_stack broadcast_tensors".split(),
+    *"imag polygamma poisson".split(),
     *"allclose equal is_floating_point".split(),
 ]
-"""Functions that the rows do not fit: of several objects, of other batch sizes or dtypes, or whose result is a bool."""
+"""Functions that the rows do not fit: of other batch sizes or dtypes, or whose result is a bool."""

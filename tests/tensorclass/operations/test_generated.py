@@ -10,7 +10,7 @@ import pytest
 
 from qten_gen import TensorClass
 from qten_gen.runtime.tensorclass.operations.table import GROUPS, methods
-from templates.operation_types import FILES, REFUSED, stub
+from templates.operation_types import FILES, stub
 from templates.operations_page import documentation
 
 REPOSITORY = Path(__file__).parents[3]
@@ -53,4 +53,4 @@ def parameters(name: str) -> list[str]:
     method = vars(TensorClass)[name]
     function = method.__func__ if isinstance(method, classmethod) else method
     found = inspect.signature(function).parameters.values()
-    return [parameter.name for parameter in found if parameter.name not in (*REFUSED, "more")][1:]
+    return [parameter.name for parameter in found][1:]

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from qten_gen import PerItem, TensorClass, Unbatched
+from qten_gen import TensorClass, Unbatched
 from qten_gen.runtime.tensorclass.methods.operands import one
 
 from .declared import Batch, Inner, example
@@ -141,18 +141,6 @@ class Looked(TensorClass):
 
     x: Tensor
     table: Unbatched[Tensor]
-
-
-def test_a_loss_of_one_number_leaves_nothing_of_the_batch() -> None:
-    class Titled(TensorClass):
-        x: Tensor
-        titles: PerItem[str]
-
-    value: Any = Titled(torch.ones(2, 3), ["a", "b"], batch_size=2)
-    mse_loss: Any = torch.nn.functional.mse_loss
-    assert mse_loss(value, value + 1, reduction="none").titles.tolist() == ["a", "b"]
-    with pytest.raises(TypeError, match="titles holds one Python value per item, and these cannot be reduced"):
-        mse_loss(value, value + 1)
 
 
 def test_numbers_apply_to_what_the_batch_does_not_carry_and_tensors_over_the_batch_do_not() -> None:

@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from .arguments import over
 from .declared import SIZE, Batch, example, tensors
 
 fn: Any = torch  # objects in place of tensors, and keyword arguments under NumPy's names
@@ -35,9 +34,6 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "std axis": lambda a: fn.std(a, axis=1, unbiased=False),
     "var biased": lambda a: fn.var(a, False),
     "var dims": lambda a: fn.var(a, (0, 1), False),
-    "std_mean": lambda a: fn.std_mean(a, 0, False)[0],
-    "std_mean biased": lambda a: fn.std_mean(a, False)[0],
-    "var_mean": lambda a: fn.var_mean(a, dim=1, correction=0)[1],
     "norm": lambda a: fn.norm(a),
     "norm order": lambda a: fn.norm(a, 1, 0),
     "norm name": lambda a: fn.norm(a, p="fro", dim=1, keepdim=True),
@@ -47,18 +43,21 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "special logsumexp": lambda a: fn.special.logsumexp(a, 0),
     "max": lambda a: fn.max(a, 0, True)[0],
     "min axis": lambda a: fn.min(a, axis=1)[1],
+    "std_mean": lambda a: fn.std_mean(a, 0, False)[0],
+    "std_mean biased": lambda a: fn.std_mean(a, False)[0],
+    "var_mean": lambda a: fn.var_mean(a, dim=1, correction=0)[1],
     "median": lambda a: fn.median(a, 0)[0],
+    "sort": lambda a: fn.sort(a, descending=True, dim=0, stable=True)[0],
+    "argsort": lambda a: fn.argsort(a, stable=True, dim=1),
+    "topk": lambda a: fn.topk(a, 1, 0, False)[1],
+    "argmax": lambda a: fn.argmax(a, 1, True),
+    "argmax all": lambda a: fn.argmax(a),
     "quantile": lambda a: fn.quantile(a, 0.5, 0, True),
     "cumsum": lambda a: fn.cumsum(a, axis=0, dtype=torch.float64),
     "softmax dtype": lambda a: fn.softmax(a, 0, torch.float64),
     "log_softmax dtype": lambda a: fn.log_softmax(a, 1, torch.float64),
     "functional softmax": lambda a: functional.softmax(a, 1, 3, torch.float64),
     "functional softmin": lambda a: functional.softmin(a, dim=0),
-    "sort": lambda a: fn.sort(a, descending=True, dim=0, stable=True)[0],
-    "argsort": lambda a: fn.argsort(a, stable=True, dim=1),
-    "topk": lambda a: fn.topk(a, 1, 0, False)[1],
-    "argmax": lambda a: fn.argmax(a, 1, True),
-    "argmax all": lambda a: fn.argmax(a),
     "squeeze": lambda a: fn.squeeze(a[:1], (0, 1)),
     "squeeze several": lambda a: fn.squeeze(a[:1, :, None], (0, 2)),
     "unsqueeze": lambda a: fn.unsqueeze(a, dim=1),
@@ -109,9 +108,9 @@ METHODS: dict[str, Callable[[Any, Any], Any]] = {
     "stack": lambda a, one: Batch.stack([a, a], one),
     "cat": lambda a, one: Batch.cat([a, a], one),
     "unbind": lambda a, one: a.unbind(one)[1],
-    "size": lambda a, one: a[: a.size(one) - 2],
     "sort": lambda a, one: fn.sort(a, one).values,
     "topk": lambda a, one: fn.topk(a, one, one).values,
+    "size": lambda a, one: a[: a.size(one) - 2],
 }
 
 
@@ -129,56 +128,6 @@ def test_a_bool_is_not_a_dimension(call: Callable[[Batch], object]) -> None:
         call(example())
 
 
-WEIGHT = torch.tensor([[1.0, 2.0, 0.0], [0.5, 3.0, 1.0]])
-loss: Any = functional
-
-LOSSES = {
-    f"{name} {reduction}": (name, reduction)
-    for name in ("mse_loss", "l1_loss", "huber_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits")
-    for reduction in ("mean", "sum", "none")
-}
-
-
-@pytest.mark.parametrize(("name", "reduction"), LOSSES.values(), ids=LOSSES)
-@pytest.mark.parametrize("kind", ["tensor", "object"])
-def test_weights_of_a_loss_count_as_they_do_for_each_tensor(name: str, reduction: str, kind: str) -> None:
-    value, target = example(), example(1)
-    function = getattr(loss, name)
-    weights: Any = WEIGHT if kind == "tensor" else example(2)
-    got = function(value, target, reduction=reduction, weight=weights)
-    assert got.batch_size == (SIZE if reduction == "none" else ())
-    for path, tensor in tensors(value).items():
-        weight = over(WEIGHT, tensor).expand_as(tensor) if kind == "tensor" else tensors(weights)[path]
-        wanted = function(tensor, tensors(target)[path], reduction=reduction, weight=weight)
-        torch.testing.assert_close(tensors(got)[path], wanted)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"reduction": "max"}, r"mse_loss: expected a reduction of 'none', 'mean', 'sum', got 'max'"),
-        ({"size_average": True}, r"mse_loss: size_average and reduce are not supported; use reduction"),
-    ],
-)
-def test_reductions_of_losses_that_do_not_exist_are_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises((TypeError, ValueError), match=message):
-        loss.mse_loss(example(), example(1), **options)
-
-
-def test_functions_of_several_objects_are_those_of_each_tensor() -> None:
-    value, other = example(), example(1)
-    for function in (fn.hstack, fn.vstack, fn.row_stack):
-        for path, tensor in tensors(value).items():
-            assert torch.equal(tensors(function([value, other]))[path], function([tensor, tensors(other)[path]]))
-    assert fn.dstack([value[..., None], other[..., None]]).batch_size == (2, 3, 2)
-    assert fn.column_stack([value[0], other[0]]).batch_size == (3, 2)
-    left, right = fn.broadcast_tensors(value, other[:1])
-    assert (left.batch_size, right.batch_size) == (SIZE, SIZE)
-    assert torch.equal(right.x, other.x[:1].expand(2, 3, 4))
-    with pytest.raises(TypeError, match=r"stack: expected objects of one class, got a Tensor"):
-        fn.stack([torch.ones(SIZE), value])
-
-
 def test_objects_are_equal_where_all_that_they_hold_is() -> None:
     value = example()
     assert fn.equal(value, value.clone())
@@ -193,15 +142,15 @@ def test_objects_are_equal_where_all_that_they_hold_is() -> None:
 
 def test_positions_may_be_an_object() -> None:
     value = example()
-    order = fn.argsort(value, 0)
-    for got in (fn.take_along_dim(value, order, 0), fn.gather(value, 0, order), value.gather(0, order)):
+    order = value.apply(lambda tensor: tensor.argsort(0))
+    for got in (fn.gather(value, 0, order), value.gather(0, order)):
         for path, tensor in tensors(value).items():
             assert torch.equal(tensors(got)[path], tensor.sort(0).values)
 
 
 def test_random_numbers_are_drawn_for_one_tensor_after_the_other() -> None:
     value = example()
-    for function in (fn.bernoulli, fn.poisson, loss.dropout):
+    for function in (fn.bernoulli, fn.poisson, fn.nn.functional.dropout):
         torch.manual_seed(3)
         got = function(value)
         torch.manual_seed(3)

@@ -44,8 +44,6 @@ def unlocked(value: Any) -> Any:
     return value.replace(x=value.x + 1)
 
 
-LOSS: Any = torch.nn.functional.mse_loss
-
 FUNCTIONS: list[tuple[str, Callable[[int], Any], Callable[[Any], Any]]] = [
     (
         "update",
@@ -61,7 +59,6 @@ FUNCTIONS: list[tuple[str, Callable[[int], Any], Callable[[Any], Any]]] = [
     ("left", flat, lambda value: value.y - value),
     ("stack", flat, lambda value: Flat.stack((value, value + 1))),
     ("sort", flat, lambda value: torch.sort(value, 0).values),
-    ("loss", flat, lambda value: LOSS(value, value * 2, weight=value.y)),
     ("number", flat, lambda value: value.logical_and(2)),
 ]
 

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from .contents import contents, nested_value
 from .errors import abridged, describe, suggestion
-from .keywords import takes, unexpected
 from .stored import Stored
 from .tensordict_library import is_tensordict
 
@@ -105,10 +104,8 @@ def chosen(
         keys: Which of them are meant; all where it is None.
 
     Raises:
-        TypeError: `values` is of another type, or tensordict's method takes one of the keywords and this one does not.
+        TypeError: `values` is of another type.
     """
-    if fields and not takes(method, fields, self._fields):
-        raise unexpected(self, method, fields)
     found = [*(() if values is None else pairs(self, values)), *fields.items()]
     return found if keys is None else [*_among(found, [path_of(key) for key in keys])]
 

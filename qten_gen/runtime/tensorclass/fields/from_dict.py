@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import ModuleType
-from typing import Any, Never, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from torch import Size, Tensor
 
 from ..core.construction import DeviceLike, construct
 from ..core.contents import nested_class, tensors_of
 from ..core.errors import abridged, describe, suggestion
-from ..core.keywords import reports_missing, unexpected
 from ..core.names import NamesLike
 from ..core.sizes import BatchSize
 from ..core.sizes import batch_size as as_batch_size
@@ -22,7 +21,6 @@ from ..core.tensordict_library import collection_class, is_tensordict, library, 
 T = TypeVar("T", bound=Stored)
 
 
-@reports_missing("values", None)
 def from_dict(
     cls: type[T],
     values: Mapping[str, object],
@@ -32,7 +30,6 @@ def from_dict(
     names: NamesLike = None,
     auto_batch_size: bool | None = None,
     batch_dims: int | None = None,
-    **refused: Never,
 ) -> T:
     """Construct from a mapping, as `to_dict` returns it; mappings in place of nested objects become those objects.
 
@@ -54,8 +51,6 @@ def from_dict(
         TypeError: a key is not a field, or a field without default is missing.
         ValueError: a shape does not start with the batch size, or it is both given and to be found.
     """
-    if refused or values is None:
-        raise unexpected(cls, "from_dict", refused, values=values)
     if not isinstance(values, Mapping):
         raise TypeError(f"{cls.__name__}.from_dict: expected a mapping of fields to values, got {describe(values)}")
     for name in values:

@@ -12,7 +12,6 @@ from torch import Tensor
 from ..core.construction import DeviceLike
 from ..core.contents import contents, nested_class
 from ..core.errors import describe, label
-from ..core.keywords import unexpected
 from ..core.sizes import BatchSize
 from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
@@ -174,7 +173,7 @@ def _is_shareable(array: Array) -> bool:
     return array.flags.writeable and all(step >= 0 and step % max(array.itemsize, 1) == 0 for step in array.strides)
 
 
-def tolist(self: Stored, **refused: Never) -> Rows:
+def tolist(self: Stored) -> Rows:
     """The items as dicts of plain Python values, in lists as deep as there are batch dimensions; what JSON can hold.
 
     >>> Batch(torch.arange(2), batch_size=2).tolist()
@@ -182,8 +181,6 @@ def tolist(self: Stored, **refused: Never) -> Rows:
 
     Static values are the same object in every dict.
     """
-    if refused:
-        raise unexpected(self, "tolist", refused)
     if self._batch_size:
         return [tolist(item) for item in unbind(self)]
     return {name: _plain(value) for name, value in contents(self).items()}

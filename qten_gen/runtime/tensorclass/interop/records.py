@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Never, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from ..core.construction import DeviceLike
 from ..core.contents import contents
 from ..core.errors import describe
-from ..core.keywords import reports_missing, unexpected
 from ..core.sizes import BatchSize
 from ..core.stored import Stored
 from ..fields.from_dict import from_dict
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound=Stored)
 
 
-@reports_missing("source", None)
 def from_dataclass(
     cls: type[T],
     source: DataclassInstance,
@@ -31,7 +29,6 @@ def from_dataclass(
     batch_size: BatchSize = None,
     device: DeviceLike = None,
     batch_dims: int | None = None,
-    **refused: Never,
 ) -> T:
     """Construct from an instance of any dataclass whose fields have the names of this class's. Tensors are not copied.
 
@@ -50,15 +47,12 @@ def from_dataclass(
         TypeError: `source` is not a dataclass instance, a name is not a field, or a field without default is missing.
         ValueError: both `batch_size` and `auto_batch_size` are given, or a shape does not start with the batch size.
     """
-    if refused or source is None:
-        raise unexpected(cls, "from_dataclass", refused, source=source)
     where = f"{cls.__name__}.from_dataclass"
     if not dataclasses.is_dataclass(source) or isinstance(source, type):
         raise TypeError(f"{where}: expected an instance of a dataclass, got {_kind(source)}")
     return _from_record(cls, where, source, auto_batch_size, batch_size, device, batch_dims)
 
 
-@reports_missing("source", None)
 def from_namedtuple(
     cls: type[T],
     source: tuple[object, ...],
@@ -67,7 +61,6 @@ def from_namedtuple(
     batch_size: BatchSize = None,
     device: DeviceLike = None,
     batch_dims: int | None = None,
-    **refused: Never,
 ) -> T:
     """Construct from a named tuple, as `from_dataclass` does from a dataclass instance; such as `torch.max(x, dim=0)` gives.
 
@@ -79,8 +72,6 @@ def from_namedtuple(
         TypeError: `source` is not a named tuple, a name is not a field, or a field without default is missing.
         ValueError: both `batch_size` and `auto_batch_size` are given, or a shape does not start with the batch size.
     """
-    if refused or source is None:
-        raise unexpected(cls, "from_namedtuple", refused, source=source)
     where = f"{cls.__name__}.from_namedtuple"
     if _names(source) is None or dataclasses.is_dataclass(source):
         raise TypeError(f"{where}: expected a named tuple, got {_kind(source)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Never, TypeVar, overload
+from typing import TYPE_CHECKING, TypeVar, overload
 
 import torch
 from torch import Tensor
@@ -11,7 +11,6 @@ from torch import Tensor
 from ..core.construction import DeviceSpec, as_device
 from ..core.contents import allocate_like, tensor_and_nested
 from ..core.errors import describe
-from ..core.keywords import unexpected
 from ..core.locks import lock, nested_objects, refuse_if_frozen
 from ..core.lookup import Key
 from ..core.names import NamesLike, set_names
@@ -79,7 +78,6 @@ def apply(
     names: NamesLike = None,
     inplace: bool = False,
     propagate_lock: bool = False,
-    **refused: Never,
 ) -> T:
     """The object with `fn` applied to every tensor.
 
@@ -103,8 +101,6 @@ def apply(
         TypeError: `fn` returned no tensor, or the others are of another class.
         ValueError: a result's shape does not start with the batch size, or the others have another one.
     """
-    if refused:
-        raise unexpected(self, "apply", refused)
     if inplace:
         refuse_if_frozen(self, "write to the tensors of")
     out = _among(self, fn, others) if others else self._map(fn)
@@ -173,7 +169,6 @@ def named_apply(
     names: NamesLike = None,
     inplace: bool = False,
     propagate_lock: bool = False,
-    **refused: Never,
 ) -> T:
     """`apply` of a function whose first argument is the name of the field.
 
@@ -195,8 +190,6 @@ def named_apply(
         TypeError: `fn` returned no tensor, or the others are of another class.
         ValueError: a result's shape does not start with the batch size, or the others have another one.
     """
-    if refused:
-        raise unexpected(self, "named_apply", refused)
     if inplace:
         refuse_if_frozen(self, "write to the tensors of")
     left = iter(keys_of_tensors(self))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, Never, TypeVar, cast, overload
+from typing import NamedTuple, TypeVar, cast, overload
 
 from torch import Tensor
 
@@ -12,7 +12,6 @@ from ..core.construction import move_without_waiting
 from ..core.contents import contents, nested_value, tensor_and_nested
 from ..core.errors import describe, label
 from ..core.indices import Index, PlainIndex
-from ..core.keywords import MISSING, reports_missing, unexpected
 from ..core.locks import refuse_if_frozen
 from ..core.lookup import Key, Values, chosen, owner_of
 from ..core.number_values import is_number, written
@@ -41,8 +40,7 @@ Write = tuple[Tensor | Items, object]
 """What is written into, and the tensor, number or Python values that go there."""
 
 
-@reports_missing("value")
-def set_(self: T, key: Key, value: object, *, non_blocking: bool = False, **refused: Never) -> T:
+def set_(self: T, key: Key, value: object, *, non_blocking: bool = False) -> T:
     """Write a tensor of the field's shape, or a number, into the tensor that the field holds.
 
     >>> Batch(torch.zeros(2), batch_size=2).set_("tokens", torch.tensor([1, 2])).tokens
@@ -57,14 +55,11 @@ def set_(self: T, key: Key, value: object, *, non_blocking: bool = False, **refu
         ValueError: the field is None, or the shapes differ.
         FrozenInstanceError: the object is frozen.
     """
-    if refused or value is MISSING:
-        raise unexpected(self, "set_", refused, value=value)
     write(*owner_of(self, key), value, non_blocking)
     return self
 
 
-@reports_missing("index")
-def set_at_(self: T, key: Key, value: object, index: Index, non_blocking: bool = False, **refused: Never) -> T:
+def set_at_(self: T, key: Key, value: object, index: Index, non_blocking: bool = False) -> T:
     """Write into the items of one field that `index` selects along the batch dimensions: a tensor that broadcasts, or a number.
 
     A tensor to write broadcasts over `[*indexed, *event]`: the batch size that the index leaves, and the field's own
@@ -84,8 +79,6 @@ def set_at_(self: T, key: Key, value: object, index: Index, non_blocking: bool =
         IndexError: the index is out of range or reaches beyond the batch dimensions.
         FrozenInstanceError: the object is frozen.
     """
-    if refused or index is MISSING:
-        raise unexpected(self, "set_at_", refused, index=index)
     owner, name = owner_of(self, key)
     if name in owner._per_item:
         refuse_if_frozen(owner, "write to the items of")
@@ -170,7 +163,6 @@ def update_at_(
     *,
     non_blocking: bool = False,
     keys_to_update: Sequence[Key] | None = None,
-    **refused: Never,
 ) -> T: ...
 @overload
 def update_at_(
@@ -180,9 +172,7 @@ def update_at_(
     *,
     non_blocking: bool = False,
     keys_to_update: Sequence[Key] | None = None,
-    **refused: Never,
 ) -> T: ...
-@reports_missing("values")
 def update_at_(
     self: T,
     values: Values | T,
@@ -190,7 +180,6 @@ def update_at_(
     *,
     non_blocking: bool = False,
     keys_to_update: Sequence[Key] | None = None,
-    **refused: Never,
 ) -> T:
     """Write into the items of several fields that `index` selects, as `set_at_` does; or `batch[index] = other`.
 
@@ -206,8 +195,6 @@ def update_at_(
         IndexError: the index is out of range or reaches beyond the batch dimensions.
         FrozenInstanceError: the object is frozen.
     """
-    if refused or values is MISSING or index is MISSING:
-        raise unexpected(self, "update_at_", refused, values=values, index=index)
     if isinstance(values, type(self)) and keys_to_update is None:
         return copy_at_(self, values, index, non_blocking)
     given = chosen(self, "update_at_", values, {}, keys_to_update)
@@ -218,8 +205,7 @@ def update_at_(
     return self
 
 
-@reports_missing("source", None)
-def copy_(self: T, source: T, non_blocking: bool = False, **refused: Never) -> T:
+def copy_(self: T, source: T, non_blocking: bool = False) -> T:
     """Write the tensors of another object of the class, which has the same shapes and static values, into those of this one.
 
     A `PerItem` field gets the values of the other object. Nothing is written where something does not fit, as in `update_`.
@@ -233,8 +219,6 @@ def copy_(self: T, source: T, non_blocking: bool = False, **refused: Never) -> T
         ValueError: shapes or static values differ, or a field is None in one of them.
         FrozenInstanceError: the object is frozen.
     """
-    if refused or source is None:
-        raise unexpected(self, "copy_", refused, source=source)
     if type(source) is not type(self):
         instead = "; update_ takes one" if is_tensordict(source) else ""
         raise TypeError(f"copy_: expected a {type(self).__name__}, got {describe(source)}{instead}")
@@ -242,8 +226,7 @@ def copy_(self: T, source: T, non_blocking: bool = False, **refused: Never) -> T
     return self
 
 
-@reports_missing("source")
-def copy_at_(self: T, source: T, index: Index, non_blocking: bool = False, **refused: Never) -> T:
+def copy_at_(self: T, source: T, index: Index, non_blocking: bool = False) -> T:
     """`batch[index] = source`, as a method.
 
     >>> batch = Batch(torch.zeros(3), batch_size=3)
@@ -257,8 +240,6 @@ def copy_at_(self: T, source: T, index: Index, non_blocking: bool = False, **ref
         ValueError: the batch sizes do not fit, or a static field differs.
         FrozenInstanceError: the object is frozen.
     """
-    if refused or source is MISSING or index is MISSING:
-        raise unexpected(self, "copy_at_", refused, source=source, index=index)
     if non_blocking and self._device is not None and type(source) is type(self):
         source = source._map_with(move_without_waiting, self._device, self._device)
     setitem(self, index, source)

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Never, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from torch import Size, Tensor, split_with_sizes
 from torch import cat as cat_tensors
 from torch import stack as stack_tensors
 from torch import unbind as unbind_tensors
-from torch.compiler import is_compiling
 
 from ..core import name_changes
 from ..core.error_context import explain
-from ..core.errors import abridged, class_names, of_another_class, refuse_as_parameters
-from ..core.keywords import reports_missing, unexpected
+from ..core.errors import abridged, class_names, of_another_class
 from ..core.sizes import with_inserted, with_length, without
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension, integers, is_single, whole_number
@@ -70,16 +68,13 @@ def stack(items: Iterable[T], dim: int = 0, fn: Callable[..., Tensor] = stack_te
     return out
 
 
-@reports_missing("items", None)
-def stack_of_class(cls: type[T], items: Sequence[T], dim: int = 0, **refused: Never) -> T:
+def stack_of_class(cls: type[T], items: Sequence[T], dim: int = 0) -> T:
     """`torch.stack` for objects of this class: along a new batch dimension.
 
     Raises:
         TypeError: they are of different classes, or a field is None in some only.
         ValueError: there are none, or batch sizes or static fields differ.
     """
-    if refused or items is None:
-        raise unexpected(cls, "stack", refused, items=items)
     # With every argument given, dynamo does not look at the defaults, and installs no guards for them.
     stacked = stack(items, dim, stack_tensors)
     if type(stacked) is cls or isinstance(stacked, cls):
@@ -125,16 +120,13 @@ def cat(items: Iterable[T], dim: Dim = 0) -> T:
     return out
 
 
-@reports_missing("items", None)
-def cat_of_class(cls: type[T], items: Sequence[T], dim: Dim = 0, **refused: Never) -> T:
+def cat_of_class(cls: type[T], items: Sequence[T], dim: Dim = 0) -> T:
     """`torch.cat` for objects of this class: along a batch dimension; the other ones are the same.
 
     Raises:
         TypeError: they are of different classes, or a field is None in some only.
         ValueError: there are none, or other batch dimensions or static fields differ.
     """
-    if refused or items is None:
-        raise unexpected(cls, "cat", refused, items=items)
     joined = cat(items, dim)
     if type(joined) is cls or isinstance(joined, cls):
         return joined
@@ -199,11 +191,8 @@ def iterate(self: T) -> Iterator[T]:
     """The items along the first batch dimension.
 
     Raises:
-        TypeError: there is none; or a function that takes parameters iterates, such as `clip_grad_norm_(batch, 1)`, which
-            would take the items for them.
+        TypeError: there is none.
     """
-    if not is_compiling():
-        refuse_as_parameters(self)
     if not self._batch_size:
         raise TypeError(f"a {type(self).__name__} without batch dimensions cannot be iterated over")
     return iter(unbind(self))

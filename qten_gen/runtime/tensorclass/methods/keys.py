@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal, Never, TypeVar, overload
+from typing import Any, Literal, TypeVar, overload
 
 from torch import Tensor
 from torch.utils._pytree import tree_leaves
@@ -11,7 +11,6 @@ from torch.utils._pytree import tree_leaves
 from ..core.contents import contents
 from ..core.errors import label
 from ..core.indices import Index
-from ..core.keywords import MISSING, reports_missing, unexpected
 from ..core.lookup import NO_DEFAULT, Key, get, is_any_below, nested_owner, owner_of, path_of
 from ..core.stored import Stored
 from ..core.tensordict_library import is_made_class
@@ -31,7 +30,7 @@ def keys(
 @overload
 def keys(self: Stored, include_nested: bool, leaves_only: bool = False, *, sort: bool = False) -> tuple[Key, ...]: ...
 def keys(
-    self: Stored, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False, **refused: Never
+    self: Stored, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False
 ) -> tuple[Key, ...]:
     """The names of the fields, in the order of the constructor. Every field is there, also one that is None.
 
@@ -44,23 +43,19 @@ def keys(
         leaves_only: Only fields that hold a tensor, or a dict or list of tensors, and no None, static value or object.
         sort: In alphabetical order.
     """
-    if refused:
-        raise unexpected(self, "keys", refused)
     if not include_nested and not leaves_only and not sort:
         return self._fields
     return tuple(key for key, _ in items(self, include_nested, leaves_only, sort=sort))
 
 
 def values(
-    self: Stored, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False, **refused: Never
+    self: Stored, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False
 ) -> tuple[Any, ...]:
     """The values of the fields, None and static ones included; the arguments are those of `keys`.
 
     >>> Batch(torch.arange(4), batch_size=4).values(leaves_only=True)
     (tensor([0, 1, 2, 3]),)
     """
-    if refused:
-        raise unexpected(self, "values", refused)
     return tuple(value for _, value in items(self, include_nested, leaves_only, sort=sort))
 
 
@@ -73,15 +68,13 @@ def items(
     self: Stored, include_nested: bool, leaves_only: bool = False, *, sort: bool = False
 ) -> tuple[tuple[Key, Any], ...]: ...
 def items(
-    self: Stored, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False, **refused: Never
+    self: Stored, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False
 ) -> tuple[tuple[Key, Any], ...]:
     """Names and values of the fields; the arguments are those of `keys`.
 
     >>> dict(Batch(torch.arange(4), batch_size=4).items())
     {'tokens': tensor([0, 1, 2, 3]), 'mask': None}
     """
-    if refused:
-        raise unexpected(self, "items", refused)
     found = [(key, value) for key, value, is_leaf in _walk(self, (), include_nested) if is_leaf or not leaves_only]
     if sort:
         found.sort(key=lambda item: ".".join(item[0]) if isinstance(item[0], tuple) else item[0])
@@ -154,8 +147,7 @@ def get_at(self: Stored, key: Key, index: Index, default: object = NO_DEFAULT) -
     return get(getitem(self, index), key)
 
 
-@reports_missing("value")
-def set(self: T, key: Key, value: object, inplace: bool = False, non_blocking: bool = False, **refused: Never) -> T:
+def set(self: T, key: Key, value: object, inplace: bool = False, non_blocking: bool = False) -> T:
     """Set a field as assignment to the attribute does, checks included; a tuple names a field of a nested object.
 
     In a TensorDict that a field holds, it may be a new key.
@@ -175,8 +167,6 @@ def set(self: T, key: Key, value: object, inplace: bool = False, non_blocking: b
         RuntimeError: the object is locked.
         FrozenInstanceError: it is frozen.
     """
-    if refused or value is MISSING:
-        raise unexpected(self, "set", refused, value=value)
     owner, name = field_to_set(self, key)
     if inplace and name not in owner._static and getattr(owner, name, None) is not None:
         write(owner, name, value, non_blocking)
@@ -199,7 +189,7 @@ def field_to_set(self: Stored, key: Key) -> tuple[Stored, str]:
     return owner_of(self, key)
 
 
-def setdefault(self: Stored, key: Key, default: object, **refused: Never) -> Any:
+def setdefault(self: Stored, key: Key, default: object) -> Any:
     """The value of a field; one that is None is set to `default` first.
 
     >>> Batch(torch.arange(2), batch_size=2).setdefault("mask", torch.ones(2))
@@ -211,8 +201,6 @@ def setdefault(self: Stored, key: Key, default: object, **refused: Never) -> Any
         ValueError: its shape does not fit.
         RuntimeError: the field is None and the object is locked.
     """
-    if refused:
-        raise unexpected(self, "setdefault", refused)
     owner, name = owner_of(self, key)
     if getattr(owner, name) is None:
         setattr(owner, name, default)
@@ -272,7 +260,7 @@ def _may_be_none(self: Stored, name: str) -> bool:
     return name not in self._static and any(field.optional for field in fields if field.name == name)
 
 
-def select(self: Stored, *keys: Key, **refused: Never) -> dict[str, Any]:
+def select(self: Stored, *keys: Key) -> dict[str, Any]:
     """Some fields as a dict, in the order asked for. A tuple key gives a dict of that part of the nested object.
 
     >>> Batch(torch.arange(2), batch_size=2).select("tokens")
@@ -284,8 +272,6 @@ def select(self: Stored, *keys: Key, **refused: Never) -> dict[str, Any]:
     Raises:
         KeyError: there is no such field.
     """
-    if refused:
-        raise unexpected(self, "select", refused)
     found: dict[str, Any] = {}
     paths = [path_of(key) for key in keys]
     for whole in paths:
@@ -300,7 +286,7 @@ def select(self: Stored, *keys: Key, **refused: Never) -> dict[str, Any]:
     return found
 
 
-def exclude(self: Stored, *keys: Key, **refused: Never) -> dict[str, Any]:
+def exclude(self: Stored, *keys: Key) -> dict[str, Any]:
     """The fields that are not named, as a dict; a nested object that a tuple leads into is a dict of its other fields.
 
     >>> Batch(torch.arange(2), batch_size=2).exclude("mask")
@@ -309,8 +295,6 @@ def exclude(self: Stored, *keys: Key, **refused: Never) -> dict[str, Any]:
     Raises:
         KeyError: there is no such field.
     """
-    if refused:
-        raise unexpected(self, "exclude", refused)
     for key in keys:
         owner_of(self, key)
     left = {name: value for name, value in contents(self).items() if name not in keys and (name,) not in keys}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Never, TypeVar
+from typing import TypeVar
 
 import torch
 from torch import Tensor
 
 from ..core.contents import shallow_copy
-from ..core.keywords import unexpected
 from ..core.locks import refuse_if_frozen
 from ..core.stored import FROZEN, Stored
 
@@ -40,26 +39,22 @@ def detach(self: T) -> T:
     return self._map(Tensor.detach)
 
 
-def contiguous(self: T, **refused: Never) -> T:
+def contiguous(self: T) -> T:
     """The object with every tensor contiguous in memory; one that is contiguous already is shared, not copied.
 
     >>> batch = Batch(torch.zeros(2, 3), batch_size=[2, 3]).transpose(0, 1)
     >>> batch.is_contiguous(), batch.contiguous().is_contiguous()
     (False, True)
     """
-    if refused:
-        raise unexpected(self, "contiguous", refused)
     return self._map(Tensor.contiguous)
 
 
-def pin_memory(self: T, **refused: Never) -> T:
+def pin_memory(self: T) -> T:
     """Every tensor in page-locked memory, from which copies to a GPU can be asynchronous. A DataLoader calls it.
 
     Raises:
         RuntimeError: there is no accelerator.
     """
-    if refused:
-        raise unexpected(self, "pin_memory", refused)
     return self._map(Tensor.pin_memory)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import prod
 from operator import getitem
-from typing import Never, TypeVar, cast, overload
+from typing import TypeVar, cast, overload
 from weakref import ref
 
 import torch
@@ -16,8 +16,7 @@ from torch import Size, Tensor
 from torch.compiler import is_dynamo_compiling
 
 from ..core import name_changes
-from ..core.errors import abridged, refuse_as_parameters
-from ..core.keywords import reports_missing, unexpected
+from ..core.errors import abridged
 from ..core.sizes import with_inserted, without
 from ..core.stored import Stored
 from ..core.tensor_shapes import (
@@ -41,7 +40,7 @@ T = TypeVar("T", bound=Stored)
 def reshape(self: T, *shape: int) -> T: ...
 @overload
 def reshape(self: T, shape: Sequence[int], /) -> T: ...
-def reshape(self: T, *shape: int | Sequence[int], **refused: Never) -> T:
+def reshape(self: T, *shape: int | Sequence[int]) -> T:
     """The same items in another batch shape; one size may be -1.
 
     A tensor of shape `[*batch, *event]` becomes one of shape `[*shape, *event]`: a view where its layout allows that, else a
@@ -52,8 +51,6 @@ def reshape(self: T, *shape: int | Sequence[int], **refused: Never) -> T:
     Raises:
         ValueError: the shape has another number of items.
     """
-    if refused:
-        raise unexpected(self, "reshape", refused)
     return _reshaped(self, reshape_tensor, shape)
 
 
@@ -61,22 +58,17 @@ def reshape(self: T, *shape: int | Sequence[int], **refused: Never) -> T:
 def view(self: T, *shape: int) -> T: ...
 @overload
 def view(self: T, shape: Sequence[int], /) -> T: ...
-def view(self: T, *shape: int | Sequence[int], **refused: Never) -> T:
+def view(self: T, *shape: int | Sequence[int]) -> T:
     """`reshape` that never copies.
 
     Raises:
         ValueError: the shape has another number of items.
         RuntimeError: a tensor's memory layout does not allow it.
-        TypeError: `parameters_to_vector([batch])` calls it, which takes tensors.
     """
-    if refused:
-        raise unexpected(self, "view", refused)
-    if shape == (-1,) and not is_dynamo_compiling():
-        refuse_as_parameters(self)
     return _reshaped(self, view_tensor, shape)
 
 
-def flatten(self: T, start_dim: Dim = 0, end_dim: Dim = -1, **refused: Never) -> T:
+def flatten(self: T, start_dim: Dim = 0, end_dim: Dim = -1) -> T:
     """Join the batch dimensions from `start_dim` to `end_dim` into one; without batch dimensions, add one of size 1.
 
     The dimensions that a field has beyond the batch size stay as they are.
@@ -84,8 +76,6 @@ def flatten(self: T, start_dim: Dim = 0, end_dim: Dim = -1, **refused: Never) ->
     Raises:
         ValueError: `start_dim` comes after `end_dim`.
     """
-    if refused:
-        raise unexpected(self, "flatten", refused)
     size = self._batch_size
     if not size:
         moved_dimensions(self, (start_dim, end_dim))
@@ -98,15 +88,12 @@ def flatten(self: T, start_dim: Dim = 0, end_dim: Dim = -1, **refused: Never) ->
     return out
 
 
-@reports_missing("sizes", None)
-def unflatten(self: T, dim: Dim, sizes: Sequence[int], **refused: Never) -> T:
+def unflatten(self: T, dim: Dim, sizes: Sequence[int]) -> T:
     """Divide one batch dimension into several; one size may be -1.
 
     Raises:
         ValueError: the sizes do not multiply to that of the dimension.
     """
-    if refused or sizes is None:
-        raise unexpected(self, "unflatten", refused, sizes=sizes)
     at = dimension(self, dim)
     parts = _resolved(self, tuple(sizes), Size((self._batch_size[at],)))
     out = reshape(self, (*self._batch_size[:at], *parts, *self._batch_size[at + 1 :]))
@@ -208,7 +195,7 @@ def squeeze(self: T, dim: Dim | Sequence[Dim] | None = None) -> T:
 def expand(self: T, *shape: int) -> T: ...
 @overload
 def expand(self: T, shape: Sequence[int], /) -> T: ...
-def expand(self: T, *shape: int | Sequence[int], **refused: Never) -> T:
+def expand(self: T, *shape: int | Sequence[int]) -> T:
     """Repeat batch dimensions of size 1, and add some in front, without copying; -1 keeps a size.
 
     A tensor of shape `[*batch, *event]` becomes a view of shape `[*shape, *event]`.
@@ -216,8 +203,6 @@ def expand(self: T, *shape: int | Sequence[int], **refused: Never) -> T:
     Raises:
         ValueError: the batch size does not broadcast to `shape`.
     """
-    if refused:
-        raise unexpected(self, "expand", refused)
     given = integers(shape)
     added = len(given) - len(self._batch_size)
     old = (1,) * added + tuple(self._batch_size)

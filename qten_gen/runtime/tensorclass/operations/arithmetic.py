@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Never, TypeVar
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
 
-from ..core.keywords import unexpected
 from ..core.locks import refuse_if_frozen
 from ..core.stored import Stored
 from ..methods.operands import Function, Operand, one, several, two
@@ -69,7 +68,7 @@ def _minimum(tensor: Tensor, other: Tensor | float) -> Tensor:
     return torch.minimum(tensor, other) if isinstance(other, Tensor) else torch.clamp_max(tensor, other)
 
 
-def clamp(self: T, min: Operand | None = None, max: Operand | None = None, **refused: Never) -> T:
+def clamp(self: T, min: Operand | None = None, max: Operand | None = None) -> T:
     """Every number between `min` and `max`, either of which may be left out.
 
         batch.clamp(0, 1), batch.clamp(max=limits)
@@ -77,8 +76,6 @@ def clamp(self: T, min: Operand | None = None, max: Operand | None = None, **ref
     Raises:
         ValueError: neither is given.
     """
-    if refused:
-        raise unexpected(self, "clamp", refused)
     return _clamp(self, torch.clamp_min, torch.clamp_max, "clamp", min, max)
 
 
@@ -138,10 +135,8 @@ def _round_(tensor: Tensor, decimals: int) -> Tensor:
     return tensor.round_(decimals=decimals) if decimals else tensor.round_()
 
 
-def fill_(self: T, value: complex, *more: Never, **refused: Never) -> T:
+def fill_(self: T, value: complex) -> T:
     """Write a number into every tensor, in place."""
-    if more or refused:
-        raise unexpected(self, "fill_", refused or {"key": value})
     refuse_if_frozen(self, "fill the tensors of")
     self._map_with(Tensor.fill_, value, self._device)
     return self

@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from ..core.stored import Stored
 from ..methods.operands import Function, one, several
 from .entries import Effect, Operation, documented
-from .spellings import TORCHS
 
-Options = dict[str, Any]
+Keywords = dict[str, Any]
 
-_SPELT = {**TORCHS, "x": "input", "x2": "other"}
+_SPELT = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x2": "other"}
 """Names of NumPy that torch takes for its own, and passes on as they are."""
 
 
-def settled(name: str, options: Mapping[str, object]) -> Options:
+def settled(name: str, options: Mapping[str, object]) -> Keywords:
     """Keyword arguments under torch's own names, without those that say nothing.
 
     Raises:
@@ -35,8 +33,8 @@ def settled(name: str, options: Mapping[str, object]) -> Options:
 
 
 def operands_of(
-    name: str, operands: Sequence[str], args: tuple[object, ...], options: Options
-) -> tuple[list[object], tuple[object, ...], Options]:
+    name: str, operands: Sequence[str], args: tuple[object, ...], options: Keywords
+) -> tuple[list[object], tuple[object, ...], Keywords]:
     """The operands of a call in their order, its other positional arguments, and the keyword arguments that are left.
 
     Raises:
@@ -136,11 +134,3 @@ def _as_tensor(value: Tensor | complex, beside: Tensor | complex) -> Tensor | co
 def scalar(value: complex, beside: Tensor) -> Tensor:
     """A number as a tensor without dimensions: of the dtype that an operator makes it, on the device of the tensor beside it."""
     return beside.new_zeros(()) + value  # `torch.result_type` is not traced
-
-
-def alike(values: Sequence[Tensor | complex]) -> Sequence[Tensor]:
-    """Operands in one shape, for functions that do not broadcast. One of them is a tensor at least."""
-    tensor = next(value for value in values if isinstance(value, Tensor))
-    tensors = [value if isinstance(value, Tensor) else scalar(value, tensor) for value in values]
-    spread: Sequence[Tensor] = torch.broadcast_tensors(*tensors)  # type: ignore[no-untyped-call] # torch leaves it untyped
-    return spread

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Never, TypeVar
+from typing import Any, TypeVar
 
 from torch import Tensor
 
 from ..core.error_context import explain
-from ..core.keywords import reports_missing, unexpected
 from ..core.locks import refuse_if_frozen
 from ..core.number_values import is_array
 from ..core.stored import Stored
@@ -80,9 +79,7 @@ def unary_in_place(function: Callable[[Tensor], Tensor], name: str) -> Function:
 def binary(function: Function, name: str) -> Function:
     """A method with one other operand."""
 
-    def method(self: T, other: object, **refused: Never) -> T:
-        if refused:
-            raise unexpected(self, name, refused)
+    def method(self: T, other: object) -> T:
         return two(self, function, other, name)
 
     return method
@@ -102,9 +99,7 @@ def binary_in_place(function: Function, name: str) -> Function:
 def scaled(function: Function, name: str) -> Function:
     """A binary method with a factor for the other operand."""
 
-    def method(self: T, other: object, *, alpha: complex = 1, **refused: Never) -> T:
-        if refused:
-            raise unexpected(self, name, refused)
+    def method(self: T, other: object, *, alpha: complex = 1) -> T:
         return two(self, function if alpha == 1 else partial(function, alpha=alpha), other, name)
 
     return method
@@ -124,9 +119,7 @@ def scaled_in_place(function: Function, name: str) -> Function:
 def rounded(function: Function, name: str) -> Function:
     """A division, whose result may be rounded."""
 
-    def method(self: T, other: object, *, rounding_mode: str | None = None, **refused: Never) -> T:
-        if refused:
-            raise unexpected(self, name, refused)
+    def method(self: T, other: object, *, rounding_mode: str | None = None) -> T:
         return two(
             self, function if rounding_mode is None else partial(function, rounding_mode=rounding_mode), other, name
         )
@@ -148,10 +141,7 @@ def rounded_in_place(function: Function, name: str) -> Function:
 def multiplied(function: Function, name: str) -> Function:
     """A method that adds a product or quotient of two operands."""
 
-    @reports_missing("tensor1", None)
-    def method(self: T, tensor1: object, tensor2: object, *, value: complex = 1, **refused: Never) -> T:
-        if refused or tensor1 is None or tensor2 is None:
-            raise unexpected(self, name, refused, tensor1=tensor1, tensor2=tensor2)
+    def method(self: T, tensor1: object, tensor2: object, *, value: complex = 1) -> T:
         return several(self, function if value == 1 else partial(function, value=value), (tensor1, tensor2), name)
 
     return method
@@ -160,10 +150,7 @@ def multiplied(function: Function, name: str) -> Function:
 def multiplied_in_place(function: Function, name: str) -> Function:
     """Its twin that changes the object."""
 
-    @reports_missing("tensor1", None)
-    def method(self: T, tensor1: object, tensor2: object, *, value: complex = 1, **refused: Never) -> T:
-        if refused or tensor1 is None or tensor2 is None:
-            raise unexpected(self, name, refused, tensor1=tensor1, tensor2=tensor2)
+    def method(self: T, tensor1: object, tensor2: object, *, value: complex = 1) -> T:
         refuse_if_frozen(self, f"{name} in place into")
         several(self, function if value == 1 else partial(function, value=value), (tensor1, tensor2), name)
         return self

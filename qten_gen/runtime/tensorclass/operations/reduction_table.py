@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, NamedTuple, Never, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import torch
 from torch import Size, Tensor
 
 from ..core import name_changes, names
 from ..core.error_context import blame
-from ..core.keywords import MISSING, reports_missing
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension, is_single
 from ..fields.per_item import items_become
 from ..methods.operands import Function, is_plain
 from .dimensions import Dims, reduced_size
 from .entries import DIMENSION_ERRORS, Effect, Group, Operation, documented, first_line
-from .reduction_ops import Options, at_quantile, over_one, rearranged, reduced, spread, together
-from .spellings import required, respelt
+from .reduction_ops import Keywords, over_one, rearranged, reduced, spread, together
 
 T = TypeVar("T", bound=Stored)
 Item = TypeVar("Item")
@@ -33,19 +31,13 @@ class ValuesAndIndices(NamedTuple, Generic[Item]):
 def _method(name: str, function: Function, takes: str) -> Function:
     """A reduction whose result is one object, or one tensor where `reduce` is true."""
 
-    def finish(
-        self: T, dim: Dims, keepdim: bool, reduce: bool, options: Options, refused: dict[str, Never]
-    ) -> T | Tensor:
-        if refused:
-            dim, keepdim = respelt(self, name, refused, dim, keepdim)
+    def finish(self: T, dim: Dims, keepdim: bool, reduce: bool, options: Keywords) -> T | Tensor:
         if reduce:
             return together(self, name, function, dim, keepdim, options)
         return reduced(self, name, function, dim, keepdim, options)
 
-    def plain(
-        self: T, dim: Dims = None, keepdim: bool = False, *, reduce: bool = False, **refused: Never
-    ) -> T | Tensor:
-        return finish(self, dim, keepdim, reduce, {}, refused)
+    def plain(self: T, dim: Dims = None, keepdim: bool = False, *, reduce: bool = False) -> T | Tensor:
+        return finish(self, dim, keepdim, reduce, {})
 
     def with_dtype(
         self: T,
@@ -54,9 +46,8 @@ def _method(name: str, function: Function, takes: str) -> Function:
         *,
         dtype: torch.dtype | None = None,
         reduce: bool = False,
-        **refused: Never,
     ) -> T | Tensor:
-        return finish(self, dim, keepdim, reduce, {} if dtype is None else {"dtype": dtype}, refused)
+        return finish(self, dim, keepdim, reduce, {} if dtype is None else {"dtype": dtype})
 
     def with_correction(
         self: T,
@@ -66,12 +57,11 @@ def _method(name: str, function: Function, takes: str) -> Function:
         correction: float = 1,
         keepdim: bool = False,
         reduce: bool = False,
-        **refused: Never,
     ) -> T | Tensor:
         """Reduce over batch dimensions, with either spelling of the correction."""
         if unbiased is not None or type(dim) is bool:
-            dim, correction = correction_of(name, dim, unbiased, None if correction == 1 else correction)
-        return finish(self, dim, keepdim, reduce, {"correction": correction}, refused)
+            dim, correction = _correction_of(name, dim, unbiased, None if correction == 1 else correction)
+        return finish(self, dim, keepdim, reduce, {"correction": correction})
 
     methods: dict[str, Function] = {"": plain, "dtype": with_dtype, "correction": with_correction}
     return methods[takes]
@@ -97,18 +87,19 @@ def quantile(
     *,
     interpolation: str = "linear",
     reduce: bool = False,
-    **refused: Never,
 ) -> T | Tensor:
     """The quantile `q`; a tensor of several adds a batch dimension in front."""
-    if refused:
-        dim, keepdim = respelt(self, "quantile", refused, dim, keepdim)
     options = {"q": q, "interpolation": interpolation}
     if reduce:
         return together(self, "quantile", _quantile, dim, keepdim, options)
     return reduced(self, "quantile", _quantile, dim, keepdim, options, tuple(q.shape) if isinstance(q, Tensor) else ())
 
 
-_quantile = at_quantile(torch.quantile)
+def _over_one_dimension(tensor: Tensor, dim: int, keepdim: bool, q: float | Tensor, interpolation: str) -> Any:
+    return torch.quantile(tensor, q, dim, keepdim, interpolation=interpolation)
+
+
+_quantile = over_one(_over_one_dimension)
 
 
 def norm(
@@ -119,11 +110,8 @@ def norm(
     *,
     dtype: torch.dtype | None = None,
     reduce: bool = False,
-    **refused: Never,
 ) -> T | Tensor:
     """The norm of order `p`."""
-    if refused:
-        dim, keepdim = respelt(self, "norm", refused, dim, keepdim)
     options = {"p": p, "dtype": dtype}
     if reduce:
         return together(self, "norm", _norm, dim, keepdim, options)
@@ -138,11 +126,7 @@ def _norm(tensor: Tensor, dims: tuple[int, ...], keepdim: bool, p: float, dtype:
 def _truth(name: str, doc: str, function: Function, decides: bool) -> Operation:
     """`all` and `any`: without arguments they are a bool, for `if` and `assert`."""
 
-    def method(
-        self: T, dim: Dims = None, keepdim: bool = False, *, reduce: bool = False, **refused: Never
-    ) -> T | Tensor | bool:
-        if refused:
-            dim, keepdim = respelt(self, name, refused, dim, keepdim)
+    def method(self: T, dim: Dims = None, keepdim: bool = False, *, reduce: bool = False) -> T | Tensor | bool:
         if reduce:
             return together(self, name, function, dim, keepdim, {})
         if dim is not None:
@@ -160,10 +144,8 @@ def _extremum(name: str, doc: str, pair: Function, value: Function) -> Operation
     """`min` and `max`, which give positions too where one dimension is reduced."""
 
     def method(
-        self: T, dim: Dim | None = None, keepdim: bool = False, *, reduce: bool = False, **refused: Never
+        self: T, dim: Dim | None = None, keepdim: bool = False, *, reduce: bool = False
     ) -> T | Tensor | ValuesAndIndices[T]:
-        if refused:
-            dim, keepdim = respelt(self, name, refused, dim, keepdim)
         if reduce:
             return together(self, name, value, dim, keepdim, {})
         if dim is None:
@@ -174,7 +156,7 @@ def _extremum(name: str, doc: str, pair: Function, value: Function) -> Operation
             )
         at = dimension(self, dim)
         kept = self._names if keepdim else name_changes.without(self._names, (at,))
-        return both(self, name, pair, (at, keepdim), reduced_size(self._batch_size, (at,), keepdim), kept)
+        return _both(self, name, pair, (at, keepdim), reduced_size(self._batch_size, (at,), keepdim), kept)
 
     made = documented(
         method, name, f"{doc}\n\nRaises:\n    TypeError: `dim` is not one batch dimension; a{name} takes several."
@@ -192,25 +174,24 @@ def _extremum(name: str, doc: str, pair: Function, value: Function) -> Operation
 
 
 @items_become("reduced")
-def pair_of(tensor: Tensor, argument: tuple[Function, tuple[Any, ...]]) -> tuple[Tensor, Tensor]:
+def _pair_of(tensor: Tensor, argument: tuple[Function, tuple[Any, ...]]) -> tuple[Tensor, Tensor]:
     """Two tensors, from a function that gives two."""
     function, arguments = argument
     first, second = function(tensor, *arguments)
     return first, second
 
 
-def both(
+def _both(
     self: T,
     name: str,
     pair: Function,
     arguments: tuple[Any, ...],
     size: Size,
     kept: names.Names | None,
-    step: Function = pair_of,
 ) -> ValuesAndIndices[T]:
-    """Two objects from `pair(tensor, *arguments)`, which gives two tensors. `step` says what becomes of PerItem values."""
+    """Two objects from `pair(tensor, *arguments)`, which gives two tensors."""
     try:
-        values, indices = self._split(step, (pair, arguments), [size, size])
+        values, indices = self._split(_pair_of, (pair, arguments), [size, size])
     except RuntimeError as error:
         blame(name, self, lambda tensor: pair(tensor, *arguments), error)
         raise
@@ -221,11 +202,8 @@ def both(
 def _running_pair(name: str, doc: str, function: Function) -> Operation:
     """`cummin` and `cummax`."""
 
-    @reports_missing("dim")
-    def method(self: T, dim: Dim, **refused: Never) -> ValuesAndIndices[T]:
-        if refused or dim is MISSING:
-            dim = required(self, name, refused, dim)
-        return both(self, name, function, (dimension(self, dim),), self._batch_size, self._names)
+    def method(self: T, dim: Dim) -> ValuesAndIndices[T]:
+        return _both(self, name, function, (dimension(self, dim),), self._batch_size, self._names)
 
     made = documented(method, name, doc)
     return Operation(name, doc, made, (function,), form="running pair")
@@ -240,10 +218,7 @@ def _running(name: str, doc: str, function: Function, *others: Function, is_meth
         result: Tensor = function(tensor, dim) if dtype is None else function(tensor, dim, dtype=dtype)
         return result
 
-    @reports_missing("dim")
-    def method(self: T, dim: Dim, *, dtype: torch.dtype | None = None, **refused: Never) -> T:
-        if refused or dim is MISSING:
-            dim = required(self, name, refused, dim)
+    def method(self: T, dim: Dim, *, dtype: torch.dtype | None = None) -> T:
         out = rearranged(self, name, apply, (dimension(self, dim), dtype), self._batch_size)
         out._names = self._names
         return out
@@ -279,7 +254,7 @@ def _of_norm(input: Any, p: Any = 2, dim: Any = None, keepdim: bool = False, *, 
     return norm(input, 2 if p == "fro" else p, dim, keepdim, dtype=dtype)
 
 
-def correction_of(name: str, dim: Dims | bool, unbiased: bool | None, correction: float | None) -> tuple[Dims, float]:
+def _correction_of(name: str, dim: Dims | bool, unbiased: bool | None, correction: float | None) -> tuple[Dims, float]:
     """The dimensions and the correction of a call of `torch.std` or its kin. One form has `unbiased` in the place of `dim`.
 
     Raises:
@@ -305,7 +280,7 @@ def _with_unbiased(operation: Operation) -> Operation:
         *,
         correction: float | None = None,
     ) -> Any:
-        found, amount = correction_of(operation.name, dim, unbiased, correction)
+        found, amount = _correction_of(operation.name, dim, unbiased, correction)
         return operation.method(input, found, correction=amount, keepdim=keepdim)
 
     return operation._replace(handler=handler)
@@ -369,8 +344,7 @@ GROUP = Group(
     'result has an empty batch size, nested objects included. `dim="feature"` reduces the dimensions that each '
     "field has beyond the batch size. `keepdim=True` keeps reduced dimensions with size 1. `reduce=True` reduces "
     "all fields together, and gives one tensor of the batch size that is left. Without arguments, `all()` and "
-    "`any()` return a bool. `axis` and `keepdims` are other names of `dim` and `keepdim`, which type checkers do not "
-    "know, as for tensors.",
+    "`any()` return a bool.",
     REDUCTIONS,
     DIMENSION_ERRORS,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Never, TypeVar, cast
+from typing import TypeVar, cast
 
 import torch
 from torch import Size, Tensor
@@ -11,7 +11,6 @@ from torch._subclasses.fake_tensor import FakeTensor
 
 from ..core.error_context import explain
 from ..core.errors import describe
-from ..core.keywords import unexpected
 from ..core.locks import refuse_if_frozen
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension, integers, is_single, over_batch, whole_number
@@ -73,19 +72,17 @@ def _tensor_split(tensor: Tensor, argument: tuple[tuple[int, ...], int]) -> Sequ
     return torch.tensor_split(tensor, cuts, dim)
 
 
-def gather(self: T, dim: Dim, index: T | Tensor, **refused: Never) -> T:
+def gather(self: T, dim: Dim, index: T | Tensor) -> T:
     """The items at the positions `index` along a batch dimension; the result has the batch size of `index`'s shape.
 
         best = batch.gather(1, scores.argmax(1, keepdim=True))
-        ranked = batch.gather(0, torch.argsort(batch, 0))  # an object: positions for each tensor
+        ranked = batch.gather(0, batch.apply(lambda tensor: tensor.argsort(0)))  # positions for each tensor
 
     Raises:
         TypeError: `index` is neither a tensor nor an object of this class.
         ValueError: `index` has another number of dimensions than the batch.
         RuntimeError: a position is out of range.
     """
-    if refused:
-        raise unexpected(self, "gather", refused)
     batch_ndim = len(self._batch_size)
     at = dimension(self, dim)
     if type(index) is type(self):
@@ -137,15 +134,13 @@ def _picked(tensor: Tensor, argument: None) -> Tensor:
     return tensor
 
 
-def masked_select(self: T, mask: Tensor, **refused: Never) -> T:
+def masked_select(self: T, mask: Tensor) -> T:
     """The items where a mask over the batch dimensions is true, in one row: `batch[mask]`.
 
     Raises:
         TypeError: `mask` is not a bool tensor.
         IndexError: it does not fit the batch size.
     """
-    if refused:
-        raise unexpected(self, "masked_select", refused)
     if not isinstance(mask, Tensor) or mask.dtype is not torch.bool:
         raise TypeError(f"masked_select: expected a bool Tensor, got {getattr(mask, 'dtype', type(mask).__name__)}")
     return getitem(self, mask) if self._batch_size else getitem(reshape(self, 1), mask.reshape(1))
@@ -176,7 +171,7 @@ def masked_fill_(self: T, mask: T | Tensor, value: float) -> T:
     return self
 
 
-def where(self: T, condition: T | Tensor, other: Operand, **refused: Never) -> T:
+def where(self: T, condition: T | Tensor, other: Operand) -> T:
     """The values of the object where a condition is true, and those of `other` elsewhere.
 
     >>> batch = Batch(torch.tensor([1, -2]), batch_size=2)
@@ -191,8 +186,6 @@ def where(self: T, condition: T | Tensor, other: Operand, **refused: Never) -> T
         TypeError: `other` is something else.
         ValueError: a batch size is another, a tensor does not broadcast over it, or static fields differ.
     """
-    if refused:
-        raise unexpected(self, "where", refused)
     if type(other) is type(self) and type(self)._static and isinstance(condition, Tensor):
         return _items_of_two(self, condition, other)
     return several(self, _where, (condition, other), "where")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Never, TypeVar, cast, overload
+from typing import TypeVar, cast, overload
 
 import torch
 from torch import Size, Tensor
 
 from ..core import name_changes
-from ..core.keywords import reports_missing, unexpected
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension, integers, listed, moved_dimensions, whole_number
 from ..fields.per_item import items_become
@@ -70,7 +69,7 @@ def flipud(self: T) -> T:
     return flip(self, 0)
 
 
-def roll(self: T, shifts: int | Sequence[int], dims: Dim | Sequence[Dim] | None = None, **refused: Never) -> T:
+def roll(self: T, shifts: int | Sequence[int], dims: Dim | Sequence[Dim] | None = None) -> T:
     """The items moved along batch dimensions, around the end; without `dims`, as if the batch were one row.
 
         batch.roll(1, 0), batch.roll((1, -1), (0, 1))
@@ -78,8 +77,6 @@ def roll(self: T, shifts: int | Sequence[int], dims: Dim | Sequence[Dim] | None 
     Raises:
         ValueError: not as many shifts as dimensions are given.
     """
-    if refused:
-        raise unexpected(self, "roll", refused)
     if dims is None:
         row = roll(flatten(self), shifts, 0)
         return with_names(reshape(row, self._batch_size), self._names)
@@ -116,14 +113,12 @@ _rot90 = of_arguments(torch.rot90)
 def repeat(self: T, *repeats: int) -> T: ...
 @overload
 def repeat(self: T, repeats: Sequence[int], /) -> T: ...
-def repeat(self: T, *repeats: int | Sequence[int], **refused: Never) -> T:
+def repeat(self: T, *repeats: int | Sequence[int]) -> T:
     """Copies of the batch along every batch dimension; more numbers than dimensions add dimensions in front.
 
     Raises:
         ValueError: fewer numbers than batch dimensions are given, or a negative one.
     """
-    if refused:
-        raise unexpected(self, "repeat", refused)
     counts = integers(repeats)
     added = len(counts) - len(self._batch_size)
     if added < 0 or any(times < 0 for times in counts):
@@ -155,9 +150,7 @@ def tile(self: T, *dims: int | Sequence[int]) -> T:
     return repeat(self, (1,) * (len(self._batch_size) - len(counts)) + counts)
 
 
-def repeat_interleave(
-    self: T, repeats: int | Tensor, dim: Dim | None = None, *, output_size: int | None = None, **refused: Never
-) -> T:
+def repeat_interleave(self: T, repeats: int | Tensor, dim: Dim | None = None, *, output_size: int | None = None) -> T:
     """Every item repeated in its place along a batch dimension; without `dim`, as if the batch were one row.
 
         batch.repeat_interleave(2, dim=0), batch.repeat_interleave(torch.tensor([1, 3]), dim=0)
@@ -169,8 +162,6 @@ def repeat_interleave(
     Raises:
         ValueError: `repeats` has another number of items than the dimension.
     """
-    if refused:
-        raise unexpected(self, "repeat_interleave", refused)
     if dim is None:
         return repeat_interleave(flatten(self), repeats, 0, output_size=output_size)
     at = dimension(self, dim)
@@ -193,7 +184,7 @@ index_select = of_arguments(torch.index_select)
 """`torch.index_select` as primitives call it."""
 
 
-def pad(self: T, pad_size: Sequence[int], value: float = 0.0, **refused: Never) -> T:
+def pad(self: T, pad_size: Sequence[int], value: float = 0.0) -> T:
     """Items of `value` before and after the batch, for the first batch dimension, then for the second, and so on.
 
         batch.pad((0, 2))        # two more items behind the last
@@ -203,8 +194,6 @@ def pad(self: T, pad_size: Sequence[int], value: float = 0.0, **refused: Never) 
     Raises:
         ValueError: `pad_size` is not made of pairs, or of more than there are batch dimensions, or takes away too much.
     """
-    if refused:
-        raise unexpected(self, "pad", refused)
     batch_ndim = len(self._batch_size)
     numbers = integers((pad_size,))
     pairs = [(numbers[at], numbers[at + 1]) for at in range(0, len(numbers) - 1, 2)]
@@ -231,11 +220,8 @@ def expand_as(self: T, other: Stored | Tensor) -> T:
     return expand(self, other.shape if isinstance(other, Tensor) else other._batch_size)
 
 
-@reports_missing("size", None)
-def broadcast_to(self: T, size: Sequence[int], **refused: Never) -> T:
+def broadcast_to(self: T, size: Sequence[int]) -> T:
     """`expand` under the name of `torch.broadcast_to`."""
-    if refused or size is None:
-        raise unexpected(self, "broadcast_to", refused, size=size)
     return expand(self, size)
 
 

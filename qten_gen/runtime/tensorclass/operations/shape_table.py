@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Never, TypeVar
+from typing import Any, TypeVar
 
 import torch
 
 from ..core.errors import describe
-from ..core.keywords import unexpected
 from ..core.stored import Stored
 from ..methods import joining, reshaping
 from ..methods.operands import Function
@@ -39,9 +38,7 @@ def _spread(method: Function, keyword: str) -> Function:
     return handler
 
 
-def _stack(tensors: Sequence[T], dim: int = 0, **refused: Never) -> T:
-    if refused:
-        raise unexpected(tensors[0], "stack", refused)
+def _stack(tensors: Sequence[T], dim: int = 0) -> T:
     try:
         return joining.stack(tensors, dim)
     except AttributeError:
@@ -49,9 +46,7 @@ def _stack(tensors: Sequence[T], dim: int = 0, **refused: Never) -> T:
         raise
 
 
-def _cat(tensors: Sequence[T], dim: int = 0, **refused: Never) -> T:
-    if refused:
-        raise unexpected(tensors[0], "cat", refused)
+def _cat(tensors: Sequence[T], dim: int = 0) -> T:
     try:
         return joining.cat(tensors, dim)
     except AttributeError:

@@ -9,13 +9,11 @@ from ..core.errors import describe
 from ..core.stored import Stored
 from ..methods.operands import Function
 from . import (
+    along,
     arithmetic,
     casting,
     comparing,
     functions,
-    indexed,
-    losses,
-    ordering,
     reduction_table,
     shape_table,
     special,
@@ -31,15 +29,13 @@ GROUPS: tuple[Group, ...] = (
     without_method.ACTIVATION_GROUP,
     reduction_table.GROUP,
     reduction_table.RUNNING_GROUP,
-    ordering.GROUP,
+    along.GROUP,
     shape_table.SHAPE_GROUP,
     shape_table.TOGETHER_GROUP,
     shape_table.SELECTING_GROUP,
-    indexed.GROUP,
     shape_table.CREATING_GROUP,
     casting.GROUP,
     casting.COPYING_GROUP,
-    losses.GROUP,
     comparing.GROUP,
 )
 

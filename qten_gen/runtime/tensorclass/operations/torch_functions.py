@@ -34,6 +34,7 @@ INSTEAD: dict[str, str] = {
     "nonzero": "use .nonzero() of one field, and index the object with it",
     "argwhere": "use torch.argwhere on one field, and index the object with it",
     "take": "index the object: batch.flatten()[positions]",
+    "take_along_dim": "use .gather",
     "scatter": "use item assignment: batch[index] = other",
     "index_put": "use item assignment: batch[index] = other",
     "masked_scatter": "use item assignment: batch[mask] = other",

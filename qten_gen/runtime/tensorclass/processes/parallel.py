@@ -9,13 +9,12 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
-from typing import TYPE_CHECKING, Never, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import torch
 from torch import Tensor
 
 from ..core.errors import describe
-from ..core.keywords import unexpected
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension
 from ..methods.joining import cat, chunk, split, stack, unbind
@@ -41,7 +40,6 @@ def map(
     max_tasks_per_child: int | None = None,
     worker_threads: int = 1,
     mp_start_method: str | None = None,
-    **refused: Never,
 ) -> R:
     """Call `fn` on the chunks of the object in worker processes, and put the results together along `dim`.
 
@@ -73,8 +71,6 @@ def map(
         ValueError: there is nothing to divide, or both `chunksize` and `num_chunks` are given.
         BrokenProcessPool: a worker ended by itself.
     """
-    if refused:
-        raise unexpected(self, "map", refused)
     results = list(
         map_iter(
             self,
@@ -107,7 +103,6 @@ def map_iter(
     max_tasks_per_child: int | None = None,
     worker_threads: int = 1,
     mp_start_method: str | None = None,
-    **refused: Never,
 ) -> Iterator[R]:
     """`map` that gives the results one by one, in the order of the chunks, as soon as they are there.
 
@@ -125,8 +120,6 @@ def map_iter(
         ValueError: there is nothing to divide, or both `chunksize` and `num_chunks` are given.
         BrokenProcessPool: a worker ended by itself.
     """
-    if refused:
-        raise unexpected(self, "map_iter", refused)
     workers = num_workers or multiprocessing.cpu_count()
     chunks = _chunks(self, dim, chunksize, num_chunks, workers)
     place = "cpu" if generator is None else generator.device

@@ -10,18 +10,17 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Literal, Never, TypeVar, overload
+from typing import TYPE_CHECKING, Literal, TypeVar, overload
 
 import torch
 from torch import Tensor
 
 from ..core.construction import as_device
 from ..core.errors import describe
-from ..core.keywords import unexpected
 from ..core.locks import lock, nested_objects, refuse_if_frozen, refuse_if_locked
 from ..core.stored import Lock, Stored
 from .files import absolute, file_of, forget_path, mapped_file
-from .levels import Options
+from .levels import SaveOptions
 
 if TYPE_CHECKING:
     from ..core.construction import DeviceLike
@@ -69,7 +68,6 @@ def memmap(
     existsok: bool = True,
     allow_pickle: bool = False,
     durable: bool = False,
-    **refused: Never,
 ) -> T | Future[T]:
     """Save every tensor to a file, and return an object whose tensors are those files. It is locked; its device is the CPU.
 
@@ -95,9 +93,9 @@ def memmap(
         ValueError: a tensor is saved elsewhere already.
         FileExistsError: the folder holds an object, and `existsok` is off.
     """
-    if refused:
-        raise unexpected(self, "memmap", refused)
-    options = Options(copy_existing, allow_pickle=allow_pickle, durable=durable, existsok=existsok, threads=num_threads)
+    options = SaveOptions(
+        copy_existing, allow_pickle=allow_pickle, durable=durable, existsok=existsok, threads=num_threads
+    )
     folder = _absolute(prefix)
     return _soon(lambda: _locked(_mapped(self, folder, options)), return_early)
 
@@ -139,7 +137,6 @@ def memmap_(
     existsok: bool = True,
     allow_pickle: bool = False,
     durable: bool = False,
-    **refused: Never,
 ) -> T | Future[T]:
     """`memmap` in place: this object and its nested objects get the mapped tensors, and are locked.
 
@@ -151,11 +148,11 @@ def memmap_(
         RuntimeError: the object is locked, and not because it is a memory map; use `memmap`.
         FrozenInstanceError: the object is frozen; use `memmap`.
     """
-    if refused:
-        raise unexpected(self, "memmap_", refused)
     refuse_if_frozen(self, "map the tensors of")
     _refuse_unless_mapped(self, "map the tensors of")
-    options = Options(copy_existing, allow_pickle=allow_pickle, durable=durable, existsok=existsok, threads=num_threads)
+    options = SaveOptions(
+        copy_existing, allow_pickle=allow_pickle, durable=durable, existsok=existsok, threads=num_threads
+    )
 
     folder = _absolute(prefix)
 
@@ -199,7 +196,6 @@ def memmap_like(
     return_early: bool = False,
     share_non_tensor: bool = False,
     allow_pickle: bool = False,
-    **refused: Never,
 ) -> T | Future[T]:
     """An object of the same shapes and dtypes in new files full of zeros, to be filled piece by piece. Static values are kept.
 
@@ -215,14 +211,14 @@ def memmap_like(
     >>> store.tokens
     tensor([0., 0.])
     """
-    if refused:
-        raise unexpected(self, "memmap_like", refused)
-    options = Options(copy_existing=True, like=True, allow_pickle=allow_pickle, existsok=existsok, threads=num_threads)
+    options = SaveOptions(
+        copy_existing=True, like=True, allow_pickle=allow_pickle, existsok=existsok, threads=num_threads
+    )
     folder = _absolute(prefix)
     return _soon(lambda: _locked(_mapped(self, folder, options)), return_early)
 
 
-def _mapped(self: T, folder: str | None, options: Options) -> T:
+def _mapped(self: T, folder: str | None, options: SaveOptions) -> T:
     return _in_temporary_files(self, options) if folder is None else _saved(self, folder, options)
 
 
@@ -231,7 +227,7 @@ def _absolute(prefix: PathLike | None) -> str | None:
     return None if prefix is None else absolute(prefix)
 
 
-def _saved(self: T, folder: str, options: Options) -> T:
+def _saved(self: T, folder: str, options: SaveOptions) -> T:
     from .writing import save
 
     return save(self, folder, options)
@@ -242,7 +238,7 @@ def _locked(self: T) -> T:
     return self
 
 
-def _in_temporary_files(self: T, options: Options) -> T:
+def _in_temporary_files(self: T, options: SaveOptions) -> T:
     """Mapped tensors in files that have no name any more, so that the system frees them with the tensors."""
     folder = tempfile.mkdtemp(prefix="qten-gen-")
     try:
@@ -273,7 +269,6 @@ def load_memmap(
     *,
     out: T | None = None,
     allow_pickle: bool = False,
-    **refused: Never,
 ) -> T:
     """The object that a folder holds, whichever class saved it: fields are found by name and checked against this class.
 
@@ -298,8 +293,6 @@ def load_memmap(
         StorageError: files are damaged, missing, or were tampered with, or do not fit the class; a ValueError.
         TypeError: `out` is of another class.
     """
-    if refused:
-        raise unexpected(cls, "load_memmap", refused)
     from .reading import is_fake, load
 
     if out is not None and not isinstance(out, cls):
@@ -315,7 +308,7 @@ def load_memmap(
     return _locked(made) if _writes_reach_files(made) else made
 
 
-def load_memmap_(self: T, prefix: PathLike, *, allow_pickle: bool = False, **refused: Never) -> T:
+def load_memmap_(self: T, prefix: PathLike, *, allow_pickle: bool = False) -> T:
     """Load what a folder holds into this object: tensors, on its device, static values and batch size. See `load_memmap`.
 
     >>> saved = Batch(torch.arange(4), batch_size=4).memmap("data/train")
@@ -326,12 +319,10 @@ def load_memmap_(self: T, prefix: PathLike, *, allow_pickle: bool = False, **ref
         RuntimeError: the object is locked, and not because it is a memory map.
         FrozenInstanceError: it is frozen.
     """
-    if refused:
-        raise unexpected(self, "load_memmap_", refused)
     return load_memmap(type(self), prefix, self._device, out=self, allow_pickle=allow_pickle)
 
 
-def memmap_refresh_(self: T, **refused: Never) -> T:
+def memmap_refresh_(self: T) -> T:
     """Load anew what the folder holds that this object was saved in or loaded from, as another process may have replaced it.
 
     What other processes write into the tensors is there without it.
@@ -345,8 +336,6 @@ def memmap_refresh_(self: T, **refused: Never) -> T:
         RuntimeError: the object is in no folder.
         FrozenInstanceError: it is frozen.
     """
-    if refused:
-        raise unexpected(self, "memmap_refresh_", refused)
     folder = saved_path(self)
     if folder is None:
         raise RuntimeError(

@@ -14,12 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType
-from typing import TYPE_CHECKING, Literal, Never, TypeVar, cast
+from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
 import torch
 from torch import Tensor
 
-from ...core.keywords import unexpected
 from ...core.locks import refuse_if_frozen
 from ...core.stored import Stored
 from ...methods.joining import stack
@@ -35,7 +34,7 @@ Reduction = Literal["sum", "mean", "product", "min", "max"]
 """How the tensors of several processes become one."""
 
 
-def broadcast(self: T, src: int, *, group: ProcessGroup | None = None, check: bool = True, **refused: Never) -> T:
+def broadcast(self: T, src: int, *, group: ProcessGroup | None = None, check: bool = True) -> T:
     """Write the tensors of process `src` into those of every other process, which have the same shapes and dtypes.
 
     >>> torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
@@ -47,8 +46,6 @@ def broadcast(self: T, src: int, *, group: ProcessGroup | None = None, check: bo
         ValueError: `check` found a difference between the processes.
         FrozenInstanceError: the class is frozen.
     """
-    if refused:
-        raise unexpected(self, "broadcast", refused)
     refuse_if_frozen(self, "receive into")
     action = f"broadcast from rank {src}"
     refuse_items(action, self)
@@ -63,7 +60,6 @@ def all_reduce(
     *,
     group: ProcessGroup | None = None,
     check: bool = True,
-    **refused: Never,
 ) -> T:
     """Write the sum, or another reduction, over the objects of all processes into each of them.
 
@@ -79,8 +75,6 @@ def all_reduce(
         TypeError: the mean of a tensor that is not floating point.
         FrozenInstanceError: the class is frozen.
     """
-    if refused:
-        raise unexpected(self, "all_reduce", refused)
     refuse_if_frozen(self, "receive into")
     _refuse_unknown(op)
     action = f"all_reduce with {op}"
@@ -97,7 +91,6 @@ def reduce(
     *,
     group: ProcessGroup | None = None,
     check: bool = True,
-    **refused: Never,
 ) -> T:
     """Write the sum, or another reduction, over the objects of all processes into that of process `dst`.
 
@@ -113,8 +106,6 @@ def reduce(
         TypeError: the mean of a tensor that is not floating point.
         FrozenInstanceError: the class is frozen.
     """
-    if refused:
-        raise unexpected(self, "reduce", refused)
     refuse_if_frozen(self, "receive into")
     _refuse_unknown(op)
     action = f"reduce to rank {dst} with {op}"
@@ -185,7 +176,6 @@ def scatter(
     *,
     group: ProcessGroup | None = None,
     check: bool = True,
-    **refused: Never,
 ) -> T:
     """Write one of the `items` of process `src` into the object of each process, in the order of their ranks.
 
@@ -204,8 +194,6 @@ def scatter(
             difference between the processes.
         FrozenInstanceError: the class is frozen.
     """
-    if refused:
-        raise unexpected(self, "scatter", refused)
     refuse_if_frozen(self, "receive into")
     action = f"scatter from rank {src}"
     refuse_items(action, self)

@@ -8,12 +8,11 @@ takes one small message each way; without it a mismatch may hang both. `group`, 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Generic, Never, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import torch
 from torch import Tensor
 
-from ...core.keywords import unexpected
 from ...core.locks import refuse_if_frozen
 from ...core.stored import Stored
 from .agreement import Schema, difference, digest, library, probe_device, refuse_items, schema
@@ -50,16 +49,12 @@ class Pending(Generic[T]):
         return write_back(self.target, self.dense) if self.writes else self.target
 
 
-def send(
-    self: Stored, dst: int, *, group: ProcessGroup | None = None, tag: int = 0, check: bool = True, **refused: Never
-) -> None:
+def send(self: Stored, dst: int, *, group: ProcessGroup | None = None, tag: int = 0, check: bool = True) -> None:
     """Send the tensors to process `dst`, which calls `recv` on an object whose tensors have the same shapes and dtypes.
 
     Raises:
         ValueError: `check` found that the receiver's object differs.
     """
-    if refused:
-        raise unexpected(self, "send", refused)
     action = f"send to rank {dst}"
     refuse_items(action, self)
     distributed = library(action)
@@ -76,17 +71,13 @@ def send(
     isend(self, dst, group=group, tag=tag).wait()
 
 
-def recv(
-    self: T, src: int, *, group: ProcessGroup | None = None, tag: int = 0, check: bool = True, **refused: Never
-) -> T:
+def recv(self: T, src: int, *, group: ProcessGroup | None = None, tag: int = 0, check: bool = True) -> T:
     """Receive what process `src` sends, into the tensors of this object, which keep their shapes and dtypes.
 
     Raises:
         ValueError: `check` found that the sender's object differs.
         FrozenInstanceError: the class is frozen.
     """
-    if refused:
-        raise unexpected(self, "recv", refused)
     refuse_if_frozen(self, "receive into")
     action = f"recv from rank {src}"
     refuse_items(action, self)
@@ -105,7 +96,7 @@ def recv(
     return irecv(self, src, group=group, tag=tag).wait()
 
 
-def isend(self: T, dst: int, *, group: ProcessGroup | None = None, tag: int = 0, **refused: Never) -> Pending[T]:
+def isend(self: T, dst: int, *, group: ProcessGroup | None = None, tag: int = 0) -> Pending[T]:
     """Start to send the tensors to process `dst`, which calls `irecv`, or `recv` with `check=False`.
 
     The tensors must not be written to before the result's `wait` has returned. Nothing is checked: the tensors of both objects
@@ -114,15 +105,13 @@ def isend(self: T, dst: int, *, group: ProcessGroup | None = None, tag: int = 0,
     Raises:
         TypeError: a field is PerItem, whose values are not sent.
     """
-    if refused:
-        raise unexpected(self, "isend", refused)
     action = f"isend to rank {dst}"
     refuse_items(action, self)
     distributed = library(action)
     return _start(self, lambda tensor: distributed.isend(tensor, dst, group=group, tag=tag), writes=False)
 
 
-def irecv(self: T, src: int, *, group: ProcessGroup | None = None, tag: int = 0, **refused: Never) -> Pending[T]:
+def irecv(self: T, src: int, *, group: ProcessGroup | None = None, tag: int = 0) -> Pending[T]:
     """Start to receive what process `src` sends with `isend`, or with `send` and `check=False`, into the tensors of this object.
 
         pending = batch.irecv(0)
@@ -135,8 +124,6 @@ def irecv(self: T, src: int, *, group: ProcessGroup | None = None, tag: int = 0,
         TypeError: a field is PerItem, whose values are not sent.
         FrozenInstanceError: the class is frozen.
     """
-    if refused:
-        raise unexpected(self, "irecv", refused)
     refuse_if_frozen(self, "receive into")
     action = f"irecv from rank {src}"
     refuse_items(action, self)
