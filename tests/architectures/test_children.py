@@ -2,71 +2,26 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
-
 import pytest
 import torch
 from torch import Tensor, nn
 
 from qten_gen import Module, submodule
 
+from .libraries import made_of, skip_without
 from .models import MODELS, build
 
 TIMM = (
-    *(
-        "beit_base_patch16_224",
-        "cait_xxs24_224",
-        "coatnet_0_rw_224",
-        "convnext_atto",
-        "edgenext_xx_small",
-        "eva02_tiny_patch14_224",
-    ),
-    *(
-        "levit_128s",
-        "mixer_s32_224",
-        "mobilenetv3_small_050",
-        "nfnet_f0",
-        "pit_ti_224",
-        "regnetx_002",
-        "swin_tiny_patch4_window7_224",
-    ),
-    *("swinv2_tiny_window8_256", "vit_tiny_patch16_224", "xcit_nano_12_p16_224"),
+    *("beit_base_patch16_224", "cait_xxs24_224", "coatnet_0_rw_224", "convnext_atto", "edgenext_xx_small"),
+    *("eva02_tiny_patch14_224", "levit_128s", "mixer_s32_224", "mobilenetv3_small_050", "nfnet_f0", "pit_ti_224"),
+    *("regnetx_002", "swin_tiny_patch4_window7_224", "swinv2_tiny_window8_256", "vit_tiny_patch16_224"),
+    "xcit_nano_12_p16_224",
 )
-_HEADS: dict[str, Any] = {"num_attention_heads": 2, "attention_head_dim": 8, "num_layers": 2, "sample_size": 16}
-_BLOCKS: dict[str, Any] = {"block_out_channels": (32, 64), "layers_per_block": 1}
-DIFFUSERS: dict[str, dict[str, Any]] = {
-    "AutoencoderKL": {
-        **_BLOCKS,
-        "down_block_types": ["DownEncoderBlock2D"] * 2,
-        "up_block_types": ["UpDecoderBlock2D"] * 2,
-    },
-    "ControlNetModel": {
-        **_BLOCKS,
-        "down_block_types": ("DownBlock2D", "CrossAttnDownBlock2D"),
-        "cross_attention_dim": 32,
-    },
-    "DiTTransformer2DModel": _HEADS,
-    "PixArtTransformer2DModel": {**_HEADS, "cross_attention_dim": 16, "caption_channels": 16},
-    "UNet2DModel": {
-        **_BLOCKS,
-        "sample_size": 16,
-        "down_block_types": ("DownBlock2D", "AttnDownBlock2D"),
-        "up_block_types": ("AttnUpBlock2D", "UpBlock2D"),
-    },
-}
 
 
 def made(library: str, name: str) -> nn.Module:
     """A model of a library, as its users make it."""
-    if library == "transformers":
-        return build(name)
-    found: nn.Module = (
-        import_module("timm").create_model(name, num_classes=10)
-        if library == "timm"
-        else getattr(import_module("diffusers"), name)(**DIFFUSERS[name])
-    )
-    return found
+    return build(name) if library == "transformers" else made_of(library)[name]()
 
 
 class Holder(Module):
@@ -84,11 +39,11 @@ def tensors(module: nn.Module) -> dict[str, Tensor]:
     [
         *(("transformers", name) for name in MODELS),
         *(("timm", name) for name in TIMM),
-        *(("diffusers", name) for name in DIFFUSERS),
+        *(("diffusers", name) for name in made_of("diffusers")),
     ],
 )
 def test_a_child_has_the_distribution_that_it_has_eagerly(library: str, name: str) -> None:
-    pytest.importorskip(library, exc_type=ImportError)
+    skip_without(library)
     torch.manual_seed(1)
     eager = tensors(Holder(library, name))
     found = tensors(Holder.on_meta(library, name).materialize("cpu", seed=0))

@@ -17,7 +17,6 @@ from torch._subclasses.fake_tensor import (
     in_kernel_invocation_manager,
 )
 
-from ..fake.known_results import view_of
 from .overloads import Traits
 
 _NEEDS_VALUES = (DataDependentOutputException, DynamicOutputShapeException, UnsupportedOperatorException)
@@ -79,9 +78,6 @@ def compute_shape(
         tensor = cast(Tensor, args[0])
         if tensor.is_contiguous() and (tensor.is_floating_point() or func not in _DRAWING):
             return tensor
-    part = view_of(mode, func, args, kwargs)
-    if part is not None:
-        return part
     if func in _OF_ONE_TENSOR:
         tensor = cast(FakeTensor, args[0])
         with in_kernel_invocation_manager(mode):

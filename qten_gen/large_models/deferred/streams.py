@@ -74,6 +74,9 @@ class End:
 _ENDS: WeakValueDictionary[_Key, End] = WeakValueDictionary()
 """The recordings that left generators at their markers, by marker."""
 
+_LAST: dict[int, End] = {}
+"""The last of each default generator, by its address: a recording may go on from one whose tensors are gone."""
+
 
 @dataclass(slots=True)
 class _Stream:
@@ -131,6 +134,8 @@ class Streams:
             end = End(stream.generator, origin.place, marker, states, stream.before)
             _ENDS[key_of(marker)] = end
             self._ends.append(end)
+            if _address(stream.generator) == _address(default_generator(stream.generator.device)):
+                _LAST[_address(stream.generator)] = end
 
     def arrive(self) -> None:
         """Bring the generators to where the draws lead, now that they are carried out; those that were used since stay."""
@@ -138,6 +143,8 @@ class Streams:
             here = key_of(end.generator.get_state())
             if here == key_of(end.marker) or (end.before is not None and here == key_of(end.before.state())):
                 end.generator.set_state(end.state())
+            if _LAST.get(_address(end.generator)) is end:
+                del _LAST[_address(end.generator)]
         self._ends.clear()
 
     def _origin(self, generator: torch.Generator) -> tuple[_Stream, _Origin]:

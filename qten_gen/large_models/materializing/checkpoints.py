@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from ..sharding.agreement import digest_of
 from ..sharding.placements import is_distributed, shares_of
 from ..sharding.regions import Part, size_of, slices, whole
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 STEP = 2 << 20
 """Bytes of a file that are in memory before its pages are given back."""
+
+_SEEN = 64
+"""How many values of a tensor the digest is of that processes compare."""
 
 
 class CheckpointError(ValueError):
@@ -88,6 +92,18 @@ def read(stored: StoredTensor, into: Tensor) -> int:
         source = _gathered(stored, into)
         local = into.to_local()
         return sum(_read_part(source, share.part, local[slices(share.local)]) for share in shares_of(into))
+
+
+def beginning(stored: StoredTensor) -> str:
+    """A digest of some values, so that processes can compare what each is about to load a part of; little is read."""
+    if stored.distributed is not None or not stored.chunks or 0 in stored.shape:
+        return "in parts"
+    chunk = stored.chunks[0]
+    values = chunk.tensor()
+    row = values[(0,) * (values.dim() - 1)] if values.dim() else values.reshape(1)
+    digest = digest_of(row[:_SEEN])
+    chunk.release()
+    return f"{str(stored.dtype).removeprefix('torch.')} {digest}"
 
 
 def _gathered(stored: StoredTensor, into: DTensor | None) -> StoredTensor:

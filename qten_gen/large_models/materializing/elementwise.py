@@ -16,7 +16,7 @@ from torch._ops import OpOverload
 from torch.utils._pytree import tree_map_only
 
 from ..deferred.tape import Operation, OutsideRef, SlotRef, Tape, references
-from ..sharding.regions import Layout, Piece, nests, pieces
+from ..sharding.regions import Layout
 from .keyed_draws import BLOCK, Draw, Key, elementwise_fill
 
 _HALF = BLOCK // 2
@@ -106,20 +106,11 @@ def _draw(draw: Draw, layout: Layout, out: Tensor, low: int, high: int) -> None:
 
 
 def _apply(apply: Apply, layout: Layout, out: Tensor, inputs: Sequence[Tensor], low: int, high: int) -> None:
-    """Compute the elements of a view that lie in the block."""
-    if layout.is_run:
-        first, last = max(low, layout.offset), min(high, layout.end)
-        for start in range(first, last, _HALF):
-            stop = min(start + _HALF, last)
-            apply(out[start - low : stop - low], *(each[start - low : stop - low] for each in inputs))
-        return
-    for piece in pieces(layout, low, high):
-        apply(*(_at(each, piece, layout.stride, low) for each in (out, *inputs)))
-
-
-def _at(buffer: Tensor, piece: Piece, stride: tuple[int, ...], low: int) -> Tensor:
-    """The elements of a piece in a buffer that holds the storage from `low` on."""
-    return torch.as_strided(buffer, piece.size, stride, piece.offset - low + int(buffer.storage_offset()))
+    """Compute the elements of a run of memory that lie in the block."""
+    first, last = max(low, layout.offset), min(high, layout.end)
+    for start in range(first, last, _HALF):
+        stop = min(start + _HALF, last)
+        apply(out[start - low : stop - low], *(each[start - low : stop - low] for each in inputs))
 
 
 def chain_of(tape: Tape, operations: Sequence[Operation], target: int, keys: Mapping[int, Key]) -> Chain | None:
@@ -135,7 +126,7 @@ def chain_of(tape: Tape, operations: Sequence[Operation], target: int, keys: Map
     layout = Layout(wanted.size, wanted.stride, wanted.offset)
     used = {target, *(slot for operation in operations for slot in (*operation.reads, *operation.results))}
     views = _views(tape, used, layout.numel)
-    if views is None or not layout.is_run:
+    if views is None:
         return None
     steps: list[Step] = []
     for operation in operations:
@@ -147,14 +138,14 @@ def chain_of(tape: Tape, operations: Sequence[Operation], target: int, keys: Map
 
 
 def _views(tape: Tape, slots: Collection[int], numel: int) -> dict[int, View] | None:
-    """Slots as views of storages that all have `numel` elements of one dtype; None if one is something else."""
+    """Slots as runs of storages that all have `numel` elements of one dtype; None if one is something else."""
     found: dict[int, View] = {}
     ends: dict[int, int] = {}
     dtypes: dict[int, torch.dtype] = {}
     for index in slots:
         slot = tape.slots[index]
         layout = Layout(slot.size, slot.stride, slot.offset)
-        if not nests(layout) or dtypes.setdefault(slot.storage, slot.dtype) != slot.dtype:
+        if not layout.is_run or dtypes.setdefault(slot.storage, slot.dtype) != slot.dtype:
             return None
         ends[slot.storage] = max(layout.end, ends.get(slot.storage, 0))
         found[index] = View(slot.storage, layout, slot.dtype)
@@ -207,7 +198,7 @@ def _is_view(overload: OpOverload) -> bool:
 
 def _drawing(operation: Operation, out: View, key: Key | None) -> list[Step] | None:
     fill = elementwise_fill(operation.overload, operation.args, operation.kwargs)
-    if fill is None or key is None or not out.layout.is_run:
+    if fill is None or key is None:
         return None
     return [Step(out, (), None, Draw(fill, key, out.layout.numel))]
 
@@ -234,7 +225,7 @@ def _live(steps: Sequence[Step], target: View) -> list[Step]:
         if step.out.storage not in needed:
             continue
         kept.append(step)
-        whole = step.out.layout.is_run and step.out.layout.numel == target.layout.numel
+        whole = step.out.layout.numel == target.layout.numel
         if whole and step.out.storage not in {view.storage for view in step.inputs}:
             needed.discard(step.out.storage)
         needed.update(view.storage for view in step.inputs)

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from ...runtime.module.core.module_base import ModuleBase
 from ..sharding.agreement import description, meshes_of
 from ..sharding.placements import chosen, on_mesh
-from .checkpoints import read
+from .checkpoints import beginning, read
 from .filling import allocated, local_part
 from .matching import Match, StateDict, matched, opened
 from .report import MaterializedTensor, MaterializeReport
@@ -60,7 +60,7 @@ class Sources:
         """What has to be the same in all processes of the meshes."""
         by_name = {each.homes[0].qualified: each.tensor for each in held}
         placements = {name: self.placed.get(id(tensor)) for name, tensor in by_name.items()}
-        loaded = [f"{match.name}: from the checkpoint" for match in self.matches.values()]
+        loaded = [f"{match.name}: from the checkpoint, {beginning(match.stored)}" for match in self.matches.values()]
         return [*_arguments(root), *description(by_name, placements), *loaded]
 
     def load(self, held: HeldTensor, value: Tensor) -> int:

@@ -68,9 +68,14 @@ def values_of(tensors: Iterable[tuple[str, Tensor]]) -> list[str]:
     for name, tensor in tensors:
         if not is_distributed(tensor) or all(placement.is_replicate() for placement in tensor.placements):
             local = tensor.to_local() if is_distributed(tensor) else tensor
-            held = local.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy().data
-            lines.append(f"{name}: values {hashlib.blake2b(held, digest_size=4).hexdigest()}")
+            lines.append(f"{name}: values {digest_of(local)}")
     return lines
+
+
+def digest_of(tensor: Tensor) -> str:
+    """A digest of the values of a plain tensor."""
+    held = tensor.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy().data
+    return hashlib.blake2b(held, digest_size=4).hexdigest()
 
 
 def check_agreement(lines: Sequence[str], meshes: Iterable[DeviceMesh]) -> None:

@@ -94,20 +94,10 @@ def layout_of_part(of: Layout, part: Part) -> Layout:
 def pieces(view: Layout, low: int, high: int) -> Iterator[Piece]:
     """The elements of a view that lie in the elements `low` to `high` of its storage, as few pieces as its shape allows.
 
-    The dimensions of the view must be in descending order of their strides and must not overlap; `nests` says so.
+    The dimensions of the view must be in descending order of their strides and must not overlap.
     """
     if view.numel:
         yield from _pieces(view, low, high, ())
-
-
-def nests(view: Layout) -> bool:
-    """Whether each index of a dimension covers a range of memory of its own, before that of the next index."""
-    extent = 1
-    for size, stride in zip(reversed(view.size), reversed(view.stride), strict=True):
-        if size > 1 and stride < extent:
-            return False
-        extent += (size - 1) * stride
-    return True
 
 
 def _pieces(view: Layout, low: int, high: int, index: tuple[int, ...]) -> Iterator[Piece]:

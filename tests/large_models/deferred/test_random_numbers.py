@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+
+import numpy
 import pytest
 import torch
 from torch import Tensor, nn
@@ -37,6 +40,28 @@ def test_many_deferred_modules_in_a_row_can_be_made_from_the_last_on() -> None:
     deferred = [deferred_init(nn.Linear, 1, 1) for _ in range(60)]
     materialize_module(deferred[-1])
     assert torch.equal(deferred[-1].weight, eager[-1].weight)
+
+
+def test_a_module_that_is_dropped_counts_for_the_next_one() -> None:
+    _, second, after = _two_in_a_row(0)
+    torch.manual_seed(0)
+    deferred_init(_linear)
+    module = deferred_init(_linear)
+    materialize_module(module)
+    assert torch.equal(module.weight, second.weight)
+    assert torch.equal(torch.randn(2), after)
+
+
+def test_the_generators_of_python_and_numpy_are_used_when_the_constructor_runs() -> None:
+    def drawn() -> Tensor:
+        return torch.full((2,), random.random() + numpy.random.rand())
+
+    found = []
+    for make in (drawn, lambda: materialize_tensor(deferred_init(drawn))):
+        random.seed(0)
+        numpy.random.seed(0)
+        found.append((make().tolist(), random.random(), numpy.random.rand()))
+    assert found[0] == found[1]
 
 
 def test_the_same_seed_gives_the_same_module_again() -> None:

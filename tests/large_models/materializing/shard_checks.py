@@ -277,11 +277,17 @@ def a_model_of_another_width_is_refused_everywhere(folder: Path) -> None:
 
 
 def other_values_and_dtypes_are_refused_everywhere(folder: Path) -> None:
-    own = {"one": torch.full((1, 12), float(dist.get_rank()))}
+    other, late = torch.full((37, 12), float(dist.get_rank())), torch.zeros(37, 12)
+    late[-1] = dist.get_rank()
     dtype = torch.bfloat16 if dist.get_rank() else None
-    for state, wanted, expected in ((own, None, "one: values "), (None, dtype, "dtype=: None in one")):
+    rows = {"embed.weight": [Shard(0)]}
+    for state, wanted, placements, expected in (
+        ({"embed.weight": other}, None, rows, "embed.weight: from the checkpoint, float32 "),
+        ({"embed.weight": late}, None, {}, "embed.weight: values "),
+        (None, dtype, {}, "dtype=: None in one"),
+    ):
         try:
-            Net.on_meta().materialize("cpu", seed=1, dtype=wanted, mesh=line(), state_dict=state)
+            Net.on_meta().materialize("cpu", seed=1, dtype=wanted, mesh=line(), placements=placements, state_dict=state)
         except ValueError as error:
             assert expected in str(error), error
         else:
