@@ -7,6 +7,7 @@
 #   make test           all tests but those of the next line: about four minutes
 #   make test-long      compiled code, several processes, large models, random projects, the examples, stubtest, the wheel
 #   make architectures  models of transformers and other libraries, deferred, sharded and inspected; Lightning and accelerate
+#   make editors        the extension for Visual Studio Code: built, packed, and driven in a real editor, where there is npm
 #   make test-oldest    the generator's tests with another interpreter: make test-oldest PYTHON=/usr/bin/python3.11
 #   make test-python-3.14  the tests of the generator and of the runtime with another Python
 #   make test-newest-torch  the runtime's tests with the newest torch that the registry has
@@ -35,6 +36,7 @@ SECONDS ?= 600
 
 BIN := $(abspath $(VENV))/bin
 INSTALLED := $(VENV)/.qten-gen-installed
+VSCODE := editors/vscode
 
 # What `make architectures` installs of the libraries in tests/architectures/libraries.py: its tests skip the others. These construct
 # their models in 20 seconds; LIBRARIES='timm torchvision segmentation_models_pytorch open_clip_torch' takes three minutes more, and needs a
@@ -83,7 +85,7 @@ LONG := $(addprefix tests/,devices fuzz large_models tools/inspect \
 # One thread for each of the workers: they share the cores. `tests/scheduling.py` says what `loadgroup` gives to whom.
 PYTEST = $(BIN)/python -m compileall -q qten_gen && OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
-.PHONY: demo demo-decoder docs test test-long test-playground architectures typing-scoreboard test-oldest test-newest-torch test-oldest-torch test-model spellings fuzz stress lint types bench bench-chart generate peers clean
+.PHONY: demo demo-decoder docs test test-long test-playground architectures editors vscode typing-scoreboard test-oldest test-newest-torch test-oldest-torch test-model spellings fuzz stress lint types bench bench-chart generate peers clean
 
 demo: $(INSTALLED)
 	$(BIN)/qten-gen examples/digits
@@ -110,6 +112,23 @@ architectures: $(INSTALLED)
 	$(BIN)/python -m pip install --quiet $(TORCH) $(LIBRARIES)
 	$(BIN)/pyright --pythonpath $(BIN)/python tests/architectures
 	$(PYTEST) tests/architectures tests/module/torch_tools/test_loops.py
+
+editors: $(INSTALLED)
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory vscode; \
+		else echo "The extension for Visual Studio Code was not built and not tested: npm is missing (Debian: apt-get install npm)"; fi
+
+# No script of a package runs, and the editor's parts that would have to be compiled are not needed.
+vscode: $(VSCODE)/node_modules/.package-lock.json $(VSCODE)/.editor/package.json
+	cd $(VSCODE) && npm run --silent package && QTEN_GEN_PYTHON=$(BIN)/python npm run --silent test
+
+$(VSCODE)/node_modules/.package-lock.json: $(VSCODE)/package-lock.json
+	cd $(VSCODE) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	touch $@
+
+# Where code-server does not run, the test says so.
+$(VSCODE)/.editor/package.json: $(VSCODE)/package.json
+	test "$$(uname -sm)" != "Linux x86_64" || (cd $(VSCODE) && npm run --silent editor)
+	mkdir -p $(@D) && touch $@
 
 typing-scoreboard: $(INSTALLED)
 	test -x $(BIN)/pyrefly || $(BIN)/python -m pip install --quiet --editable '.[scoreboard]'
@@ -202,7 +221,7 @@ peers: $(INSTALLED)
 	$(BIN)/python -m tests.peers.run '$(CHECKOUT)'
 
 clean:
-	rm -rf build dist .hypothesis .mypy_cache .pytest_cache .qten_cache .ruff_cache
+	rm -rf build dist $(VSCODE)/dist $(VSCODE)/node_modules $(VSCODE)/.editor .hypothesis .mypy_cache .pytest_cache .qten_cache .ruff_cache
 	find . -name __pycache__ -not -path './$(VENV)*' -prune -exec rm -rf {} +
 
 $(INSTALLED): pyproject.toml | $(BIN)/python

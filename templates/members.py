@@ -47,6 +47,7 @@ FILES = {
         "interop.tensordict_views",
         "interop.arrays",
         "interop.records",
+        "interop.features",
         "lazy_stack",
     ),
     "storage": (

@@ -48,6 +48,16 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return interpreter
 
 
+BACKENDS = {
+    "hatchling": "hatchling.build",
+    "setuptools": "setuptools.build_meta",
+    "pdm-backend": "pdm.backend",
+    "poetry-core": "poetry.core.masonry.api",
+    "uv-build": "uv_build",
+}
+"""What builds wheels, and the module of each that does."""
+
+
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
     """A folder with the sources of the sample package and none of its generated files."""
@@ -121,3 +131,43 @@ def test_a_type_checker_finds_the_types_of_the_installed_package(python: Path, s
     assert run(*mypy, "use.py", folder=shop, MYPY_CACHE_DIR=str(cache)) == (
         'use.py:5: note: Revealed type is "shop.model.Batch"\nSuccess: no issues found in 1 source file\n'
     )
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_package_with_generated_code_needs_only_the_runtime_where_it_is_installed(
+    backend: str, python: Path, shop: Path, tmp_path: Path
+) -> None:
+    run(python.with_name("qten-gen"), "shop", folder=shop)
+    (shop / "src").mkdir()
+    package = (shop / "shop").rename(shop / "src" / "shop")
+    (package / "py.typed").touch()
+    (shop / "pyproject.toml").write_text(
+        f'[build-system]\nrequires = ["{backend}"]\nbuild-backend = "{BACKENDS[backend]}"\n\n'
+        '[project]\nname = "shop"\nversion = "1"\ndependencies = ["qten-gen"]\n'
+    )
+    build = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--no-build-isolation",
+        "--no-deps",
+        "--no-index",
+        "--wheel-dir",
+        "dist",
+        ".",
+    ]
+    paths = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])  # uv's backend is a program
+    subprocess.run(build, cwd=shop, env={**os.environ, "PATH": paths}, check=True, capture_output=True)
+    (built,) = (shop / "dist").glob("*.whl")
+    place = tmp_path / "installed"
+    install = [sys.executable, "-m", "pip", "install", "--no-index", "--no-deps", "--target", str(place), str(built)]
+    subprocess.run(install, check=True, capture_output=True)
+    files = {path.name for path in (place / "shop").iterdir()}
+    assert files >= {"model.py", "model_qten.py", "model_qten.pyi", "py.typed"}
+    program = (
+        "import sys; sys.path.insert(0, 'installed')\n"
+        "sys.modules.update({'qten_gen.generate': None, 'jinja2': None, 'libcst': None})\n"
+        "import shop.model, shop.model_qten; print(shop.model.Point is shop.model_qten.Point)"
+    )
+    assert run(python, "-c", program, folder=tmp_path, QTEN_GEN_JIT="off") == "True\n"

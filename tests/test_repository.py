@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -19,7 +20,19 @@ import qten_gen
 
 REPOSITORY = Path(__file__).parents[1]
 
-FOLDERS = {".ci", ".github", "benchmarks", "changelog.d", "docs", "examples", "qten_gen", "stubs", "templates", "tests"}
+FOLDERS = {
+    ".ci",
+    ".github",
+    "benchmarks",
+    "changelog.d",
+    "docs",
+    "examples",
+    "qten_gen",
+    "recipe",
+    "stubs",
+    "templates",
+    "tests",
+}
 
 LEFT_OVER = re.compile(r"\b(?:TO[D]O|FIX[M]E|X[X]X)\b|(?<![\w.])/(?:home|root|opt|Users)/")
 """What nobody should find here: loose ends, and paths of somebody's machine."""
@@ -41,6 +54,14 @@ def test_tests_of_one_group_are_given_to_one_worker(request: pytest.FixtureReque
 def test_generated_files_are_fresh() -> None:
     done = subprocess.run([sys.executable, "-m", "qten_gen", "--check"], cwd=REPOSITORY, text=True, capture_output=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_extension_has_the_version_of_the_package() -> None:
+    extension = REPOSITORY / "editors" / "vscode"
+    files = [
+        json.loads((extension / name).read_text(encoding="utf-8")) for name in ("package.json", "package-lock.json")
+    ]
+    assert {file["version"] for file in files} == {qten_gen.__version__}
 
 
 def test_nothing_is_left_over() -> None:

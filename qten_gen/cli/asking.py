@@ -1,4 +1,4 @@
-"""Asks a running `--watch` of the project for the outcome of a run. It has long imported what a run needs (see `answering`).
+"""Asks a running `--watch` or `lsp` of the project for the outcome of a run. It has imported what a run needs (see `answering`).
 
 The request is a line of JSON. The answer is an empty line, at once, and then JSON. Where nobody answers, the command runs itself.
 """

@@ -14,6 +14,7 @@ from ..report import report
 from ..run.run import parts
 from ..tools.check.remembered import check_again
 from . import DONE, FOUND, MISUSE
+from .baseline import beyond_baseline
 from .checkout import from_top
 from .options import CheckOptions, given_paths, output_format
 from .summary import count
@@ -25,6 +26,7 @@ def check(options: CheckOptions, out: TextIO, err: TextIO) -> int:
     Raises:
         PathError: A path cannot be used.
         ConfigError: The settings of a project cannot be used.
+        UsageError: The baseline cannot be read or written.
     """
     started = perf_counter()
     settings = Settings()
@@ -45,13 +47,14 @@ def check(options: CheckOptions, out: TextIO, err: TextIO) -> int:
             gc.enable()
         found += judged(checked.findings, part.config)
         classes, files = classes + checked.classes, files + checked.files
+    new = beyond_baseline(found, options)
     form = output_format(options, config)
-    if (found and not options.quiet) or form == "json":
-        shown, _ = from_top(form, found, ())
+    if (new and not options.quiet) or form == "json":
+        shown, _ = from_top(form, new, ())
         out.write(report(form, shown, color=options.color.enabled(out)))
         out.write("\n" if form == "full" else "")
     err.writelines(f"error: {failure}\n" for failure in failures)
     messages = err if form == "json" else out
-    told = f"{count(len(found), 'finding')} in {count(classes, 'module')} of {count(files, 'file')}"
+    told = f"{count(len(new), 'finding')} in {count(classes, 'module')} of {count(files, 'file')}"
     messages.write(f"{told} in {perf_counter() - started:.2f}s\n")
-    return MISUSE if failures else FOUND if found else DONE
+    return MISUSE if failures else FOUND if new else DONE

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from ..model.diagnostics import Diagnostic
-    from ..project.config import Config, Settings
+    from ..project.config import Config
     from ..run.run import Outcome
-    from .options import Options
+    from .options import GenerateOptions
     from .parser import CommandOptions
 
 
@@ -97,7 +97,9 @@ def _dispatch(arguments: list[str], out: TextIO, err: TextIO) -> int:
     except UsageError as error:
         err.write(f"error: {error}\n{error.usage}")
     except PathError as error:
-        err.write(f"error: {error}\n")
+        from .misuse import near_command
+
+        err.write(f"error: {error}{near_command(arguments)}\n")
     except ConfigError as error:
         from ..report.concise import headline
 
@@ -147,23 +149,12 @@ def _carry_out(options: CommandOptions, out: TextIO, err: TextIO) -> int:
 
             return write_stubs(options, out, err)
         case of.LspOptions():
-            return _serve()
+            from .lsp import lsp
+
+            return lsp(main)
 
 
-def _serve() -> int:
-    """Start the language server, if what it is made of is installed."""
-    try:
-        from .lsp import lsp
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] not in ("pygls", "lsprotocol"):
-            raise
-        from .misuse import UsageError
-
-        raise UsageError("lsp needs the library pygls; install it with: python -m pip install 'pygls>=2'") from None
-    return lsp()
-
-
-def _generate(options: Options, started: float, began: int, out: TextIO, err: TextIO) -> int:
+def _generate(options: GenerateOptions, started: float, began: int, out: TextIO, err: TextIO) -> int:
     """Read the settings, run, and print the outcome."""
     from time import perf_counter
 
@@ -171,8 +162,6 @@ def _generate(options: Options, started: float, began: int, out: TextIO, err: Te
     from .options import given_paths, needs_reasons
 
     settings = Settings()
-    if options.stdin_filename is not None:
-        return _check_text(options, options.stdin_filename, settings, out, err)
     if options.watch:
         from .watch import watch
 
@@ -209,26 +198,7 @@ def _stale_locks(config: Config, err: TextIO) -> bool:
     return bool(found)
 
 
-def _check_text(options: Options, name: str, settings: Settings, out: TextIO, err: TextIO) -> int:
-    """Check the text on standard input as that of a file. Without `--check` or `--diff`, only diagnostics are of interest."""
-    from time import perf_counter
-
-    from ..run.unsaved_text import run_on_text
-    from .options import needs_reasons
-    from .printing import print_diagnostics, print_outcome
-
-    started = perf_counter()
-    config = settings.of(name)
-    outcome = run_on_text(name, sys.stdin.buffer.read(), settings, needs_reasons(options, config))
-    if options.mode == "write":
-        outcome = outcome._replace(changes=())
-        print_diagnostics(outcome, options, config, out)
-    else:
-        print_outcome(outcome, options, config, perf_counter() - started, out, err)
-    return _status(outcome, options)
-
-
-def _status(outcome: Outcome, options: Options) -> int:
+def _status(outcome: Outcome, options: GenerateOptions) -> int:
     if outcome.crashes:
         return INTERNAL
     if outcome.failures:

@@ -16,7 +16,7 @@ from ..project import manifest
 from ..project.config import Config, Settings, source_paths
 from ..project.distributions import search_path
 from ..project.files import ProjectFiles, discover
-from ..project.generator import PACKAGE
+from ..project.generator_state import PACKAGE
 from ..project.glance import FOLDER
 from ..project.paths import display_path
 from ..project.stale import project_state

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TextIO
 
-    from ..project.glanced import Glance
+    from ..project.glance_record import Glance
     from ..run.run import Outcome
 
 _QUIET = ("-q", "--quiet")
@@ -59,7 +59,7 @@ def remember(outcome: Outcome, glance: Glance, paths: Sequence[str], began: int)
         return
     from ..project import manifest
     from ..project.glance import NAME, Told, text_of
-    from ..project.glanced import listings_of
+    from ..project.glance_record import listings_of
 
     told = Told(summary, *(_warnings(outcome, color) for color in (False, True)))
     text = text_of(paths, told, glance.probes, listings_of(glance), began - _CLOCK)

@@ -15,6 +15,9 @@ from .options import LockOptions
 FOLDER = "locks"
 """Where the locks are, beside pyproject.toml."""
 
+_OF_CONFIG = ".from_config"
+"""The end of what the settings give a file with the settings of a model: `shop.model:Decoder.from_config`."""
+
 
 def lock(options: LockOptions, out: TextIO, err: TextIO) -> int:
     """Write the locks, or with `--check` compare them, and return the exit status.
@@ -47,7 +50,7 @@ def lock(options: LockOptions, out: TextIO, err: TextIO) -> int:
             if kept.files is not None:
                 seen = Seen(seen.targets | {target}, {**seen.files, **kept.files})
         remember(root, seen)
-    for problem in _misspelt(config, root, targets):
+    for problem in (*_misspelt(config, root, targets), *_misfits(config, root)):
         err.write(f"error: {problem}\n")
         status = max(status, FOUND)
     fresh = len(targets) - len(stale)
@@ -94,12 +97,14 @@ def _misspelt(config: Config, root: str, targets: Sequence[str]) -> Iterator[str
     paths = {_name(target): lock_path(root, target) for target in targets}
     known = {_name(target) for target in config.locks}
     for place, target in config.names:
+        if target.endswith(_OF_CONFIG):
+            continue
         if _name(target) not in known:
             raise UsageError(f"the settings give {place} the names of {target}, which is not among the locks")
         path = paths.get(_name(target))
         if path is None or not os.path.exists(path):
             continue
-        from ..tools.lock.lists import ListError, misspelt
+        from ..tools.lock.lists import DocumentError, misspelt
         from ..tools.lock.text import LockError, read
 
         try:
@@ -107,7 +112,21 @@ def _misspelt(config: Config, root: str, targets: Sequence[str]) -> Iterator[str
                 yield from misspelt(place, root, read(file.read()))
         except LockError:
             continue  # which has been reported
-        except ListError as error:
+        except DocumentError as error:
+            yield str(error)
+
+
+def _misfits(config: Config, root: str) -> Iterator[str]:
+    """What is wrong with the settings files that the settings of the project name."""
+    for place, target in config.names:
+        if not target.endswith(_OF_CONFIG):
+            continue
+        from ..tools.lock.settings import DocumentError, misfits
+        from .show import schema_of
+
+        try:
+            yield from misfits(place, root, schema_of(target.removesuffix(_OF_CONFIG)))
+        except DocumentError as error:
             yield str(error)
 
 

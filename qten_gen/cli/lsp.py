@@ -2,25 +2,45 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from threading import Lock
 from time import perf_counter
 
 from .. import __version__
-from ..project.config import ConfigError, Settings, source_paths
-from ..project.files import PathError
-from ..run.run import run
-from ..tools.lsp.server import Generated, serve
+from ..tools.lsp.generating import Generated
+from ..tools.lsp.server import serve
 from . import DONE
-from .summary import summary
+from .answering import Main, answering
 
 
-def lsp() -> int:
-    """Serve an editor until it says that it has finished, and return the exit status."""
-    serve(__version__, _generate)
+def lsp(main: Main) -> int:
+    """Serve an editor until it says that it has finished, and return the exit status.
+
+    Meanwhile, `main` carries out other commands for the project of the working folder (see `answering`).
+    """
+    root = _root()
+    with nullcontext() if root is None else answering(root, main, Lock()):
+        serve(__version__, _generate)
     return DONE
+
+
+def _root() -> str | None:
+    """The folder with the settings of the project; None if there are none, or none that can be used."""
+    from ..project.config import ConfigError, Settings
+
+    try:
+        return Settings().of(".").root
+    except ConfigError:
+        return None
 
 
 def _generate(path: str) -> Generated:
     """Write the generated files of the project that a file belongs to, as the command without paths does."""
+    from ..project.config import ConfigError, Settings, source_paths
+    from ..project.files import PathError
+    from ..run.run import run
+    from .summary import summary
+
     started = perf_counter()
     settings = Settings()
     try:

@@ -31,7 +31,7 @@ class Color(Enum):
         return wants_color(stream)
 
 
-class Options(NamedTuple):
+class GenerateOptions(NamedTuple):
     """The options of `qten-gen` without a command."""
 
     paths: tuple[str, ...]
@@ -41,9 +41,10 @@ class Options(NamedTuple):
     quiet: bool = False
     verbose: bool = False
     fix: bool = False
-    stdin_filename: str | None = None
-    """The file that the text on standard input is meant for, with the path `-`."""
     watch: bool = False
+    baseline: str | None = None
+    """The file with the warnings that are not reported."""
+    write_baseline: str | None = None
 
 
 class InitOptions:
@@ -60,6 +61,8 @@ class CheckOptions:
     output_format: str | None
     color: Color
     quiet: bool
+    baseline: str | None
+    write_baseline: str | None
 
 
 class DoctorOptions:
@@ -92,6 +95,8 @@ class InspectOptions:
     config_json: str | None
     run: list[str] | None
     ranks: int | None
+    mesh: str | None
+    plan: str | None
     optimizer: list[str]
     dtype: str | None
     device: str
@@ -163,7 +168,7 @@ _PLAIN = {
 }
 
 
-def plain(arguments: Sequence[str]) -> Options | None:
+def plain(arguments: Sequence[str]) -> GenerateOptions | None:
     """The options of a command line of paths and the commonest options; None for one that the parser has to read.
 
     >>> plain(["--check", "src"]).mode, plain(["--chek", "src"])
@@ -176,7 +181,7 @@ def plain(arguments: Sequence[str]) -> Options | None:
     if any(item.startswith("-") or not item for item in paths):
         return None
     mode: Literal["check", "diff", "write"] = "check" if "check" in flags else "diff" if "diff" in flags else "write"
-    return Options(paths, mode, quiet="quiet" in flags, verbose="verbose" in flags)
+    return GenerateOptions(paths, mode, quiet="quiet" in flags, verbose="verbose" in flags)
 
 
 def given_paths(paths: Sequence[str], config: Config) -> list[str]:
@@ -184,18 +189,18 @@ def given_paths(paths: Sequence[str], config: Config) -> list[str]:
     return list(paths) or source_paths(config) or [config.root or "."]
 
 
-def output_format(options: Options | CheckOptions, config: Config) -> str:
+def output_format(options: GenerateOptions | CheckOptions, config: Config) -> str:
     """The format of diagnostics: that of the option, of the settings, or of the surroundings."""
     default = "github" if os.environ.get("GITHUB_ACTIONS") == "true" else "full"
     return options.output_format or config.output_format or default
 
 
-def needs_reasons(options: Options, config: Config) -> bool:
+def needs_reasons(options: GenerateOptions, config: Config) -> bool:
     """Whether to find out why outputs are out of date, which takes some time where they are."""
     form = output_format(options, config)
     return options.verbose or lists_stale_files(form, options)
 
 
-def lists_stale_files(form: str, options: Options) -> bool:
+def lists_stale_files(form: str, options: GenerateOptions) -> bool:
     """Whether a format lists the outputs that are out of date. Most do not if the run writes them."""
     return form == "json" or (form == "github" and options.mode != "write")

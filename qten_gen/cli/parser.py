@@ -18,11 +18,11 @@ from .options import (
     Color,
     DoctorOptions,
     ExplainOptions,
+    GenerateOptions,
     InitOptions,
     InspectOptions,
     LockOptions,
     LspOptions,
-    Options,
     ShowOptions,
     StubsOptions,
 )
@@ -61,7 +61,7 @@ def parse_command(arguments: Sequence[str]) -> CommandOptions:
     return options
 
 
-def parse(arguments: Sequence[str]) -> Options:
+def parse(arguments: Sequence[str]) -> GenerateOptions:
     """The options of a command line without a command.
 
     Raises:
@@ -70,7 +70,7 @@ def parse(arguments: Sequence[str]) -> Options:
     """
     values = argparse.Namespace()
     own = _parse(["generate", *arguments], values)
-    options = Options(
+    options = GenerateOptions(
         tuple(values.paths),
         "check" if values.check else "diff" if values.diff else "write",
         values.output_format,
@@ -78,8 +78,9 @@ def parse(arguments: Sequence[str]) -> Options:
         values.quiet,
         values.verbose,
         values.fix,
-        values.stdin_filename,
         values.watch,
+        values.baseline,
+        values.write_baseline,
     )
     problem = _conflict(options)
     if problem is not None:
@@ -87,15 +88,10 @@ def parse(arguments: Sequence[str]) -> Options:
     return options
 
 
-def _conflict(options: Options) -> str | None:
+def _conflict(options: GenerateOptions) -> str | None:
     """What is wrong with options that cannot be combined."""
-    takes_text = options.stdin_filename is not None
-    if ("-" in options.paths) != takes_text or (len(options.paths) > 1 and "-" in options.paths):
-        return "the path - requires --stdin-filename FILE, and cannot be combined with other paths"
-    if options.fix and takes_text:
-        return "--fix cannot write to standard input"
-    if options.watch and takes_text:
-        return "--watch cannot be combined with standard input"
+    if options.watch and options.write_baseline is not None:
+        return "--watch cannot be combined with --write-baseline"
     if options.watch and options.output_format == "json":
         return "--watch cannot be combined with --output-format json, which is a single document"
     return None
@@ -104,7 +100,7 @@ def _conflict(options: Options) -> str | None:
 _EXPECTED = "expected one target, for example pkg.model:Net"
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
     """A parser that raises what it would print."""
 
     def error(self, message: str) -> NoReturn:
@@ -129,24 +125,10 @@ class _Show(argparse.Action):
         raise Shown(self.const or parser.format_help())
 
 
-def _parse(arguments: Sequence[str], options: object) -> _Parser:
+def _parse(arguments: Sequence[str], options: object) -> Parser:
     """Read a command line into an object, and return the parser of its command."""
-    parser = _Parser(add_help=False)
-    commands = parser.add_subparsers(parser_class=_Parser)
-    command = arguments[0]
-    prog = "qten-gen" if command == "generate" else f"qten-gen {command}"
-    own = commands.add_parser(
-        command,
-        prog=prog,
-        usage=f"{prog} {_USAGES[command]}".rstrip(),
-        description=DESCRIPTIONS[command],
-        epilog=EPILOGS.get(command),
-        formatter_class=_Formatter,
-        add_help=False,
-        allow_abbrev=False,
-    )
-    _ARGUMENTS[command](own)
-    own.add_argument("-h", "--help", action=_Show, nargs=0, help="print this text and exit")
+    parser = Parser(add_help=False)
+    own = add_command(parser.add_subparsers(parser_class=Parser), arguments[0])
     unknown = parser.parse_known_args(list(arguments), options)[1]
     if unknown and unknown[0].startswith("-"):
         own.error(f"unknown option {unknown[0]}{near_option(unknown[0], re.findall('--[a-z-]+', own.format_help()))}")
@@ -155,7 +137,32 @@ def _parse(arguments: Sequence[str], options: object) -> _Parser:
     return own
 
 
-def _path(text: str) -> str:
+def add_command(commands: argparse._SubParsersAction[Parser], command: str) -> Parser:
+    """Add the parser of a command to those of the others; `generate` is for a command line without a command."""
+    prog = "qten-gen" if command == "generate" else f"qten-gen {command}"
+    own = commands.add_parser(
+        command,
+        prog=prog,
+        usage=f"{prog} {_USAGES[command]}".rstrip(),
+        help=DESCRIPTIONS[command],  # without one, shtab leaves the command out
+        description=DESCRIPTIONS[command],
+        epilog=EPILOGS.get(command),
+        formatter_class=_Formatter,
+        add_help=False,
+        allow_abbrev=False,
+    )
+    add_arguments(own, command)
+    return own
+
+
+def add_arguments(parser: Parser, command: str) -> None:
+    """Add the arguments and options of a command to a parser."""
+    _ARGUMENTS[command](parser)
+    parser.add_argument("-h", "--help", action=_Show, nargs=0, help="print this text and exit")
+
+
+def path(text: str) -> str:
+    """The type of arguments that are paths."""
     if not text:
         raise UsageError("an empty path was given")
     return text
@@ -167,20 +174,26 @@ def _color(text: str) -> Color:
     return Color(text)
 
 
-def _add_color(parser: _Parser) -> None:
+def _add_color(parser: Parser) -> None:
     parser.add_argument("--color", type=_color, default="auto", metavar="WHEN", help="auto, always or never (auto)")
 
 
-def _add_format(parser: _Parser) -> None:
+def _add_format(parser: Parser) -> None:
     formats = ", ".join(OUTPUT_FORMATS)
     parser.add_argument("--output-format", choices=OUTPUT_FORMATS, metavar="FORMAT", help=f"{formats} (full)")
 
 
-def _add_json(parser: _Parser) -> None:
+def _add_baseline(parser: Parser) -> None:
+    files = parser.add_mutually_exclusive_group()
+    files.add_argument("--baseline", type=path, metavar="FILE", help="report no warnings that FILE lists")
+    files.add_argument("--write-baseline", type=path, metavar="FILE", help="write the warnings of today into FILE")
+
+
+def _add_json(parser: Parser) -> None:
     parser.add_argument("--json", action="store_true", help="print a JSON document")
 
 
-def _add_config(parser: _Parser, when: str) -> None:
+def _add_config(parser: Parser, when: str) -> None:
     """The options that say how a model is built and run; `when` says for what."""
     add = parser.add_argument
     add(
@@ -201,60 +214,63 @@ def _add_config(parser: _Parser, when: str) -> None:
     )
 
 
-def _add_volume(parser: _Parser, quiet: str, verbose: str) -> None:
+def _add_volume(parser: Parser, quiet: str, verbose: str) -> None:
     volume = parser.add_mutually_exclusive_group()
     volume.add_argument("-q", "--quiet", action="store_true", help=quiet)
     volume.add_argument("-v", "--verbose", action="store_true", help=verbose)
 
 
-def _generate(parser: _Parser) -> None:
+def _generate(parser: Parser) -> None:
     """The options of `qten-gen` without a command."""
     add = parser.add_argument
-    add("paths", nargs="*", type=_path, help=argparse.SUPPRESS)
+    add("paths", nargs="*", type=path, help=argparse.SUPPRESS)
     modes = parser.add_mutually_exclusive_group()
     modes.add_argument("--check", action="store_true", help="write nothing; list the files that are out of date")
     modes.add_argument("--diff", action="store_true", help="write nothing; print the changes as a unified diff")
     modes.add_argument("--fix", action="store_true", help="also fix sources where only one fix is possible")
     modes.add_argument("--watch", action="store_true", help="run again whenever a source or the settings change")
     _add_format(parser)
-    add("--stdin-filename", metavar="FILE", help="read FILE from standard input, with the path -")
+    _add_baseline(parser)
     _add_color(parser)
     _add_volume(parser, "print errors only", "also list the files written and removed, and why")
     version = f"qten-gen {__version__}\n"
     add("-V", "--version", action=_Show, nargs=0, const=version, help="print the version and exit")
 
 
-def _init(parser: _Parser) -> None:
+def _init(parser: Parser) -> None:
     modes = parser.add_mutually_exclusive_group()
     modes.add_argument("--check", action="store_true", help="write nothing; list what is missing, and exit with 1")
     modes.add_argument("--diff", action="store_true", help="the same as a unified diff")
 
 
-def _check(parser: _Parser) -> None:
-    parser.add_argument("paths", nargs="*", type=_path, help=argparse.SUPPRESS)
+def _check(parser: Parser) -> None:
+    parser.add_argument("paths", nargs="*", type=path, help=argparse.SUPPRESS)
     _add_format(parser)
+    _add_baseline(parser)
     _add_color(parser)
     parser.add_argument("-q", "--quiet", action="store_true", help="print the summary only")
 
 
-def _explain(parser: _Parser) -> None:
+def _explain(parser: Parser) -> None:
     parser.add_argument("code", nargs="?", help=argparse.SUPPRESS)
 
 
-def _show(parser: _Parser) -> None:
+def _show(parser: Parser) -> None:
     parser.add_argument("target", metavar="TARGET", help=argparse.SUPPRESS)
     _add_json(parser)
     parser.add_argument("--schema", action="store_true", help="print the JSON schema of the constructor arguments")
     _add_color(parser)
 
 
-def _inspect(parser: _Parser) -> None:
+def _inspect(parser: Parser) -> None:
     """Those of `inspect`."""
     add = parser.add_argument
     add("target", nargs="?", metavar="TARGET", help=argparse.SUPPRESS)
     add("--all", action="store_true", help="inspect and run every module among the locks of the settings")
     _add_config(parser, "")
     add("--ranks", type=int, metavar="N", help="show what each of N ranks holds with FSDP2")
+    add("--mesh", metavar="AXES", help="hold a sharding plan against the model, for a mesh such as tp=8,ep=4")
+    add("--plan", metavar="FILE:NAME", help="where the plan is, such as shop/plans.py:tp_plan (the model's own)")
     add(
         "--optimizer",
         nargs="+",
@@ -271,7 +287,7 @@ def _inspect(parser: _Parser) -> None:
     _add_color(parser)
 
 
-def _lock(parser: _Parser) -> None:
+def _lock(parser: Parser) -> None:
     """Those of `lock`."""
     add = parser.add_argument
     add("targets", nargs="*", help=argparse.SUPPRESS)
@@ -282,10 +298,10 @@ def _lock(parser: _Parser) -> None:
     add("-q", "--quiet", action="store_true", help="print nothing about locks that are up to date")
 
 
-def _adopt(parser: _Parser) -> None:
+def _adopt(parser: Parser) -> None:
     """Those of `adopt`."""
     add = parser.add_argument
-    add("paths", nargs="*", type=_path, help=argparse.SUPPRESS)
+    add("paths", nargs="*", type=path, help=argparse.SUPPRESS)
     levels = ("base", "annotate", "declare")
     add("--level", choices=levels, default="base", metavar="LEVEL", help="base, annotate or declare; see below (base)")
     modes = parser.add_mutually_exclusive_group()
@@ -303,21 +319,21 @@ def _adopt(parser: _Parser) -> None:
     _add_volume(parser, "print the summary only", "also list the classes that are already adopted")
 
 
-def _stubs(parser: _Parser) -> None:
+def _stubs(parser: Parser) -> None:
     add = parser.add_argument
     add("modules", nargs="*", help=argparse.SUPPRESS)
-    add("--folder", type=_path, metavar="FOLDER", help="the folder for the stubs (typings, beside pyproject.toml)")
+    add("--folder", type=path, metavar="FOLDER", help="the folder for the stubs (typings, beside pyproject.toml)")
     exact = "a bias that bias=False switches off is Parameter | None, to be checked before each use; otherwise Parameter | Any"
     add("--exact-none", action="store_true", help=exact)
     add("--check", action="store_true", help="write nothing; list the stubs that are out of date")
     add("-q", "--quiet", action="store_true", help="print errors only")
 
 
-def _doctor(parser: _Parser) -> None:
+def _doctor(parser: Parser) -> None:
     _add_json(parser)
 
 
-def _lsp(parser: _Parser) -> None:
+def _lsp(parser: Parser) -> None:
     parser.add_argument("--stdio", action="store_true", help=argparse.SUPPRESS)  # editors add it; there is no other way
 
 

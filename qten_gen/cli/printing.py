@@ -13,7 +13,7 @@ from ..project.apply import Change
 from ..project.config import Config
 from ..project.output_names import source_of
 from ..run.run import Outcome
-from .options import Options, lists_stale_files, output_format
+from .options import GenerateOptions, lists_stale_files, output_format
 from .summary import summary
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def print_outcome(
     outcome: Outcome,
-    options: Options,
+    options: GenerateOptions,
     config: Config,
     seconds: float,
     out: TextIO,
@@ -32,6 +32,7 @@ def print_outcome(
     at: str = "",
 ) -> None:
     """Print the outcome of a run that took `seconds` seconds, and what `--fix` has mended. The last line begins with `at`."""
+    outcome = _beyond_baseline(outcome, options)
     form = output_format(options, config)
     messages = err if options.mode == "diff" or form == "json" else out
     _print_diagnostics(outcome, options, form, err if options.mode == "diff" else out)
@@ -53,9 +54,12 @@ def print_outcome(
         messages.write(f"{at}{summary(outcome, options.mode, seconds)}\n")
 
 
-def print_diagnostics(outcome: Outcome, options: Options, config: Config, out: TextIO) -> None:
-    """Print nothing but the diagnostics."""
-    _print_diagnostics(outcome, options, output_format(options, config), out)
+def _beyond_baseline(outcome: Outcome, options: GenerateOptions) -> Outcome:
+    if options.baseline is None and options.write_baseline is None:
+        return outcome
+    from .baseline import beyond_baseline
+
+    return outcome._replace(diagnostics=beyond_baseline(outcome.diagnostics, options))
 
 
 def _coloured(lines: Iterable[str]) -> Iterator[str]:
@@ -68,7 +72,7 @@ def _coloured(lines: Iterable[str]) -> Iterator[str]:
         yield line if style is None else f"{painted(line.removesuffix(chr(10)), style, True)}\n"
 
 
-def _print_diagnostics(outcome: Outcome, options: Options, form: str, out: TextIO) -> None:
+def _print_diagnostics(outcome: Outcome, options: GenerateOptions, form: str, out: TextIO) -> None:
     """Print the diagnostics, with `--quiet` only the errors. A document is printed even if there are none."""
     shown = [item for item in outcome.diagnostics if item.is_error or not options.quiet]
     stale = _stale_files(outcome) if lists_stale_files(form, options) else ()
@@ -93,7 +97,7 @@ def _stale_files(outcome: Outcome) -> Sequence[StaleFile]:
     ]
 
 
-def _print_changes(outcome: Outcome, options: Options, out: TextIO) -> None:
+def _print_changes(outcome: Outcome, options: GenerateOptions, out: TextIO) -> None:
     """Print a line for each output that is out of date with `--check`, or was changed with `--verbose`."""
     for change in outcome.changes:
         reason = f" ({outcome.reasons[change.path]})" if options.verbose and change.path in outcome.reasons else ""

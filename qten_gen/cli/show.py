@@ -69,16 +69,31 @@ def _show_schema(chosen: list[Declaration], found: _Found, out: TextIO, err: Tex
     """Write the JSON schema of the constructor arguments of one Module."""
     from json import dumps
 
-    from ..generate.config_schema import config_schema
-
     modules = [item for item in chosen if isinstance(item, ModuleDecl)]
     if len(modules) != 1:
         names = ", ".join(item.name for item in modules) or "none"
         raise UsageError(f"--schema is of one Module, and {found.path} declares {names}; a target is pkg.model:Decoder")
+    from ..generate.config_schema import config_schema
+
     out.write(dumps(config_schema(modules[0]), indent=2, ensure_ascii=False) + "\n")
     if found.diagnostics:
         err.write(report("full", found.diagnostics))
     return FOUND if any(item.is_error for item in found.diagnostics) else DONE
+
+
+def schema_of(target: str) -> dict[str, Plain]:
+    """The JSON schema of the constructor of a Module, `shop.model:Decoder`, from the text.
+
+    Raises:
+        UsageError: The project declares no such Module.
+    """
+    from ..generate.config_schema import config_schema
+
+    module, _, name = target.partition("(")[0].strip().rpartition(":")
+    chosen = _chosen(_find(module), name)[0]
+    if not isinstance(chosen, ModuleDecl):
+        raise UsageError(f"{target} is no Module, so no settings belong to it")
+    return config_schema(chosen)
 
 
 def _find(module: str) -> _Found:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, TextIO
@@ -22,7 +22,7 @@ from ..report.concise import headline
 from ..run.run import parts, run
 from . import DONE, MISUSE
 from .answering import Main, answering
-from .options import Options, given_paths, output_format
+from .options import GenerateOptions, given_paths, output_format
 from .printing import print_outcome
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class _Watched(NamedTuple):
 class _Runs(NamedTuple):
     """What the runs of a watch have in common."""
 
-    options: Options
+    options: GenerateOptions
     written: dict[str, bytes | None]
     """The outputs as these runs have left them."""
     busy: Lock
@@ -83,7 +83,7 @@ class _Runs(NamedTuple):
     err: TextIO
 
 
-def watch(options: Options, main: Main, out: TextIO, err: TextIO) -> int:
+def watch(options: GenerateOptions, main: Main, out: TextIO, err: TextIO) -> int:
     """Run, and run again after each change, until the user interrupts that. Return the exit status.
 
     Between these runs, `main` carries out other commands for the project (see `answering`).
@@ -94,11 +94,9 @@ def watch(options: Options, main: Main, out: TextIO, err: TextIO) -> int:
     """
     try:
         import watchfiles
-        from watchfiles._rust_notify import WatchfilesRustInternalError
     except ImportError:
         err.write(_MISSING)
         return MISUSE
-    here = os.getcwd()
     watched = _watched(options)
     busy = Lock()
     runs = _Runs(options, {}, busy, out, err)
@@ -116,11 +114,9 @@ def watch(options: Options, main: Main, out: TextIO, err: TextIO) -> int:
                 )
                 try:
                     with closing(changes):
-                        watched = _until_folders_change(changes, watched, here, runs)
+                        watched = _until_folders_change(changes, watched, runs)
                 except FileNotFoundError:  # a folder has gone before it could be watched
-                    watched = _watched_now(options, here, watched)
-                except WatchfilesRustInternalError:  # the name of what changed is not UTF-8
-                    watched = _watched_now(options, here, watched)
+                    watched = _watched_now(options, watched)
                 except OSError as error:
                     err.write(f"error: cannot watch the project: {error}; WATCHFILES_FORCE_POLLING=1 may help\n")
                     return MISUSE
@@ -131,7 +127,6 @@ def watch(options: Options, main: Main, out: TextIO, err: TextIO) -> int:
 def _until_folders_change(
     changes: Iterator[set[tuple[Kind, str]]],
     watched: _Watched,
-    here: str,
     runs: _Runs,
 ) -> _Watched:
     """Run at once and after each change, until other folders have to be watched, and return these."""
@@ -143,7 +138,7 @@ def _until_folders_change(
         while True:
             found = {(kind, path) for kind, path in next(changes) if watched.matters(kind, path, runs.written)}
             if any(watched.is_folder(kind, path) or path.endswith(".toml") for kind, path in found):
-                now = _watched_now(runs.options, here, watched)
+                now = _watched_now(runs.options, watched)
                 if now != watched:
                     return now
             if found:
@@ -167,10 +162,6 @@ def _print_run(runs: _Runs) -> None:
     options, out, err = runs.options, runs.out, runs.err
     started = time.perf_counter()
     at = time.strftime("%H:%M:%S ")
-    if not _is_anywhere():
-        err.write(f"{at}error: the working folder is gone; waiting for it\n")
-        err.flush()
-        return
     try:
         settings = Settings()
         config = settings.of(options.paths[0] if options.paths else ".")
@@ -188,16 +179,7 @@ def _print_run(runs: _Runs) -> None:
     err.flush()
 
 
-def _is_anywhere() -> bool:
-    """Whether the working folder still exists."""
-    try:
-        os.getcwd()
-    except FileNotFoundError:
-        return False
-    return True
-
-
-def _root(options: Options) -> str:
+def _root(options: GenerateOptions) -> str:
     """The folder with the settings of the watched project, or the first path if there are none.
 
     Raises:
@@ -207,7 +189,7 @@ def _root(options: Options) -> str:
     return Settings().of(path).root or (path if os.path.isdir(path) else os.path.dirname(path) or ".")
 
 
-def _watched(options: Options) -> _Watched:
+def _watched(options: GenerateOptions) -> _Watched:
     """The folders of all sources of the projects, and those that sources of other projects are imported from.
 
     Raises:
@@ -224,16 +206,7 @@ def _watched(options: Options) -> _Watched:
         for root in part.config.import_roots:
             if root not in folders and os.path.isdir(root):
                 folders.update(_below(root))
-    return _Watched(frozenset(filter(_is_text, map(os.path.abspath, folders))))
-
-
-def _is_text(path: str) -> bool:
-    """Whether a path is UTF-8. watchfiles can watch no other."""
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return _Watched(frozenset(map(os.path.abspath, folders)))
 
 
 def _below(root: str) -> Iterator[str]:
@@ -243,28 +216,9 @@ def _below(root: str) -> Iterator[str]:
         yield folder
 
 
-def _watched_now(options: Options, here: str, before: _Watched) -> _Watched:
-    """The folders to watch after a change. If that is not known: those of before, or what is left of the way to them."""
+def _watched_now(options: GenerateOptions, before: _Watched) -> _Watched:
+    """The folders to watch after a change. If that is not known: those of before that are left, and the working folder."""
     try:
-        _return_to(here)
         return _watched(options)
     except (ConfigError, PathError, OSError):
-        given = [path for path in options.paths if os.path.isabs(path)]
-        return _Watched(frozenset(_left(before.folders | {here, *given})))
-
-
-def _return_to(here: str) -> None:
-    """Go to the working folder again, if it was removed and has come back.
-
-    Raises:
-        OSError: It has not come back.
-    """
-    if not _is_anywhere():
-        os.chdir(here)
-
-
-def _left(folders: Collection[str]) -> Iterator[str]:
-    for folder in folders:
-        while not os.path.isdir(folder):
-            folder = os.path.dirname(folder)
-        yield folder
+        return _Watched(frozenset(filter(os.path.isdir, {*before.folders, os.getcwd()})))

@@ -23,6 +23,23 @@ Change = Literal[
 ]
 
 
+LOADING: Mapping[Change, str] = {
+    "added": "strict=True reports it; strict=False leaves it as it was initialised",
+    "removed": "strict=True reports it; strict=False drops it",
+    "renamed": "strict=True reports both names; strict=False leaves the new one as it was initialised",
+    "reshaped": "loading fails, with strict=False too",
+    "tied": "loads without a word: of two values the last one counts, for both names",
+    "untied": "loads without a word: two equal values, in tensors that are no longer one",
+    "recast": "loads without a word, cast to the dtype of the model; with assign=True it keeps that of the file",
+    "persistence": "strict=True reports it; strict=False leaves it as it was initialised, or drops it",
+    "kind": "loads; the state of an optimizer does not fit",
+    "respelled": "loads; models of other sizes may have another shape",
+    "kept": "loads; a cast of the module leaves its dtype now",
+    "unkept": "loads; a cast of the module changes its dtype now",
+}
+"""What loading a checkpoint does, by class of what differs between it and the model, the worst first."""
+
+
 class Difference(NamedTuple):
     """A difference between an old lock and a new one, or several equal ones of numbered layers."""
 
@@ -91,15 +108,6 @@ class Wanted(Protocol):
 _PREFIXES = ("model.", "module.", "state_dict.", "_orig_mod.")
 """What trainers put before the names of a model."""
 
-MEANINGS = {
-    "missing": "strict=True reports it; strict=False leaves it as it was initialised",
-    "unexpected": "strict=True reports it; strict=False drops it",
-    "reshaped": "loading fails, with strict=False too",
-    "untied": "loads without a word: of two values the last one counts, for both names",
-    "recast": "loads without a word, cast to the dtype of the model; with assign=True it keeps that of the file",
-}
-"""What loading does, by what is found."""
-
 
 class Found(NamedTuple):
     """What differs between a checkpoint and a lock."""
@@ -116,16 +124,17 @@ class Found(NamedTuple):
     def lines(self) -> list[str]:
         """The differences by what loading does, equal layers as one, the worst first."""
         lines = [f"  the names begin with {self.prefix!r}, which has to be removed"] if self.prefix else []
-        by_word: dict[str, list[str]] = {word: [] for word in MEANINGS}
+        by_change: dict[Change, list[str]] = {change: [] for change in LOADING}
         for item in _summed(shown(self.differences)):
-            by_word[_WORDS.get(item.change, item.change)].append(str(item)[12:])
-        for word, names in by_word.items():
-            lines += [f"  {word}: {MEANINGS[word]}"] if names else []
+            by_change[item.change].append(str(item)[12:])
+        for change, names in by_change.items():
+            lines += [f"  {_WORDS.get(change, change)}: {LOADING[change]}"] if names else []
             lines += [f"    {name}" for name in names]
         return lines
 
 
-_WORDS = {"added": "missing", "removed": "unexpected"}
+_WORDS: Mapping[Change, str] = {"added": "missing", "removed": "unexpected", "tied": "untied"}
+"""What the classes are called where a checkpoint is compared, whose tensors are the old ones."""
 _MANY = 6
 
 
@@ -162,7 +171,7 @@ def compared(file: Mapping[str, Stored], wanted: Mapping[str, Wanted]) -> Found:
         if target.dtype != stored.dtype:
             found.append(Difference("recast", name, stored.dtype, target.dtype))
         if line.tie in given and (stored.memory is None or stored.memory != given[line.tie].memory):
-            found.append(Difference("untied", name, line.tie))
+            found.append(Difference("tied", name, line.tie))
     found += [
         Difference("removed", name, f"{stored.dtype} {stored.shape}")
         for name, stored in given.items()

@@ -35,13 +35,16 @@ _DEEPEST = 20
 
 _NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 
+_MUTABLE = (list, dict, set)
+
 Constant = bool | int | float | complex | str | bytes | None | tuple[object, ...]
+Mutable = list[object] | dict[object, object] | set[object]
 
 
 class _Known(NamedTuple):
     """A value that the text shows."""
 
-    value: Constant
+    value: Constant | Mutable
 
 
 Lookup = Callable[[str], "_Known | None"]
@@ -58,15 +61,7 @@ _BINARY: dict[type[ast.operator], Callable[..., object]] = {
 _UNARY: dict[type[ast.unaryop], Callable[..., object]] = {
     ast.UAdd: operator.pos,
     ast.USub: operator.neg,
-    ast.Not: operator.not_,
-}
-_COMPARE: dict[type[ast.cmpop], Callable[..., object]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
+    ast.Invert: operator.invert,
 }
 
 
@@ -114,7 +109,19 @@ def _named(value: Value, names: Names) -> Value:
 
 def _field(field: FieldSource, lookup: Lookup) -> FieldSource:
     call = None if field.specifier is None else _call(field.specifier, lookup)
-    return field if call is field.specifier else replace(field, specifier=call)
+    value = None if field.value is None else _default(field.value, lookup)
+    same = call is field.specifier and value is field.value
+    return field if same else replace(field, specifier=call, value=value)
+
+
+def _default(value: Value, lookup: Lookup) -> Value:
+    """A default, which is generated as it stands, with its value for the rules."""
+    if value.literal is not None or value.torch_name is not None or value.contains:
+        return value
+    known = _fold_text(value.text, lookup)
+    if known is None:
+        return value
+    return replace(value, constant=literal_of(known.value), mutable=isinstance(known.value, _MUTABLE))
 
 
 def _made(field: FieldSource, file: SourceFile, names: Names) -> FieldSource:
@@ -157,10 +164,11 @@ def _argument(specifier: str, position: int, argument: Argument, lookup: Lookup)
     if isinstance(given, SpecifierCall):
         call = _call(given, lookup)
         return argument if call is given else replace(argument, value=call)
-    if not isinstance(given, Value) or (
-        specifier == language.FIELD and argument.keyword in ("default", "default_factory")
-    ):
+    if not isinstance(given, Value) or (specifier == language.FIELD and argument.keyword == "default_factory"):
         return argument
+    if specifier == language.FIELD and argument.keyword == "default":
+        default = _default(given, lookup)
+        return argument if default is given else replace(argument, value=default)
     value = _value(given, lookup)
     if value is given or value.literal is None:
         return argument
@@ -191,7 +199,9 @@ def _value(value: Value, lookup: Lookup) -> Value:
 
 
 def _constant(qualified: str, names: Names, depth: int) -> _Known | None:
-    """The value of a constant of the run, by its qualified name."""
+    """The value of a constant of the run, by its qualified name. That of `FLAG = True` has been followed to `True`."""
+    if qualified in ("builtins.True", "builtins.False"):
+        return _Known(qualified == "builtins.True")
     located = names.locate(qualified)
     if located is None or depth > _DEEPEST:
         return None
@@ -223,29 +233,18 @@ def _fold(node: ast.expr, lookup: Lookup) -> _Known | None:
     match node:
         case ast.Constant(value) if value is not ...:
             return _Known(value)
+        case ast.List() | ast.Dict() | ast.Set():
+            return _Known(ast.literal_eval(node))
         case ast.Name() | ast.Attribute():
             return lookup(ast.unparse(node))
         case ast.UnaryOp(op, operand) if type(op) in _UNARY:
             return _applied(_UNARY[type(op)], _fold(operand, lookup))
         case ast.BinOp(left, op, right) if type(op) in _BINARY:
             return _binary(op, _fold(left, lookup), _fold(right, lookup))
-        case ast.Compare(left, [op], [right]) if type(op) in _COMPARE:
-            return _applied(_COMPARE[type(op)], _fold(left, lookup), _fold(right, lookup))
-        case ast.BoolOp(op, values):
-            return _bool(isinstance(op, ast.And), [_fold(value, lookup) for value in values])
-        case ast.IfExp(test, body, orelse):
-            known = _fold(test, lookup)
-            return None if known is None else _fold(body if known.value else orelse, lookup)
         case ast.Tuple(elements):
             items = [_fold(element, lookup) for element in elements]
             known_items = [item.value for item in items if item is not None]
             return _Known(tuple(known_items)) if len(known_items) == len(items) else None
-        case ast.JoinedStr(parts):
-            texts = [_formatted(part, lookup) for part in parts]
-            known_texts = [text for text in texts if text is not None]
-            return _Known("".join(known_texts)) if len(known_texts) == len(texts) else None
-        case ast.Subscript(value, index):
-            return _applied(_item, _fold(value, lookup), _fold(index, lookup))
     return None
 
 
@@ -270,32 +269,6 @@ def _binary(op: ast.operator, left: _Known | None, right: _Known | None) -> _Kno
 
 def _fits(length: int, times: object) -> bool:
     return isinstance(times, int) and length * times <= _LONGEST
-
-
-def _bool(is_and: bool, values: list[_Known | None]) -> _Known | None:
-    """`a and b`, or `a or b`: the first value that decides, as far as all before it are known."""
-    for value in values:
-        if value is None or bool(value.value) is not is_and:
-            return value
-    return values[-1]
-
-
-def _item(value: object, index: object) -> object:
-    if isinstance(value, str | tuple) and isinstance(index, int):
-        found: object = value[index]
-        return found
-    raise TypeError
-
-
-def _formatted(part: ast.expr, lookup: Lookup) -> str | None:
-    """A part of an f-string; None where it is not known, or is formatted in another way than by `str`."""
-    match part:
-        case ast.Constant(str(text)):
-            return text
-        case ast.FormattedValue(value, -1, None):
-            known = _fold(value, lookup)
-            return str(known.value) if known is not None and type(known.value) in (str, int, bool) else None
-    return None
 
 
 def _checked(value: object) -> _Known | None:

@@ -18,7 +18,6 @@ from ..common.naming import PRIVATE_NAMES as PRIVATE_NAMES
 from ..common.naming import storage as storage
 from .class_body import Argument as Argument
 from .class_body import Change as Change
-from .class_body import DataWrite as DataWrite
 from .class_body import FieldSource as FieldSource
 from .class_body import MethodSource as MethodSource
 from .class_body import Mixin as Mixin

@@ -111,15 +111,6 @@ class Signature:
 
 
 @record(frozen=True, slots=True)
-class DataWrite:
-    """A write through `.data` to an attribute of the method's own object: `self.weight.data.mul_(2)`."""
-
-    name: str
-    """The attribute: `weight`."""
-    place: NodePath
-
-
-@record(frozen=True, slots=True)
 class Change:
     """What a statement of a method does to an attribute of the method's own object."""
 
@@ -148,8 +139,6 @@ class MethodSource:
     """The call of the decorator if it is `@virtual(...)`."""
     doc: str = ""
     place: NodePath = NO_PATH
-    data_writes: tuple[DataWrite, ...] = ()
-    """Writes through `.data`. They are collected only in classes with cached virtual tensors."""
     changes: tuple[Change, ...] = field(default=(), compare=False, repr=False)
     """What it does to the attributes of its object. Only rules about the class itself use it."""
     reads: tuple[str, ...] = field(default=(), compare=False, repr=False)
@@ -173,5 +162,3 @@ class Mixin:
     """Those of the names that a class has to define: abstract ones, and all of a protocol."""
     is_first: bool = False
     """Whether its attributes hide those of the generated class, because it stands before the first declared base."""
-    adds_dict: bool = False
-    """Whether it lacks `__slots__`, so that objects take any attribute."""

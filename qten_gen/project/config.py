@@ -47,7 +47,8 @@ class Config(NamedTuple):
     locks: tuple[str, ...] = ()
     """The models that `qten-gen lock` keeps locks of: `shop.model:Decoder(width=64)`."""
     names: tuple[tuple[str, str], ...] = ()
-    """Lists of names in files, `configs/lora.yaml:target_modules`, each with the model that they are names of."""
+    """Lists of names in files, `configs/lora.yaml:target_modules`, each with the model that they are names of; settings in
+    files, with the constructor that takes them, `shop.model:Decoder.from_config`."""
 
     @property
     def import_roots(self) -> tuple[str, ...]:
@@ -310,7 +311,7 @@ def _ignores(section: dict[str, object], key: str, file: _SettingsFile) -> tuple
 
 
 def _names(section: dict[str, object], key: str, file: _SettingsFile) -> tuple[tuple[str, str], ...]:
-    """The value of a key that gives lists in files, `path:key`, the model that their names are of."""
+    """The value of a key that gives places in files, `path:key`, the model that they are about."""
     table = _table(section, key, file)
     for place, target in table.items():
         if not isinstance(target, str) or not target:

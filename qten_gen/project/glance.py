@@ -13,7 +13,7 @@ import os
 import stat
 import sys
 
-from .generator import state
+from .generator_state import state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ..common.digests import digest
-from .generator import PACKAGE, state
+from .generator_state import PACKAGE, state
 from .glance import FOLDER, read_cached
 from .scan import Scan
 from .walk import NO_STAT, Stat

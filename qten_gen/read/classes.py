@@ -20,7 +20,6 @@ from .annotations import string_value, type_expr
 from .blocks import BLOCK, inside
 from .calls import called, keywords, positional
 from .class_names import with_inner
-from .data_writes import data_writes
 from .docstrings import docstring, text_of_string
 from .imports import FUTURE_ANNOTATIONS, bound_names, dotted, imported_names
 from .names import Scope
@@ -28,6 +27,7 @@ from .own_attributes import changes, mentions, registered_later
 from .registered_state import registered_state
 from .signatures import Function, method, positional_parameters
 from .type_variables import type_parameter_names, type_parameters
+from .unbound import unbound_in_class
 from .values import check_call, plain_value, specifier, value
 
 _NO_FIELDS = ("typing.ClassVar", "typing_extensions.ClassVar")
@@ -86,6 +86,7 @@ def class_source(
         checks=tuple(_checks(body, scope)),
         sets_any=any(word in line for line in scope.lines[node.lineno - 1 : node.end_lineno] for word in _SETTING),
         outer=outer,
+        unbound=tuple(unbound_in_class(node, place, scope, bool(outer))) if node.bases else (),
     )
 
 
@@ -249,14 +250,9 @@ def _methods(body: list[Statement], scope: Scope, *, has_bases: bool = False) ->
     found = [(method(node, place, scope), node) for node, place in body if isinstance(node, Function)]
     derives = any(source.specifier is not None and source.specifier.get("cached") for source, _ in found)
     for source, node in found:
-        written = _with_uses(source, node) if derives else source
+        written = replace(source, reads=mentions(node)) if derives else source
         is_constructor = source.name in _CONSTRUCTORS
         yield _with_changes(written, node, scope) if has_bases or is_constructor else written
-
-
-def _with_uses(source: MethodSource, node: Function) -> MethodSource:
-    """The method with what a cached virtual tensor may be derived from."""
-    return replace(source, data_writes=data_writes(node, source.place), reads=mentions(node))
 
 
 def _with_changes(source: MethodSource, node: Function, scope: Scope) -> MethodSource:

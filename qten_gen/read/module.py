@@ -40,6 +40,7 @@ from .source_lines import lines_of
 from .suppressions import MARK, suppressed
 from .syntax import deepest_line, parse, too_deep
 from .type_variables import TypeAlias, class_type_variables, type_variable
+from .unbound import unbound
 from .values import constant_text, specifier
 
 NO_CONTEXT = ImportContext()
@@ -89,6 +90,22 @@ class _Names:
     classes: set[str] = field(default_factory=set)
 
 
+@record(slots=True)
+class _Found:
+    """What the statements of a file say, in their order."""
+
+    meant: _Meanings
+    classes: dict[str, ClassSource] = field(default_factory=dict)
+    """The last class of each name at the top level."""
+    within: dict[str, ClassSource] = field(default_factory=dict)
+    """Classes in classes, by their qualified names."""
+    repeated: list[ClassSource] = field(default_factory=list)
+    type_variables: dict[str, TypeVariable] = field(default_factory=dict)
+    registrations: list[RegistrationSource] = field(default_factory=list)
+    functions: list[MethodSource] = field(default_factory=list)
+    variables: list[tuple[str, TypeExpr]] = field(default_factory=list)
+
+
 def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportContext) -> SourceFile:
     """Read a syntax tree. Names are collected first, because a class may use names that are bound further down."""
     statements = list(_statements(tree.body, NodePath(("body",)), type_checking=False))
@@ -106,61 +123,59 @@ def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportC
         lines=lines_of(text),
     )
     stars = tuple(star for node, _, _ in statements if (star := star_import(node)) is not None)
-    classes: dict[str, ClassSource] = {}
-    within: dict[str, ClassSource] = {}
-    repeated: list[ClassSource] = []
-    type_variables: dict[str, TypeVariable] = {}
-    meant = _meanings(known, scope)
-    registrations: list[RegistrationSource] = []
-    functions: list[MethodSource] = []
-    variables: list[tuple[str, TypeExpr]] = []
+    found = _Found(_meanings(known, scope))
     for node, place, type_checking in statements:
         if isinstance(node, ast.ClassDef) and not type_checking:
-            found = class_source(node, place, scope)
-            if found.name in classes:
-                repeated.append(found)
-            classes[found.name] = found
-            type_variables.update(class_type_variables(node, place, scope, node.name))
-            meant.add(class_names(node, place, scope, node.name))
-            for statement, where, outer, around_it in inner_classes(node, place, scope, node.name):
-                qualname = f"{outer}.{statement.name}"
-                type_variables.update(class_type_variables(statement, where, scope, qualname))
-                meant.add(class_names(statement, where, scope, qualname))
-                within[qualname] = class_source(statement, where, scope, outer, around_it)
+            _take_class(node, place, scope, found)
         elif isinstance(node, Function):
-            registrations.extend(_registrations(node, place, scope))
-            functions.append(function(node, place, scope))
+            found.registrations.extend(_registrations(node, place, scope))
+            found.functions.append(function(node, place, scope))
             if not type_checking and _makes_specifier(node, scope):
-                meant.makers.add(node.name)
+                found.meant.makers.add(node.name)
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            variables.append((node.target.id, type_expr(node.annotation, place / "annotation", scope)))
+            found.variables.append((node.target.id, type_expr(node.annotation, place / "annotation", scope)))
     for name, binding in known.values.items():
         if isinstance(binding.value, ast.Call):
             variable = type_variable(binding.value, binding.place, scope)
             if variable is not None:
-                type_variables[name] = variable
+                found.type_variables[name] = variable
     return replace(
         empty,
-        classes=tuple(classes.values()),
-        inner=tuple(within.values()),
+        classes=tuple(found.classes.values()),
+        inner=tuple(found.within.values()),
         imports=names.imports,
-        aliases=meant.aliases,
-        alternatives=meant.alternatives,
-        constants=meant.constants,
-        nested=meant.nested,
-        makers=frozenset(meant.makers),
-        type_variables=type_variables,
-        registrations=tuple(registrations),
-        functions=tuple(functions),
-        variables=tuple(variables),
+        aliases=found.meant.aliases,
+        alternatives=found.meant.alternatives,
+        constants=found.meant.constants,
+        nested=found.meant.nested,
+        makers=frozenset(found.meant.makers),
+        type_variables=found.type_variables,
+        registrations=tuple(found.registrations),
+        functions=tuple(found.functions),
+        variables=tuple(found.variables),
         names=frozenset(names.bound),
         star_imports=stars,
-        repeated=tuple(repeated),
+        repeated=tuple(found.repeated),
         has_star_import=(bool(stars) and not around.complete) or _BINDS_BY_NAME.search(text) is not None,
         exported=exported(node for node, _, _ in statements),
         is_program="__main__" in text,
         suppressed=suppressed(text, tree, scope.lines) if MARK in text else (),
     )
+
+
+def _take_class(node: ast.ClassDef, place: NodePath, scope: Scope, found: _Found) -> None:
+    """Add a class, the classes in it, and what their bodies bind."""
+    source = class_source(node, place, scope)
+    if source.name in found.classes:
+        found.repeated.append(source)
+    found.classes[source.name] = source
+    found.type_variables.update(class_type_variables(node, place, scope, node.name))
+    found.meant.add(class_names(node, place, scope, node.name))
+    for statement, where, outer, around_it in inner_classes(node, place, scope, node.name):
+        qualname = f"{outer}.{statement.name}"
+        found.type_variables.update(class_type_variables(statement, where, scope, qualname))
+        found.meant.add(class_names(statement, where, scope, qualname))
+        found.within[qualname] = class_source(statement, where, scope, outer, around_it)
 
 
 def _statements(body: Iterable[ast.stmt], place: NodePath, type_checking: bool) -> Iterator[_Statement]:
@@ -290,5 +305,6 @@ def _registrations(node: Function, place: NodePath, scope: Scope) -> Iterator[Re
             handler=node.name,
             signature=signature(node, place, scope, skip_first=False),
             replaces=any(keyword.arg == "replace" and dotted(keyword.value) == "True" for keyword in call.keywords),
+            unbound=tuple(unbound(call, where, scope)),
             place=where,
         )

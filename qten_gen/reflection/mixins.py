@@ -16,4 +16,4 @@ def _mixin(cls: type, is_first: bool) -> Mixin:
     abstract = {
         name for name, value in vars(cls).items() if is_protocol or getattr(value, "__isabstractmethod__", False)
     }
-    return Mixin(cls.__name__, frozenset(vars(cls)), frozenset(abstract), is_first, "__dict__" in vars(cls))
+    return Mixin(cls.__name__, frozenset(vars(cls)), frozenset(abstract), is_first)

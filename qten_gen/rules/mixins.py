@@ -29,7 +29,7 @@ def _lineage(name: str, classes: Mapping[str, ClassSource], is_first: bool, seen
     bound = methods.union(source.attributes, (f.name for f in source.fields if f.value or f.specifier))
     is_protocol = any(base.name in PROTOCOLS for base in source.bases)
     abstract = bound if is_protocol else {method.name for method in source.methods if _is_abstract(method)}
-    yield Mixin(source.name, frozenset(bound), frozenset(abstract), is_first, "__slots__" not in bound)
+    yield Mixin(source.name, frozenset(bound), frozenset(abstract), is_first)
     for base in source.bases:
         yield from _lineage(base.name, classes, is_first, seen)
 

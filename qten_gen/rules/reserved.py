@@ -6,7 +6,7 @@ The tables are written by hand, because rules do not import the runtime. A test 
 ALWAYS = frozenset({"batch_size", "device", "lock", "names"})
 """Reserved in a TensorClass even with the flag `shadow`: constructor arguments of every class."""
 
-FREE = frozenset({"data", "depth"})
+FREE = frozenset({"accepts", "data", "depth"})
 """Public members of `TensorClass` whose place a field may take, because batches often have a field of that name."""
 
 TENSORCLASS = ALWAYS | frozenset(
@@ -52,8 +52,8 @@ arguments, and those that generated code or loading a state dict depends on."""
 
 GIVING_WAY = frozenset(
     """
-    allows config_schema export export_all freeze from_config get_applicable_types get_config gpu invoke kept_names materialize
-    optimizer_groups register to_device unfreeze
+    allows config_schema dynamic_shapes export export_all freeze from_config get_applicable_types get_config gpu invoke kept_names
+    materialize optimizer_groups register to_device unfreeze
     """.split()
 )
 """The other public members of `Module`. A field takes the place of one."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..project.apply import Change, changes, remove_leftovers, write
 from ..project.config import Config, Settings
 from ..project.files import PathError, ProjectFiles, discover
-from ..project.glanced import Glance, glance_of, leads_out
+from ..project.glance_record import Glance, glance_of, leads_out
 from ..project.import_graph import Handlers
 from ..project.manifest import FreshRecord
 from ..project.output_names import outputs_of

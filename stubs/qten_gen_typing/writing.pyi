@@ -189,8 +189,7 @@ class Writing(Stored):
         """The items along the first batch dimension.
 
         Raises:
-            TypeError: there is none; or a function that takes parameters iterates, such as `clip_grad_norm_(batch, 1)`, which
-                would take the items for them.
+            TypeError: there is none.
         """
     def lock_(self: T) -> T:
         """Lock the object and its nested objects: their fields, batch sizes and names cannot be set any more.

@@ -88,7 +88,7 @@ LEXICAL = "basename|dirname|join|split"
 GENERATOR = r"qten_gen(?!\.(?:runtime|common|large_models))"
 """The generator: everything but what programs run on, and the vocabulary that both share."""
 
-IMPORTS_TORCH = r"runtime/|large_models/|tools/(?:inspect|verify)/|tools/lock/(?:recording|declared|trying)$"
+IMPORTS_TORCH = r"runtime/|large_models/|tools/(?:inspect|verify)/|tools/lock/(?:recording|trying)$"
 """The rooms that import torch and the user's code."""
 
 HAND_OVER = {"runtime/module/metaclass", "runtime/qten_style/module_methods"}
@@ -145,10 +145,19 @@ def test_the_command_imports_the_verifying_late_and_for_one_option() -> None:
 
 
 def test_the_command_imports_the_language_server_in_one_place_and_late() -> None:
-    """What it is made of is an extra, and takes long to import."""
     through = importers(r"qten_gen\.tools\.lsp", files="(?!tools/)")
     assert {in_file(found) for found in through} == {"cli/lsp"}
     assert importers(r"qten_gen\.cli\.lsp", at_once=True) == []
+
+
+def test_the_language_server_answers_the_first_request_before_the_generator_is_loaded() -> None:
+    assert importers(r"qten_gen\.tools\.lsp\.session", at_once=True) == []
+    assert (
+        importers(
+            r"qten_gen\.(?:project|run|generate)\b", files=r"cli/lsp$|tools/lsp/(?:server|connection)$", at_once=True
+        )
+        == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -165,7 +174,6 @@ def test_the_command_imports_the_language_server_in_one_place_and_late() -> None
         ("numpy", r"$."),
         ("tomllib", r"project/config$"),
         ("watchfiles", r"cli/watch$"),
-        ("pygls|lsprotocol", r"tools/lsp/"),
     ],
 )
 def test_a_package_is_imported_in_one_place(module: str, files: str) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 import os
-import signal
 import socket
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from threading import Lock
@@ -159,10 +159,12 @@ def test_a_command_beside_a_watch_imports_nothing_to_generate(qten_gen: Command)
     environment = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parents[1]), "PYTHONUNBUFFERED": "1"}
     command = [sys.executable, "-X", "importtime", "-m", "qten_gen"]
     with subprocess.Popen([*command[:1], *command[3:], "--watch"], env=environment, stdout=subprocess.PIPE) as watch:
-        assert watch.stdout is not None and b"2 files written" in watch.stdout.readline()
-        qten_gen.write("shop/model.py", f"{BATCH}    y: Tensor\n")
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-        watch.send_signal(signal.SIGINT)
+        try:
+            assert watch.stdout is not None and b"2 files written" in watch.stdout.readline()
+            qten_gen.write("shop/model.py", f"{BATCH}    y: Tensor\n")
+            done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        finally:
+            watch.kill()
     assert "2 files" in done.stdout or "1 written" in done.stdout
     assert "qten_gen.cli.asking" in done.stderr and "qten_gen.run.run" not in done.stderr
     assert "y: " in qten_gen.read("shop/model_qten.py")
@@ -170,3 +172,23 @@ def test_a_command_beside_a_watch_imports_nothing_to_generate(qten_gen: Command)
     (qten_gen.folder / "shop/model_qten.py").unlink()
     qten_gen()
     assert qten_gen.read("shop/model_qten.py") == beside
+
+
+def test_a_language_server_answers_for_the_project_of_its_working_folder(
+    qten_gen: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    qten_gen.write("pyproject.toml", "[tool.qten-gen]\n")
+    qten_gen.write("shop/model.py", BATCH)
+    environment = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parents[1])}
+    command = [sys.executable, "-m", "qten_gen", "lsp"]
+    monkeypatch.setenv("PYTHONPATH", environment["PYTHONPATH"])
+    with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        end = time.monotonic() + 60
+        try:
+            while (found := outcome()) is None and time.monotonic() < end:
+                time.sleep(0.05)
+        finally:
+            assert server.stdin is not None
+            server.stdin.close()
+    assert found is not None and found[0] == 0 and "2 files written" in found[1]
+    assert not (qten_gen.folder / ".qten_cache" / NAME).exists()

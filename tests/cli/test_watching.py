@@ -172,16 +172,6 @@ def test_a_file_that_is_saved_by_renaming_keeps_its_outputs(qten_gen: Command, s
     assert watch.line("written|removed").startswith("written")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
-def test_a_name_that_is_not_text_does_not_end_a_watch(qten_gen: Command, start: Callable[..., Watch]) -> None:
-    watch = start()
-    watch.line("2 files written")
-    os.mkdir(os.path.join(os.fsencode(qten_gen.folder), b"shop", b"\xff"))
-    watch.line("2 files up to date")
-    qten_gen.write("shop/model.py", f"{BATCH}    y: Tensor\n")
-    watch.line("1 written")
-
-
 def test_ctrl_c_ends_a_watch_with_0(start: Callable[..., Watch]) -> None:
     watch = start()
     watch.line("2 files written")
@@ -199,7 +189,6 @@ def test_ctrl_c_ends_a_watch_with_0(start: Callable[..., Watch]) -> None:
             ["--output-format", "json"],
             "error: --watch cannot be combined with --output-format json, which is a single document",
         ),
-        (["-", "--stdin-filename", "a.py"], "error: --watch cannot be combined with standard input"),
     ],
 )
 def test_a_watch_that_cannot_begin_says_why(qten_gen: Command, arguments: list[str], message: str) -> None:

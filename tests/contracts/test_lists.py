@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from qten_gen.tools.inspect.documents import DocumentError
 from qten_gen.tools.lock.lines import Line, Lock
-from qten_gen.tools.lock.lists import ListError, entries, misspelt
+from qten_gen.tools.lock.lists import entries, misspelt
 from tests.command import Command
 from tests.contracts.edits import DECODER
 from tests.contracts.test_lock_command import edit, forget, shop
@@ -54,7 +55,7 @@ def test_a_list_is_read_from_a_file(name: str, text: str, key: str, tmp_path: Pa
 )
 def test_a_list_that_cannot_be_read_is_one_message(name: str, text: str, key: str, why: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(text)
-    with pytest.raises(ListError) as raised:
+    with pytest.raises(DocumentError) as raised:
         entries(f"{name}:{key}", str(tmp_path))
     assert str(raised.value).startswith(why)
 

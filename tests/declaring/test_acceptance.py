@@ -182,17 +182,3 @@ def test_a_mixin_in_front_may_not_hide_a_field() -> None:
     mixin = "class Mixin:\n    def x(self): ..."
     assert agreed("x: Tensor", before=mixin, statement="class Batch(Mixin, TensorClass):").codes == ("QG204",)
     assert agreed("x: Tensor", before=mixin, statement="class Batch(TensorClass, Mixin):").codes == ()
-
-
-@pytest.mark.parametrize(
-    ("mixin", "flags", "codes"),
-    [
-        ("class Mixin: ...", "frozen=True", ("QG110",)),
-        ("class Mixin(Protocol): ...", "frozen=True", ("QG110",)),
-        ("class Mixin:\n    __slots__ = ()", "frozen=True", ()),
-        ("class Mixin: ...", "frozen=True, open=True", ()),
-        ("class Mixin: ...", "nocast=True", ()),
-    ],
-)
-def test_a_frozen_class_takes_no_base_without_slots(mixin: str, flags: str, codes: tuple[str, ...]) -> None:
-    assert agreed("x: Tensor", before=mixin, statement=f"class Batch(Mixin, TensorClass, {flags}):").codes == codes

@@ -73,16 +73,6 @@ def test_a_frozen_child_of_a_mutable_class_is_refused() -> None:
             pass
 
 
-def test_two_parents_with_slots_are_refused() -> None:
-    class Reward(TensorClass):
-        reward: Tensor
-
-    with pytest.raises(DeclarationError, match="QG107(.|\n)*open=True"):
-
-        class Step(Reward, State):
-            pass
-
-
 def test_a_name_that_nothing_defines_is_refused() -> None:
     with pytest.raises(DeclarationError, match="QG207 \\[unknown-type\\]: (.|\n)*Piont"):
 

@@ -45,7 +45,7 @@ def server() -> Iterator[Server]:
 def page(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[browser.Page]:
     """The page, with the first example generated."""
     with browser.opened(f"{server.url}playground.html", tmp_path_factory.mktemp("profile")) as opened:
-        opened.wait_until("/Generated|cannot/.test(document.querySelector('.playground-status').textContent)")
+        opened.wait_until("/^Generated|cannot/.test(document.querySelector('.playground-status').textContent)")
         yield opened
 
 
@@ -106,17 +106,22 @@ def test_the_page_does_not_scroll_sideways(screen: browser.Page) -> None:
     assert screen.read("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_a_link_carries_the_text(screen: browser.Page, server: Server) -> None:
-    text = MISTAKE.replace("Scale", "Größe").replace("dmi", "dim")
-    write(screen, text)
-    screen.read("document.querySelector('.playground-link').click()")
-    screen.wait_until("location.hash")
-    link = screen.read("location.href")
-    screen.open("about:blank")
-    screen.open(link)
-    screen.wait_until("/^Generated/.test(document.querySelector('.playground-status').textContent)")
-    assert screen.read("document.querySelector('.playground-text').value") == text
-    assert "class _Größe_(" in generated(screen, "python")
+def test_a_link_carries_the_text_and_nothing_in_it_becomes_a_part_of_the_page(
+    page: browser.Page, server: Server
+) -> None:
+    text = MISTAKE.replace("Scale(Module):", 'Größe(Module):\n    """Of <b>one</b> kind."""\n').replace("dmi", "dim")
+    write(page, text)
+    page.read("document.querySelector('.playground-link').click()")
+    page.wait_until("location.hash")
+    link = page.read("location.href")
+    page.open("about:blank")
+    page.open(link)
+    page.wait_until("/^Generated/.test(document.querySelector('.playground-status').textContent)")
+    assert page.read("document.querySelector('.playground-text').value") == text
+    assert "class _Größe_(" in generated(page, "python")
+    write(page, text.replace('"dim"', '"<b>"'))
+    assert "<b>" in text_of(page, "findings")
+    assert page.read("document.querySelectorAll('.playground b').length") == 0
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=[path.stem for path in EXAMPLES])
@@ -176,5 +181,5 @@ def test_a_site_that_was_built_without_npm_says_so(tmp_path: Path) -> None:
     ):
         opened.wait_until("/cannot/.test(document.querySelector('.playground-status').textContent)")
         assert text_of(opened, "status") == (
-            "The playground cannot start: this copy of the site was built without the playground, because npm was missing."
+            "The playground cannot start: this copy of the site was built without the playground, which needs npm."
         )

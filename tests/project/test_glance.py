@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from qten_gen.cli import glance as cli_glance
-from qten_gen.project import generator, glance, stale
+from qten_gen.project import generator_state, glance, stale
 from qten_gen.run import run
 from tests.command import BATCH, Command
 
@@ -124,7 +124,7 @@ def test_other_arguments_and_another_folder_make_a_run_look_closer(
 
 def test_another_generator_makes_a_run_look_closer(settled: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "parts", unexpected)
-    monkeypatch.setattr(generator, "__version__", "other")
+    monkeypatch.setattr(generator_state, "__version__", "other")
     assert settled("src").status == 101
 
 

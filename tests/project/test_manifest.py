@@ -10,7 +10,7 @@ import qten_gen as qten_gen_package
 from qten_gen.common.digests import digest
 from qten_gen.common.format_number import FORMAT
 from qten_gen.model.diagnostics import Span
-from qten_gen.project import generator, import_graph, manifest, stale
+from qten_gen.project import generator_state, import_graph, manifest, stale
 from qten_gen.project.scan import Origin, Scan, scan
 from tests.command import BATCH, BROKEN, Command
 
@@ -132,7 +132,7 @@ def test_a_manifest_of_another_generator_is_ignored(qten_gen: Command, monkeypat
     qten_gen("src")
     known = manifest.load("src")
     assert known.fresh
-    monkeypatch.setattr(generator, "__version__", "other")
+    monkeypatch.setattr(generator_state, "__version__", "other")
     assert manifest.load("src") == manifest.EMPTY
 
 
@@ -140,13 +140,13 @@ def test_a_manifest_of_another_output_format_is_ignored(qten_gen: Command, monke
     qten_gen.write("src/model.py", BATCH)
     qten_gen("src")
     assert manifest.load("src").fresh
-    monkeypatch.setattr(generator, "FORMAT", FORMAT + 1)
+    monkeypatch.setattr(generator_state, "FORMAT", FORMAT + 1)
     assert manifest.load("src") == manifest.EMPTY
     assert not qten_gen("src").status
 
 
 def test_the_generator_is_known_by_its_modules_and_templates_and_not_by_the_runtime(tmp_path: Path) -> None:
-    assert Path(qten_gen_package.__file__).parent == Path(generator.PACKAGE)
+    assert Path(qten_gen_package.__file__).parent == Path(generator_state.PACKAGE)
     for name in ("package/emit/module.py", "package/runtime/kernel.py", "templates/module.py.j2"):
         (tmp_path / name).parent.mkdir(parents=True)
         (tmp_path / name).write_text("")

@@ -141,20 +141,6 @@ def test_the_base_may_be_in_another_file() -> None:
     assert codes(text, base="class Base(TensorClass):\n    x: Tensor\n") == ["QG106"]
 
 
-def test_slots_conflict_only_between_bases_that_add_fields() -> None:
-    text = """
-    class A(TensorClass):
-        x: Tensor
-    class B(A): ...
-    class Mixin: ...
-    class Empty(TensorClass): ...
-    class C(Mixin, B, A): ...
-    class D(Empty, A): ...
-    """
-
-    assert codes(text) == []
-
-
 def test_a_required_field_cannot_follow_an_inherited_default() -> None:
     (item,) = found(
         """
@@ -301,15 +287,41 @@ def test_a_string_for_a_submodule_that_is_not_a_dimension_gets_advice() -> None:
 def test_an_argument_that_only_the_program_knows_is_reported(call: str, marked: str) -> None:
     line = f"    x: nn.Parameter = {call}"
 
-    (item,) = found(f"SIZE = size()\nsizes = (1, 2)\nFLAG = bool(SIZE)\nclass Net(Module):\n    dim: int\n{line}\n")
+    (item,) = found(
+        f"def size(): ...\nSIZE = size()\nsizes = (1, 2)\nFLAG = bool(SIZE)\nclass Net(Module):\n    dim: int\n{line}\n"
+    )
 
     assert (item.code, "known only at run time" in item.message) == ("QG008", True)
     assert line[item.span.column - 1 : item.span.end_column - 1] == marked
 
 
-@pytest.mark.parametrize("size", ["SIZE", "2*SIZE", "-SIZE + 9", "f'{SIZE}*dim'", "SIZES[0]"])
+@pytest.mark.parametrize(
+    ("type", "default", "code"),
+    [
+        ("tuple[int, ...]", "SIZE", "QG213"),
+        ("tuple[int, ...]", "common.SIZE", "QG213"),
+        ("str", "2 * SIZE", "QG213"),
+        ("str", "field(default=-SIZE)", "QG213"),
+        ("str", "FLAG", "QG213"),
+        ("int", "(SIZE, 1)", "QG213"),
+        ("list[int]", "SIZES", "QG206"),
+        ("list[int]", "common.SIZES", "QG206"),
+    ],
+)
+@pytest.mark.parametrize("base", ["TensorClass", "Module"])
+def test_a_constant_is_a_default_like_the_value_that_it_has(base: str, type: str, default: str, code: str) -> None:
+    text = (
+        f"from . import common\nfrom .common import FLAG, SIZE, SIZES\nclass Own({base}):\n    x: {type} = {default}\n"
+    )
+    common = "FLAG = True\nSIZE = 3\nSIZES = [1, 2]\n"
+
+    assert code in codes(text, common=common)
+    assert codes(text.replace(f": {type}", ": object"), common=common) == (["QG206"] if code == "QG206" else [])
+
+
+@pytest.mark.parametrize("size", ["SIZE", "2*SIZE", "-SIZE + 9"])
 def test_a_constant_is_as_good_as_its_value(size: str) -> None:
-    before = "SIZE = 3\nSIZES = (SIZE, 2)\n"
+    before = "SIZE = 3\n"
 
     assert (
         codes(

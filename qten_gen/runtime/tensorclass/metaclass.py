@@ -108,7 +108,7 @@ class TensorClassMeta(DeclarationMeta):
     @staticmethod
     def _may_collide(fields: tuple[str, ...], mixins: tuple[tuple[type, bool], ...]) -> bool:
         used = PRIVATE_NAMES.union(fields, map(storage, fields), {"__dataclass_fields__", "__attrs_attrs__"})
-        return any("__dict__" in vars(cls) or not used.isdisjoint(vars(cls)) for cls, _ in mixins)
+        return any(not used.isdisjoint(vars(cls)) for cls, _ in mixins)
 
     @staticmethod
     def _prepare_namespace(namespace: dict[str, object], summary: Summary) -> None:

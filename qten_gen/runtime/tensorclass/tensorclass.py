@@ -183,6 +183,8 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
         from_numpy = Late("interop.arrays", on_class=True)
         from_dataclass = Late("interop.records", on_class=True)
         from_namedtuple = Late("interop.records", on_class=True)
+        # Of data sets
+        accepts = Late("interop.features", on_class=True)
         # Side by side
         lazy_stack = Late("lazy_stack", on_class=True)
         maybe_dense_stack = Late("lazy_stack", on_class=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 import torch
 from torch import nn
@@ -15,6 +16,7 @@ from .config_types import Unfit, dtype_called
 from .construction import build, on_fakes
 from .importing import load, named
 from .memory import Memory, memory_of
+from .plans import Plan, mesh_of, plan_of
 from .request import InspectionError, Request
 from .running import run
 from .runs import Run
@@ -32,10 +34,13 @@ class Inspection:
     sharding: Sharding | None
     memory: Memory
     run: Run | None
+    plan: Plan | None
 
     @property
     def is_good(self) -> bool:
-        """Whether the run, if there was one, raised nothing and every annotation was true."""
+        """Whether the run raised nothing, every annotation was true, and the plan fits, if there were any."""
+        if self.plan is not None and not self.plan.is_good:
+            return False
         return self.run is None or (self.run.failure is None and not self.run.findings)
 
 
@@ -48,6 +53,7 @@ def inspect(request: Request) -> Inspection:
     device, dtype = _device(request.device), _dtype(request.dtype)
     if request.ranks is not None and request.ranks < 1:
         raise InspectionError([f"--ranks {request.ranks}: expected at least 1"])
+    mesh = _mesh(request)
     with aside():
         model = on_fakes(model_of(request), device, dtype)
         tree = contents_of(model)
@@ -56,8 +62,25 @@ def inspect(request: Request) -> Inspection:
             tree = contents_of(model)
         totals = totals_of(tree)
         memory = memory_of(tree, totals, found, request.optimizers)
-    sharding = None if request.ranks is None else sharding_of(tree, request.ranks)
-    return Inspection(request.target, tree, totals, sharding, memory, found)
+        plan = None if mesh is None else plan_of(model, tree, mesh, request.plan)
+    sharding = None
+    if request.ranks is not None:
+        replicas = 1 if mesh is None else prod(mesh.values())
+        sharding = sharding_of(tree.all_tensors() if plan is None else plan.local, request.ranks // replicas)
+    return Inspection(request.target, tree, totals, sharding, memory, found, plan)
+
+
+def _mesh(request: Request) -> dict[str, int] | None:
+    """The mesh of a plan; None if none is asked for."""
+    if request.mesh is None:
+        if request.plan is not None:
+            raise InspectionError(["--plan needs a mesh, such as --mesh tp=8"])
+        return None
+    mesh = mesh_of(request.mesh)
+    size = prod(mesh.values())
+    if request.ranks is not None and request.ranks % size:
+        raise InspectionError([f"--ranks {request.ranks}: expected a multiple of {size}, the ranks of {request.mesh}"])
+    return mesh
 
 
 def names_module(request: Request) -> bool:

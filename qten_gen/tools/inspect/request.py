@@ -21,6 +21,10 @@ class Request:
     """The inputs to run forward with: `("tokens: Int[4,2048]",)`; None for no run, empty for a forward without inputs."""
     ranks: int | None = None
     """The number of ranks that the parameters are divided among."""
+    mesh: str | None = None
+    """The mesh that a sharding plan is for: `tp=8,ep=4`."""
+    plan: str | None = None
+    """Where the plan is, `shop/plans.py:tp_plan`; None for the model's own."""
     optimizers: tuple[str, ...] = ()
     """The optimizers whose states are counted: `("adamw", "sgd:momentum=0.9")`."""
     dtype: str | None = None
@@ -51,6 +55,16 @@ def split_call(target: str) -> tuple[str, tuple[str, ...]]:
     if matched is None:
         raise InspectionError([f"the target {target!r} is not of the form module:name(argument=value, ...)"])
     return matched[1], tuple(_split(matched[2] or ""))
+
+
+def in_settings(problem: str, target: str) -> str:
+    """A problem of a target of the settings, where arguments stand behind its name.
+
+    >>> in_settings("Net: width: missing (int); it has no default, pass --config width=VALUE", "shop.model:Net")
+    'Net: width: missing (int); it has no default, write "shop.model:Net(width=VALUE)" for the target'
+    """
+    name = target.partition("(")[0]
+    return re.sub(r"pass --config (\S+=VALUE)", rf'write "{name}(\1)" for the target', problem)
 
 
 _CALL = re.compile(r"([^()]+?)\s*(?:\((.*)\))?\s*", re.DOTALL)

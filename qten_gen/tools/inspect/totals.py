@@ -91,9 +91,9 @@ class Sharding:
     """Parameters without dimensions, which `fully_shard` refuses; here every rank holds them."""
 
 
-def sharding_of(tree: ModuleEntry, ranks: int) -> Sharding:
+def sharding_of(tensors: Iterable[TensorEntry], ranks: int) -> Sharding:
     """What each of some ranks holds: of n rows, ceil(n / ranks) for each, as long as there are some."""
-    entries = [entry for entry in tree.all_tensors() if entry.tied_to is None]
+    entries = [entry for entry in tensors if entry.tied_to is None]
     parameters = [entry for entry in entries if entry.kind == "parameter" and entry.is_initialised]
     others = sum(entry.bytes for entry in entries if entry.kind != "parameter")
     kinds = Counter((entry.shape, _itemsize(entry), entry.requires_grad) for entry in parameters)

@@ -4,27 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from ...common.state_differences import Change, Difference, shown
+from ...common.state_differences import LOADING, Change, Difference, shown
 from .folding import unfolded
 from .lines import TIE, UNSAVED, Line, Lock
 
-__all__ = ["OLD_CHECKPOINTS", "OLD_OBJECTS", "Change", "Difference", "differences", "shown"]
-
-OLD_CHECKPOINTS: Mapping[Change, str] = {
-    "added": "strict=True reports it as missing; strict=False leaves it as it was initialised",
-    "removed": "strict=True reports it as unexpected; strict=False drops it",
-    "renamed": "strict=True reports both names; strict=False leaves the new one as it was initialised",
-    "reshaped": "loading fails, with strict=False too",
-    "recast": "loads without a word, cast to the new dtype; with assign=True it keeps the old one",
-    "tied": "loads without a word: of two values the last one counts, for both names",
-    "untied": "loads without a word: two equal values, in tensors that are no longer one",
-    "persistence": "strict=True reports it; strict=False leaves it as it was initialised, or drops it",
-    "kind": "loads; the state of an optimizer does not fit",
-    "respelled": "loads; models of other sizes may have another shape",
-    "kept": "loads; a cast of the module leaves its dtype now",
-    "unkept": "loads; a cast of the module changes its dtype now",
-}
-"""What loading an old checkpoint does, by class of the difference."""
+__all__ = ["LOADING", "OLD_OBJECTS", "Change", "Difference", "differences", "shown"]
 
 OLD_OBJECTS: Mapping[Change, str] = {
     "added": "old files and data lack the field",

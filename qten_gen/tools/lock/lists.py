@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import ast
-import json
-import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ...common.name_patterns import PatternError, advice, compiled, with_one_choice
-from ...project.config import toml_document
+from ..inspect.documents import DocumentError as DocumentError
+from ..inspect.documents import Expression, value_at
 from .folding import unfolded
 from .lines import Lock
 
 _REGULAR_EXPRESSION = re.compile(r"[\\()\[\]|^$+?]")
 _NO_NAMES = frozenset({"all-linear"})
 """Words of peft that stand in place of names."""
-
-
-class ListError(ValueError):
-    """A list cannot be read."""
 
 
 def misspelt(place: str, root: str, lock: Lock) -> Iterator[str]:
@@ -29,7 +23,7 @@ def misspelt(place: str, root: str, lock: Lock) -> Iterator[str]:
     that no pattern can be is a regular expression, which has to be found in a name.
 
     Raises:
-        ListError: The file or the key cannot be read.
+        DocumentError: The file or the key cannot be read.
     """
     names = _names(lock)
     for entry in entries(place, root):
@@ -44,21 +38,13 @@ def entries(place: str, root: str) -> list[str]:
     """The names in a list, or the keys of a table.
 
     Raises:
-        ListError: The file or the key cannot be read.
+        DocumentError: The file or the key cannot be read.
     """
-    path, _, key = place.rpartition(":")
-    try:
-        with open(os.path.join(root, path), encoding="utf-8") as file:
-            text = file.read()
-        found = _in_python(text, key) if path.endswith(".py") else _at(_parsed(path, text), key)
-    except (OSError, ValueError, SyntaxError, LookupError) as error:
-        what = (
-            error.strerror if isinstance(error, OSError) else f"no {error}" if isinstance(error, LookupError) else error
-        )
-        raise ListError(f"{place}: cannot read it: {what}") from None
+    found = value_at(place, root)
     names = [found] if isinstance(found, str) else list(found) if isinstance(found, list | dict) else []
+    names = [name for name in names if not isinstance(name, Expression)]
     if not names or not all(isinstance(name, str) for name in names):
-        raise ListError(f"{place}: expected a list of names, a table with names as keys, or one name")
+        raise DocumentError(f"{place}: expected a list of names, a table with names as keys, or one name")
     return names
 
 
@@ -87,63 +73,3 @@ def _names(lock: Lock) -> list[str]:
         segments = line.name.split(".")
         found.update((".".join(segments[:count]), None) for count in range(1, len(segments) + 1))
     return list(found)
-
-
-def _parsed(path: str, text: str) -> object:
-    """The document in a file, by its suffix."""
-    suffix = os.path.splitext(path)[1]
-    if suffix == ".toml":
-        found = toml_document(text)
-        if found is None:
-            raise ListError("it is no valid TOML")
-        return found
-    if suffix in (".yaml", ".yml"):
-        try:
-            import yaml  # type: ignore[import-untyped] # its types are a package of their own
-        except ModuleNotFoundError:
-            raise ListError("it needs PyYAML: python -m pip install pyyaml") from None
-        try:
-            return yaml.safe_load(text)
-        except yaml.YAMLError as error:
-            raise ListError(" ".join(str(error).split())) from None
-    if suffix == ".json":
-        return json.loads(text)
-    raise ListError("expected a file of Python, TOML, JSON or YAML")
-
-
-def _at(document: object, key: str) -> object:
-    """What a document has at a dotted key; without a key, the document."""
-    for segment in filter(None, key.split(".")):
-        if not isinstance(document, Mapping):
-            raise LookupError(segment)
-        document = document[segment]
-    return document
-
-
-def _in_python(text: str, key: str) -> object:
-    """A list, or the keys of a dict, that a name in a module, class or function is assigned as a literal: `Config.plan`."""
-    scope: ast.AST = ast.parse(text)
-    *scopes, name = key.split(".")
-    for each in scopes:
-        definitions = (node for node in ast.walk(scope) if isinstance(node, ast.ClassDef | ast.FunctionDef))
-        scope = next((node for node in definitions if node.name == each), ast.Pass())
-    for node in ast.walk(scope):
-        targets = (
-            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-        )
-        if any(isinstance(target, ast.Name | ast.Attribute) and _name(target) == name for target in targets):
-            value = getattr(node, "value", None)
-            if isinstance(value, ast.Dict):
-                return [key.value for key in value.keys if isinstance(key, ast.Constant)]
-            return _listed(value)
-    raise LookupError(key)
-
-
-def _name(target: ast.Name | ast.Attribute) -> str:
-    return target.id if isinstance(target, ast.Name) else target.attr
-
-
-def _listed(value: ast.expr | None) -> object:
-    if isinstance(value, ast.List | ast.Tuple | ast.Set):
-        return [item.value for item in value.elts if isinstance(item, ast.Constant)]
-    return value.value if isinstance(value, ast.Constant) else None

@@ -16,11 +16,11 @@ from ...runtime.module.kept_dtypes import kept_tensors
 from ...runtime.module.outline.model_tree import TensorEntry
 from ...runtime.module.outline.walking import contents_of
 from ..inspect.construction import on_fakes
+from ..inspect.declared import spelled
 from ..inspect.importing import named
 from ..inspect.inspection import model_of
 from ..inspect.request import Request, split_call
 from ..inspect.silence import aside
-from .declared import spelled
 from .folding import folded
 from .lines import TIE, UNSAVED, Line, Lock
 

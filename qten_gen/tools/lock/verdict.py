@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from .differences import OLD_CHECKPOINTS, OLD_OBJECTS, Difference, differences, shown
+from .differences import LOADING, OLD_OBJECTS, Difference, differences, shown
 from .lines import UNNAMED, Lock
 from .migrations import migrations
 
@@ -27,7 +27,7 @@ def _around(name: str, classes: Mapping[str, str]) -> Iterator[str]:
 
 def told(old: Lock, new: Lock) -> list[str]:
     """The differences by what an old checkpoint does, those of equal layers as one."""
-    meanings = OLD_CHECKPOINTS if new.versions or old.versions else OLD_OBJECTS
+    meanings = LOADING if new.versions or old.versions else OLD_OBJECTS
     by_meaning: dict[str, list[str]] = {}
     for item in shown(differences(old, new)):
         is_noticed = item.needs_version or item.change in ("respelled", "kept", "unkept")

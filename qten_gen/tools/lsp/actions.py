@@ -8,23 +8,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import takewhile
 
-from lsprotocol import types
-
 from ...generate.suppression import can_be_suppressed
 from ...model.diagnostics import Diagnostic
 from ...read.encoding import decode
 from ...read.suppressions import suppressions
-from .messages import Lines, message
-
-GENERATE = "qten-gen.generate"
-"""The command that writes the generated files of a project."""
-
-FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.qten-gen"
+from .capabilities import FIX_ALL, GENERATE
+from .connection import Json
+from .messages import Lines, Range, Shown, message
 
 
 def actions(
-    found: Sequence[Diagnostic], data: bytes, uri: str, version: int | None, lines: Lines, range: types.Range
-) -> list[types.CodeAction]:
+    found: Sequence[Diagnostic], data: bytes, uri: str, version: int | None, lines: Lines, range: Range
+) -> list[Json]:
     """What is offered in a range of a file.
 
     Args:
@@ -38,10 +33,10 @@ def actions(
     text = decode(data, "")
     if not isinstance(text, str):
         return []
-    offered = []
+    offered: list[Json] = []
     for item in found:
         shown = message(item, lines)
-        if not _touch(shown.range, range):
+        if not _touch(shown["range"], range):
             continue
         mended = _mended([item], data)
         if mended is not None:
@@ -55,9 +50,10 @@ def actions(
     everything = _mended([item for item in found if item.fix is not None and item.fix.is_sure], data)
     if everything is not None:
         edit = _edit(text, everything, uri, version, lines)
-        offered.append(types.CodeAction("qten-gen: mend what can be mended", FIX_ALL, edit=edit))
-    command = types.Command("qten-gen: write the generated files", GENERATE, arguments=[uri])
-    return [*offered, types.CodeAction(command.title, f"{types.CodeActionKind.Source.value}.qten-gen", command=command)]
+        offered.append({"title": "qten-gen: mend what can be mended", "kind": FIX_ALL, "edit": edit})
+    title = "qten-gen: write the generated files"
+    command = {"title": title, "command": GENERATE, "arguments": [uri]}
+    return [*offered, {"title": title, "kind": "source.qten-gen", "command": command}]
 
 
 def _title(item: Diagnostic) -> str:
@@ -65,13 +61,13 @@ def _title(item: Diagnostic) -> str:
     return f"insert {item.fix.text.strip()!r}" if item.fix.is_behind else f"change to {item.fix.text!r}"
 
 
-def _quick_fix(title: str, shown: types.Diagnostic, edit: types.WorkspaceEdit, is_preferred: bool) -> types.CodeAction:
-    kind = types.CodeActionKind.QuickFix
-    return types.CodeAction(title, kind, diagnostics=[shown], edit=edit, is_preferred=is_preferred or None)
+def _quick_fix(title: str, shown: Shown, edit: Json, is_preferred: bool) -> Json:
+    fix: Json = {"title": title, "kind": "quickfix", "diagnostics": [shown], "edit": edit}
+    return {**fix, "isPreferred": True} if is_preferred else fix
 
 
-def _touch(one: types.Range, other: types.Range) -> bool:
-    return one.start.line <= other.end.line and other.start.line <= one.end.line
+def _touch(one: Range, other: Range) -> bool:
+    return one["start"]["line"] <= other["end"]["line"] and other["start"]["line"] <= one["end"]["line"]
 
 
 def _mended(found: Iterable[Diagnostic], data: bytes) -> str | None:
@@ -90,15 +86,14 @@ def _fixed(found: tuple[Diagnostic, ...], data: bytes) -> str | None:
     return text if isinstance(text, str) else None
 
 
-def _edit(old: str, new: str, uri: str, version: int | None, lines: Lines) -> types.WorkspaceEdit:
+def _edit(old: str, new: str, uri: str, version: int | None, lines: Lines) -> Json:
     """The edit of the one place in which two texts differ."""
     old, new = (re.sub(r"\r\n|\r", "\n", text) for text in (old, new))
     start = _common(old, new)
     end = _common(old[start:][::-1], new[start:][::-1])
     range = lines.between(lines.place_of(start), lines.place_of(len(old) - end))
-    edits = [types.TextEdit(range, new[start : len(new) - end])]
-    document = types.OptionalVersionedTextDocumentIdentifier(uri, version)
-    return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(document, list(edits))])
+    edits = [{"range": range, "newText": new[start : len(new) - end]}]
+    return {"documentChanges": [{"textDocument": {"uri": uri, "version": version}, "edits": edits}]}
 
 
 def _common(one: str, other: str) -> int:

@@ -68,7 +68,7 @@ class Analysis:
         inside = [below(display_path(path)) for path in source_paths(config)]
         found: dict[str, tuple[Diagnostic, ...]] = {}
         for path, items in _by_target(state, planned).items():
-            if path in self._unsaved or not inside or any(contains(path) for contains in inside):
+            if items and (path in self._unsaved or not inside or any(contains(path) for contains in inside)):
                 left = judged(items, config)
                 if left:
                     found[os.path.abspath(path)] = left

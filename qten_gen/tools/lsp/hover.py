@@ -2,52 +2,26 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from ...generate.description import Plain, describe, describe_field, field_details, one_line
 from ...model import BufferDecl, Declaration, FieldDecl, FileDecl, ModuleField, ParameterDecl, SubmoduleDecl
-from ...model.diagnostics import Diagnostic, Kind, Span
-from ...read.positions import locate
+from ...model.diagnostics import Diagnostic
 from ...rules import RULES
 from ...rules.explaining import page
+from .names import Name
 
 _TOLD_APART = {"name", "module", "kind", "bases", "doc", "fields", "fingerprint"}
 
 
-def over_declaration(file: FileDecl, data: bytes, lines: Sequence[str], place: tuple[int, int]) -> str | None:
-    """What is shown over the name at a place, as Markdown; None if it is not that of a declared class or field.
-
-    Args:
-        file: The declarations of the file.
-        data: Its bytes, which the declarations were read from.
-        lines: Its lines.
-        place: A line and a character, counted from 0.
-    """
-    declared = [(item, None) for item in file.declarations]
-    fields = [
-        (item, field)
-        for item in file.declarations
-        for field in item.fields
-        if field.owner == f"{item.module}.{item.name}"
-    ]
-    path = file.source.path
-    everything: list[tuple[Declaration, FieldDecl | ModuleField | None]] = [*declared, *fields]
-    marks = [Diagnostic(Kind("", ""), "", (field or item).place, path=path) for item, field in everything]
-    for (item, field), mark in zip(everything, locate(marks, {path: data}), strict=True):
-        if _is_over((field or item).name, mark.span, lines, place):
-            return _of_class(item) if field is None else _of_field(item, field)
+def over_declaration(file: FileDecl, name: Name) -> str | None:
+    """What is shown over the name of a class, or of a field in the body of one, as Markdown; None if it declares nothing."""
+    for item in file.declarations:
+        if item.name == name.cls:
+            if name.member is None:
+                return _of_class(item)
+            return next((_of_field(item, field) for field in item.fields if field.name == name.member), None)
     return None
-
-
-def _is_over(name: str, span: Span, lines: Sequence[str], place: tuple[int, int]) -> bool:
-    """Whether a place is in the name that a statement declares: the first one in it, behind its decorators."""
-    for number in range(span.line - 1, min(span.end_line, len(lines))):
-        start = span.column - 1 if number == span.line - 1 else 0
-        match = re.compile(rf"\b{re.escape(name)}\b").search(lines[number], start)
-        if match is not None and not lines[number].lstrip().startswith("@"):
-            return number == place[0] and match.start() <= place[1] <= match.end()
-    return False
 
 
 def _of_class(declaration: Declaration) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from ...project.config import ConfigError, Settings
 from ...project.files import PathError
@@ -49,12 +49,9 @@ class Workspace:
         """What is known of a project."""
         return self._analyses.setdefault(project, Analysis(project))
 
-    def findings(self, project: str, texts: Mapping[str, bytes]) -> Findings:
-        """What is wrong with the files of a project, given the open files of all projects.
-
-        Settings that cannot be used are the only finding, if they are wrong.
-        """
-        own = {path: text for path, text in texts.items() if is_source(path) and self.project(path) == project}
+    def findings(self, project: str) -> Findings:
+        """What is wrong with the files of a project. Settings that cannot be used are the only finding, if they are wrong."""
+        own = {path: text for path, text in self.texts.items() if self.project(path) == project}
         try:
             return self.analysis(project).findings(own)
         except ConfigError as error:

@@ -32,12 +32,6 @@ assert not any(map(loaded, ("methods.keys", "methods.naming", "methods.joining",
         ("assert Batch.keys(batch) == ('x',)", "methods.keys"),
         ("assert [item.x.tolist() for item in batch][1] == [2, 3]", "methods.joining"),
         ("assert copy.copy(batch).x is batch.x", "methods.conversion"),
-        (
-            "try: torch.nn.utils.clip_grad_norm_(batch, 1.0)\n"
-            "except TypeError as error: assert str(error).startswith('clip_grad_norm_ takes tensors')\n"
-            "else: raise AssertionError",
-            "methods.joining",
-        ),
         ("assert Batch(batch.x, batch_size=[3], names=['time'])[:2].names == ('time',)", "core.name_changes"),
         ("assert batch[[0, 2]].x.tolist() == [[0, 1], [4, 5]]", "methods.unusual_indices"),
         ("batch[0] = 7; assert batch.x[0].tolist() == [7, 7]", "methods.assignment"),

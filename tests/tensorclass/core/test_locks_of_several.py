@@ -48,65 +48,6 @@ def test_threads_lock_one_object_for_their_blocks() -> None:
     assert not value.is_locked and not value.point.is_locked
 
 
-@pytest.mark.parametrize("first_to_end", [0, 1])
-@pytest.mark.parametrize("locked_before", [True, False])
-def test_an_object_stays_as_the_last_open_block_wants_it_and_ends_as_it_was(
-    first_to_end: int, locked_before: bool
-) -> None:
-    value = batch(4)
-    if locked_before:
-        value.lock_()
-    open_, ended = [threading.Event(), threading.Event()], [threading.Event(), threading.Event()]
-    seen = []
-
-    def block(me: int) -> None:
-        if me == 1:
-            open_[0].wait()
-        with value.unlock_() if locked_before else value.lock_():
-            open_[me].set()
-            open_[1].wait()
-            if me != first_to_end:
-                ended[first_to_end].wait()
-                seen.append(value.is_locked)
-        ended[me].set()
-
-    assert in_threads(lambda: block(0), lambda: block(1)) == []
-    assert seen == [not locked_before]
-    assert value.is_locked == value.point.is_locked == locked_before
-
-
-def test_two_threads_may_begin_their_blocks_in_another_order_than_they_called_lock() -> None:
-    value = batch(4)
-    called, begun = threading.Event(), threading.Event()
-
-    def first() -> None:
-        block = value.lock_()
-        called.wait()
-        with block:
-            begun.set()
-
-    def second() -> None:
-        while not value.is_locked:
-            time.sleep(0.001)
-        with value.lock_():
-            called.set()
-            begun.wait()
-
-    assert in_threads(first, second) == []
-    assert value.is_locked is False
-
-
-def test_a_lock_that_another_thread_took_in_the_block_of_this_one_stays() -> None:
-    value = batch(4)
-
-    def lock() -> None:
-        value.lock_()
-
-    with value.lock_():
-        assert in_threads(lock) == []
-    assert value.is_locked
-
-
 def test_the_block_of_a_nested_object_ends_with_the_lock_of_its_owner() -> None:
     owner = batch(4).lock_()
     with owner.point.lock_():

@@ -43,6 +43,15 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "special logsumexp": lambda a: fn.special.logsumexp(a, 0),
     "max": lambda a: fn.max(a, 0, True)[0],
     "min axis": lambda a: fn.min(a, axis=1)[1],
+    "std_mean": lambda a: fn.std_mean(a, 0, False)[0],
+    "std_mean biased": lambda a: fn.std_mean(a, False)[0],
+    "var_mean": lambda a: fn.var_mean(a, dim=1, correction=0)[1],
+    "median": lambda a: fn.median(a, 0)[0],
+    "sort": lambda a: fn.sort(a, descending=True, dim=0, stable=True)[0],
+    "argsort": lambda a: fn.argsort(a, stable=True, dim=1),
+    "topk": lambda a: fn.topk(a, 1, 0, False)[1],
+    "argmax": lambda a: fn.argmax(a, 1, True),
+    "argmax all": lambda a: fn.argmax(a),
     "quantile": lambda a: fn.quantile(a, 0.5, 0, True),
     "cumsum": lambda a: fn.cumsum(a, axis=0, dtype=torch.float64),
     "softmax dtype": lambda a: fn.softmax(a, 0, torch.float64),
@@ -99,6 +108,8 @@ METHODS: dict[str, Callable[[Any, Any], Any]] = {
     "stack": lambda a, one: Batch.stack([a, a], one),
     "cat": lambda a, one: Batch.cat([a, a], one),
     "unbind": lambda a, one: a.unbind(one)[1],
+    "sort": lambda a, one: fn.sort(a, one).values,
+    "topk": lambda a, one: fn.topk(a, one, one).values,
     "size": lambda a, one: a[: a.size(one) - 2],
 }
 
@@ -139,7 +150,7 @@ def test_positions_may_be_an_object() -> None:
 
 def test_random_numbers_are_drawn_for_one_tensor_after_the_other() -> None:
     value = example()
-    for function in (fn.bernoulli, fn.poisson, functional.dropout):
+    for function in (fn.bernoulli, fn.poisson, fn.nn.functional.dropout):
         torch.manual_seed(3)
         got = function(value)
         torch.manual_seed(3)

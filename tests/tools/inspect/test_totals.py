@@ -134,7 +134,7 @@ def test_each_rank_has_the_rows_that_a_dtensor_gives_it(rows: int, ranks: int) -
 @pytest.mark.parametrize("ranks", [1, 2, 3, 7, 300])
 def test_the_ranks_together_hold_the_model(ranks: int) -> None:
     tree = contents_of(build(Net, [], {"width": 6, "heads": 2}))
-    totals, sharding = totals_of(tree), sharding_of(tree, ranks)
+    totals, sharding = totals_of(tree), sharding_of(tree.all_tensors(), ranks)
     assert sharding.shares[0].first == 0
     assert sharding.shares[-1].last == ranks - 1
     held = sum((share.last - share.first + 1) * share.bytes for share in sharding.shares)
@@ -145,7 +145,7 @@ def test_the_ranks_together_hold_the_model(ranks: int) -> None:
 
 
 def test_uneven_rows_are_divided_as_in_fully_shard() -> None:
-    sharding = sharding_of(contents_of(build(nn.Linear, [], {"in_features": 2, "out_features": 5})), 4)
+    sharding = sharding_of(contents_of(build(nn.Linear, [], {"in_features": 2, "out_features": 5})).all_tensors(), 4)
     assert [(share.first, share.last, share.parameters, share.padding_bytes) for share in sharding.shares] == [
         (0, 1, 2 * 2 + 2, 0),
         (2, 2, 2 + 1, 12),
@@ -154,7 +154,7 @@ def test_uneven_rows_are_divided_as_in_fully_shard() -> None:
 
 
 def test_parameters_without_dimensions_are_named() -> None:
-    sharding = sharding_of(contents_of(build(Shared, [], {})), 2)
+    sharding = sharding_of(contents_of(build(Shared, [], {})).all_tensors(), 2)
     assert sharding.whole == ("scale",)
 
 

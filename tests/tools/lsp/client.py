@@ -91,11 +91,26 @@ class Client(Connection):
 
     def hover(self, file: str, text: str) -> str:
         """What is shown over the last character of the first such text in a file."""
-        before = self.texts[file][: self.texts[file].index(text) + len(text) - 1]
-        line, column = before.count("\n"), len(before.rpartition("\n")[2].encode("utf-16-le")) // 2
-        position = {"textDocument": {"uri": self.uri(file)}, "position": {"line": line, "character": column}}
-        found = self.request("textDocument/hover", position)
+        found = self.at("hover", file, text)
         return "" if found is None else str(found["contents"]["value"])
+
+    def at(self, method: str, file: str, text: str) -> Any:
+        """What a method of documents answers at the last character of the first such text in a file."""
+        uri, position = self.place(file, text)
+        return self.request(f"textDocument/{method}", {"textDocument": {"uri": uri}, "position": position})
+
+    def place(self, file: str, text: str) -> tuple[str, dict[str, int]]:
+        """The URI of a file, and the position of the last character of the first such text in it."""
+        whole = self.texts.get(file) or (self.root / file).read_text(encoding="utf-8")
+        before = whole[: whole.index(text) + len(text) - 1]
+        column = len(before.rpartition("\n")[2].encode("utf-16-le")) // 2
+        return self.uri(file), {"line": before.count("\n"), "character": column}
+
+    def line(self, found: Mapping[str, Any]) -> tuple[str, str]:
+        """The file of a location, and its line from the location on."""
+        file, start = self.file(found["uri"]), found["range"]["start"]
+        lines = (self.root / file).read_text(encoding="utf-8").splitlines()
+        return file, lines[start["line"]][start["character"] :]
 
     def actions(self, file: str, line: int, only: Sequence[str] | None = None) -> dict[str, Any]:
         """What is offered in a line, counted from 1, by title."""

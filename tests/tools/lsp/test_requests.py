@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
-
-import pytest
 
 from tests.command import BATCH, Command
 
@@ -135,6 +131,50 @@ def test_the_generated_files_are_written_on_demand(shop: Client) -> None:
     assert shop.said[0].startswith("qten-gen: 4 files written; 1 warning in ")
 
 
+def test_all_projects_are_generated_without_an_argument(shop: Client) -> None:
+    shop.request("workspace/executeCommand", {"command": "qten-gen.generate"})
+    assert (shop.root / "shop/model_qten.py").exists()
+
+
+def test_a_declared_name_and_its_generated_code_lead_to_each_other(shop: Client) -> None:
+    shop.write("shop/model.py", NET)
+    shop.show("shop/model.py")
+    assert shop.at("implementation", "shop/model.py", "class Batch") is None, "nothing is generated yet"
+    shop.request("workspace/executeCommand", {"command": "qten-gen.generate"})
+    for text, generated in {
+        "class Batch": "_Batch_(_rt.Stored):",
+        "    tokens": "tokens = _rt.tensor_property(",
+        "    qkv": "qkv = _rt.parameter(",
+        "    dim": "_Net_(_rt.ModuleBase):",
+    }.items():
+        file, line = shop.line(shop.at("implementation", "shop/model.py", text))
+        assert file == "shop/model_qten.py" and line.startswith(generated), "of what has no name there, the class"
+    assert shop.at("implementation", "shop/model.py", "nn.LayerNorm") is None
+    back = shop.at("declaration", "shop/model_qten.py", "    tokens = ")
+    assert back is None, "the space behind the name is of no name"
+    back = shop.at("declaration", "shop/model_qten.py", "    tokens")
+    assert shop.line(back) == ("shop/model.py", "tokens: Tensor")
+    assert shop.line(shop.at("declaration", "shop/model_qten.py", "class _Net")) == ("shop/model.py", "Net(Module):")
+
+
+def test_a_place_anywhere_in_a_class_has_a_counterpart(shop: Client) -> None:
+    shop.write("shop/model.py", NET)
+    shop.request("workspace/executeCommand", {"command": "qten-gen.generate"})
+    for file, text, there in (
+        ("shop/model.py", "return self", ("shop/model_qten.py", "_Net_(_rt.ModuleBase):")),
+        ("shop/model.py", "3*dim", ("shop/model_qten.py", "qkv = _rt.parameter(")),
+        ("shop/model_qten.py", '"tokens", lambda', ("shop/model.py", "tokens: Tensor")),
+        ("shop/model_qten.py", "self._fill(", ("shop/model.py", "Batch(TensorClass):")),
+    ):
+        found = shop.request(
+            "workspace/executeCommand", {"command": "qten-gen.counterpart", "arguments": [*shop.place(file, text)]}
+        )
+        location, line = shop.line(found)
+        assert location == there[0] and line.startswith(there[1])
+    head = {"command": "qten-gen.counterpart", "arguments": [*shop.place("shop/model.py", "import torch")]}
+    assert shop.request("workspace/executeCommand", head) is None
+
+
 def test_saving_generates_where_that_is_asked_for(server: Callable[..., Client], tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool.qten-gen]\n")
     client = server(tmp_path, generateOnSave=True)
@@ -153,20 +193,6 @@ def test_saving_generates_where_that_is_asked_for(server: Callable[..., Client],
     client.save("model.py")
     client.actions("model.py", 1)
     assert output.read_bytes() == before
-
-
-def test_without_the_library_the_command_says_what_to_install(
-    qten_gen: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    loaded = r"pygls|lsprotocol|qten_gen\.(language_server|cli\.serving)"
-    for name in [name for name in sys.modules if re.match(loaded, name)]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "lsprotocol", None)
-    result = qten_gen("lsp")
-    assert (result.status, result.err) == (
-        2,
-        "error: lsp needs the library pygls; install it with: python -m pip install 'pygls>=2'\n",
-    )
 
 
 def test_lsp_says_how_it_is_called(qten_gen: Command) -> None:

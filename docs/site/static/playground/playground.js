@@ -80,7 +80,7 @@ function generate() {
 }
 
 worker.onmessage = ({ data }) => {
-  if (data.loading) status.textContent = `Loading Python: ${megabytes(data.loading.received)} of ${megabytes(data.loading.total)} MB`
+  if (data.loading) status.textContent = progress(data.loading)
   if (data.starting) status.textContent = "Starting the generator"
   if (data.failed) status.textContent = `The playground cannot start: ${data.failed}.`
   if (data.result) show(data.result)
@@ -94,7 +94,10 @@ worker.onerror = (event) => {
   status.textContent = `The playground cannot start: ${event.message ?? "its worker does not load"}.`
 }
 
-const megabytes = (bytes) => (bytes / 1e6).toFixed(1)
+function progress({ received, total }) {
+  const [part, whole] = [received, total].map((bytes) => (bytes / 1e6).toFixed(1))
+  return received < total ? `Loading Python: ${part} of ${whole} MB` : "Starting Python"
+}
 
 // --- The results. Generated files stay while the text has errors, as they do on the disk.
 
@@ -102,14 +105,15 @@ function show(result) {
   findings = result.findings
   draw()
   element("findings").replaceChildren(...findings.map(shown), ...(result.crash ? [crashed(result.crash)] : []))
-  const isGenerated = ".py" in result.outputs
-  const isBroken = findings.some((finding) => finding.severity === "error") || Boolean(result.crash)
+  const errors = findings.filter((finding) => finding.severity === "error").length
+  const isBroken = errors > 0 || Boolean(result.crash)
   for (const tab of tabs) {
     const panel = panelOf(tab)
     panel.classList.toggle("is-old", isBroken)
     if (!isBroken) panel.querySelector("pre").innerHTML = result.outputs[tab.dataset.suffix] ?? ""
   }
-  status.textContent = isBroken ? "Not generated: mend what is found below." : isGenerated ? "Generated." : "Nothing to generate."
+  if (isBroken) status.textContent = `${errors || "Some"} ${errors === 1 ? "error" : "errors"}: nothing is generated until mended.`
+  else status.textContent = ".py" in result.outputs ? "Generated." : "Nothing to generate: no class is declared."
 }
 
 function shown(finding) {
@@ -154,7 +158,7 @@ async function begin() {
   try {
     text.value = packed ? await unpack(packed[1]) : await example()
   } catch {
-    status.textContent = "The link is damaged: it holds no text."
+    status.textContent = packed ? "The link is damaged: it holds no text." : "The example cannot be loaded."
     return
   }
   draw()

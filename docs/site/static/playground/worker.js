@@ -21,7 +21,7 @@ function countLoading(total) {
 
 async function start() {
   const files = await fetch(here("files.json"))
-  if (!files.ok) throw new Error("this copy of the site was built without the playground, because npm was missing")
+  if (!files.ok) throw new Error("this copy of the site was built without the playground, which needs npm")
   countLoading((await files.json()).bytes)
   const { loadPyodide } = await import("./pyodide/pyodide.mjs")
   const archive = fetch(here("generator.zip")).then((answer) => answer.arrayBuffer())

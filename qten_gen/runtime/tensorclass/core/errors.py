@@ -5,7 +5,6 @@ A message names the class and the field (`Batch.tokens`), what was expected, and
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from reprlib import Repr
 
@@ -87,30 +86,3 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     names = list(known)
     close = nearest(name, names)
     return f"; did you mean {close!r}?" if close else f"; the fields are: {', '.join(names) or 'none'}"
-
-
-_LATE = __name__.replace("errors", "late")
-_TAKE_PARAMETERS = frozenset(("torch.nn.utils.clip_grad", "torch.nn.utils.convert_parameters"))
-
-
-def refuse_as_parameters(self: object) -> None:
-    """Raise the error of an object among parameters, where a function of torch for these called what calls this.
-
-    Those functions ask no `__torch_function__`. What they read of an object is all that tells: clipping would find nothing to
-    clip, and `parameters_to_vector` would give an object in place of a vector.
-
-    Raises:
-        TypeError: it did.
-    """
-    frame = sys._getframe(2)
-    while frame.f_globals.get("__name__") == _LATE and frame.f_back is not None:  # the first call of a method
-        frame = frame.f_back
-    if frame.f_globals.get("__name__") not in _TAKE_PARAMETERS:
-        return
-    while frame.f_code.co_name.startswith("<") and frame.f_back is not None:  # a comprehension, up to Python 3.11
-        frame = frame.f_back
-    name = frame.f_code.co_name
-    raise TypeError(
-        f"{name.lstrip('_')} takes tensors, got {type(self).__name__}; in its place, pass the tensors in it: "
-        "batch.values(include_nested=True, leaves_only=True)"
-    )

@@ -80,18 +80,20 @@ def begin_lock_block(self: Stored) -> bool:
 
 
 def end_block(self: Stored) -> End | None:
-    """End a `with` statement: restore the lock as it was before; see `open_blocks` for those of other threads.
+    """End a `with` statement: restore the lock as it was before.
 
     Returns:
         What writes a view back; None for the block of a lock.
     """
     with changes():
         ended = self._entered.end()
-        if ended.was_locked:
+        if callable(ended):
+            return ended
+        if ended:
             lock(self)
-        elif ended.was_locked is False:
+        else:
             _release(self)
-    return ended.write_back
+    return None
 
 
 def _release(self: Stored) -> None:

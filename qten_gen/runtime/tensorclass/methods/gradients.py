@@ -10,7 +10,6 @@ from torch import Tensor
 from torch.compiler import is_compiling
 
 from ..core.contents import leaf_pairs
-from ..core.errors import refuse_as_parameters
 from ..core.stored import Stored
 
 
@@ -43,10 +42,7 @@ class Gradients(Stored):
         Raises:
             RuntimeError: the tensors are parts of tensors with gradients, as those of `batch[0]` are. Parts have none of
                 their own.
-            TypeError: `clip_grad_norm_([batch], 1)` or its like reads it, which would clip nothing.
         """
-        if not is_compiling():
-            refuse_as_parameters(self)
         if all(leaf.grad is None for leaf in self._leaves()):
             if not is_compiling() and any(_has_gradient(leaf._base) for leaf in self._leaves()):
                 kind = type(self).__name__

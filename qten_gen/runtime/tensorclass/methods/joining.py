@@ -10,11 +10,10 @@ from torch import Size, Tensor, split_with_sizes
 from torch import cat as cat_tensors
 from torch import stack as stack_tensors
 from torch import unbind as unbind_tensors
-from torch.compiler import is_compiling
 
 from ..core import name_changes
 from ..core.error_context import explain
-from ..core.errors import abridged, class_names, of_another_class, refuse_as_parameters
+from ..core.errors import abridged, class_names, of_another_class
 from ..core.sizes import with_inserted, with_length, without
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension, integers, is_single, whole_number
@@ -192,11 +191,8 @@ def iterate(self: T) -> Iterator[T]:
     """The items along the first batch dimension.
 
     Raises:
-        TypeError: there is none; or a function that takes parameters iterates, such as `clip_grad_norm_(batch, 1)`, which
-            would take the items for them.
+        TypeError: there is none.
     """
-    if not is_compiling():
-        refuse_as_parameters(self)
     if not self._batch_size:
         raise TypeError(f"a {type(self).__name__} without batch dimensions cannot be iterated over")
     return iter(unbind(self))

@@ -16,7 +16,7 @@ from torch import Size, Tensor
 from torch.compiler import is_dynamo_compiling
 
 from ..core import name_changes
-from ..core.errors import abridged, refuse_as_parameters
+from ..core.errors import abridged
 from ..core.sizes import with_inserted, without
 from ..core.stored import Stored
 from ..core.tensor_shapes import (
@@ -64,10 +64,7 @@ def view(self: T, *shape: int | Sequence[int]) -> T:
     Raises:
         ValueError: the shape has another number of items.
         RuntimeError: a tensor's memory layout does not allow it.
-        TypeError: `parameters_to_vector([batch])` calls it, which takes tensors.
     """
-    if shape == (-1,) and not is_dynamo_compiling():
-        refuse_as_parameters(self)
     return _reshaped(self, view_tensor, shape)
 
 

@@ -11,13 +11,13 @@ from ..core.stored import Stored
 from ..methods.operands import Function, one, several
 from .entries import Effect, Operation, documented
 
-Options = dict[str, Any]
+Keywords = dict[str, Any]
 
 _SPELT = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x2": "other"}
 """Names of NumPy that torch takes for its own, and passes on as they are."""
 
 
-def settled(name: str, options: Mapping[str, object]) -> Options:
+def settled(name: str, options: Mapping[str, object]) -> Keywords:
     """Keyword arguments under torch's own names, without those that say nothing.
 
     Raises:
@@ -33,8 +33,8 @@ def settled(name: str, options: Mapping[str, object]) -> Options:
 
 
 def operands_of(
-    name: str, operands: Sequence[str], args: tuple[object, ...], options: Options
-) -> tuple[list[object], tuple[object, ...], Options]:
+    name: str, operands: Sequence[str], args: tuple[object, ...], options: Keywords
+) -> tuple[list[object], tuple[object, ...], Keywords]:
     """The operands of a call in their order, its other positional arguments, and the keyword arguments that are left.
 
     Raises:

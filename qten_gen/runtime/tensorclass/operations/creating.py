@@ -18,10 +18,10 @@ from .entries import Effect, Operation, documented
 
 T = TypeVar("T", bound=Stored)
 
-Options = dict[str, Any]
+Keywords = dict[str, Any]
 
 
-def _created(self: T, function: Function, size: tuple[int, ...], fill: tuple[object, ...], options: Options) -> T:
+def _created(self: T, function: Function, size: tuple[int, ...], fill: tuple[object, ...], options: Keywords) -> T:
     """New tensors whose batch size is `size`."""
     stated, found = _options(self, options)
     out = self._rearrange(_create, (function, size, len(self._batch_size), fill, stated), Size(size))
@@ -29,7 +29,7 @@ def _created(self: T, function: Function, size: tuple[int, ...], fill: tuple[obj
 
 
 @items_become("created")
-def _create(tensor: Tensor, argument: tuple[Function, tuple[int, ...], int, tuple[object, ...], Options]) -> Tensor:
+def _create(tensor: Tensor, argument: tuple[Function, tuple[int, ...], int, tuple[object, ...], Keywords]) -> Tensor:
     function, size, batch_ndim, fill, options = argument
     result: Tensor = function(tensor, (*size, *tensor.shape[batch_ndim:]), *fill, **options)
     return result
@@ -39,7 +39,7 @@ def _moved(tensor: Tensor, device: torch.device | None) -> Tensor:
     return tensor if device is None else tensor.to(device)
 
 
-def _options(self: Stored, options: Options) -> tuple[Options, torch.device | None]:
+def _options(self: Stored, options: Keywords) -> tuple[Keywords, torch.device | None]:
     """The options that are stated, and the device of the new object."""
     stated = {name: value for name, value in options.items() if value is not None and value is not False}
     if "device" not in stated:
@@ -122,7 +122,7 @@ def _named_value(handler: Function) -> Function:
     return with_value
 
 
-def _call(tensor: Tensor, argument: tuple[Function, tuple[object, ...], Options]) -> Tensor:
+def _call(tensor: Tensor, argument: tuple[Function, tuple[object, ...], Keywords]) -> Tensor:
     function, fill, options = argument
     result: Tensor = function(tensor, *fill, **options)
     return result

@@ -21,7 +21,7 @@ from .dimensions import Dims, all_dimensions, batch_dimensions, event_dimensions
 T = TypeVar("T", bound=Stored)
 A = TypeVar("A")
 
-Options = dict[str, Any]
+Keywords = dict[str, Any]
 
 
 class Reduction(NamedTuple):
@@ -33,11 +33,11 @@ class Reduction(NamedTuple):
     beyond: int | None
     """Where it is a number, the dimensions beyond so many batch dimensions are meant instead."""
     keepdim: bool
-    options: Options
+    options: Keywords
 
 
 def reduced(
-    self: T, name: str, function: Function, dim: Dims, keepdim: bool, options: Options, ranks: tuple[int, ...] = ()
+    self: T, name: str, function: Function, dim: Dims, keepdim: bool, options: Keywords, ranks: tuple[int, ...] = ()
 ) -> T:
     """The object with every tensor reduced. `ranks` are dimensions that the function adds in front.
 
@@ -94,7 +94,7 @@ def reduce_tensor(tensor: Tensor, argument: Reduction) -> Tensor:
     return result
 
 
-def together(self: Stored, name: str, function: Function, dim: Dims, keepdim: bool, options: Options) -> Tensor:
+def together(self: Stored, name: str, function: Function, dim: Dims, keepdim: bool, options: Keywords) -> Tensor:
     """Reduces all fields into one tensor, whose shape is the remaining batch size.
 
     Raises:

@@ -15,7 +15,7 @@ from ..fields.per_item import items_become
 from ..methods.operands import Function, is_plain
 from .dimensions import Dims, reduced_size
 from .entries import DIMENSION_ERRORS, Effect, Group, Operation, documented, first_line
-from .reduction_ops import Options, over_one, rearranged, reduced, spread, together
+from .reduction_ops import Keywords, over_one, rearranged, reduced, spread, together
 
 T = TypeVar("T", bound=Stored)
 Item = TypeVar("Item")
@@ -31,7 +31,7 @@ class ValuesAndIndices(NamedTuple, Generic[Item]):
 def _method(name: str, function: Function, takes: str) -> Function:
     """A reduction whose result is one object, or one tensor where `reduce` is true."""
 
-    def finish(self: T, dim: Dims, keepdim: bool, reduce: bool, options: Options) -> T | Tensor:
+    def finish(self: T, dim: Dims, keepdim: bool, reduce: bool, options: Keywords) -> T | Tensor:
         if reduce:
             return together(self, name, function, dim, keepdim, options)
         return reduced(self, name, function, dim, keepdim, options)

@@ -17,8 +17,8 @@ _QUANTISED = "use .apply with torch.quantize_per_tensor"
 
 NOT_OF_TENSORDICT = frozenset(
     """
-    as_tensordict clamp_ cumprod cumsum empty_like from_numpy full_like load_safetensors ones_like rand_like randn_like
-    save_safetensors vmap vmap_dims zeros_like
+    accepts as_tensordict clamp_ cumprod cumsum empty_like from_numpy full_like load_safetensors ones_like rand_like
+    randn_like save_safetensors vmap vmap_dims zeros_like
     """.split()
 )
 """Public members of TensorClass that tensordict does not have; all others are called as they are there."""

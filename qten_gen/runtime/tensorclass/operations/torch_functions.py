@@ -34,7 +34,6 @@ INSTEAD: dict[str, str] = {
     "nonzero": "use .nonzero() of one field, and index the object with it",
     "argwhere": "use torch.argwhere on one field, and index the object with it",
     "take": "index the object: batch.flatten()[positions]",
-    "index_select": "index the object: batch[:, positions]",
     "take_along_dim": "use .gather",
     "scatter": "use item assignment: batch[index] = other",
     "index_put": "use item assignment: batch[index] = other",

@@ -22,7 +22,7 @@ from .json_values import encode, enum_of, has_plain_form, plain
 from .schema import Entry, Level, StaticEntry, TensorEntry
 
 
-class Options(NamedTuple):
+class SaveOptions(NamedTuple):
     """What the caller of a save asks for.
 
     Attributes:
@@ -58,7 +58,7 @@ class Placed(NamedTuple):
         return found is not None and is_current(found) and is_current(found._replace(path=self.path))
 
 
-def describe_object(self: Stored, folder: str, options: Options) -> tuple[Level, list[Placed]]:
+def describe_object(self: Stored, folder: str, options: SaveOptions) -> tuple[Level, list[Placed]]:
     """What is saved of an object in a folder, and where its tensors go. Everything that cannot be saved is refused here.
 
     Raises:
@@ -69,7 +69,7 @@ def describe_object(self: Stored, folder: str, options: Options) -> tuple[Level,
     return _object(self, folder, "", options, placed), placed
 
 
-def _object(self: Stored, folder: str, name: str, options: Options, placed: list[Placed]) -> Level:
+def _object(self: Stored, folder: str, name: str, options: SaveOptions, placed: list[Placed]) -> Level:
     """The level of an object. Its tensors are added to `placed`, those of nested objects included."""
     files = FileNames()
     entries: dict[str, Entry] = {}
@@ -96,7 +96,7 @@ def _entry(
     folder: str,
     key: str,
     files: FileNames,
-    options: Options,
+    options: SaveOptions,
     placed: list[Placed],
 ) -> Entry:
     """The entry of a field that is not static; `key` is what the names of its files begin with."""
@@ -126,7 +126,7 @@ def _container(
     batch_size: Size,
     folder: str,
     name: str,
-    options: Options,
+    options: SaveOptions,
     placed: list[Placed],
 ) -> Level:
     """A dict or list of tensors; the items of a list are called by their positions."""

@@ -20,7 +20,7 @@ from ..core.errors import describe
 from ..core.locks import lock, nested_objects, refuse_if_frozen, refuse_if_locked
 from ..core.stored import Lock, Stored
 from .files import absolute, file_of, forget_path, mapped_file
-from .levels import Options
+from .levels import SaveOptions
 
 if TYPE_CHECKING:
     from ..core.construction import DeviceLike
@@ -93,7 +93,9 @@ def memmap(
         ValueError: a tensor is saved elsewhere already.
         FileExistsError: the folder holds an object, and `existsok` is off.
     """
-    options = Options(copy_existing, allow_pickle=allow_pickle, durable=durable, existsok=existsok, threads=num_threads)
+    options = SaveOptions(
+        copy_existing, allow_pickle=allow_pickle, durable=durable, existsok=existsok, threads=num_threads
+    )
     folder = _absolute(prefix)
     return _soon(lambda: _locked(_mapped(self, folder, options)), return_early)
 
@@ -148,7 +150,9 @@ def memmap_(
     """
     refuse_if_frozen(self, "map the tensors of")
     _refuse_unless_mapped(self, "map the tensors of")
-    options = Options(copy_existing, allow_pickle=allow_pickle, durable=durable, existsok=existsok, threads=num_threads)
+    options = SaveOptions(
+        copy_existing, allow_pickle=allow_pickle, durable=durable, existsok=existsok, threads=num_threads
+    )
 
     folder = _absolute(prefix)
 
@@ -207,12 +211,14 @@ def memmap_like(
     >>> store.tokens
     tensor([0., 0.])
     """
-    options = Options(copy_existing=True, like=True, allow_pickle=allow_pickle, existsok=existsok, threads=num_threads)
+    options = SaveOptions(
+        copy_existing=True, like=True, allow_pickle=allow_pickle, existsok=existsok, threads=num_threads
+    )
     folder = _absolute(prefix)
     return _soon(lambda: _locked(_mapped(self, folder, options)), return_early)
 
 
-def _mapped(self: T, folder: str | None, options: Options) -> T:
+def _mapped(self: T, folder: str | None, options: SaveOptions) -> T:
     return _in_temporary_files(self, options) if folder is None else _saved(self, folder, options)
 
 
@@ -221,7 +227,7 @@ def _absolute(prefix: PathLike | None) -> str | None:
     return None if prefix is None else absolute(prefix)
 
 
-def _saved(self: T, folder: str, options: Options) -> T:
+def _saved(self: T, folder: str, options: SaveOptions) -> T:
     from .writing import save
 
     return save(self, folder, options)
@@ -232,7 +238,7 @@ def _locked(self: T) -> T:
     return self
 
 
-def _in_temporary_files(self: T, options: Options) -> T:
+def _in_temporary_files(self: T, options: SaveOptions) -> T:
     """Mapped tensors in files that have no name any more, so that the system frees them with the tensors."""
     folder = tempfile.mkdtemp(prefix="qten-gen-")
     try:

@@ -17,7 +17,7 @@ from ..core.stored import Stored
 from . import files, schema
 from .errors import StorageError
 from .file_names import without_surrogates
-from .levels import Options, describe_object
+from .levels import SaveOptions, describe_object
 from .reading import fill
 from .schema import Level, Metadata, TensorEntry
 from .state_dict import dotless
@@ -49,7 +49,7 @@ def save_safetensors(self: Stored, path: PathLike, *, allow_pickle: bool = False
         TypeError: a static value has no form in JSON, or a tensor is none of plain bytes.
     """
     library = _library(f"{type(self).__name__}.save_safetensors")
-    level, placed = describe_object(self, "", Options(copy_existing=True, allow_pickle=allow_pickle))
+    level, placed = describe_object(self, "", SaveOptions(copy_existing=True, allow_pickle=allow_pickle))
     token = os.urandom(4).hex()
     names = [name for name, _ in _tensors(level, "")]
     tensors = _apart({name: item.tensor for name, item in zip(names, placed, strict=True)})

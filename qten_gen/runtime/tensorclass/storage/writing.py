@@ -28,7 +28,7 @@ from . import files, metadata_files, schema, tensordict_folders
 from .errors import StorageError
 from .file_names import ASIDE, LOCK, METADATA, PENDING
 from .folder_lock import only_writer
-from .levels import Options, Placed, describe_object, rebuilt
+from .levels import Placed, SaveOptions, describe_object, rebuilt
 from .metadata_files import aside_in, metadata_in
 from .schema import Level, Metadata, StaticEntry, TensorEntry
 
@@ -48,7 +48,7 @@ class _Work(NamedTuple):
     metadata: Metadata
     levels: list[tuple[str, Level]]
     fresh: list[Placed]
-    options: Options
+    options: SaveOptions
 
 
 class _Found(NamedTuple):
@@ -65,7 +65,7 @@ class _Found(NamedTuple):
     more: bool
 
 
-def save(self: T, folder: str, options: Options) -> T:
+def save(self: T, folder: str, options: SaveOptions) -> T:
     """Save an object in a folder, and return one like it whose tensors are the files.
 
     Raises:
@@ -161,7 +161,7 @@ def _write(work: _Work) -> None:
         _write_metadata(folder, level, work, pending=pending)
 
 
-def _write_tensors(fresh: list[Placed], suffix: str, options: Options) -> None:
+def _write_tensors(fresh: list[Placed], suffix: str, options: SaveOptions) -> None:
     """Write the files of new tensors, whose names end with `suffix` for now, on several threads where the options say so."""
 
     def write(item: Placed) -> None:

@@ -7,6 +7,7 @@ import json
 from ....runtime.module.outline.model_tree import ModuleEntry, TensorEntry
 from ..inspection import Inspection
 from ..memory import Memory
+from ..plans import Plan
 from ..runs import Call, Finding, Other, Run, Shape, Structure, TensorShape
 from ..totals import Amount, Sharding, Totals
 
@@ -25,6 +26,7 @@ def as_json(found: Inspection) -> str:
         "totals": _totals(found.totals),
         "memory": _memory(found.memory),
         "sharding": None if found.sharding is None else _sharding(found.sharding),
+        "plan": None if found.plan is None else _plan(found.plan),
         "run": None if found.run is None else _run(found.run),
     }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
@@ -98,6 +100,21 @@ def _sharding(sharding: Sharding) -> dict[str, object]:
         for share in sharding.shares
     ]
     return {"ranks": sharding.ranks, "shares": shares, "refused": list(sharding.whole)}
+
+
+def _plan(plan: Plan) -> dict[str, object]:
+    """A sharding plan, in the document."""
+    return {
+        "source": plan.source,
+        "mesh": dict(plan.mesh),
+        "rules": plan.rules,
+        "unmatched": plan.unmatched,
+        "bytes": plan.bytes,
+        "cuts": [{"path": cut.path, "shape": list(cut.shape), "axes": dict(cut.axes)} for cut in plan.cuts],
+        "problems": [
+            {"path": problem.name or None, "text": problem.text, "error": problem.is_error} for problem in plan.problems
+        ],
+    }
 
 
 def _run(run: Run) -> dict[str, object]:

@@ -11,6 +11,7 @@ from ....runtime.showing.numbers import count, memory
 from ..folding import Folded, fold
 from ..inspection import Inspection
 from ..totals import Sharding
+from .plan_text import plan_lines
 from .run_text import run_lines
 from .table import Row, painted, render
 
@@ -23,6 +24,8 @@ def as_text(found: Inspection, *, width: int | None = None, color: bool = False,
     if _has_folds(tree):
         lines += ["", "A folded line counts all of its layers; the lines below it are one of them."]
     lines += ["", *_totals(found, width, color)]
+    if found.plan is not None:
+        lines += ["", *plan_lines(found.plan, width, color, folds=folds)]
     if found.sharding is not None:
         lines += ["", *_ranks(found.sharding, width, color)]
     if found.run is not None:

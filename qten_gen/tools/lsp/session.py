@@ -1,0 +1,316 @@
+"""The conversation with an editor: which message leads to what, and when findings are published."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from ...model.diagnostics import Diagnostic
+from ...project.output_names import is_output, outputs_of, source_of
+from ...project.paths import read_regular
+from ...read.encoding import decode
+from .actions import actions
+from .analysis import Findings
+from .capabilities import COUNTERPART, GENERATE
+from .connection import CANCELLED, INTERNAL_ERROR, METHOD_NOT_FOUND, Connection, Json, Message, Params, path_of, uri_of
+from .generating import Generate
+from .hover import over_declaration, over_findings
+from .messages import Lines, Position, message
+from .names import Name, Place, name_above, name_at, names, same
+from .workspace import Workspace, is_source
+
+_ERROR, _INFO = 1, 3
+"""Kinds of what is shown or logged, as the protocol numbers them."""
+
+
+class _Found(NamedTuple):
+    """What was found in a file, and the text that it was found in."""
+
+    data: bytes
+    diagnostics: tuple[Diagnostic, ...]
+
+
+class Session:
+    """The conversation with one editor. It looks at what has changed as soon as no message waits."""
+
+    def __init__(self, connection: Connection, start: Params, encoding: str, generate: Generate) -> None:
+        """
+        Args:
+            connection: What the editor is reached by.
+            start: What came with the request `initialize`.
+            encoding: How the editor counts characters: `utf-16` or `utf-32`.
+            generate: Writes generated files.
+        """
+        self._connection = connection
+        self._encoding = encoding
+        self._generate = generate
+        self._workspace = Workspace()
+        self._workspace.folders = _folders(start)
+        watching = start.get("capabilities", {}).get("workspace", {}).get("didChangeWatchedFiles", {})
+        self._can_watch = bool(watching.get("dynamicRegistration"))
+        self._uris: dict[str, str] = {}
+        """The URIs of open files as the editor writes them, by path."""
+        self._versions: dict[str, int] = {}
+        self._found: dict[str, _Found] = {}
+        self._published: dict[str, set[str]] = {}
+        """The files with findings that the editor shows, by project."""
+        self._dirty: set[str] = set()
+        """The projects to look at."""
+        self._generates_on_save = False
+        self._configure(start.get("initializationOptions"))
+        self._reactions: dict[str, Callable[[Params], None]] = {
+            "initialized": self._initialized,
+            "textDocument/didOpen": self._opened,
+            "textDocument/didChange": self._changed,
+            "textDocument/didClose": self._closed,
+            "textDocument/didSave": self._saved,
+            "workspace/didChangeWatchedFiles": self._changed_on_disk,
+            "workspace/didChangeWorkspaceFolders": self._changed_folders,
+            "workspace/didChangeConfiguration": self._changed_settings,
+        }
+        self._answers: dict[str, Callable[[Params], object]] = {
+            "textDocument/hover": self._hover,
+            "textDocument/codeAction": self._actions,
+            "textDocument/implementation": self._implementation,
+            "textDocument/declaration": self._declaration,
+            "workspace/executeCommand": self._execute,
+            "shutdown": lambda _: None,
+        }
+
+    def run(self) -> None:
+        """Take one message after the other until the editor takes leave."""
+        while True:
+            message = self._connection.receive(wait=not self._dirty)
+            if message is None:
+                self._look()
+            elif message.method == "exit":
+                return
+            elif message.identity is None:
+                self._react(message)
+            else:
+                self._answer(message)
+
+    def _react(self, message: Message) -> None:
+        """Take a notification. One that is not known may be ignored."""
+        reaction = self._reactions.get(message.method)
+        if reaction is not None:
+            try:
+                reaction(message.params)
+            except Exception:
+                self._log(traceback.format_exc())
+
+    def _answer(self, message: Message) -> None:
+        """Answer a request, about what the editor has sent before it."""
+        answer = self._answers.get(message.method)
+        if answer is None:
+            self._connection.refuse(message, METHOD_NOT_FOUND, message.method)
+            return
+        self._look()
+        if self._connection.is_cancelled(message):
+            self._connection.refuse(message, CANCELLED, "cancelled")
+            return
+        try:
+            result = answer(message.params)
+        except Exception as error:
+            self._log(traceback.format_exc())
+            self._connection.refuse(message, INTERNAL_ERROR, repr(error))
+        else:
+            self._connection.answer(message, result)
+
+    def _initialized(self, _: Params) -> None:
+        """Look at the folders of the editor, and ask to be told of files that change outside of it."""
+        if self._can_watch:
+            watchers = [{"globPattern": pattern} for pattern in ("**/*.py", "**/pyproject.toml")]
+            method = "workspace/didChangeWatchedFiles"
+            registration = {"id": "qten-gen-files", "method": method, "registerOptions": {"watchers": watchers}}
+            self._connection.request("client/registerCapability", {"registrations": [registration]})
+        self._dirty |= self._workspace.projects()
+
+    def _opened(self, params: Params) -> None:
+        document = params["textDocument"]
+        self._take(document["uri"], document["version"], document["text"])
+
+    def _changed(self, params: Params) -> None:
+        document = params["textDocument"]
+        self._take(document["uri"], document["version"], params["contentChanges"][-1]["text"])
+
+    def _take(self, uri: str, version: int, text: str) -> None:
+        """Take the text of a file from the editor. Only sources in files are of interest."""
+        path = path_of(uri)
+        if path is not None and is_source(path):
+            self._uris[path], self._versions[path] = uri, version
+            self._workspace.open(path, text)
+            self._dirty.add(self._workspace.project(path))
+
+    def _closed(self, params: Params) -> None:
+        path = path_of(params["textDocument"]["uri"])
+        if path is not None and path in self._uris:
+            del self._uris[path], self._versions[path]
+            self._workspace.close(path)
+            self._dirty.add(self._workspace.project(path))
+
+    def _saved(self, params: Params) -> None:
+        path = path_of(params["textDocument"]["uri"])
+        if path is None:
+            return
+        if self._generates_on_save and is_source(path):
+            generated = self._generate(path)
+            if generated.is_error:
+                self._log(generated.message)
+        self._dirty.add(self._workspace.project(path))
+
+    def _changed_on_disk(self, params: Params) -> None:
+        paths = [path for change in params["changes"] if (path := path_of(change["uri"])) is not None]
+        if any(path.endswith(".toml") for path in paths):
+            self._dirty |= self._workspace.projects()
+        elif sources := [path for path in paths if is_source(path)]:
+            self._dirty |= self._workspace.projects(sources)
+
+    def _changed_folders(self, params: Params) -> None:
+        removed, added = ({*_paths(params["event"][name])} for name in ("removed", "added"))
+        self._workspace.folders = (self._workspace.folders - removed) | added
+        if added:
+            self._dirty |= self._workspace.projects(added)
+
+    def _changed_settings(self, params: Params) -> None:
+        settings = params.get("settings")
+        self._configure(settings.get("qten-gen", settings) if isinstance(settings, Mapping) else None)
+
+    def _configure(self, options: object) -> None:
+        """Take the options that an editor sends at the start, or when its settings change."""
+        if isinstance(options, Mapping) and isinstance(options.get("generateOnSave"), bool):
+            self._generates_on_save = options["generateOnSave"]
+
+    def _hover(self, params: Params) -> Json | None:
+        """What is known of a place in a text: the findings over it, and the declaration around it."""
+        path = path_of(params["textDocument"]["uri"])
+        data = self._workspace.texts.get(path or "")
+        if path is None or data is None:
+            return None
+        lines = self._lines(data)
+        place = lines.place(params["position"])
+        found = self._found.get(path)
+        file = self._workspace.analysis(self._workspace.project(path)).declarations(path)
+        name = name_at(names(_text(data)), place)
+        shown = [
+            over_findings(found.diagnostics, place[0]) if found is not None else None,
+            over_declaration(file, name) if file is not None and name is not None else None,
+        ]
+        text = "\n\n---\n\n".join(filter(None, shown))
+        return {"contents": {"kind": "markdown", "value": text}} if text else None
+
+    def _actions(self, params: Params) -> list[Json]:
+        """The quick fixes for a range of a text."""
+        uri = params["textDocument"]["uri"]
+        path = path_of(uri)
+        data = self._workspace.texts.get(path or "")
+        if path is None or data is None:
+            return []
+        found = self._found.get(path)
+        diagnostics = found.diagnostics if found is not None and found.data == data else ()
+        offered = actions(diagnostics, data, uri, self._versions[path], self._lines(data), params["range"])
+        return [item for item in offered if _is_wanted(str(item["kind"]), params["context"].get("only"))]
+
+    def _implementation(self, params: Params) -> Json | None:
+        """The generated code of the declared name at a place."""
+        path = path_of(params["textDocument"]["uri"])
+        return None if path is None or is_output(path) else self._counterpart(path, params["position"], name_at)
+
+    def _declaration(self, params: Params) -> Json | None:
+        """The declaration of the name at a place of generated code."""
+        path = path_of(params["textDocument"]["uri"])
+        return self._counterpart(path, params["position"], name_at) if path is not None and is_output(path) else None
+
+    def _counterpart(
+        self, path: str, position: Position, of: Callable[[Mapping[Name, Place], Place], Name | None]
+    ) -> Json | None:
+        """Where the other text has the name of a place, which is that of the generated module for a source, or of the source."""
+        data, other = self._data(path), source_of(path) if is_output(path) else outputs_of(path)[0]
+        name = of(names(_text(data)), self._lines(data).place(position))
+        data = self._data(other)
+        place = None if name is None else same(names(_text(data)), name)
+        return None if place is None else {"uri": self._uri(other), "range": self._lines(data).between(place, place)}
+
+    def _execute(self, params: Params) -> Json | None:
+        """Run a command of the server."""
+        arguments = params.get("arguments") or []
+        if params["command"] == COUNTERPART:
+            path = path_of(arguments[0])
+            return None if path is None else self._counterpart(path, arguments[1], name_above)
+        if params["command"] == GENERATE:
+            paths = [path for uri in arguments if (path := path_of(uri)) is not None]
+            self._write(paths or sorted(self._workspace.projects()))
+        return None
+
+    def _write(self, paths: Iterable[str]) -> None:
+        """Write the generated files of the projects of some files or folders, and say what came of it."""
+        for path in paths:
+            generated = self._generate(path)
+            shown = {"type": _ERROR if generated.is_error else _INFO, "message": f"qten-gen: {generated.message}"}
+            self._connection.notify("window/showMessage", shown)
+            self._dirty.add(self._workspace.project(path))
+
+    def _look(self) -> None:
+        """Look at the projects that have changed, and show what is found."""
+        projects, self._dirty = sorted(self._dirty), set()
+        for project in projects:
+            try:
+                self._publish(project, self._workspace.findings(project))
+            except Exception:
+                self._log(traceback.format_exc())
+
+    def _publish(self, project: str, found: Findings) -> None:
+        """Show what was found, and clear what is mended."""
+        before = self._published.get(project, set())
+        now = {*found.diagnostics} if found.is_complete else before | {*found.diagnostics}
+        for path in sorted(before - now | {*found.diagnostics} | (self._uris.keys() & before)):
+            diagnostics = found.diagnostics.get(path, ())
+            if not diagnostics and path in now:
+                continue
+            data = self._data(path)
+            lines = self._lines(data)
+            self._found[path] = _Found(data, diagnostics)
+            shown: Json = {"uri": self._uri(path), "diagnostics": [message(item, lines) for item in diagnostics]}
+            version = {"version": self._versions[path]} if path in self._versions else {}
+            self._connection.notify("textDocument/publishDiagnostics", {**shown, **version})
+        self._published[project] = now
+        for crash in found.crashes:
+            self._log(f"a bug in qten-gen: {crash.stage} {crash.path}\n{crash.traceback}")
+
+    def _data(self, path: str) -> bytes:
+        """The text of a file: that of the editor, if the file is open in it."""
+        try:
+            return self._workspace.texts[path] if path in self._workspace.texts else read_regular(path)
+        except OSError:
+            return b""
+
+    def _uri(self, path: str) -> str:
+        return self._uris.get(path) or uri_of(path)
+
+    def _lines(self, data: bytes) -> Lines:
+        return Lines(_text(data), self._encoding)
+
+    def _log(self, text: str) -> None:
+        self._connection.notify("window/logMessage", {"type": _ERROR, "message": text})
+
+
+def _text(data: bytes) -> str:
+    text = decode(data, "")
+    return text if isinstance(text, str) else data.decode("utf-8", "replace")
+
+
+def _folders(start: Params) -> set[str]:
+    """The folders that an editor shows when it starts."""
+    root = [{"uri": start["rootUri"]}] if start.get("rootUri") else []
+    return {*_paths(start.get("workspaceFolders") or root)}
+
+
+def _paths(folders: Iterable[Mapping[str, str]]) -> Iterable[str]:
+    return [os.path.normpath(path) for folder in folders if (path := path_of(folder["uri"])) is not None]
+
+
+def _is_wanted(kind: str, only: Iterable[str] | None) -> bool:
+    """Whether an action is of a kind that the editor asks for. A kind includes those below it."""
+    return only is None or any(kind == item or kind.startswith(f"{item}.") for item in only)
