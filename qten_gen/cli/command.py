@@ -97,7 +97,9 @@ def _dispatch(arguments: list[str], out: TextIO, err: TextIO) -> int:
     except UsageError as error:
         err.write(f"error: {error}\n{error.usage}")
     except PathError as error:
-        err.write(f"error: {error}\n")
+        from .misuse import near_command
+
+        err.write(f"error: {error}{near_command(arguments)}\n")
     except ConfigError as error:
         from ..report.concise import headline
 

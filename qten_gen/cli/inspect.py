@@ -56,7 +56,7 @@ def _checked(target: str, options: InspectOptions, config: Config, out: TextIO, 
     from ..tools.inspect.annotated_inputs import UnknownInputs
     from ..tools.inspect.inspection import inspect as inspected
     from ..tools.inspect.inspection import names_module
-    from ..tools.inspect.request import InspectionError, split_call
+    from ..tools.inspect.request import InspectionError, in_settings, split_call
     from ..tools.inspect.views.run_text import summary_lines
 
     try:
@@ -71,7 +71,8 @@ def _checked(target: str, options: InspectOptions, config: Config, out: TextIO, 
             found, problem = inspected(request), unknown.problems[0]
     except InspectionError as error:
         err.write(f"{target}:\n")
-        return _print_problems(error, err)
+        problems = [in_settings(problem, target) for problem in error.problems]
+        return _print_problems(InspectionError(problems, is_misuse=error.is_misuse, trace=error.trace), err)
     out.writelines(f"{line}\n" for line in summary_lines(target, found, problem, options.color.enabled(out)))
     out.flush()  # so that a log has both streams in order
     return DONE if found.is_good else FOUND

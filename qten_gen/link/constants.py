@@ -35,13 +35,16 @@ _DEEPEST = 20
 
 _NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 
+_MUTABLE = (list, dict, set)
+
 Constant = bool | int | float | complex | str | bytes | None | tuple[object, ...]
+Mutable = list[object] | dict[object, object] | set[object]
 
 
 class _Known(NamedTuple):
     """A value that the text shows."""
 
-    value: Constant
+    value: Constant | Mutable
 
 
 Lookup = Callable[[str], "_Known | None"]
@@ -58,6 +61,7 @@ _BINARY: dict[type[ast.operator], Callable[..., object]] = {
 _UNARY: dict[type[ast.unaryop], Callable[..., object]] = {
     ast.UAdd: operator.pos,
     ast.USub: operator.neg,
+    ast.Invert: operator.invert,
 }
 
 
@@ -105,7 +109,19 @@ def _named(value: Value, names: Names) -> Value:
 
 def _field(field: FieldSource, lookup: Lookup) -> FieldSource:
     call = None if field.specifier is None else _call(field.specifier, lookup)
-    return field if call is field.specifier else replace(field, specifier=call)
+    value = None if field.value is None else _default(field.value, lookup)
+    same = call is field.specifier and value is field.value
+    return field if same else replace(field, specifier=call, value=value)
+
+
+def _default(value: Value, lookup: Lookup) -> Value:
+    """A default, which is generated as it stands, with its value for the rules."""
+    if value.literal is not None or value.torch_name is not None or value.contains:
+        return value
+    known = _fold_text(value.text, lookup)
+    if known is None:
+        return value
+    return replace(value, constant=literal_of(known.value), mutable=isinstance(known.value, _MUTABLE))
 
 
 def _made(field: FieldSource, file: SourceFile, names: Names) -> FieldSource:
@@ -148,10 +164,11 @@ def _argument(specifier: str, position: int, argument: Argument, lookup: Lookup)
     if isinstance(given, SpecifierCall):
         call = _call(given, lookup)
         return argument if call is given else replace(argument, value=call)
-    if not isinstance(given, Value) or (
-        specifier == language.FIELD and argument.keyword in ("default", "default_factory")
-    ):
+    if not isinstance(given, Value) or (specifier == language.FIELD and argument.keyword == "default_factory"):
         return argument
+    if specifier == language.FIELD and argument.keyword == "default":
+        default = _default(given, lookup)
+        return argument if default is given else replace(argument, value=default)
     value = _value(given, lookup)
     if value is given or value.literal is None:
         return argument
@@ -182,7 +199,9 @@ def _value(value: Value, lookup: Lookup) -> Value:
 
 
 def _constant(qualified: str, names: Names, depth: int) -> _Known | None:
-    """The value of a constant of the run, by its qualified name."""
+    """The value of a constant of the run, by its qualified name. That of `FLAG = True` has been followed to `True`."""
+    if qualified in ("builtins.True", "builtins.False"):
+        return _Known(qualified == "builtins.True")
     located = names.locate(qualified)
     if located is None or depth > _DEEPEST:
         return None
@@ -214,6 +233,8 @@ def _fold(node: ast.expr, lookup: Lookup) -> _Known | None:
     match node:
         case ast.Constant(value) if value is not ...:
             return _Known(value)
+        case ast.List() | ast.Dict() | ast.Set():
+            return _Known(ast.literal_eval(node))
         case ast.Name() | ast.Attribute():
             return lookup(ast.unparse(node))
         case ast.UnaryOp(op, operand) if type(op) in _UNARY:

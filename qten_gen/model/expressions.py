@@ -127,6 +127,8 @@ class Value:
     """The expression as written: `nn.init.ones_`."""
     literal: str | None = field(default=None, compare=False)
     """The canonical text if it is an immutable Python literal: `0.001` for `1e-3`, `(1, 'a')` for `(1,"a")`."""
+    constant: str | None = field(default=None, compare=False)
+    """The literal that a default amounts to, if it is made of constants of the project: `6` for `2 * SIZE`. Only rules use it."""
     torch_name: str | None = field(default=None, compare=False)
     """The qualified name if it is a name of torch: `torch.nn.init.ones_`."""
     partial: Partial | None = field(default=None, compare=False)
@@ -138,7 +140,7 @@ class Value:
     is_container: bool = field(default=False, compare=False)
     """Whether these are inside a container, a partial or a dataclass, rather than the value itself."""
     mutable: bool = field(default=False, compare=False)
-    """Whether it is an object that cannot be hashed, such as a list. Only `reflection` knows."""
+    """Whether it is an object that cannot be hashed, such as a list: as `reflection` sees it, or the text of a constant says."""
     is_callable: bool = field(default=True, compare=False)
     """Whether it may be called. False for an object that cannot be; for the text of a list, a dict and the like."""
     method: str | None = None

@@ -25,7 +25,7 @@ class Stat(NamedTuple):
     size: int
     modified: int
     changed: int
-    """The last change of the status, which no program can set."""
+    """The last change of the status, which no program can set; on Windows, when the file was made."""
     inode: int
 
     @classmethod

@@ -118,6 +118,9 @@ _CONSTANT_PARTS = (
     ast.Compare,
     ast.IfExp,
     ast.Tuple,
+    ast.List,
+    ast.Dict,
+    ast.Set,
     ast.JoinedStr,
     ast.FormattedValue,
     ast.Subscript,
@@ -132,7 +135,7 @@ _LARGEST_CONSTANT = 60
 
 
 def constant_text(node: ast.expr, scope: Scope) -> str | None:
-    """The text of an expression that may be a constant, such as `2 * SIZE`; None for a call, a list and the like."""
+    """The text of an expression that may be a constant, such as `2 * SIZE`; None for a call, a lambda and the like."""
     parts = [*islice(ast.walk(node), _LARGEST_CONSTANT + 1)]
     if len(parts) > _LARGEST_CONSTANT or not all(isinstance(part, _CONSTANT_PARTS) for part in parts):
         return None

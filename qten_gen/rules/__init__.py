@@ -72,6 +72,7 @@ from . import (
     unannotated_attribute,
     undecodable_file,
     undefined_attribute,
+    undefined_name,
     unimported_handler,
     unknown_dimension,
     unknown_flag,
@@ -125,6 +126,7 @@ DECLARATION_RULES: tuple[DeclarationRule, ...] = (
     incompatible_decorator,
     conditional_field,
     unknown_flag,
+    undefined_name,
     inconsistent_bases,
     incompatible_flags,
     frozen_mismatch,
@@ -177,6 +179,7 @@ DECLARATION_RULES: tuple[DeclarationRule, ...] = (
 FILE_RULES: tuple[FileRule, ...] = (
     generated_base,
     duplicate_class,
+    undefined_name,
     misplaced_specifier,
     unimported_handler,
     incompatible_handler_override,

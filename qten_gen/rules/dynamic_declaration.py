@@ -5,7 +5,8 @@ qten-gen reads declarations without running them, so it cannot know what is decl
 one machine to the next. qten-gen does not guess: it generates nothing for the file. The class statement still works. It builds
 the class in memory, and does not warn that generated files are stale.
 
-Constants are resolved: `param(SIZE)` is `param(3)` if a file of the run assigns `SIZE = 3` once, and nothing else to it.
+Constants are resolved: `param(SIZE)` is `param(3)` if the file assigns `SIZE = 3` once, and nothing else to it, or imports it
+from one that does. That one must declare something itself or have type aliases, because qten-gen reads no other files.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Iterator
 
 from ..model import (
     DYNAMIC,
+    ClassSource,
     ConfigDecl,
     FieldSource,
     FileDecl,
@@ -61,31 +63,40 @@ _OF_EXPRESSIONS = (language.PARAM, language.BUFFER, language.DERIVED, language.C
 
 
 def check(context: RuleContext) -> Iterator[Diagnostic]:
+    """What is dynamic in a declaration. Names that nothing defines are not: QG114 reports them."""
     if context.source is None:
         return
+    undefined = {place.steps for _, place in context.source.unbound}
+    for found in _dynamic(context, context.source):
+        if not any(steps[: len(found.place.steps)] == found.place.steps for steps in undefined):
+            yield found
+
+
+def _dynamic(context: RuleContext, source: ClassSource) -> Iterator[Diagnostic]:
+    """What is dynamic, or has a name in it that nothing defines."""
     yield from _types(context)
-    for place in context.source.unpacked:
-        message = f"the bases and flags of {context.source.name} are {_ONLY_THEN}, because they are unpacked"
+    for place in source.unpacked:
+        message = f"the bases and flags of {source.name} are {_ONLY_THEN}, because they are unpacked"
         yield Diagnostic(KIND, message, place, "write them out")
-    for name, value in context.source.keywords:
+    for name, value in source.keywords:
         if is_dynamic(value) and (name in language.FLAGS or name in language.STRING_OPTIONS or name == language.INIT):
             yield Diagnostic(KIND, f"the flag {name} is {_ONLY_THEN}, got {value.text}", value.place, "write its value")
-    for base in context.source.bases:
+    for base in source.bases:
         for argument in base.args if base.name == language.TENSORCLASS else ():
             if isinstance(argument, TypeExpr):
                 message = f"the flag {argument.text} is {_ONLY_THEN}"
                 yield Diagnostic(KIND, message, argument.place, "write the flag as a string or keyword")
-    for field in context.source.fields:
+    for field in source.fields:
         if field.specifier is not None:
             yield from _arguments(field.specifier)
         elif field.value is not None and field.value.held_specifier is not None:
             yield from _around_specifier(field.name, field.value)
         elif isinstance(context.declaration, ModuleDecl) and field.annotation is not None:
             yield from _value(field, context)
-    for method in context.source.methods:
+    for method in source.methods:
         if method.specifier is not None:
             yield from _arguments(method.specifier)
-    for call in context.source.checks:
+    for call in source.checks:
         yield from _arguments(call)
 
 

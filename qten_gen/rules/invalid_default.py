@@ -14,7 +14,6 @@ import ast
 from ast import literal_eval
 from collections.abc import Iterator
 
-from ..common.literals import literal_of
 from ..model import ConfigDecl, Default, FieldDecl, FieldKind, TensorClassDecl, TypeExpr, Value
 from ..model.diagnostics import Diagnostic, Fix, Kind
 from ..model.field_kinds import members_of
@@ -75,27 +74,13 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         found = _of_factory(field.name, value, context) if field.default.factory else _of_any(field, field.default)
         if found is not None:
             yield Diagnostic(KIND, found[0], value.place, found[1])
-        elif not field.default.factory and (literal := _literal(value, context)) is not None:
+        elif not field.default.factory and (literal := value.literal or value.constant) is not None:
             help = _help(field, literal_eval(literal), converts)
             if help:
                 shown = value.text if value.literal is not None else f"{value.text}, which is {literal}"
                 message = f"the default of {field.name} is {shown}, but its type is {field.type.text}"
                 fix = _or_none(field.name, context) if help.endswith(" | None = None") else None
                 yield Diagnostic(KIND, message, value.place, help, fix=fix)
-
-
-def _literal(value: Value, context: RuleContext) -> str | None:
-    """A default as a literal: what it is, or the constant of the file that it names, `SIZE` where that says `SIZE = 3`."""
-    name = value.text
-    if value.literal is not None or context.file is None or name not in context.file.constants:
-        return value.literal
-    fields, methods = (bound.name for bound in context.field_sources), (bound.name for bound in context.methods)
-    if name in (*context.attributes, *fields, *methods):
-        return None
-    try:
-        return literal_of(literal_eval(context.file.constants[name]))
-    except (ValueError, TypeError, SyntaxError):  # an expression
-        return None
 
 
 def _or_none(name: str, context: RuleContext) -> Fix | None:

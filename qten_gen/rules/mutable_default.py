@@ -40,7 +40,8 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         if value.held_specifier is not None:
             continue  # see `misplaced_specifier`
         match = re.match(_MUTABLE, value.text)
-        if match is None and isinstance(field, ConfigDecl) and value.mutable and not value.contains:
+        is_known = isinstance(field, ConfigDecl) or context.source is not None
+        if match is None and is_known and value.mutable and not value.contains:
             message = f"the default of {field.name} is mutable, and all instances would share it"
             yield Diagnostic(
                 KIND, message, value.place, "write field(default_factory=...) with a function that makes it"

@@ -141,7 +141,7 @@ def test_several_runs_at_once_leave_what_one_leaves(qten_gen: Command) -> None:
 def test_what_cannot_be_is_said_in_one_line(qten_gen: Command, text: str, code: str, message: str) -> None:
     head = (
         "from dataclasses import dataclass\nfrom enum import Enum\nfrom typing import Final, Protocol\n"
-        "from torch import Tensor\nfrom qten_gen import Module, TensorClass, param\n"
+        "from torch import Tensor\nfrom qten_gen import Module, TensorClass, param\nFLAGS = {}\n"
     )
     qten_gen.write("model.py", head).write_text(f"{head}{text}\n", encoding="utf-8")
     line = first(qten_gen)

@@ -137,3 +137,14 @@ def test_ten_thousand_names_are_matched_at_once() -> None:
     assert len(matching("blocks.*.attn.{q,k}_proj.weight", names)) == 5000
     with pytest.raises(PatternError, match="did you mean attn"):
         matching("blocks.*.atn.{q,k}_proj.weight", names)
+
+
+def test_a_list_of_optimizers_is_refused_in_words() -> None:
+    model = nn.Linear(2, 3)
+    with pytest.raises(TypeError, match=r"one by one, got a list; write audit\(model, \*optimizers\)"):
+        audit(model, [torch.optim.SGD(model.parameters())])  # type: ignore[arg-type] # the mistake
+
+
+def test_the_names_of_a_compiled_model_are_reached_from_any_depth() -> None:
+    model = nn.ModuleDict({"_orig_mod": nn.Sequential(nn.Linear(2, 3))})  # as torch.compile names it
+    assert list(select(model, "**.weight")) == ["_orig_mod.0.weight"]

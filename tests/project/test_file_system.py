@@ -15,6 +15,7 @@ import pytest
 
 from qten_gen.project import paths, stale, walk
 from qten_gen.project.paths import relative_to
+from qten_gen.project.temporary import may_be_running
 from tests.command import BATCH, Command
 
 OLD = BATCH.replace("x:", "old:")
@@ -174,6 +175,25 @@ def test_the_next_run_removes_what_a_killed_one_left(qten_gen: Command) -> None:
     assert left.exists()
     assert qten_gen("model.py").status == 0
     assert not left.exists()
+
+
+@pytest.mark.parametrize(
+    ("process", "age", "system", "expected"),
+    [
+        (os.getpid(), 1, "posix", False),
+        (os.getpid(), 1, "nt", False),
+        (os.getppid(), 3600, "posix", True),
+        (os.getppid(), 1, "nt", True),
+        (os.getppid(), 3600, "nt", False),
+        (99999999, 1, "posix", False),
+    ],
+)
+def test_on_windows_the_age_of_a_file_says_whether_it_is_still_written(
+    process: int, age: float, system: str, expected: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if system == "nt":
+        monkeypatch.setattr(os, "kill", None)  # it ends the process there
+    assert may_be_running(process, age, system) is expected
 
 
 @pytest.mark.parametrize(

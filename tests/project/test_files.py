@@ -14,6 +14,7 @@ from tests.command import BATCH, Command
     ("path", "message"),
     [
         ("srk", "error: no such file or folder: srk; did you mean src?\n"),
+        ("lokc", "error: no such file or folder: lokc; did you mean the command lock?\n"),
         ("nowhere/at/all", "error: no such file or folder: nowhere/at/all\n"),
         ("src/model_qten.py", "error: src/model_qten.py is a generated file; pass its source: src/model.py\n"),
         ("src/_qten.pyi", "error: src/_qten.pyi is a generated file; pass its source: src/__init__.py\n"),

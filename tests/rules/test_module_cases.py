@@ -23,7 +23,10 @@ def module(fields: str, before: str = "", **others: str) -> list[str]:
     """What is said about a Module with some sizes and these fields."""
     lines = "\n    ".join(line.strip() for line in fields.strip().splitlines())
     sizes = "dim: int\n    depth: int\n    wide: bool\n    tasks: tuple[str, ...]"
-    return found(f"{dedent(before)}\nclass Net(Module):\n    {sizes}\n    {lines}\n", **others)
+    return found(
+        f"WIDE, COUNT = torch.tensor([1, 2])\n{dedent(before)}\nclass Net(Module):\n    {sizes}\n    {lines}\n",
+        **others,
+    )
 
 
 @pytest.mark.parametrize(

@@ -287,10 +287,36 @@ def test_a_string_for_a_submodule_that_is_not_a_dimension_gets_advice() -> None:
 def test_an_argument_that_only_the_program_knows_is_reported(call: str, marked: str) -> None:
     line = f"    x: nn.Parameter = {call}"
 
-    (item,) = found(f"SIZE = size()\nsizes = (1, 2)\nFLAG = bool(SIZE)\nclass Net(Module):\n    dim: int\n{line}\n")
+    (item,) = found(
+        f"def size(): ...\nSIZE = size()\nsizes = (1, 2)\nFLAG = bool(SIZE)\nclass Net(Module):\n    dim: int\n{line}\n"
+    )
 
     assert (item.code, "known only at run time" in item.message) == ("QG008", True)
     assert line[item.span.column - 1 : item.span.end_column - 1] == marked
+
+
+@pytest.mark.parametrize(
+    ("type", "default", "code"),
+    [
+        ("tuple[int, ...]", "SIZE", "QG213"),
+        ("tuple[int, ...]", "common.SIZE", "QG213"),
+        ("str", "2 * SIZE", "QG213"),
+        ("str", "field(default=-SIZE)", "QG213"),
+        ("str", "FLAG", "QG213"),
+        ("int", "(SIZE, 1)", "QG213"),
+        ("list[int]", "SIZES", "QG206"),
+        ("list[int]", "common.SIZES", "QG206"),
+    ],
+)
+@pytest.mark.parametrize("base", ["TensorClass", "Module"])
+def test_a_constant_is_a_default_like_the_value_that_it_has(base: str, type: str, default: str, code: str) -> None:
+    text = (
+        f"from . import common\nfrom .common import FLAG, SIZE, SIZES\nclass Own({base}):\n    x: {type} = {default}\n"
+    )
+    common = "FLAG = True\nSIZE = 3\nSIZES = [1, 2]\n"
+
+    assert code in codes(text, common=common)
+    assert codes(text.replace(f": {type}", ": object"), common=common) == (["QG206"] if code == "QG206" else [])
 
 
 @pytest.mark.parametrize("size", ["SIZE", "2*SIZE", "-SIZE + 9"])

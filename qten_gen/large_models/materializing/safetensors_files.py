@@ -1,6 +1,7 @@
 """Checkpoints in files of safetensors: one, or a folder of them.
 
-The package is not needed. Its `get_slice` keeps every page that it has read: 23 MB beside a part of 21 MB; here it is 2 MB.
+The package is not needed. Its `get_slice` keeps every page that it has read, and copies columns: 23 and 42 MB
+beside a part of 21 MB, where this reader takes 4.
 """
 
 from __future__ import annotations

@@ -122,9 +122,15 @@ def audit(model: nn.Module, *optimizers: Optimizer) -> None:
         optimizers: One or several, which share the parameters between them.
 
     Raises:
+        TypeError: a list of optimizers is passed as one.
         ValueError: a parameter that records gradients is in no group, or one is in several, or a group has parameters that are
             not the module's, such as the ones of a layer that was replaced since.
     """
+    for optimizer in optimizers:
+        if not hasattr(optimizer, "param_groups"):
+            raise TypeError(
+                f"audit(): takes optimizers one by one, got a {type(optimizer).__name__}; write audit(model, *optimizers)"
+            )
     names: dict[int, str] = {}
     for name, parameter in model.named_parameters(remove_duplicate=False):
         names.setdefault(id(parameter), name)

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from ...link.program import Program
 from ...read.imports import dotted
@@ -13,6 +14,9 @@ from ...read.names import Scope
 from .adoption import FoundClass, Need, Options
 from .text import Text
 from .uses import uses
+
+if TYPE_CHECKING:
+    from .declaring.use import Use
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +105,10 @@ class Project:
     """The files by the name of their module."""
     kinds: dict[tuple[str, int], dict[str, str]] = field(default_factory=dict, init=False, repr=False)
     """What the constructors of classes need their arguments to be, as `declaring.proofs` found out."""
+    uses: dict[str, Mapping[str, frozenset[Use]]] = field(default_factory=dict, init=False, repr=False)
+    """How the constructors of classes use their arguments, by class."""
+    calls: dict[str, list[tuple[str, ast.Call]]] = field(default_factory=dict, init=False, repr=False)
+    """The calls in all files that may construct a class, by its name, each with its path."""
 
     def __post_init__(self) -> None:
         modules: dict[str, list[OpenFile]] = {}

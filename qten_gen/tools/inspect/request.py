@@ -57,6 +57,16 @@ def split_call(target: str) -> tuple[str, tuple[str, ...]]:
     return matched[1], tuple(_split(matched[2] or ""))
 
 
+def in_settings(problem: str, target: str) -> str:
+    """A problem of a target of the settings, where arguments stand behind its name.
+
+    >>> in_settings("Net: width: missing (int); it has no default, pass --config width=VALUE", "shop.model:Net")
+    'Net: width: missing (int); it has no default, write "shop.model:Net(width=VALUE)" for the target'
+    """
+    name = target.partition("(")[0]
+    return re.sub(r"pass --config (\S+=VALUE)", rf'write "{name}(\1)" for the target', problem)
+
+
 _CALL = re.compile(r"([^()]+?)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 

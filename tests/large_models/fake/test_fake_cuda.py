@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 import torch
@@ -35,6 +35,13 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...]]] = {
     "dropout": (lambda: nn.Sequential(nn.Linear(4, 4), nn.Dropout(), nn.GELU()), (2, 4)),
 }
 
+OPTIMIZERS: dict[str, Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer]] = {
+    "sgd": lambda parameters: torch.optim.SGD(parameters, lr=0.1, momentum=0.9),
+    "adamw": lambda parameters: torch.optim.AdamW(parameters),
+    "foreach": lambda parameters: torch.optim.AdamW(parameters, foreach=True),
+    "fused": lambda parameters: torch.optim.AdamW(parameters, fused=True),
+}
+
 
 class Attention(nn.Module):
     """Multi-head attention of a sequence with itself."""
@@ -53,22 +60,14 @@ def devices(module: nn.Module) -> set[torch.device]:
 
 
 @pytest.mark.filterwarnings("ignore:PyTorch was compiled without cuDNN", "ignore:enable_nested_tensor")
-@pytest.mark.parametrize(("make", "size"), MODELS.values(), ids=MODELS.keys())
 @pytest.mark.parametrize(
-    "optimizer",
-    [
-        lambda parameters: torch.optim.SGD(parameters, lr=0.1, momentum=0.9),
-        lambda parameters: torch.optim.AdamW(parameters),
-        lambda parameters: torch.optim.AdamW(parameters, foreach=True),
-        lambda parameters: torch.optim.AdamW(parameters, fused=True),
-    ],
-    ids=["sgd", "adamw", "foreach", "fused"],
+    ("name", "optimizer"),
+    [*((name, "sgd") for name in MODELS), *(("encoder", each) for each in OPTIMIZERS if each != "sgd")],
 )
-def test_a_model_trains_and_moves(
-    make: Callable[[], nn.Module], size: tuple[int, ...], optimizer: Callable[[object], torch.optim.Optimizer]
-) -> None:
+def test_a_model_trains_and_moves(name: str, optimizer: str) -> None:
+    make, size = MODELS[name]
     model = make().cuda()
-    steps = optimizer(model.parameters())
+    steps = OPTIMIZERS[optimizer](model.parameters())
     for _ in range(2):
         steps.zero_grad()
         out = model(torch.randn(size, device="cuda"))

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 from ....rules.reserved import MODULE
 from .context import Context, self_attribute
+from .evidence import Witnesses, evidence, witnesses
 from .pieces import FieldPiece, Stays
-from .proofs import by_default, by_use, constructor
 
-_CONFIGURATIONS = ("config", "cfg", "args", "conf", "model_args")
 _TENSORS = ("Tensor", "Parameter")
 _SCALARS = ("bool", "int", "float", "str")
 
@@ -34,8 +33,9 @@ def config_fields(init: ast.FunctionDef, context: Context, of_class: frozenset[s
         raise Stays("an argument can be given by position only", arguments.posonlyargs[0])
     plain = arguments.args[1:]
     defaults: list[ast.expr | None] = [*[None] * (len(plain) - len(arguments.defaults)), *arguments.defaults]
-    proven = by_use(init, context)
-    read = _Arguments(context, proven, _something_else(init, of_class), _taken(init) | of_class | MODULE)
+    read = _Arguments(
+        context, witnesses(init, context), _something_else(init, of_class), _taken(init) | of_class | MODULE
+    )
     for each, default in zip(plain, defaults[-len(plain) :] if plain else [], strict=True):
         if _is_factory(each, default, context):
             continue
@@ -60,8 +60,8 @@ class _Arguments:
     """What decides how arguments become fields."""
 
     context: Context
-    proven: dict[str, str]
-    """Their types, by their uses."""
+    witnesses: Witnesses
+    """What is known of their types."""
     something_else: frozenset[str]
     """Those whose names are something else in the class."""
     taken: frozenset[str]
@@ -143,6 +143,8 @@ def _renamed(node: ast.arg, annotation: str, read: _Arguments) -> str:
     if found is None:
         raise Stays(f"`{name}` is something other than the argument `{name}`", node)
     context.types[found] = _normal(annotation)
+    if name in context.plain:
+        context.plain.add(found)
     if context.may_be_module(found):
         raise Stays(f"the argument `{name}` may be a module, and the class uses its name for something else", node)
     context.names[name] = ast.Name(found, ast.Load())
@@ -155,11 +157,12 @@ def _field(node: ast.arg, default: ast.expr | None, read: _Arguments, *, keyword
     name, context = node.arg, read.context
     if name in ("device", "dtype", "self"):
         raise Stays(f"a declared constructor has an argument `{name}` of its own", node)
-    annotation = (
-        context.file.text.of(node.annotation)
-        if node.annotation is not None
-        else _proven(node, default, read.proven, context)
-    )
+    if node.annotation is not None:
+        annotation = context.file.text.of(node.annotation)
+    else:
+        found = evidence(node, default, read.witnesses, context)
+        annotation = found.annotation
+        context.inferred.append(f"{name}: {annotation} by {found.source}")
     plain = annotation.strip("\"'")
     if any(word in plain for word in _TENSORS):
         raise Stays(f"the argument `{name}` is a tensor", node)
@@ -183,87 +186,6 @@ def _normal(annotation: str) -> str:
         if annotation.startswith(head) and annotation.endswith("]"):
             return f"{annotation[len(head) : -1]} | None"
     return annotation
-
-
-def _proven(node: ast.arg, default: ast.expr | None, proven: dict[str, str], context: Context) -> str:
-    """The annotation of an argument that has none."""
-    used, given = proven.get(node.arg), by_default(default)
-    is_none = isinstance(default, ast.Constant) and default.value is None
-    if used is not None and default is None:
-        return used
-    if used == "float" and given in ("int", "float"):
-        return "float"
-    if used is not None and (given == used or is_none):
-        return f"{used} | None" if is_none else used
-    if used is None and given is not None:
-        return given
-    made = _class_of_modules(node, default, context)
-    if made is not None:
-        return made
-    found = _configuration(node, context) or annotated_elsewhere(node.arg, context)
-    if found is not None and default is None:
-        return found
-    raise Stays(f"the argument `{node.arg}` has no annotation, and nothing proves its type", node)
-
-
-def _class_of_modules(node: ast.arg, default: ast.expr | None, context: Context) -> str | None:
-    """`type[nn.Module]` for an argument that the constructor calls, and whose default is a class of modules."""
-    if default is None or not context.is_module_class(context.project.meaning(context.file, default)):
-        return None
-    init = constructor(context.found)
-    is_called = init is not None and any(
-        isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == node.arg
-        for each in ast.walk(init)
-    )
-    has_nn = context.file.scope.resolve("nn") == "torch.nn"
-    return f"type[{'nn.Module' if has_nn else context.spell('Module', 'torch.nn')}]" if is_called else None
-
-
-def annotated_elsewhere(name: str, context: Context) -> str | None:
-    """The class that all annotations of a configuration's name in the file agree on: `config: BertConfig`."""
-    if name not in _CONFIGURATIONS:
-        return None
-    found = set()
-    for each in ast.walk(context.file.tree):
-        match each:
-            case ast.arg(arg=other, annotation=ast.expr() as annotation) if other == name:
-                found.add(ast.unparse(annotation).strip("\"'"))
-            case ast.AnnAssign(target=ast.Name(id=other), annotation=annotation) if other == name:
-                found.add(ast.unparse(annotation).strip("\"'"))
-    kind = found.pop() if len(found) == 1 else ""
-    if not kind.isidentifier() or kind in (*_SCALARS, "dict", "Any", "object"):
-        return None
-    later = "from __future__ import annotations" in context.file.text.content
-    return kind if later or context.is_bound_above(ast.Name(kind)) else f'"{kind}"'
-
-
-def _configuration(node: ast.arg, context: Context) -> str | None:
-    """The one class of the file, above the module, that has all attributes which the constructor reads from an argument."""
-    init = next(
-        each for each in ast.walk(context.found.node) if isinstance(each, ast.FunctionDef) and each.name == "__init__"
-    )
-    read = {
-        each.attr
-        for each in ast.walk(init)
-        if isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name) and each.value.id == node.arg
-    }
-    if not read:
-        return None
-    fitting = []
-    for statement in context.file.tree.body:
-        if isinstance(statement, ast.ClassDef) and statement.name not in context.file.classes:
-            fields = {
-                each.target.id: ast.unparse(each.annotation)
-                for each in statement.body
-                if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
-            }
-            if read <= fields.keys():
-                fitting.append((statement.name, fields))
-    if len(fitting) != 1 or not context.is_bound_above(ast.Name(fitting[0][0])):
-        own = [name for name, _ in fitting]
-        later = len(fitting) == 1 and "from __future__ import annotations" in context.file.text.content
-        return own[0] if later else (f'"{own[0]}"' if len(own) == 1 else None)
-    return fitting[0][0]
 
 
 def scalar(kind: str | None) -> bool:

@@ -55,6 +55,10 @@ class Context:
     """The arguments `device` and `dtype`, and local dicts of them, which every declared child gets anyway."""
     inlined: dict[str, ast.expr] = field(default_factory=dict)
     """Local names that hold modules, with what makes them, until the one place that registers them."""
+    plain: set[str] = field(default_factory=set)
+    """Arguments that are used as no module could be."""
+    inferred: list[str] = field(default_factory=list)
+    """The types of arguments without annotations, each with what says so."""
     needs: dict[Need, None] = field(default_factory=dict)
 
     def spell(self, name: str, module: str = "qten_gen") -> str:
@@ -98,6 +102,8 @@ class Context:
     def may_be_module(self, name: str) -> bool:
         """Whether an argument or a derived value may be a module: its annotation names one, or an unknown class."""
         kind = self.types.get(name)
+        if name in self.plain:
+            return False
         if name not in self.types or kind is None:
             return name in self.types
         if any(word in kind for word in ("type[", "Type[", "Callable")):

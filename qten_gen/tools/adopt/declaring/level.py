@@ -47,6 +47,8 @@ def _declared(found: FoundClass, init: ast.FunctionDef, context: Context) -> Pro
     _refuse_class(found, init, context)
     taken = take_apart(init, context)
     _refuse_idle(taken, init)
+    if context.inferred and context.registered <= context.types.keys():
+        raise Stays("it registers no child, parameter or buffer", init)
     _refuse_names(taken, found, context)
     _refuse_documentation(found, init, context.file)
     annotated = _annotated(taken, context)

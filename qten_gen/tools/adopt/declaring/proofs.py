@@ -54,8 +54,11 @@ def by_default(default: ast.expr | None) -> str | None:
     return None
 
 
-def by_use(init: ast.FunctionDef, context: Context, depth: int = 0) -> dict[str, str]:
-    """The arguments that have to be integers or rates, because something that takes nothing else gets them."""
+def by_use(init: ast.FunctionDef, context: Context, depth: int = 0, *, is_certain: bool = True) -> dict[str, str]:
+    """The arguments that have to be integers or rates, because something that takes nothing else gets them.
+
+    With `is_certain` switched off, also those that only some calls of the constructor give to it.
+    """
     names = {each.arg for each in (*init.args.posonlyargs, *init.args.args[1:], *init.args.kwonlyargs)}
     rebound = [each.id for each in ast.walk(init) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
     aliases = {
@@ -78,7 +81,8 @@ def by_use(init: ast.FunctionDef, context: Context, depth: int = 0) -> dict[str,
                 require(left, kind, level)
                 require(right, kind, level)
 
-    for call in _certain_calls(init):
+    calls = _certain_calls(init) if is_certain else (each for each in ast.walk(init) if isinstance(each, ast.Call))
+    for call in calls:
         for node, kind in _required(call, context, depth):
             require(node, kind)
     return found

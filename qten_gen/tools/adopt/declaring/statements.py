@@ -59,6 +59,8 @@ class _Reader:
                 raise Stays(f"the class already uses the name `{piece.name}`, which is an argument", piece.origin)
             self.taken.pieces.append(piece)
         self.arguments = frozenset(self.context.types)
+        if self.context.inferred:
+            self.taken.notes.append(f"inferred {'; '.join(self.context.inferred)}")
         self.taken.notes += [
             f"the argument `{name}` is the field `{field}`" for name, field in self.context.renamed.items()
         ]

@@ -32,12 +32,8 @@ def net(arguments: str, body: str) -> str:
 @pytest.mark.parametrize(
     ("arguments", "body", "why"),
     [
-        ("dim", "self.dim = dim", "the argument `dim` has no annotation, and nothing proves its type"),
-        (
-            "dim, flag: bool = True",
-            "if flag:\n    self.proj = nn.Linear(dim, dim)\nelse:\n    self.proj = None",
-            "the argument `dim` has no annotation, and nothing proves its type",
-        ),
+        ("dim", "self.dim = dim", "it registers no child, parameter or buffer"),
+        ("act", "self.proj = act", "the argument `act` has no annotation, and nothing proves its type"),
         ("*dims: int", "self.dims = dims", "it takes any number of arguments"),
         ("dim: int, **others: int", "pass", "it takes any number of arguments"),
         (

@@ -1,0 +1,221 @@
+"""The type of an argument without an annotation, and what says so: defaults, uses, docstrings, calls in the project."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..uses import nodes
+from .context import Context
+from .docstrings import documented
+from .pieces import Stays
+from .proofs import by_default, by_use, constructor
+from .use import Use
+from .uses_of_arguments import uses_of_arguments
+
+_CONFIGURATIONS = ("config", "cfg", "args", "conf", "model_args")
+_SCALARS = ("bool", "int", "float", "str")
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The type of an argument, and why it is that."""
+
+    annotation: str
+    source: str
+    """What says so, as the report has it: `its default`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Witnesses:
+    """All that is known of the arguments of a constructor."""
+
+    required: Mapping[str, str]
+    """By what takes nothing else."""
+    taken: Mapping[str, str]
+    """By what takes nothing else, where it may be left out."""
+    documented: Mapping[str, str]
+    uses: Mapping[str, frozenset[Use]]
+
+
+def witnesses(init: ast.FunctionDef, context: Context) -> Witnesses:
+    """What is known of the arguments of a constructor."""
+    return Witnesses(
+        by_use(init, context),
+        by_use(init, context, is_certain=False),
+        documented(context.found.node, init),
+        uses_of_arguments(init, context),
+    )
+
+
+def evidence(node: ast.arg, default: ast.expr | None, known: Witnesses, context: Context) -> Evidence:
+    """The type of an argument that has no annotation.
+
+    Raises:
+        Stays: nothing says what it is, and what is declared would depend on it.
+    """
+    found = _evidence(node, default, known, context)
+    if found is None:
+        raise Stays(f"the argument `{node.arg}` has no annotation, and nothing proves its type", node)
+    is_none = isinstance(default, ast.Constant) and default.value is None
+    plain = found.annotation
+    if is_none and plain != "Any" and not plain.endswith("| None"):
+        plain = f"{plain} | None"
+    for name, module in (("Any", "typing"), ("Sequence", "collections.abc"), ("Callable", "collections.abc")):
+        if name in plain.replace("[", " ").replace("]", " ").replace(",", " ").split():
+            spelled = context.spell(name, module)
+            plain = plain.replace(name, spelled)
+    return Evidence(plain, found.source)
+
+
+def _evidence(node: ast.arg, default: ast.expr | None, known: Witnesses, context: Context) -> Evidence | None:
+    """The first evidence, the surest before the others. None as a default says only what else an argument may be."""
+    name = node.arg
+    used, given, said = known.required.get(name), by_default(default), known.documented.get(name)
+    is_open = default is None or (isinstance(default, ast.Constant) and default.value is None)
+    if used is not None and (is_open or given == used or (used == "float" and given == "int")):
+        return Evidence(used, "what takes it")
+    if given is not None:
+        if given == "int" and said == "float" and used is None:
+            return Evidence(said, "the docstring")
+        return Evidence(given, "its default")
+    made = _class_of_modules(default, context)
+    if made is not None:
+        return Evidence(made, "its default, which is a class of modules")
+    if not is_open:
+        return None
+    if said is not None:
+        return Evidence(said, "the docstring")
+    configuration = None if default is not None else _configuration(node, context) or annotated_elsewhere(name, context)
+    if configuration is not None:
+        return Evidence(configuration, "the attributes that it has")
+    if name in known.taken:
+        return Evidence(known.taken[name], "what takes it")
+    return _by_calls(node, context) or _by_uses(name, known.uses.get(name, frozenset()), context)
+
+
+def _by_uses(name: str, uses: frozenset[Use], context: Context) -> Evidence | None:
+    """The type by what the constructor does with an argument; Any for one that nothing could register unnoticed."""
+    telling = uses - {Use.NONE, Use.STORED}
+    if Use.OTHER in telling or (not telling and Use.STORED not in uses):
+        return None
+    if Use.CLASS in telling and telling <= {Use.CLASS, Use.TEST}:
+        return Evidence(f"Callable[..., {_module(context)}]", "its calls")
+    for use in (Use.INTEGER, Use.NUMBER, Use.TEXT, Use.SEQUENCE):
+        if use in telling and telling <= {use, Use.NUMBER, Use.VALUE, Use.TEST}:
+            if use is not Use.SEQUENCE:  # an nn.ModuleList is one too
+                context.plain.add(name)
+            return Evidence(use.value, "its uses")
+    if telling == {Use.TEST} and not uses & {Use.NONE, Use.STORED}:
+        return Evidence(Use.TEST.value, "its uses")
+    if telling - {Use.TEST}:
+        context.plain.add(name)
+        return Evidence("Any", "nothing, but only values are used so")
+    return Evidence("Any", "nothing") if not telling else None
+
+
+def _by_calls(node: ast.arg, context: Context) -> Evidence | None:
+    """The type of the literals that calls in the project give."""
+    found: set[str] = set()
+    where = ""
+    for path, call in _calls(context):
+        value = _given(node, call, context)
+        kind = by_default(value)
+        if kind is not None and value is not None:
+            found.add(kind)
+            where = where or f"a call in {path}"
+    if found == {"int", "float"}:
+        found = {"float"}
+    return Evidence(found.pop(), where) if len(found) == 1 else None
+
+
+def _calls(context: Context) -> list[tuple[str, ast.Call]]:
+    """The calls in the project that construct the class."""
+    calls = context.project.calls
+    if not calls:
+        names = {name for file in context.project.files.values() for name in file.classes}
+        calls.update({name: [] for name in names})
+        for path, file in context.project.files.items():
+            for each in nodes(file.tree):
+                if isinstance(each, ast.Call):
+                    called = each.func.id if isinstance(each.func, ast.Name) else getattr(each.func, "attr", "")
+                    if called in names:
+                        calls[called].append((path, each))
+    found = context.found
+    return [
+        (path, call)
+        for path, call in calls.get(found.name, ())
+        if context.project.meaning(context.project.files[path], call.func) == found.qualified
+    ]
+
+
+def _given(node: ast.arg, call: ast.Call, context: Context) -> ast.expr | None:
+    """What a call gives for an argument."""
+    init = constructor(context.found)
+    plain = [] if init is None else [each.arg for each in init.args.args[1:]]
+    if any(isinstance(each, ast.Starred) for each in call.args):
+        return None
+    given = {
+        **dict(zip(plain, call.args, strict=False)),
+        **{each.arg: each.value for each in call.keywords if each.arg},
+    }
+    return given.get(node.arg)
+
+
+def _class_of_modules(default: ast.expr | None, context: Context) -> str | None:
+    """`type[nn.Module]` for an argument whose default is a class of modules."""
+    if default is None or not context.is_module_class(context.project.meaning(context.file, default)):
+        return None
+    return f"type[{_module(context)}]"
+
+
+def _module(context: Context) -> str:
+    return "nn.Module" if context.file.scope.resolve("nn") == "torch.nn" else context.spell("Module", "torch.nn")
+
+
+def annotated_elsewhere(name: str, context: Context) -> str | None:
+    """The class that all annotations of a configuration's name in the file agree on: `config: BertConfig`."""
+    if name not in _CONFIGURATIONS:
+        return None
+    found = set()
+    for each in ast.walk(context.file.tree):
+        match each:
+            case ast.arg(arg=other, annotation=ast.expr() as annotation) if other == name:
+                found.add(ast.unparse(annotation).strip("\"'"))
+            case ast.AnnAssign(target=ast.Name(id=other), annotation=annotation) if other == name:
+                found.add(ast.unparse(annotation).strip("\"'"))
+    kind = found.pop() if len(found) == 1 else ""
+    if not kind.isidentifier() or kind in (*_SCALARS, "dict", "Any", "object"):
+        return None
+    later = "from __future__ import annotations" in context.file.text.content
+    return kind if later or context.is_bound_above(ast.Name(kind)) else f'"{kind}"'
+
+
+def _configuration(node: ast.arg, context: Context) -> str | None:
+    """The one class of the file, above the module, that has all attributes which the constructor reads from an argument."""
+    init = next(
+        each for each in ast.walk(context.found.node) if isinstance(each, ast.FunctionDef) and each.name == "__init__"
+    )
+    read = {
+        each.attr
+        for each in ast.walk(init)
+        if isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name) and each.value.id == node.arg
+    }
+    if not read:
+        return None
+    fitting = []
+    for statement in context.file.tree.body:
+        if isinstance(statement, ast.ClassDef) and statement.name not in context.file.classes:
+            fields = {
+                each.target.id: ast.unparse(each.annotation)
+                for each in statement.body
+                if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
+            }
+            if read <= fields.keys():
+                fitting.append((statement.name, fields))
+    if len(fitting) != 1 or not context.is_bound_above(ast.Name(fitting[0][0])):
+        own = [name for name, _ in fitting]
+        later = len(fitting) == 1 and "from __future__ import annotations" in context.file.text.content
+        return own[0] if later else (f'"{own[0]}"' if len(own) == 1 else None)
+    return fitting[0][0]

@@ -1,0 +1,194 @@
+"""What a constructor does with its arguments, as evidence for their types: it computes with one, or gives it to a layer."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+
+from .context import CONTAINERS, PARAMETER, Context, self_attribute
+from .proofs import constructor
+from .use import Use
+
+_TAKE_MODULES = CONTAINERS | {"TransformerEncoder", "TransformerDecoder", "Transformer", "DataParallel", "Parameter"}
+_OF_MODULES = frozenset(
+    "weight bias in_features out_features in_channels out_channels embedding_dim num_embeddings shape device dtype data"
+    " parameters children modules state_dict forward".split()
+)
+_CONFIGURATIONS = ("config", "cfg", "conf", "args", "params", "options", "hps")
+_TEXT_METHODS = frozenset("lower upper split startswith endswith strip replace".split())
+_FUNCTIONS = {
+    **dict.fromkeys(("int", "float", "abs", "round"), Use.NUMBER),
+    **dict.fromkeys(("len", "list", "tuple", "zip", "enumerate", "reversed", "sum", "sorted"), Use.SEQUENCE),
+    **dict.fromkeys(("isinstance", "str", "print", "bool", "type", "repr"), Use.NONE),
+    **dict.fromkeys(("max", "min", "math.sqrt", "math.log", "math.prod", "pow"), Use.NUMBER),
+    "range": Use.INTEGER,
+}
+_TRANSPARENT = ast.Tuple | ast.List | ast.Starred | ast.keyword
+
+
+def uses_of_arguments(init: ast.FunctionDef, context: Context, depth: int = 0) -> Mapping[str, frozenset[Use]]:
+    """How a constructor uses each of its arguments."""
+    names = {each.arg for each in (*init.args.args[1:], *init.args.kwonlyargs)}
+    found: dict[str, set[Use]] = {name: set() for name in names}
+    parents = {child: node for node in ast.walk(init) for child in ast.iter_child_nodes(node)}
+    for node, parent in parents.items():
+        if isinstance(node, ast.Name) and node.id in names and isinstance(node.ctx, ast.Load):
+            found[node.id] |= set(_use(node, parent, parents, context, depth))
+    return {name: frozenset(uses) for name, uses in found.items()}
+
+
+def _use(
+    node: ast.expr, parent: ast.AST, parents: Mapping[ast.AST, ast.AST], context: Context, depth: int
+) -> Iterator[Use]:
+    """How one mention of an argument uses it."""
+    match parent:
+        case ast.Attribute(attr=name):
+            yield _of_attribute(node, name, parents[parent])
+        case ast.BinOp(left=left, op=operator, right=right):
+            yield _of_operation(left if right is node else right, operator)
+        case ast.UnaryOp(op=ast.Not()):
+            yield Use.TEST
+        case ast.UnaryOp():
+            yield Use.NUMBER
+        case ast.Compare():
+            yield _of_comparison(node, parent)
+        case ast.Subscript(value=held, slice=key) if held is node:
+            yield Use.VALUE if isinstance(key, ast.Constant) and isinstance(key.value, str) else Use.SEQUENCE
+        case ast.Subscript():
+            yield Use.VALUE
+        case ast.For(iter=held) | ast.comprehension(iter=held) if held is node:
+            yield Use.SEQUENCE
+        case ast.If() | ast.While() | ast.Assert() | ast.IfExp(test=ast.Name()) if parent.test is node:
+            yield Use.TEST
+        case ast.BoolOp() if _is_test(parent, parents):
+            yield Use.TEST
+        case ast.BoolOp() if _is_replaced(node, parents[parent]):
+            yield Use.NONE
+        case ast.FormattedValue():
+            yield Use.NONE
+        case ast.Call(func=called) if called is node:
+            yield Use.CLASS
+        case ast.Assign(targets=[target]) | ast.AnnAssign(target=target) if isinstance(node, ast.Name):
+            yield Use.STORED if self_attribute(target) == node.id else Use.OTHER
+        case _:
+            yield from _given(node, parents, context, depth)
+
+
+def _of_attribute(node: ast.expr, name: str, parent: ast.AST) -> Use:
+    """What has such an attribute. A module may have any, so the name of the argument has to be that of a configuration."""
+    is_called = isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute) and parent.func.attr == name
+    if is_called:
+        return Use.TEXT if name in _TEXT_METHODS else Use.VALUE if name in ("get", "items", "keys") else Use.OTHER
+    is_configuration = isinstance(node, ast.Name) and node.id.lower().endswith(_CONFIGURATIONS)
+    return Use.VALUE if is_configuration and name not in _OF_MODULES else Use.OTHER
+
+
+def _of_operation(other: ast.expr, operator: ast.operator) -> Use:
+    """What an argument is that is computed with another value."""
+    match other, operator:
+        case ast.Constant(value=str()), _:
+            return Use.NONE
+        case ast.List() | ast.Tuple() | ast.ListComp(), ast.Mult():
+            return Use.INTEGER
+        case ast.List() | ast.Tuple(), _:
+            return Use.SEQUENCE
+        case _, ast.FloorDiv() | ast.Mod():
+            return Use.INTEGER
+        case (_, ast.Sub() | ast.Pow() | ast.Div()) | (ast.Constant(), _):
+            return Use.NUMBER
+    return Use.VALUE
+
+
+def _of_comparison(node: ast.expr, parent: ast.Compare) -> Use:
+    if any(isinstance(each, ast.Is | ast.IsNot) for each in parent.ops):
+        return Use.NONE
+    others = [each for each in (parent.left, *parent.comparators) if each is not node]
+    parts = [
+        part for each in others for part in (each.elts if isinstance(each, ast.Tuple | ast.List | ast.Set) else [each])
+    ]
+    kinds = {type(each.value) if isinstance(each, ast.Constant) else None for each in parts}
+    if kinds == {str}:
+        return Use.TEXT if others[0] is parent.comparators[0] else Use.VALUE
+    return Use.NUMBER if kinds and kinds <= {int, float} else Use.VALUE
+
+
+def _is_test(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> bool:
+    """Whether an `and` or `or` decides about a branch."""
+    above = parents[node]
+    while isinstance(above, ast.BoolOp | ast.UnaryOp):
+        node, above = above, parents[above]
+    return isinstance(above, ast.If | ast.While | ast.Assert | ast.IfExp) and above.test is node
+
+
+def _is_replaced(node: ast.expr, above: ast.AST) -> bool:
+    """Whether `x = x or y` gives an argument another value, which is of its type."""
+    match node, above:
+        case ast.Name(id=name), ast.Assign(targets=[ast.Name(id=target)]):
+            return name == target
+    return False
+
+
+def _given(node: ast.AST, parents: Mapping[ast.AST, ast.AST], context: Context, depth: int) -> Iterator[Use]:
+    """How a call uses an argument that it gets, perhaps inside a tuple or a list."""
+    above = parents[node]
+    while isinstance(above, _TRANSPARENT) or (isinstance(above, ast.IfExp) and above.test is not node):
+        node, above = above, parents[above]
+    if not isinstance(above, ast.Call) or above.func is node:
+        yield Use.OTHER
+        return
+    qualified = context.meaning(above.func)
+    name = above.func.id if isinstance(above.func, ast.Name) else qualified
+    last = qualified.rpartition(".")[2]
+    if name in _FUNCTIONS or qualified in _FUNCTIONS:
+        yield _FUNCTIONS.get(name) or _FUNCTIONS[qualified]
+    elif qualified in PARAMETER or last in _TAKE_MODULES:
+        yield Use.OTHER
+    elif qualified.startswith("torch.") and (context.is_module_class(qualified) or _is_function(last)):
+        yield Use.VALUE
+    else:
+        yield from _of_class(node, above, qualified, context, depth)
+
+
+def _is_function(last: str) -> bool:
+    return last in ("zeros", "ones", "empty", "randn", "rand", "full", "arange", "linspace", "eye", "tensor", "triu")
+
+
+def _of_class(node: ast.AST, call: ast.Call, qualified: str, context: Context, depth: int) -> Iterator[Use]:
+    """How a class of the project uses the argument that it gets."""
+    found = context.class_of(qualified)
+    init = None if found is None else constructor(found)
+    if found is None or init is None or depth > 4:
+        yield Use.OTHER
+        return
+    plain = init.args.args[1:]
+    argument = next((each for each, given in zip(plain, call.args, strict=False) if given is node), None)
+    if isinstance(node, ast.keyword):
+        argument = next((each for each in (*plain, *init.args.kwonlyargs) if each.arg == node.arg), None)
+    if argument is None or any(isinstance(each, ast.Starred) for each in call.args):
+        yield Use.OTHER
+    elif argument.annotation is not None:
+        text = ast.unparse(argument.annotation).removesuffix(" | None")
+        yield next((use for use in (Use.INTEGER, Use.NUMBER, Use.TEXT, Use.TEST) if use.value == text), Use.OTHER)
+    else:
+        inner_context = Context(context.project.files[found.path], context.project, found)
+        default = _default(argument, init)
+        if default is not None and context.is_module_class(inner_context.meaning(default)):
+            yield Use.CLASS
+            return
+        inner = _cached(found.qualified, init, inner_context, depth)
+        uses = inner.get(argument.arg, frozenset()) - {Use.NONE}
+        yield from (Use.OTHER if use is Use.STORED and len(uses) == 1 else use for use in uses or {Use.OTHER})
+
+
+def _default(argument: ast.arg, init: ast.FunctionDef) -> ast.expr | None:
+    defaults = dict(zip(reversed(init.args.args), reversed(init.args.defaults), strict=False))
+    defaults |= {each: value for each, value in zip(init.args.kwonlyargs, init.args.kw_defaults, strict=True) if value}
+    return defaults.get(argument)
+
+
+def _cached(qualified: str, init: ast.FunctionDef, context: Context, depth: int) -> Mapping[str, frozenset[Use]]:
+    known = context.project.uses
+    if qualified not in known:
+        known[qualified] = {}  # a class that constructs itself
+        known[qualified] = uses_of_arguments(init, context, depth + 1)
+    return known[qualified]
