@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from ...common.suggestions import did_you_mean
 from .documents import Expression
 
-Side = Literal["column", "row", ""]
+Side = Literal["column", "row"]
 
 
 class Style(NamedTuple):
@@ -19,8 +19,8 @@ class Style(NamedTuple):
     """The dimension of parameters with two dimensions or more; None if every rank holds them whole."""
     bias: int | None = None
     """The dimension of those with one."""
-    side: Side = ""
-    """Half of a pair: what a `column` gives is cut, and a `row` takes that. A layer that gathers its result is none."""
+    side: Side | None = None
+    """Half of a pair: what a `column` gives is cut, and a `row` takes that. A layer that gathers its result has no side."""
     pieces: int = 1
     """How many tensors of equal size are one parameter, each of which is cut."""
     may_be_uneven: bool = False
@@ -41,10 +41,10 @@ _WHOLE = Style()
 STYLES: Mapping[str, Style] = {
     "colwise": _COLUMN,
     "rowwise": _ROW,
-    "colwise_gather_output": _COLUMN._replace(side="", may_be_uneven=True),
-    "colwise_rep": _COLUMN._replace(side="", may_be_uneven=True),
-    "rowwise_split_input": _ROW._replace(side=""),
-    "rowwise_rep": _ROW._replace(side=""),
+    "colwise_gather_output": _COLUMN._replace(side=None, may_be_uneven=True),
+    "colwise_rep": _COLUMN._replace(side=None, may_be_uneven=True),
+    "rowwise_split_input": _ROW._replace(side=None),
+    "rowwise_rep": _ROW._replace(side=None),
     "packed_colwise": _COLUMN._replace(pieces=2),
     "packed_rowwise": _ROW._replace(pieces=2),
     "embedding_rowwise": Style(0, may_be_uneven=True),
@@ -118,6 +118,6 @@ def _of_call(text: str, is_embedding: bool) -> Style:
     style = _CLASSES.get(word, _WHOLE)
     if is_embedding and style.side:  # torch cuts the table of an embedding the other way round
         return Style(-1) if style.side == "column" else Style(0, may_be_uneven=True)
-    given = {"column": "output_layouts", "row": "input_layouts"}.get(style.side)
+    given = None if style.side is None else {"column": "output_layouts", "row": "input_layouts"}[style.side]
     is_half = given is None or given not in text or re.search(rf"{given}=Shard\((?:dim=)?-1\)", text) is not None
-    return style if is_half else style._replace(side="")
+    return style if is_half else style._replace(side=None)
