@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -261,3 +262,31 @@ def test_always_called_hooks_run_where_a_handler_fails() -> None:
     with pytest.raises(RuntimeError, match="handler"):
         nn.Module.__call__(module, "a")
     assert seen == ["after"]
+
+
+def test_a_module_that_is_called_by_super_has_its_own_handlers() -> None:
+    class Net(Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x
+
+    class Noted(Net):
+        def __call__(self, *args: Any, **keywords: Any) -> Any:  # type: ignore[override] # any subclass may write it
+            return super().__call__(*args, **keywords)
+
+    Net.register(Shape)(says("net"))
+    Noted.register(Shape)(says("noted"))
+    net: Any = Net()
+    assert (net(Shape()), Noted()(Shape())) == ("net", "noted")
+
+
+def test_a_functional_that_is_called_by_super_has_its_own_handlers() -> None:
+    class Count(Functional):
+        pass
+
+    class Noted(Count):
+        def __call__(self, obj: object, /, **keywords: object) -> object:
+            return super().__call__(obj, **keywords)
+
+    Count.register(Shape)(says("count"))
+    Noted.register(Shape)(says("noted"))
+    assert (Count()(Shape()), Noted()(Shape())) == ("count", "noted")

@@ -187,6 +187,7 @@ def test_the_next_run_removes_what_a_killed_one_left(qten_gen: Command) -> None:
         (os.getppid(), 3600, "nt", False),
         (99999999, 1, "posix", False),
     ],
+    ids=["itself", "itself-nt", "other", "other-nt", "old-nt", "gone"],  # numbers of processes differ between workers
 )
 def test_on_windows_the_age_of_a_file_says_whether_it_is_still_written(
     process: int, age: float, system: str, expected: bool, monkeypatch: pytest.MonkeyPatch

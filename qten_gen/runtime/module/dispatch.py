@@ -75,7 +75,7 @@ def refresh(cls: type[HandlerTables]) -> None:
         if cls._table:
             connect(cls)
     elif _was_put(cls, cls.__call__):
-        call = _named_call(cls, calling.functional_call(cls._resolved, cls._table.values()))
+        call = _named_call(cls, calling.functional_call(cls._table.values()))
         _put(cls, "__call__", call)
         cls._dispatch = Dispatch(call=call)
 
@@ -102,9 +102,7 @@ def connect(cls: type[HandlerTables]) -> None:
     if _was_put(cls, cls.__call__) or cls.__call__ in (nn.Module.__call__, calling.by_nn_module):
         owner = _forward_owner(cls)
         its_functions = vars(owner)["_dispatch"]
-        call = made.call or _named_call(
-            cls, calling.module_call(cls._resolved, its_functions.forward, its_functions.fallback)
-        )
+        call = made.call or _named_call(cls, calling.module_call(its_functions.forward, its_functions.fallback))
         # A torch whose modules have other attributes may have hooks that the call does not know.
         is_usual = KNOWN and all(
             getattr(cls, name) is getattr(nn.Module, name) for name in ("_call_impl", "_slow_forward")

@@ -36,8 +36,7 @@ class HandlerTables:
         """Finds the registered type for an object class where abstract classes are registered; None where bases say it all."""
         _resolved: ClassVar[Resolved]
         """The handler for an object class, or None, as far as one was looked for. It contains the registered types from the
-        start, and no others where abstract classes are registered: a virtual subclass can be declared at any time. It is never
-        replaced: the generated `__call__` holds this very dict."""
+        start, and no others where abstract classes are registered: a virtual subclass can be declared at any time."""
     else:
         _handlers = {}
         _table = {}

@@ -21,7 +21,7 @@ from torch.jit import _trace as torch_trace
 from torch.nn.modules import module as torch_module
 
 from ..core.handlers import NotGiven, find_handler
-from ..core.registrations import Handler, Resolved
+from ..core.registrations import Handler
 
 Call = Callable[..., Any]
 
@@ -90,7 +90,7 @@ def by_nn_module(self: Any, /, *args: Any, **keywords: Any) -> Any:
     return _Module.__call__(self, *args, **keywords)
 
 
-def module_call(resolved: Resolved, dispatching: Call, forward: Call) -> Call:
+def module_call(dispatching: Call, forward: Call) -> Call:
     """nn.Module's `__call__` for a class whose `forward` is `dispatching`: what `module_forward` makes of `forward`.
 
     The handler is looked up before `dispatching` would do it, which saves that step. nn.Module's `_slow_forward` differs from
@@ -126,7 +126,8 @@ def module_call(resolved: Resolved, dispatching: Call, forward: Call) -> Call:
         if is_unusual:
             return _Module.__call__(self, *_given(first, args), **keywords)
         try:
-            handler = resolved[type(first)]
+            # Of the object's class: the `__call__` of an heir may lead here by `super()`.
+            handler = type(self)._resolved[type(first)]
         except KeyError:
             handler = find_handler(type(self), type(first))
         if args or keywords or handler is None:
@@ -140,22 +141,22 @@ def module_call(resolved: Resolved, dispatching: Call, forward: Call) -> Call:
     return __call__
 
 
-def functional_call(resolved: Resolved, handlers: Iterable[Handler]) -> Call:
+def functional_call(handlers: Iterable[Handler]) -> Call:
     """The `__call__` of a functional class that is not a module: `invoke`, which needs no step where a handler was found before.
 
     Where none of its handlers takes keywords, neither does the call.
     """
-    return _keyword_call(resolved) if any(map(_may_take_keywords, handlers)) else _positional_call(resolved)
+    return _keyword_call() if any(map(_may_take_keywords, handlers)) else _positional_call()
 
 
-def _keyword_call(resolved: Resolved) -> Call:
+def _keyword_call() -> Call:
     """`invoke(obj, **keywords)`, in fewer steps where there are no keywords."""
 
     def __call__(self: Any, obj: object, /, **keywords: Any) -> Any:
         if keywords:
             return self.invoke(obj, **keywords)
         try:
-            handler = resolved[type(obj)]
+            handler = type(self)._resolved[type(obj)]
         except KeyError:
             return self.invoke(obj)
         return self.invoke(obj) if handler is None else handler(self, obj)
@@ -163,12 +164,12 @@ def _keyword_call(resolved: Resolved) -> Call:
     return __call__
 
 
-def _positional_call(resolved: Resolved) -> Call:
+def _positional_call() -> Call:
     """`invoke(obj)`. Without `**keywords` in its signature a call makes no dict for them."""
 
     def __call__(self: Any, obj: object, /) -> Any:
         try:
-            handler = resolved[type(obj)]
+            handler = type(self)._resolved[type(obj)]
         except KeyError:
             return self.invoke(obj)
         return self.invoke(obj) if handler is None else handler(self, obj)
