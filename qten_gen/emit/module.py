@@ -66,7 +66,7 @@ class ModuleView(NamedTuple):
     """Those whose default is looked up."""
     registrations: tuple[str, ...]
     guarded: str
-    """The statement that marks the tensors which code of the user's has to fill; empty without any."""
+    """The statement that marks the tensors which user code has to fill; empty without any."""
     resets: bool
     """Whether the constructor calls `reset_parameters`. Without a field there is nothing that it could fill. The method may be
     that of a subclass with an `__init__` of its own, which has registered nothing yet."""

@@ -1,4 +1,4 @@
-"""The parameters of a function of the user's, as a stub writes them."""
+"""The parameters of a user function, as a stub writes them."""
 
 from __future__ import annotations
 

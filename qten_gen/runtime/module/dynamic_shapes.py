@@ -37,7 +37,7 @@ def _dim(name: str, least: int | None, most: int | None) -> Any:
 def _of_shape(
     cls: type[nn.Module], argument: str, shape: list[str], dims: Mapping[str, object], fixed: frozenset[str]
 ) -> dict[int, Any]:
-    """What is said of each dimension of a tensor that is not fixed."""
+    """The bounds of each dimension of a tensor that is not fixed."""
     found: dict[int, Any] = {}
     for position, word in enumerate(shape):
         if word.startswith(("*", "...")):

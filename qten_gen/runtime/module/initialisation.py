@@ -1,6 +1,6 @@
 """What a generated class calls so that no declared parameter or buffer is left uninitialised in silence.
 
-Initialisers of torch fill what they are given. Code of the user's may forget to: a function returns a new tensor or fills a part,
+Initialisers of torch fill what they are given. User code may forget to: a function returns a new tensor or fills a part,
 a `reset_parameters` leaves a field out. The constructor marks the tensors that depend on such code, and looks for the mark
 afterwards.
 """

@@ -42,7 +42,7 @@ def select(
         What is selected by name, in the order of the module, each once, under the first of its names that match.
 
     Raises:
-        TypeError: a pattern is no string, such as a list of patterns.
+        TypeError: a pattern is not a string, such as a list of patterns.
         ValueError: a pattern is malformed or matches nothing, or there is no pattern.
     """
     if not patterns:

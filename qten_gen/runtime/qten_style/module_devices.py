@@ -15,7 +15,7 @@ MOVED_TO = "_moved_to"
 
 
 def device(module: nn.Module) -> Device:
-    """The logical device of a module's first tensor, its children's included, whatever a `device` of the user's says.
+    """The logical device of a module's first tensor, its children's included, whatever a user's `device` says.
 
     Without tensors: where the module was last moved to, else torch's default device.
     """

@@ -1,4 +1,4 @@
-"""What Module adds to nn.Module: methods and attributes whose names a class of the user's may take when it runs.
+"""What Module adds to nn.Module: methods and attributes whose names a user class may take when it runs.
 
 To type checkers, they are methods like any others: a class that defines one of them with another signature is an incompatible
 override. `device` is typed so that a property which returns a `torch.device` is none.
@@ -59,7 +59,7 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
                 was made a plain dict. So look for a name before renaming it.
         """
 
-    # `Any`, so that a property of the user's may return a `torch.device`.
+    # `Any`, so that a user's property may return a `torch.device`.
     @property
     @torch.jit.unused
     def device(self) -> Device | Any:
@@ -90,7 +90,7 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
         A class with its own `__init__` is called with what `config` holds, and with `device` and `dtype` where they are given.
 
         Raises:
-            TypeError: the constructor does not take these arguments, or `config` is no mapping of them.
+            TypeError: the constructor does not take these arguments, or `config` is not a mapping of them.
         """
         if not isinstance(config, Mapping):
             raise TypeError(

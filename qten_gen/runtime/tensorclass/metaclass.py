@@ -138,7 +138,7 @@ class TensorClassMeta(DeclarationMeta):
         type.__setattr__(cls, "__dataclass_fields__", _dataclass_fields(annotations, cls._defaults, keyword_only))
         positional = tuple(f.name for f in summary.fields if not f.kw_only)
         type.__setattr__(cls, "__match_args__", positional)
-        # Looked up once, and where dynamo can follow: `construct` calls it past an `__init__` of the class's own.
+        # Looked up once, and where dynamo can follow: `construct` calls it past an `__init__` that the class defines.
         generated = next(base for base in cls.__mro__ if "_fingerprint" in vars(base))
         lost = [name for name in ("__init__", "_fill") if name not in vars(generated)]
         if lost:

@@ -135,7 +135,7 @@ def _expr(text: str, names: dict[str, object]) -> TypeExpr:
 
 
 def _said(code: CodeType) -> _Function | None:
-    """What a function of the user's annotates with shapes; None for any other code."""
+    """What a user function annotates with shapes; None for any other code."""
     return _functions(code.co_filename).get((code.co_name, code.co_firstlineno))
 
 

@@ -58,7 +58,7 @@ def migrations(found: Iterable[Difference], old: Lock, new: Lock, classes: Mappi
 
 
 def owner(name: str, classes: Mapping[str, str], known: Iterable[str]) -> str | None:
-    """The innermost module around a tensor that a class of the user's made, and that there was before."""
+    """The innermost module around a tensor that a user class made, and that there was before."""
     return next((path for path in _around(name) if path in classes and (path in known or not path)), None)
 
 

@@ -31,7 +31,7 @@ def is_made_class(value: object) -> bool:
 
 
 def bare(value: H) -> H:
-    """A tensor in a file of tensordict's as a plain tensor of the same memory; any other value as it is."""
+    """A tensor in a tensordict file as a plain tensor of the same memory; any other value as it is."""
     library = sys.modules.get("tensordict")
     if library is None or type(value) is Tensor or not isinstance(value, getattr(library, "MemoryMappedTensor", ())):
         return value
@@ -76,7 +76,7 @@ def library(action: str) -> ModuleType:
 
 
 def made_of(kind: Any, entries: Any) -> Any:  # a class that tensordict made, a TensorDict, and an object of the class
-    """An object of a class of tensordict's with the entries of a TensorDict; so for the fields of it that want such classes.
+    """An object of a tensordict class with the entries of a TensorDict; so for the fields of it that want such classes.
 
     Raises:
         TypeError: a field whose default is not None has no entry. tensordict itself would make it None.
@@ -104,7 +104,7 @@ def _is_plain(entries: Any, name: str) -> bool:
 
 
 def made_classes_in(kind: type) -> dict[str, type]:
-    """The fields of a class of tensordict's that hold objects of others, optional ones too, with their classes."""
+    """The fields of a tensordict class that hold objects of others, optional ones too, with their classes."""
     try:
         hints = get_type_hints(kind)
     except Exception:  # whatever looking up a name of the user's may raise; tensordict does without such types too

@@ -382,7 +382,7 @@ def _items(entry: Any) -> PerItem[Any]:
 
 
 def collection(value: Any) -> Any:  # the TensorDict for entries; any other value is given as it is
-    """The TensorDict, or the object of a class of tensordict's, that entries stand for. Anything else as it is."""
+    """The TensorDict, or the object of a tensordict class, that entries stand for. Anything else as it is."""
     if not isinstance(value, Entries):
         return value
     if value._td_origin is None:

@@ -35,7 +35,7 @@ def held(
     A lazy stack, or a TensorDict of another kind, becomes a plain one. A shorter batch size is raised in a shallow copy.
 
     Args:
-        value: A TensorDict, or an object of the class of tensordict's that the annotation names, which is also made of a
+        value: A TensorDict, or an object of the tensordict class that the annotation names, which is also made of a
             TensorDict. In an `autocast` or `tensor_only` class also a mapping.
         batch_size: The owner's.
         device: The owner's; None leaves the tensors where they are.

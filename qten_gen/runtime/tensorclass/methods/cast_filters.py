@@ -1,4 +1,4 @@
-"""Casting some of the tensors of an object, which a function of the user's selects."""
+"""Casting some of the tensors of an object, which a user function selects."""
 
 from __future__ import annotations
 

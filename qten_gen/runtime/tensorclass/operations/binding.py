@@ -69,7 +69,7 @@ WRITTEN = "_is_param persistent".split()
 
 
 class Absent:
-    """An attribute of another library's that is not here. A field, or a member of a class of the user's, may be called so."""
+    """An attribute of another library that is missing here. A field, or a member of a user class, may have its name."""
 
     __slots__ = ("name",)
 

@@ -252,7 +252,7 @@ def _value(cls: type[Stored], declared: FieldSummary, entry: Entry, folder: str,
 
 
 def _entries(wanted: type | None, level: Level, folder: str, where: str, source: Source) -> Entries:
-    """The entries of a TensorDict from a level: what its keys lead to is what was saved. `wanted` is a class of tensordict's."""
+    """The entries of a TensorDict from a level: what its keys lead to is what was saved. `wanted` is a tensordict class."""
     inner = {} if wanted is None else made_classes_in(wanted)
     inside = f"{folder}{os.sep}{level.folder}"
     source.check_folder(inside, where)
