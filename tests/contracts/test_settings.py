@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,7 @@ SCHEMA = {
     ("settings", "expected"),
     [
         ({"width": 8, "rate": 0, "norm": "rms", "bias": None, "anything": [1]}, []),
-        ({"width": 8, "rat": 0.5}, ["'rat' is no argument: did you mean rate?"]),
+        ({"width": 8, "rat": 0.5}, ["'rat' is not an argument: did you mean rate?"]),
         ({}, ["'width' is missing, and has no default"]),
         ({"width": "8"}, ["width: expected integer, got '8'"]),
         ({"width": True}, ["width: expected integer, got True"]),
@@ -59,10 +60,14 @@ def test_the_command_reports_a_setting_that_nobody_reads(
     qten_gen: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("model.py").write_text(MODEL)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    Path("nets.py").write_text(MODEL)
     Path("base.toml").write_text("[model]\nwidth = 8\ndept = 3\n")
     Path("pyproject.toml").write_text(
-        '[tool.qten-gen]\nlocks = ["model:Net(width=8)"]\nnames = {"base.toml:model" = "model:Net.from_config"}\n'
+        '[tool.qten-gen]\nlocks = ["nets:Net(width=8)"]\nnames = {"base.toml:model" = "nets:Net.from_config"}\n'
     )
-    done = qten_gen("lock")
-    assert (done.status, done.err) == (1, "error: base.toml:model: 'dept' is no argument: did you mean depth?\n")
+    try:
+        done = qten_gen("lock")
+    finally:
+        sys.modules.pop("nets", None)
+    assert (done.status, done.err) == (1, "error: base.toml:model: 'dept' is not an argument: did you mean depth?\n")

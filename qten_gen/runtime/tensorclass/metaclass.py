@@ -150,7 +150,7 @@ class TensorClassMeta(DeclarationMeta):
         _implement_abstract(cls, summary)
         private = {*_SLOTS, *Stored.__slots__, *(storage(f.name) for f in summary.fields)}
         attributes.guard(cls, private)
-        cls._attribute_places = attributes.places_beside_fields(cls, private)
+        cls.__attribute_places__ = attributes.places_beside_fields(cls, private)
         _gather_slots(cls, summary)
         _gather_defaults(cls)
         cls._register()

@@ -39,7 +39,7 @@ def misfits(place: str, root: str, schema: Mapping[str, Any]) -> Iterator[str]:
         if name not in known:
             if not schema["additionalProperties"]:
                 there = f"there are {', '.join(known)}" if known else "there are none"
-                yield f"{place}: {name!r} is no argument: {did_you_mean(str(name), known, there)}"
+                yield f"{place}: {name!r} is not an argument: {did_you_mean(str(name), known, there)}"
         elif not isinstance(value, Expression):
             problem = _problem(value, known[name])
             if problem is not None:
