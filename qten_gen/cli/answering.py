@@ -76,7 +76,8 @@ def _accept(listener: socket.socket, main: Main, busy: Lock) -> None:
             connection, _ = listener.accept()
         except OSError:
             return
-        with suppress(OSError, ValueError, TypeError), connection, connection.makefile("rwb") as stream:
+        # Whatever is wrong with a request, the next one is answered.
+        with suppress(Exception), connection, connection.makefile("rwb") as stream:
             connection.settimeout(_LONGEST)
             key, arguments, is_coloured = json.loads(stream.readline())
             if key == _key(arguments):

@@ -112,6 +112,17 @@ def test_a_socket_of_somebody_else_is_not_asked(
     assert outcome() is None and asked == []
 
 
+def test_a_request_that_makes_no_sense_does_not_end_the_answers(project: Command, asked: list[object]) -> None:
+    for request in (b"", b"no JSON\n", b"[1, 2]\n", b'["key", [3], false]\n'):
+        with socket.socket(socket.AF_UNIX) as other:
+            other.connect(os.path.relpath(project.folder / ".qten_cache" / NAME))
+            other.sendall(request)
+            other.shutdown(socket.SHUT_WR)
+            assert other.recv(1) == b""
+    assert project().summary == "2 files written"
+    assert len(asked) == 1
+
+
 def test_a_second_process_leaves_the_first_one_its_socket(project: Command, asked: list[object]) -> None:
     def never(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
         raise AssertionError(arguments)
