@@ -29,7 +29,7 @@ def refused(text: str | bytes) -> str:
         (
             "[tool.other]\nwatch = 1\n[tool.qten-gen]\nwatch = 1\n",
             "pyproject.toml:4: error QG004 [unknown-setting]: unknown key 'watch' in [tool.qten-gen]; "
-            "choose from environment, exclude, literal-keys, locks, names, output-format, per-file-ignores, severity, "
+            "choose from environment, exclude, literal-keys, locks, names, output-format, per-file-ignores, severity, shapes, "
             "source-roots, src, stubs",
         ),
         (
