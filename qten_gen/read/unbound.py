@@ -78,6 +78,7 @@ def _defaults(node: ast.arguments, place: NodePath) -> Iterator[tuple[ast.expr, 
 
 
 def _annotations(node: Function, place: NodePath) -> Iterator[tuple[ast.expr, NodePath]]:
+    """The annotations of the parameters and of the result."""
     given = node.args
     lists = {"posonlyargs": given.posonlyargs, "args": given.args, "kwonlyargs": given.kwonlyargs}
     found = [
