@@ -254,11 +254,6 @@ def test_wrong_arguments_are_refused_in_the_words_of_forward(given: tuple[str, .
     assert result(lambda: untyped(Twice())(*given)) == result(lambda: PlainTwice()(*given))
 
 
-def test_a_patched_call_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nn.Module, "__call__", lambda self, *given: ("patched", *given))
-    assert untyped(Twice())(3) == ("patched", 3)
-
-
 @pytest.mark.parametrize("given", [(3,), (3, 2.0), (torch.ones(1),)])
 def test_a_constructor_without_super_is_reported_as_nn_module_does(given: tuple[object, ...]) -> None:
     class Unset(Twice):
