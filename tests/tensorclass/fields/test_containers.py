@@ -156,3 +156,10 @@ def test_compiled_code_traces_it() -> None:
     value = layers(4)
     result = rearranged(value, value.replace(x=value.x + 1))
     assert torch.equal((result.heads or {})["kind"], (value.heads or {})["kind"] * 2)
+
+
+def test_arrays_of_numpy_make_it_again() -> None:
+    value = layers(4)
+    found = Layers.from_numpy(value.numpy(), batch_size=4)
+    assert torch.equal(found.states[1], value.states[1])
+    assert found.heads is not None and [*found.heads] == ["kind", "age"]

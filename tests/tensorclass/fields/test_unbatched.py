@@ -232,3 +232,14 @@ def test_tables_without_values_are_put_together_where_all_else_is_alike() -> Non
         assert Only.stack([first, second]).table is first.table
         with pytest.raises(ValueError, match=r"^Only\.table is the same for a whole batch, but differs"):
             Only.stack([first, other])
+
+
+def test_writing_items_leaves_it_alone() -> None:
+    value, table = lookup(10), TABLE.clone()
+    value[0] = 7.0
+    value[1:3] = torch.ones(2)
+    value[3] = value[4]
+    assert value.ids[0].eq(7).all()
+    assert torch.equal(value.table, table)
+    with pytest.raises(ValueError, match=r"^Lookup\.table is the same for a whole batch, but differs"):
+        value[0] = value[1].replace(table=TABLE + 1)

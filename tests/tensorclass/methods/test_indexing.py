@@ -294,3 +294,12 @@ def test_an_index_is_not_made_on_the_default_device(index: Any) -> None:
     assert torch.equal(got.x, wanted.x)
     assert torch.equal(written[index].y, torch.zeros_like(wanted.y))
     assert torch.equal(fetched.x, value.x[[2, 0]])
+
+
+def test_a_tensor_is_assigned_over_the_batch_dimensions() -> None:
+    value = flat(2, 3)
+    value[0] = torch.tensor([1.0, 2.0, 3.0])
+    assert value.x[0].tolist() == [[1, 1, 1], [2, 2, 2], [3, 3, 3]]
+    assert value.y[0].tolist() == [1, 2, 3]
+    with pytest.raises(ValueError, match=r"a Tensor broadcasts over the batch size \[3\] only, got shape \[2\]"):
+        value[0] = torch.zeros(2)

@@ -116,3 +116,7 @@ def test_sizes_that_do_not_add_up_are_refused() -> None:
         batch(5).chunk(0)
     with pytest.raises(IndexError, match="dimension 1 is out of range"):
         batch(5).split(2, 1)
+
+
+def test_an_empty_batch_is_cut_into_as_many_chunks_as_are_asked_for() -> None:
+    assert [piece.batch_size for piece in batch(0).chunk(3)] == [piece.shape for piece in torch.empty(0).chunk(3)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -149,3 +149,8 @@ def test_new_objects_may_be_elsewhere() -> None:
     made = example().new_zeros(4, device="meta", dtype=torch.float64)
     assert (made.device, made.inner.device) == (torch.device("meta"), torch.device("meta"))
     assert (made.x.shape, made.x.dtype, made.x.device.type) == ((4, 4), torch.float64, "meta")
+
+
+def test_where_takes_the_object_as_its_last_operand() -> None:
+    value, operand, where = example(), torch.rand(2, 3), cast("Any", torch.where)
+    torch.testing.assert_close(where(operand > 0.5, 1.0, value).y, torch.where(operand > 0.5, 1.0, value.y))

@@ -85,3 +85,13 @@ def test_a_user_may_define_equality() -> None:
             return isinstance(other, Named) and self.name == other.name
 
     assert Named(torch.zeros(1), "a") == Named(torch.ones(1), "a")
+
+
+def test_objects_of_different_batch_sizes_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"expected two Flat of one batch size, got \[4\] and \[3\]"):
+        flat(4) + flat(3)
+
+
+def test_the_field_whose_shapes_do_not_fit_is_named() -> None:
+    with pytest.raises(ValueError, match=r"add: Flat\.x: expected one shape .*, got \[3\] and \[4\]"):
+        flat(2) + flat(2).replace(x=torch.rand(2, 4))

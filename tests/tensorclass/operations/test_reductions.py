@@ -69,3 +69,14 @@ def test_an_object_without_tensors_is_reduced_to_none() -> None:
     assert note.sum(0).batch_size == (3,)
     with pytest.raises(ValueError, match=r"Note\.sum: there are no tensors to reduce to one"):
         note.sum(reduce=True)
+
+
+@pytest.mark.parametrize("keepdim", [False, True])
+def test_reduce_gives_one_tensor_of_what_is_left_of_the_batch(keepdim: bool) -> None:
+    value = example()
+    rows = torch.cat([value.x, value.y[..., None], value.inner.q.flatten(2)], -1)
+    torch.testing.assert_close(value.std("feature", reduce=True, keepdim=keepdim), rows.std(-1))
+    over_first = rows.transpose(0, 1).flatten(1).std(-1)
+    wanted = over_first[None] if keepdim else over_first
+    torch.testing.assert_close(value.std(0, reduce=True, keepdim=keepdim), wanted)
+    torch.testing.assert_close(value.max(reduce=True), rows.max())
