@@ -1,7 +1,6 @@
 """Source files to declarations: names across files, bases, inherited fields."""
 
 import sys
-from itertools import permutations
 from textwrap import dedent
 
 import pytest
@@ -122,21 +121,6 @@ def test_files_may_import_each_other() -> None:
     assert diagnostics == ()
     assert tensorclass(found, "Outer").fields[0].nested == "Inner"
     assert tensorclass(found, "Inner").fields[0].nested == "Outer"
-
-
-def test_the_order_of_files_makes_no_difference() -> None:
-    files = [
-        source("shop.base", LANGUAGE + "class Base(TensorClass):\n    a: Tensor\n"),
-        source("shop.mid", LANGUAGE + "from .base import Base\nclass Mid(Base):\n    b: Base\n"),
-        source("shop.top", LANGUAGE + "from .mid import Mid\nclass Top(Mid):\n    c: Mid | None = None\n"),
-    ]
-
-    results = set()
-    for order in permutations(files):
-        found, diagnostics = link(order)
-        results.add((tuple(sorted((d.name, repr(d)) for file in found for d in file.declarations)), diagnostics))
-
-    assert len(results) == 1
 
 
 def test_inherited_fields_come_first_and_a_redefinition_keeps_its_position() -> None:
