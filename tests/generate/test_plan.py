@@ -37,17 +37,6 @@ def test_outputs_are_planned_for_the_targets_only() -> None:
     assert sorted(plan(sources, {}, targets=["other.py"]).outputs) == ["other_qten.py", "other_qten.pyi"]
 
 
-def test_the_order_of_the_sources_makes_no_difference() -> None:
-    sources = {
-        "a.py": BATCH.encode(),
-        "b.py": b"import a\nclass B(a.Batch): ...\n",
-        "c.py": b"import b\nclass C(b.B): ...\n",
-    }
-    reverse = dict(reversed(sources.items()))
-    assert plan(sources, {}) == plan(reverse, {})
-    assert list(plan(sources, {}).outputs) == list(plan(reverse, {}).outputs)
-
-
 def test_an_output_without_a_source_has_to_go() -> None:
     existing = {path: (text or "").encode() for path, text in plan(MODEL, {}).outputs.items()}
     assert plan({}, existing).outputs == {"model_qten.py": None, "model_qten.pyi": None}
