@@ -10,7 +10,9 @@ _OTHER_LIBRARY = (
 )
 
 _KEY = "names in strings are any string to a checker, and what is read by one is Any: `batch.tokens` has the exact type"
-_HANDLERS = "no annotation says which handlers there are, so that this is an error; the stub of the generated module knows them"
+_HANDLERS = (
+    "no annotation says which handlers there are, so that this is an error; the stub of the generated module knows them"
+)
 
 REASONS: dict[str, str] = {
     "Batch.stack([batch, point])": (
