@@ -118,10 +118,6 @@ class TestMetaContext:
             assert kinds(state(module)) == {"meta"}
         assert kinds([block.causal for block in blocks(pair.declared) if isinstance(block, Block)]) == {"meta"}
 
-    def test_the_argument_of_a_declared_module_does_the_same(self) -> None:
-        made = Block(4, device="meta", dtype=torch.float16)
-        assert {(tensor.device.type, tensor.dtype) for tensor in state(made)} == {("meta", torch.float16)}
-
     def test_an_object_of_a_tensorclass(self) -> None:
         with torch.device("meta"):
             made = photo()
@@ -212,16 +208,6 @@ class TestToEmpty:
 class TestLoadingIntoMeta:
     """`load_state_dict(assign=True)`, swapping, and what a plain load does."""
 
-    @pytest.mark.parametrize("make", MAKERS)
-    def test_assigning_gives_the_tensors_of_the_checkpoint(self, make: Callable[[], Pair]) -> None:
-        with torch.device("meta"):
-            pair = make()
-        for module, other in zip(pair.both, make().both, strict=True):
-            checkpoint = other.state_dict()
-            assert module.load_state_dict(checkpoint, assign=True).missing_keys == []
-            assert all(torch.equal(value, checkpoint[name]) for name, value in module.state_dict().items())
-            assert all(isinstance(parameter, nn.Parameter) for parameter in module.parameters())
-
     def test_what_the_checkpoint_lacks_stays_on_meta(self) -> None:
         module = Block(4, device="meta")
         module.load_state_dict(Block(4).state_dict(), assign=True)
@@ -243,18 +229,6 @@ class TestLoadingIntoMeta:
         assert torch.equal(weight, values) and source.weight.is_meta
         assert optimizer.param_groups[0]["params"][0] is weight
 
-    def test_a_load_that_swaps_keeps_the_objects(self) -> None:
-        torch.__future__.set_swap_module_params_on_conversion(True)
-        try:
-            module, source = Block(4, device="meta"), Block(4)
-            before = [*module.parameters()]
-            module.to_empty(device="cpu")
-            module.load_state_dict(source.state_dict())
-        finally:
-            torch.__future__.set_swap_module_params_on_conversion(False)
-        assert all(new is old for new, old in zip(module.parameters(), before, strict=True))
-        assert all(torch.equal(value, source.state_dict()[name]) for name, value in module.state_dict().items())
-
 
 class TestTensorClassOnMeta:
     """An object on meta knows everything but values."""
@@ -266,12 +240,6 @@ class TestTensorClassOnMeta:
         assert kinds(tensors(value)) == {"cpu"}
         assert on_meta.device == on_meta.point.device == torch.device("meta")
         assert "float32[9] meta" in repr(on_meta)
-
-    def test_the_constructor(self) -> None:
-        made = Point(torch.ones(4, 3), batch_size=4, device="meta")
-        assert made.x.is_meta and made.device == torch.device("meta")
-        made.x = torch.ones(4, 7)
-        assert made.x.is_meta and made.x.shape == (4, 7)
 
     @pytest.mark.parametrize(
         "operation",
@@ -327,18 +295,6 @@ class TestMemoryMap:
         photo().memmap(tmp_path)
         return tmp_path
 
-    def test_on_meta(self, folder: Path) -> None:
-        found = Photo.load_memmap(folder, device="meta")
-        assert kinds(tensors(found)) == {"meta"} and facts(found) == facts(photo())
-        assert found.device == found.point.device == torch.device("meta")
-
-    def test_no_file_of_a_tensor_is_opened(self, folder: Path) -> None:
-        for file in folder.rglob("*.memmap"):
-            file.unlink()
-        assert facts(Photo.load_memmap(folder, device="meta")) == facts(photo())
-        with fake_mode():
-            assert facts(Photo.load_memmap(folder)) == facts(photo())
-
     def test_in_fake_mode(self, folder: Path) -> None:
         with fake_mode():
             found = Photo.load_memmap(folder)
@@ -349,13 +305,6 @@ class TestMemoryMap:
         with fake_mode(fake_cuda=True):
             found = Photo.load_memmap(folder, device="cuda")
         assert all(is_fake(tensor) for tensor in tensors(found)) and kinds(tensors(found)) == {"cuda"}
-
-    def test_in_torchs_own_fake_mode(self, folder: Path) -> None:
-        from torch._subclasses import FakeTensorMode
-
-        with FakeTensorMode():
-            found = Photo.load_memmap(folder)
-        assert all(is_fake(tensor) for tensor in tensors(found)) and facts(found) == facts(photo())
 
     def test_saving_a_fake_object_is_refused(self, tmp_path: Path) -> None:
         with fake_mode(), pytest.raises((TypeError, RuntimeError), match="fake"):
