@@ -13,6 +13,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from qten_gen import TensorClass
 from qten_gen.runtime.tensorclass.storage.errors import StorageError
 from tests import fresh_process
 from tests.tensorclass.declared import Flat, flat
