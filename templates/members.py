@@ -27,7 +27,6 @@ FILES = {
         "methods.assignment",
         "methods.joining",
         "core.locking",
-        "methods.with_statements",
         "methods.naming",
     ),
     "conversion": (

@@ -101,8 +101,8 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
         # Locks
         lock_ = Late("core.locking")
         unlock_ = Late("core.locking")
-        __enter__ = Late("methods.with_statements", "enter")
-        __exit__ = Late("methods.with_statements", "leave")
+        __enter__ = Late("core.locking", "enter")
+        __exit__ = Late("core.locking", "leave")
 
         # Names of the batch dimensions; `names` is above
         refine_names = Late("methods.naming")

@@ -230,11 +230,6 @@ def test_a_with_statement_leaves_things_as_they_were() -> None:
     assert not value.is_locked
 
 
-def test_a_with_statement_needs_to_know_what_to_do() -> None:
-    with pytest.raises(TypeError, match=r"^a with statement takes a Flat from \.lock_\(\), \.unlock_\(\), or"), flat(4):
-        pass
-
-
 def test_a_frozen_object_is_locked_for_ever() -> None:
     value = album()
     assert value.is_locked
