@@ -381,3 +381,13 @@ def test_the_batch_size_of_a_dict_is_found_in_what_becomes_a_tensordict(given: A
     assert Held.from_dict({"rest": given}, auto_batch_size=True).batch_size == (4,)
     found: Any = Holder.from_dict({"held": {"rest": given}}, auto_batch_size=True)
     assert (found.batch_size, type(found.held.rest)) == ((4,), TensorDict)
+
+
+def test_keys_lead_into_the_tensordict() -> None:
+    batch = held((2,), (), both=False)
+    batch.set(("inner", "deep", "c"), torch.zeros(2)).update({"inner": {"a": torch.zeros(2)}})
+
+    assert batch.inner["deep", "c"].sum() + batch.inner["a"].sum() == 0
+    assert batch.get(("inner", "deep")) is batch.inner["deep"]
+    assert ("inner", "deep", "c") in batch.keys(include_nested=True, leaves_only=True)
+    assert isinstance(batch.values()[1], TensorDict)
