@@ -50,13 +50,8 @@ def _difference(said: Outright, body: Body, nests: bool) -> str:
         return f"another fingerprint: {said.summary} instead of {summary}"
     informed = dataclasses.replace(statement, elsewhere=in_memory.meaning_in_source(body.module, body.scope))
     try:
-        generator.refuse_informed(
-            declaration,
-            statement,
-            lambda: ((read_tensorclass if nests else read_module)(informed), informed),
-            loading.real_name(body.module),
-            body.scope,
-        )
+        read = (read_tensorclass if nests else read_module)(informed)
+        generator.refuse(read, informed, loading.real_name(body.module), body.scope)
     except DeclarationError as error:
         if {item.code for item in error.findings if item.is_error} <= OF_OBJECTS:
             return f"a rule refuses it: {error}"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from . import freshness, generator, in_memory, loading
@@ -16,7 +15,7 @@ from .statement_values import values_of, with_inherited
 from .summary import FieldSummary, Row, Summary
 
 if TYPE_CHECKING:
-    from .generator import ClassStatement, Declaration, FieldDecl, ModuleField
+    from .generator import ClassStatement, Declaration, FieldDecl, Meaning, ModuleField
 
 
 def settle(hooks: Hooks, body: Body, found: GeneratedClass | NoGeneratedClass) -> Settled:
@@ -26,29 +25,25 @@ def settle(hooks: Hooks, body: Body, found: GeneratedClass | NoGeneratedClass) -
         NotGeneratedError: there is none that is fresh, and building in memory is switched off.
         DeclarationError: the declaration breaks a rule.
     """
-    statement = describe(body, known_nested(body))
+    statement = describe(body, _meaning_of_later(body))
     declaration = hooks._read_declaration(statement)
-
-    def informed() -> tuple[Declaration, ClassStatement]:
-        """The declaration and its statement with names that do not exist yet, looked up in the text."""
-        explained = dataclasses.replace(statement, elsewhere=in_memory.meaning_in_source(body.module, body.scope))
-        return hooks._read_declaration(explained), explained
-
     compared = found
     if isinstance(found, GeneratedClass):
         # The command checked what the text says, and not the objects that the names in it mean here.
-        generator.refuse_informed(declaration, statement, informed, loading.real_name(body.module), body.scope)
+        generator.refuse(declaration, statement, loading.real_name(body.module), body.scope)
         compared = _compared(found, body, declaration, statement)
-    if not isinstance(compared, GeneratedClass):
-        # The text may be what the command saw, too.
-        declaration, statement = informed()
-        compared = _compared(found, body, declaration, statement) if isinstance(found, GeneratedClass) else found
     if not isinstance(compared, GeneratedClass):
         compared = in_memory.build(declaration, statement, compared, body.scope)
     summary = of_declaration(declaration, statement.classes)
     own_values = values_of(body, summary)
     values = with_inherited(own_values, summary, body.bases)
     return Settled(compared, summary, known_declaration(declaration), own_values, values)
+
+
+def _meaning_of_later(body: Body) -> Callable[[str], Meaning | None]:
+    """What a name that cannot be looked up yet means: what the text says or, without a text, the generated class."""
+    in_text, in_generated = in_memory.meaning_in_source(body.module, body.scope), known_nested(body)
+    return lambda name: in_text(name) or in_generated(name)
 
 
 def _compared(

@@ -6,7 +6,6 @@ all fresh and of the usual kind loads nothing of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -92,33 +91,6 @@ def refuse(declaration: Declaration, statement: ClassStatement, module: str, sco
     from ...generate.in_memory import refuse
 
     refuse(declaration, *_known(declaration, statement), lambda: _own_text(module, scope))
-
-
-def refuse_informed(
-    declaration: Declaration,
-    statement: ClassStatement,
-    informed: Callable[[], tuple[Declaration, ClassStatement]],
-    module: str,
-    scope: Scope,
-) -> None:
-    """Check a declaration for which something was generated: names that the text explains are the only mistakes it may have.
-
-    Args:
-        declaration: What the statement declares, as far as its names exist.
-        statement: The statement.
-        informed: Gives both again, with the names that do not exist yet looked up in the text.
-        module: The name under which the module of the statement is imported.
-        scope: Where the statement runs.
-
-    Raises:
-        DeclarationError: the declaration breaks a rule; the message lists all findings.
-    """
-    from ...model.diagnostics import DeclarationError
-
-    try:
-        refuse(declaration, statement, module, scope)
-    except DeclarationError:
-        refuse(*informed(), module, scope)
 
 
 def _own_text(module: str, scope: Scope) -> OwnText | None:

@@ -40,11 +40,13 @@ class _Work(NamedTuple):
     """One save while it is carried out.
 
     Attributes:
+        replaces: Whether there is metadata, so that somebody may read while the new object takes the place of another.
         levels: Every level with its folder, an owner before what is in it.
         fresh: The tensors that are to be written; the others are in their files already, or have no elements.
     """
 
     token: str
+    replaces: bool
     levels: list[tuple[str, Level]]
     fresh: list[Placed]
     options: SaveOptions
@@ -67,8 +69,10 @@ def save(self: T, folder: str, options: SaveOptions) -> T:
         moved = [item for item in placed if item.path not in stay]
         if not options.existsok:
             _refuse_existing(levels, moved)
-        before = _files_of_old(folder)
-        _write(_Work(os.urandom(4).hex(), levels, [item for item in moved if item.entry.size], options))
+        replaces = any(os.path.lexists(metadata_in(folder)) for folder, _ in levels)
+        before = _files_of_old(folder) if replaces else set()
+        fresh = [item for item in moved if item.entry.size]
+        _write(_Work(os.urandom(4).hex(), replaces, levels, fresh, options))
         _clean(levels, before)
         if options.durable:
             files.sync_folder(os.path.dirname(folder))
@@ -95,17 +99,16 @@ def _write(work: _Work) -> None:
     """Write the tensors, and the metadata that makes them the content of the folder."""
     for folder, _ in work.levels[1:]:
         files.make_folder(folder)
-    replaces = any(os.path.lexists(metadata_in(folder)) for folder, _ in work.levels)
-    suffix = PENDING + work.token if replaces else ""
+    suffix = PENDING + work.token if work.replaces else ""
     try:
         _write_tensors(work.fresh, suffix, work.options)
-        if replaces:
+        if work.replaces:
             _write_metadata(work, readable=False)
     except BaseException:
         for item in work.fresh:
             files.remove(item.path + suffix)
         raise
-    if replaces:
+    if work.replaces:
         for item in work.fresh:
             files.put_in_place(item.path + suffix, item.path)
     _write_values(work)
@@ -178,10 +181,13 @@ def _files(levels: Iterable[tuple[str, Level]]) -> set[str]:
 
 def _clean(levels: list[tuple[str, Level]], before: set[str]) -> None:
     """Remove the files of the object before, metadata first, and what saves left that were not finished."""
-    new = _files(levels)
-    for path in sorted(before - new, key=lambda path: not path.endswith(METADATA)):
+    gone = before - _files(levels) if before else before
+    for path in sorted(gone, key=lambda path: not path.endswith(METADATA)):
         files.remove(path)
-    for folder in {os.path.dirname(path) for path in before | new}:
+    folders = {os.path.dirname(path) for path in gone}
+    for folder, level in levels:
+        folders.update((folder, *(inside for inside, _ in _values(folder, level))))
+    for folder in folders:
         for name in filter(_LEFT_BEHIND.fullmatch, files.names_in(folder)):
             files.remove(f"{folder}{os.sep}{name}")
 
