@@ -43,7 +43,6 @@ FILES = {
     "interop": (
         "fields.from_dict",
         "interop.tensordicts",
-        "interop.tensordict_views",
         "interop.arrays",
         "interop.records",
         "interop.features",

@@ -65,6 +65,19 @@ def test_a_type_that_says_several_kinds_is_refused(annotation: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("annotation", "message", "help"),
+    [
+        ("KW_ONLY", "is KW_ONLY, which only dataclasses support", "write field(kw_only=True)"),
+        ("InitVar[int]", "is InitVar, which only dataclasses support", "write a class method"),
+    ],
+)
+def test_what_only_dataclasses_support_is_said_with_what_to_write(annotation: str, message: str, help: str) -> None:
+    (item,) = found(f"from dataclasses import KW_ONLY, InitVar\nclass Batch(TensorClass):\n    x: {annotation}\n")
+
+    assert (item.code, item.message.endswith(message), item.help.startswith(help)) == ("QG208", True, True)
+
+
+@pytest.mark.parametrize(
     "annotation",
     [
         "PerItem[str]",

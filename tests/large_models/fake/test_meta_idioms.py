@@ -10,43 +10,17 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Device, LabelledTensor, Module, PerItem, TensorClass, Unbatched, fake_mode, is_fake
-from tests.module.torch_tools.pairs import MAKERS, Block, Pair, Tower, blocks, state
+from qten_gen import Device, LabelledTensor, fake_mode, is_fake
+from tests.devices.photos import Frame, Photo, photo, tensors
+from tests.module.torch_tools.pairs import Block, Tower, blocks, state
 
 NO_DATA = "Cannot copy out of meta tensor; no data!"
-
-
-class Point(TensorClass):
-    """A nested object."""
-
-    x: Tensor
-
-
-class Photo(TensorClass):
-    """A field of every kind."""
-
-    x: Tensor
-    title: PerItem[str]
-    table: Unbatched[Tensor]
-    heads: dict[str, Tensor]
-    point: Point
-    mask: Tensor | None = None
-    subset: str = "train"
-
-
-def photo() -> Photo:
-    point = Point(torch.rand(4, 3), batch_size=4)
-    return Photo(torch.arange(4), list("abcd"), torch.ones(9), {"kind": torch.arange(4.0)}, point, batch_size=4)
-
-
-def tensors(value: Photo) -> list[Tensor]:
-    return [value.x, value.table, value.heads["kind"], value.point.x]
 
 
 def facts(value: Photo) -> list[object]:
     """What of an object does not depend on where it is."""
     shapes: list[object] = [(tensor.shape, tensor.stride(), tensor.dtype) for tensor in tensors(value)]
-    return [*shapes, value.batch_size, value.title.tolist(), value.mask, value.subset, value.point.batch_size]
+    return [*shapes, value.batch_size, value.title.tolist(), value.mask, value.subset, value.frame.batch_size]
 
 
 def kinds(found: list[Tensor]) -> set[str]:
@@ -68,27 +42,12 @@ def nan_in_empty_memory() -> Iterator[None]:
     torch.use_deterministic_algorithms(False)
 
 
-@pytest.fixture(params=MAKERS, ids=lambda make: make.__name__)
-def pair(request: pytest.FixtureRequest) -> Pair:
-    """A declared module and a plain one, on the meta device."""
-    with torch.device("meta"):
-        made: Pair = request.param()
-    return made
-
-
 class TestLoadToMeta:
     """`torch.load(file, map_location="meta")`."""
 
     def test_a_tensor(self) -> None:
         found = torch.load(saved(torch.randn(2)), map_location="meta")
         assert repr(found) == "tensor(..., device='meta', size=(2,))"
-
-    def test_a_state_dict_of_a_declared_module(self) -> None:
-        found = torch.load(saved(Block(4).state_dict()), map_location="meta")
-        assert kinds([*found.values()]) == {"meta"}
-        assert {name: tensor.shape for name, tensor in found.items()} == {
-            name: tensor.shape for name, tensor in Block(4).state_dict().items()
-        }
 
     def test_a_declared_module(self) -> None:
         found = torch.load(saved(Tower(4)), map_location="meta", weights_only=False)
@@ -113,11 +72,6 @@ class TestMetaContext:
             assert repr(nn.Linear(20, 30)) == "Linear(in_features=20, out_features=30, bias=True)"
             assert repr(Block(4)) == repr(Block(4, device="cpu"))
 
-    def test_modules(self, pair: Pair) -> None:
-        for module in pair.both:
-            assert kinds(state(module)) == {"meta"}
-        assert kinds([block.causal for block in blocks(pair.declared) if isinstance(block, Block)]) == {"meta"}
-
     def test_an_object_of_a_tensorclass(self) -> None:
         with torch.device("meta"):
             made = photo()
@@ -127,11 +81,6 @@ class TestMetaContext:
         with torch.device("meta"):
             made = LabelledTensor(torch.ones(3), ("k",))
         assert (made.data.device.type, made.device, made.dims) == ("meta", Device("meta"), ("k",))
-
-    def test_no_memory_is_taken(self) -> None:
-        with torch.device("meta"):
-            huge = Block(10**6)
-        assert huge.weight.shape == (10**6, 10**6)
 
 
 class TestNoDataToCopy:
@@ -174,21 +123,6 @@ class TestToEmpty:
 
     def test_memory_without_values_is_seen_by_these_tests(self) -> None:
         assert Block(4, device="meta").to_empty(device="cpu").weight.isnan().all()
-
-    def test_parameters_and_buffers_of_a_declared_module_have_values_again(self, pair: Pair) -> None:
-        for module in pair.both:
-            module.to_empty(device="cpu")
-            for part in module.modules():
-                reset: Callable[[], None] | None = getattr(part, "reset_parameters", None)
-                if reset is not None:
-                    reset()
-        assert kinds(state(pair.declared)) == {"cpu"}
-        assert not any(tensor.isnan().any() for tensor in state(pair.declared))
-        for block in blocks(pair.declared):
-            assert torch.equal(block.scale, torch.ones_like(block.scale))
-            assert torch.equal(block.noise, torch.zeros_like(block.noise)), "a buffer outside of the state dict"
-            assert not isinstance(block, Block) or torch.equal(block.causal, torch.ones(4, 4).tril())
-        assert pair.declared(torch.ones(3, 4)).isfinite().all()
 
     def test_the_values_are_those_of_a_new_module(self) -> None:
         torch.manual_seed(0)
@@ -238,7 +172,7 @@ class TestTensorClassOnMeta:
         on_meta = value.to("meta")
         assert kinds(tensors(on_meta)) == {"meta"} and facts(on_meta) == facts(value)
         assert kinds(tensors(value)) == {"cpu"}
-        assert on_meta.device == on_meta.point.device == torch.device("meta")
+        assert on_meta.device == on_meta.frame.device == torch.device("meta")
         assert "float32[9] meta" in repr(on_meta)
 
     @pytest.mark.parametrize(
@@ -256,8 +190,8 @@ class TestTensorClassOnMeta:
             lambda value: value.gather(0, torch.zeros(2, dtype=torch.long, device=value.x.device)),
         ],
     )
-    def test_shapes_of_an_operation_without_data(self, operation: Callable[[Point], Point]) -> None:
-        real, on_meta = operation(photo().point), operation(photo().point.to("meta"))
+    def test_shapes_of_an_operation_without_data(self, operation: Callable[[Frame], Frame]) -> None:
+        real, on_meta = operation(photo().frame), operation(photo().frame.to("meta"))
         assert on_meta.batch_size == real.batch_size
         assert (on_meta.x.shape, on_meta.x.stride(), on_meta.x.dtype) == (real.x.shape, real.x.stride(), real.x.dtype)
         assert on_meta.x.is_meta
@@ -265,26 +199,6 @@ class TestTensorClassOnMeta:
     def test_saving_it_is_refused(self, tmp_path: Path) -> None:
         with pytest.raises(TypeError, match=r"Photo\.x: .* got a tensor on the meta device, which has no data"):
             photo().to("meta").memmap(tmp_path)
-
-
-class TestShapesWithoutData:
-    """What comes out of a module, without its weights."""
-
-    def test_modules(self, pair: Pair) -> None:
-        for module in pair.both:
-            out = module(pair.input)
-            assert (out.shape, out.device.type) == ((3, 4), "meta")
-
-    def test_a_backward_pass(self, pair: Pair) -> None:
-        for module in pair.both:
-            module(pair.input).sum().backward()
-            grads = [p.grad for p in module.parameters() if p.grad is not None]
-            assert grads and kinds(grads) == {"meta"}
-
-    def test_a_wrong_shape_is_found(self) -> None:
-        module: Module = Block(4, device="meta")
-        with pytest.raises(RuntimeError, match="shape"):
-            module(torch.empty(3, 5, device="meta"))
 
 
 class TestMemoryMap:

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
-from torch.utils.data import DataLoader, TensorDataset
 from torch.utils.dlpack import from_dlpack
 
 from qten_gen import fake_mode, is_fake
@@ -113,13 +112,6 @@ def test_a_coroutine_function_cannot_be_decorated() -> None:
         TypeError, match=r"cannot decorate .*wait, which is async: while it waits, other tasks would run"
     ):
         fake_mode()(wait)
-
-
-def test_a_data_loader_is_refused_with_advice() -> None:
-    loader = DataLoader(TensorDataset(torch.ones(4, 3)), batch_size=2)
-    with pytest.raises(RuntimeError, match="needs the values") as found, fake_mode():
-        next(iter(loader))
-    assert found.value.__notes__[0].startswith("a DataLoader draws a seed and reads it: iterate over it outside of")
 
 
 def test_copies_are_not_refused() -> None:
