@@ -1,11 +1,12 @@
 from collections.abc import Callable
-from typing import Any, ParamSpec, Protocol, TypeVar, overload
+from typing import Any, ClassVar, Generic, ParamSpec, Protocol, TypeVar, overload
 
 P = ParamSpec("P")
 R = TypeVar("R")
 # Without the bound, mypy takes `list[Box]` of `boxes: list[Box] = module(x)` for the type of `forward`.
 F = TypeVar("F", bound=Callable[..., object])
 F_co = TypeVar("F_co", covariant=True)
+R_co = TypeVar("R_co", covariant=True)
 
 class _HasForward(Protocol[F_co]):
     @property
@@ -16,12 +17,25 @@ class _HasThisForward(Protocol[F]):
 
     forward: F
 
+class _Call(Protocol[P, R_co]):
+    def __call__(self, *args: P.args, **keywords: P.kwargs) -> R_co: ...
+
 class DeclaredCall:
     """`module(x)` has the type of `module.forward`. No annotation says which handlers a module has; its stub does."""
 
     # For ty, which by the other widens the type variables of a generic class to their bounds.
     @overload
-    def __get__(self, obj: _HasThisForward[Callable[P, R]], owner: object = None, /) -> Callable[P, R]: ...
+    def __get__(self, obj: _HasThisForward[Callable[P, R]], owner: object = None, /) -> _Call[P, R]: ...
     @overload
-    def __get__(self, obj: _HasForward[F], owner: object = None, /) -> F: ...
+    def __get__(self, obj: _HasForward[F], owner: object = None, /) -> _Forward[F]: ...
+    def __call__(self, *args: Any, **keywords: Any) -> Any: ...
+
+class _Forward(Generic[F]):
+    """A second step for mypy, which takes the module of `module: Module = module(x)` for the type of `forward`, without end."""
+
+    forward: F
+    __call__: ClassVar[_ForwardCall]
+
+class _ForwardCall:
+    def __get__(self, obj: _Forward[F], owner: object = None, /) -> F: ...
     def __call__(self, *args: Any, **keywords: Any) -> Any: ...
