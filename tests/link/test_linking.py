@@ -118,6 +118,13 @@ def test_files_may_import_each_other() -> None:
     assert tensorclass(found, "Inner").fields[0].nested == "Outer"
 
 
+def test_a_class_that_derives_from_tensor_is_one() -> None:
+    found = declared("class Mine(Tensor): ...\nclass Batch(TensorClass):\n    x: Mine\n")
+
+    (field,) = tensorclass(found, "Batch").fields
+    assert (field.kind, field.type.text) == (FieldKind.TENSOR, "Mine")
+
+
 def test_an_alias_keeps_its_name_and_gives_its_meaning() -> None:
     found, _ = linked(
         kinds="from jaxtyping import Int as I\nTokens = I[Tensor, 'b s']",

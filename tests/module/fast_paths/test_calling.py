@@ -368,8 +368,8 @@ def test_a_functional_passes_keywords_where_a_handler_takes_them() -> None:
     def _(scale: Scale, number: float, by: float = 1.0) -> float:
         return number * by
 
-    for _turn in range(2):
-        assert (Scale()(3), Scale()(3.0, by=2.0)) == (3, 6.0)
+    assert (Scale()(3), Scale()(3.0, by=2.0)) == (3, 6.0)
+    assert Scale()(True) is True, "an object of a class that was not seen before"
 
 
 def test_what_no_handler_takes_is_refused_in_the_same_words() -> None:
