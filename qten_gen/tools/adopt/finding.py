@@ -41,8 +41,13 @@ def is_module_of_a_library(name: str) -> bool:
     >>> [is_module_of_a_library(name) for name in ("torch.nn.Linear", "torch.nn.Parameter", "torch.nn.functional.relu")]
     [True, False, False]
     """
+    return name in _OF_LIBRARIES or is_layer_of_torch(name)
+
+
+def is_layer_of_torch(name: str) -> bool:
+    """Whether a qualified name is a class of torch.nn that derives from nn.Module."""
     layer = _LAYER.fullmatch(name)
-    return name in _OF_LIBRARIES or (layer is not None and layer["name"] not in {*_NO_LAYERS, "Module"})
+    return layer is not None and layer["name"] not in {*_NO_LAYERS, "Module"}
 
 
 def scope_of(file: SourceFile) -> Scope:
