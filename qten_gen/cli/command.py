@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from . import DONE, FOUND, INTERNAL, INTERRUPTED, MISUSE
+from . import COMMANDS, DONE, FOUND, INTERNAL, INTERRUPTED, MISUSE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _dispatch(arguments: list[str], out: TextIO, err: TextIO) -> int:
     from ..project.config import ConfigError
     from ..project.files import PathError
     from .misuse import UsageError
-    from .options import COMMANDS, plain
+    from .options import plain
 
     try:
         options = plain(arguments)

@@ -23,6 +23,9 @@ FOLDER = ".qten_cache"
 NAME = "glance.txt"
 """The name of the file in `FOLDER` that holds what is remembered."""
 
+LOCKS, LISTS = "locks.txt", "lists.txt"
+"""The same of `qten-gen lock`: of the code that locks follow from, and of the files that are held against them."""
+
 _AS_IT_IS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 """How a file of the cache is opened: a link is an error, and a pipe is not waited for."""
 
@@ -95,14 +98,20 @@ def text_of(
     return text
 
 
-def recall(paths: Sequence[str]) -> Told | None:
-    """What the last run with these paths printed; None if anything may have changed since."""
+def recall(paths: Sequence[str], start: str, name: str = NAME) -> Told | None:
+    """What the last run with these paths printed; None if anything may have changed since.
+
+    Args:
+        paths: Those of the command line, or targets.
+        start: A path in the project.
+        name: The name of the file in `FOLDER`.
+    """
     key = surroundings(paths)
-    folder = os.path.abspath(paths[0] if paths else ".")
+    folder = os.path.abspath(start)
     while True:
-        parts = _read(folder).split("\0\0", 6)
+        parts = _read(folder, name).split("\0\0", 6)
         if len(parts) == 7 and parts[0] == key:
-            is_same = _seen_now(parts[4].split("\0"), parts[5].split("\0")) == parts[6]
+            is_same = _seen_now(parts[4].split("\0"), filter(None, parts[5].split("\0"))) == parts[6]
             return Told(*parts[1:4]) if is_same else None
         above = os.path.dirname(folder)
         if above == folder:
@@ -110,9 +119,9 @@ def recall(paths: Sequence[str]) -> Told | None:
         folder = above
 
 
-def _read(root: str) -> str:
+def _read(root: str, name: str) -> str:
     try:
-        return read_cached(root, NAME).decode()
+        return read_cached(root, name).decode()
     except (OSError, ValueError):
         return ""
 
@@ -138,7 +147,7 @@ def surroundings(paths: Sequence[str]) -> str:
     return f"{state()}\n{os.getcwd()} {given} {interpreter} {environment}"
 
 
-def _seen_now(probes: Sequence[str], folders: Sequence[str]) -> str | None:
+def _seen_now(probes: Iterable[str], folders: Iterable[str]) -> str | None:
     listings = []
     for folder in folders:
         try:
