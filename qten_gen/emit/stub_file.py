@@ -27,6 +27,8 @@ _PYRIGHT_RULES_PYI = (
     "reportImplicitOverride",
     "reportInvalidTypeVarUse",
     "reportMissingTypeArgument",
+    "reportMissingImports",
+    "reportMissingModuleSource",
     "reportUnknownParameterType",
     "reportUnknownVariableType",
 )
