@@ -303,7 +303,13 @@ def _adopt(parser: Parser) -> None:
     add = parser.add_argument
     add("paths", nargs="*", type=path, help=argparse.SUPPRESS)
     levels = ("base", "annotate", "declare")
-    add("--level", choices=levels, default="base", metavar="LEVEL", help="base, annotate or declare; see below (base)")
+    add(
+        "--level",
+        choices=levels,
+        default="annotate",
+        metavar="LEVEL",
+        help="base, annotate or declare; see below (annotate)",
+    )
     modes = parser.add_mutually_exclusive_group()
     modes.add_argument("--write", action="store_true", help="change the sources")
     modes.add_argument("--diff", action="store_true", help="print the changes as a unified diff")

@@ -40,7 +40,7 @@ def _written(modules: Sequence[str], options: StubsOptions, config: Config, out:
     environment = None if config.environment is None else os.path.join(config.root or "", config.environment)
     stubs = plan(modules, Installed(environment), exact_none=options.exact_none)
     folder = options.folder or os.path.join(config.root or ".", FOLDER)
-    changes, problems = _changes(folder, stubs.texts, whole=not options.modules)
+    changes, problems = _changes(folder, stubs.texts, whole=not options.modules and not stubs.absent)
     problems = [*stubs.problems, *problems]
     if not problems and not options.check:
         for change in changes:
@@ -48,8 +48,8 @@ def _written(modules: Sequence[str], options: StubsOptions, config: Config, out:
                 write_in_new_folders(change)
             except OSError as error:
                 problems.append(f"{display_path(change.path)}: cannot write it: {error.strerror}")
-    if problems:
-        err.writelines(f"error: {problem}\n" for problem in problems)
+    err.writelines(f"error: {problem}\n" for problem in (*problems, *stubs.absent))
+    if problems or not stubs.texts:
         return MISUSE
     if not options.quiet:
         if options.check:
@@ -57,6 +57,8 @@ def _written(modules: Sequence[str], options: StubsOptions, config: Config, out:
         out.write(_summary(stubs.libraries, len(stubs.texts), changes, options.check))
         if changes and not options.check:
             out.write(_settings(display_path(folder)))
+    if stubs.absent:
+        return MISUSE
     return FOUND if options.check and changes else DONE
 
 

@@ -30,6 +30,8 @@ _PYRIGHT_RULES_PYI = (
     "reportImplicitOverride",
     "reportInvalidTypeVarUse",
     "reportMissingTypeArgument",
+    "reportMissingImports",
+    "reportMissingModuleSource",
     "reportUnknownParameterType",
     "reportUnknownVariableType",
 )

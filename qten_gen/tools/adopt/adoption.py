@@ -150,6 +150,6 @@ class Adoption:
 class Options:
     """What a user may choose."""
 
-    level: Level = Level.BASE
+    level: Level = Level.ANNOTATE
     dataclasses: bool = False
     """Whether dataclasses with tensor fields are adopted."""

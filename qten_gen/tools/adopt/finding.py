@@ -41,8 +41,13 @@ def is_module_of_a_library(name: str) -> bool:
     >>> [is_module_of_a_library(name) for name in ("torch.nn.Linear", "torch.nn.Parameter", "torch.nn.functional.relu")]
     [True, False, False]
     """
+    return name in _OF_LIBRARIES or is_layer_of_torch(name)
+
+
+def is_layer_of_torch(name: str) -> bool:
+    """Whether a qualified name is a class of torch.nn that derives from nn.Module."""
     layer = _LAYER.fullmatch(name)
-    return name in _OF_LIBRARIES or (layer is not None and layer["name"] not in {*_NO_LAYERS, "Module"})
+    return layer is not None and layer["name"] not in {*_NO_LAYERS, "Module"}
 
 
 def scope_of(file: SourceFile) -> Scope:
@@ -51,7 +56,9 @@ def scope_of(file: SourceFile) -> Scope:
     return Scope(file.module, file.is_package, file.imports, file.names, classes)
 
 
-def found_classes(path: str, file: SourceFile, tree: ast.Module, program: Program) -> Iterator[FoundClass]:
+def found_classes(
+    path: str, file: SourceFile, tree: ast.Module, content: str, program: Program
+) -> Iterator[FoundClass]:
     """The classes of a file that an adoption is about, in their order."""
     scope = scope_of(file)
     placed: set[ast.ClassDef] = set()
@@ -66,7 +73,7 @@ def found_classes(path: str, file: SourceFile, tree: ast.Module, program: Progra
         kind = _kind(cls, file.module, ancestors, root, program)
         if kind is not None:
             yield FoundClass(path, file.module, cls.name, kind, node.lineno, ancestors, node, root is not None)
-    for node, outer in _inner_classes(tree):
+    for node, outer in _inner_classes(tree, content):
         bases = tuple(program.names.resolve(scope.resolve(_name(base))) for base in node.bases)
         lineage = tuple(dict.fromkeys(name for base in bases if base for name in program.ancestry.mro(base)))
         kind = _kind_of_inner(node, scope, lineage)
@@ -108,8 +115,10 @@ def _name(expression: ast.expr) -> str:
     return dotted(expression) or ""
 
 
-def _inner_classes(tree: ast.Module) -> Iterator[tuple[ast.ClassDef, str]]:
+def _inner_classes(tree: ast.Module, content: str) -> Iterator[tuple[ast.ClassDef, str]]:
     """The classes inside classes and functions, each with the name of what it stands in."""
+    if _INDENTED.search(content) is None:
+        return
     waiting: list[tuple[ast.AST, str]] = [(tree, "")]
     while waiting:
         node, outer = waiting.pop()
@@ -123,6 +132,9 @@ def _inner_classes(tree: ast.Module) -> Iterator[tuple[ast.ClassDef, str]]:
                         yield child, outer
                 waiting.append((child, inner))
 
+
+_INDENTED = re.compile(r"[\r\n][ \t\f]+class\b")
+"""A file where no line begins so has no inner class, and its tree need not be searched."""
 
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 """The attributes of a statement that hold statements."""

@@ -103,6 +103,8 @@ class Project:
     options: Options
     modules: Mapping[str, Sequence[OpenFile]] = field(init=False, repr=False)
     """The files by the name of their module."""
+    heirs: Mapping[str, Sequence[FoundClass]] = field(init=False, repr=False)
+    """The classes of the files that derive from each class, by its qualified name."""
     kinds: dict[tuple[str, int], dict[str, str]] = field(default_factory=dict, init=False, repr=False)
     """What the constructors of classes need their arguments to be, as `declaring.proofs` found out."""
     uses: dict[str, Mapping[str, frozenset[Use]]] = field(default_factory=dict, init=False, repr=False)
@@ -115,6 +117,11 @@ class Project:
         for file in self.files.values():
             modules.setdefault(file.module, []).append(file)
         object.__setattr__(self, "modules", modules)
+        heirs: dict[str, list[FoundClass]] = {}
+        for found in (found for file in self.files.values() for found in file.classes.values()):
+            for name in found.ancestors:
+                heirs.setdefault(name, []).append(found)
+        object.__setattr__(self, "heirs", heirs)
 
     def meaning(self, file: OpenFile, expression: ast.expr) -> str:
         """The qualified name of the definition that a name leads to, through imports and aliases of other files."""

@@ -21,6 +21,9 @@ from .text import Text
 _LEADING = (b"torch", b"tensordict", b"lightning", b"qten_gen", b"transformers", b"mmcv", b"mmengine")
 """A file that mentions none of these, and imports no file that does, has no class to adopt."""
 
+_CLASS = re.compile(rb"\bclass[\s\\]+[^\s:(\[]+\s*[(\[]|tensorclass|dataclass")
+"""In a file without this, such as a test of classes without bases, no class is one to adopt."""
+
 _STAR = re.compile(rb"\bimport\s*\(?\s*\*")
 
 
@@ -96,7 +99,7 @@ def _promising(sources: Sources, graph: SourceGraph) -> Iterator[str]:
     importers = importers_of(graph.imports)
     leading = {path for path, data in sources.texts.items() if any(word in data for word in _LEADING)}
     reached = closure(leading, importers.__getitem__)
-    yield from (path for path in reached & sources.targets if b"class" in sources.texts[path])
+    yield from (path for path in reached & sources.targets if _CLASS.search(sources.texts[path]))
 
 
 def _is_same(path: str, sources: Sources, before: Opened) -> bool:
@@ -113,7 +116,7 @@ def _open(
     if file is None or file.path != path or path in readings.unread or not isinstance(content, str):
         return None
     tree = tree_of(content) if known is None else known.tree
-    found = list(found_classes(path, file, tree, program))
+    found = list(found_classes(path, file, tree, content, program))
     if not found:
         return None
     named = exported(tree.body) or ()

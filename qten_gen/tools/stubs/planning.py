@@ -28,10 +28,15 @@ _DIRECTIVES = """\
 
 @dataclass(frozen=True, slots=True)
 class Stubs:
-    """The texts of stubs by their path below the folder of stubs, and what is wrong; without texts if anything is."""
+    """The texts of stubs by their path below the folder of stubs, and what is wrong; without texts if anything is.
+
+    A library that is not installed is wrong too, and stops no other.
+    """
 
     texts: dict[str, str]
     problems: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    """What is said of each library that is not installed."""
     libraries: tuple[str, ...] = ()
     """The libraries with their versions: `torch 2.13.0`."""
 
@@ -42,6 +47,9 @@ def plan(modules: Sequence[str], installed: Installed, *, exact_none: bool = Fal
     With `exact_none`, a bias that an argument switches off is `Parameter | None`, which has to be checked before each use.
     """
     sources = Sources(installed)
+    tops = dict.fromkeys(top for module in modules if (top := module.partition(".")[0]).isidentifier())
+    absent = [top for top in tops if installed.find(top) is None]
+    modules = [module for module in modules if module.partition(".")[0] not in absent]
     files = {file.name: file for module in modules for file in installed.below(module)}
     problems = [problem for module in modules for problem in _missing(module, installed)]
     for name in [*files]:
@@ -61,7 +69,17 @@ def plan(modules: Sequence[str], installed: Installed, *, exact_none: bool = Fal
         texts[_path(file)] = with_header(f"{file.shown} of {' '.join(filter(None, (top, version)))}", FORMAT, body)
     texts[f"{support.NAME}.pyi"] = with_header("qten-gen", FORMAT, _DIRECTIVES + support.TEXT)
     libraries = tuple(" ".join(filter(None, item)) for item in sorted(versions.items()))
-    return Stubs({} if problems else texts, tuple(dict.fromkeys(problems)), libraries)
+    return Stubs(
+        texts if modules and not problems else {},
+        tuple(dict.fromkeys(problems)),
+        tuple(map(_ABSENT.format, absent)),
+        libraries,
+    )
+
+
+_ABSENT = (
+    "{} is not installed in the environment whose libraries are read; install it, or set environment in [tool.qten-gen]"
+)
 
 
 def _missing(module: str, installed: Installed) -> Iterable[str]:
@@ -72,11 +90,7 @@ def _missing(module: str, installed: Installed) -> Iterable[str]:
     if not all(part.isidentifier() for part in parts):
         yield f"{module!r} is not the name of a module; expected one such as torch.nn"
         return
-    known = next((n for n in range(len(parts) - 1, 0, -1) if installed.find(".".join(parts[:n]))), 0)
-    if not known:
-        yield f"{parts[0]} is not installed in the environment whose libraries are read; install it, or name the \
-environment in [tool.qten-gen]"
-        return
+    known = next(n for n in range(len(parts) - 1, 0, -1) if installed.find(".".join(parts[:n])))
     package = ".".join(parts[:known])
     if installed.has(f"{package}.{parts[known]}"):
         yield f"{module} has neither a source nor a stub that could be read; it is compiled, or a folder without __init__.py"

@@ -50,7 +50,7 @@ def _constructor(old: Record, new: Record) -> Iterator[Difference]:
     added = [each for each in new.arguments if each.name not in known]
     allowed = [each for each in added if each.name in _NEW_ARGUMENTS and not each.is_positional]
     rest = _signature([each for each in new.arguments if each not in allowed])
-    if before != rest:
+    if old.arguments != new.arguments and before != rest:
         yield Difference("constructor", "", f"({', '.join(before)})", f"({', '.join(after)})")
     elif old.takes_others and not new.takes_others:
         yield Difference("constructor", "", "takes keywords of any name", "does not")

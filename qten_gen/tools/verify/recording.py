@@ -108,10 +108,10 @@ def _held(
 
 def _arguments(factory: Callable[..., object]) -> tuple[tuple[Argument, ...], bool]:
     """The parameters of a constructor, and whether it takes keywords of any name."""
-    try:
-        parameters = inspect.signature(factory).parameters.values()
-    except (TypeError, ValueError):
+    signature = _signature(factory)
+    if signature is None:
         return (), True
+    parameters = signature.parameters.values()
     found = tuple(
         Argument(
             each.name,
@@ -124,11 +124,24 @@ def _arguments(factory: Callable[..., object]) -> tuple[tuple[Argument, ...], bo
     return found, any(each.kind is each.VAR_KEYWORD for each in parameters)
 
 
+def _signature(factory: Callable[..., object]) -> inspect.Signature | None:
+    """The signature of a constructor, if it has one. nn.Module writes `*args, **kwargs` in its own, and takes nothing."""
+    if isinstance(factory, type) and getattr(factory, "__init__", None) is nn.Module.__init__:
+        return inspect.Signature()
+    try:
+        return inspect.signature(factory)
+    except (TypeError, ValueError):
+        return None
+
+
 def _config(factory: Callable[..., object], args: list[object], keywords: Mapping[str, object]) -> dict[str, str]:
     """What each parameter of the constructor got."""
+    signature = _signature(factory)
+    if signature is None:
+        return {}
     try:
-        bound = inspect.signature(factory).bind(*args, **keywords)
-    except (TypeError, ValueError):
+        bound = signature.bind(*args, **keywords)
+    except TypeError:
         return {}
     bound.apply_defaults()
     return {name: _text(value) for name, value in bound.arguments.items()}

@@ -16,6 +16,7 @@ from qten_gen.cli.command import main
 
 _SOURCE = """\
 import torch
+from lightning import LightningModule
 from torch import nn
 
 
@@ -29,7 +30,7 @@ class Wide(Encoder):
     pass
 
 
-class Norm(nn.LayerNorm):
+class Task(LightningModule):
     pass
 """
 
@@ -51,16 +52,16 @@ def _run(*arguments: str) -> tuple[int, str, str]:
 
 
 def test_the_report_says_what_would_be_done_and_why_the_rest_stays(project: Path) -> None:
-    status, out, err = _run("shop", "--level", "annotate")
+    status, out, err = _run("shop")
     assert (status, err) == (DONE, "")
     assert (
         out
         == """\
-shop/model.py:5: Encoder: derive from Module of qten_gen; add positions: torch.Tensor
-shop/model.py:11: Wide: nothing to write: its base Encoder is adopted
-shop/model.py:15: Norm stays: its base nn.LayerNorm is a class of a library
-    help: write class Norm(nn.LayerNorm, Module), which keeps the constructor of LayerNorm
-    1 stays: its base nn.LayerNorm is a class of a library
+shop/model.py:6: Encoder: derive from Module of qten_gen; add positions: torch.Tensor
+shop/model.py:12: Wide: nothing to write: its base Encoder is adopted
+shop/model.py:16: Task stays: its base lightning.LightningModule is a class of a library
+    help: write class Task(LightningModule, Module), which keeps the constructor of LightningModule
+    1 stays: its base lightning.LightningModule is a class of a library
 3 classes in 1 file: 2 to adopt, 1 stays in 0.00s
 """
     )
@@ -123,9 +124,9 @@ def test_a_document_says_the_same_as_the_report(project: Path) -> None:
     assert status == DONE
     assert (document["version"], document["written"], document["unadopted"]) == (1, False, 3)
     names = {each["class"]: (each["adopted"], len(each["stays"])) for each in document["classes"]}
-    assert names == {"shop.model.Encoder": (True, 0), "shop.model.Wide": (True, 0), "shop.model.Norm": (False, 1)}
-    (norm,) = (each for each in document["classes"] if each["class"] == "shop.model.Norm")
-    assert norm["stays"][0]["line"] == norm["line"]
+    assert names == {"shop.model.Encoder": (True, 0), "shop.model.Wide": (True, 0), "shop.model.Task": (False, 1)}
+    (task,) = (each for each in document["classes"] if each["class"] == "shop.model.Task")
+    assert task["stays"][0]["line"] == task["line"]
 
 
 @pytest.mark.parametrize(
@@ -146,6 +147,18 @@ def test_the_ratchet_counts_the_classes_that_are_not_adopted_on_disk(
     project: Path, arguments: list[str], status: int, message: str
 ) -> None:
     assert _run("shop", *arguments)[::2] == (status, message)
+
+
+def test_a_base_is_found_in_another_folder_of_a_namespace_package(project: Path) -> None:
+    (project / "pyproject.toml").write_text('[tool.qten-gen]\nsource-roots = ["one", "two"]\n')
+    for folder in ("one", "two"):
+        (project / folder / "acme").mkdir(parents=True)
+    (project / "one/acme/base.py").write_text(
+        "from torch import nn\n\n\nclass Base(nn.Module):\n    def __init__(self, size): super().__init__()\n"
+    )
+    (project / "two/acme/child.py").write_text("from acme.base import Base\n\n\nclass Child(Base): ...\n")
+    assert _run("one", "two", "--write")[0] == DONE
+    assert "class Child(Base, init=False): ..." in (project / "two/acme/child.py").read_text()
 
 
 def test_only_files_below_the_paths_change(project: Path) -> None:
@@ -180,7 +193,7 @@ def test_a_base_stays_whose_subclass_is_in_a_file_that_could_not_be_imported(pro
     status, out, _ = _run("shop", "--write")
     assert status == DONE
     assert (
-        "shop/model.py:5: Encoder stays: Mine in shop/run-it.py derives from it, and 'run-it' is not a valid module name"
+        "shop/model.py:6: Encoder stays: Mine in shop/run-it.py derives from it, and 'run-it' is not a valid module name"
         in out
     )
     assert main(["--quiet", "shop"], io.StringIO(), io.StringIO()) == DONE

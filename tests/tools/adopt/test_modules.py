@@ -128,9 +128,15 @@ def test_an_import_that_another_file_takes_from_here_stays() -> None:
 
 
 STAYING = {
-    "class A(nn.Linear): ...": "its base nn.Linear is a class of a library",
+    "class A(LightningModule): ...": "its base lightning.LightningModule is a class of a library",
+    "@torch.jit.interface\nclass A(nn.Module):\n    def forward(self, x): ...": (
+        "TorchScript reads it as an interface, which derives from nn.Module alone"
+    ),
     "class A(nn.Module, metaclass=Meta): ...": "its metaclass is Meta, and Module has one of its own",
     "class A(nn.Module):\n    rate: float": "its annotation of rate would become an argument of the constructor",
+    "class A(nn.Module):\n    def __call__(self, x): ...": (
+        "its own __call__ replaces that of Module, which has the signature of forward"
+    ),
     "class A(*bases, nn.Module): ...": "its bases or keywords are computed when the program runs",
     "class A(nn.Module, **flags): ...": "its bases or keywords are computed when the program runs",
     "@dataclass\nclass A(nn.Module):\n    x: int": "dataclass would replace the constructor of A",
@@ -139,7 +145,10 @@ STAYING = {
 
 @pytest.mark.parametrize(("text", "reason"), STAYING.items(), ids=STAYING)
 def test_a_class_stays_where_the_swap_would_change_more(text: str, reason: str) -> None:
-    text = f"from dataclasses import dataclass\nfrom torch import nn\n\n\n{text}\n"
+    imports = (
+        "import torch\nfrom dataclasses import dataclass\nfrom lightning import LightningModule\nfrom torch import nn"
+    )
+    text = f"{imports}\n\n\n{text}\n"
     assert reasons(text) == {"A": reason}
     assert adopted(text) == text
 
@@ -217,6 +226,24 @@ def test_a_class_without_a_constructor_says_that_it_keeps_the_inherited_one(befo
     assert adopted(f"{new}{after}\n") == f"{new}{after}\n"
 
 
+def test_a_class_below_a_layer_of_torch_gets_module_behind_it() -> None:
+    before = """\
+    from torch import nn
+
+    class Norm(nn.LayerNorm): ...
+
+    class Table(nn.Embedding):
+        def __init__(self, n): super().__init__(n, n)
+
+    class Small(Table): ...
+    """
+    after = adopted(before)
+    assert "class Norm(nn.LayerNorm, Module, init=False): ..." in after
+    assert "class Table(nn.Embedding, Module):" in after
+    assert "class Small(Table, init=False): ..." in after
+    assert adopted(after) == after
+
+
 def test_a_class_keeps_no_constructor_below_one_that_stays() -> None:
     text = """\
     from torch import nn
@@ -265,7 +292,8 @@ def test_a_file_that_does_not_parse_is_one_finding_and_stays() -> None:
 
 
 def test_files_of_two_programs_may_have_classes_of_one_name() -> None:
-    text = "from torch import nn\n\n\nclass A(nn.Module): ...\n\n\nclass B(nn.Linear): ...\n"
+    text = "from torch import nn\n\n\nclass A(nn.Module): ...\n\n\nclass B(ScriptModule): ...\n"
+    text = f"from torch.jit import ScriptModule\n{text}"
     found = outcome({"one/model.py": text, "two/model.py": text})
     assert [(each.found.path, each.found.name, each.is_adopted) for each in found.adoptions] == [
         ("one/model.py", "A", True),

@@ -116,6 +116,30 @@ def test_a_constructor_may_take_device_and_dtype_by_keyword() -> None:
     assert kinds(Plain, lambda dim, rate=0.5, *, device=None, dtype=None: Plain(dim)) == []
 
 
+def test_a_class_without_a_constructor_takes_nothing_before_and_after() -> None:
+    class Before(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x
+
+    class After(Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x
+
+    found = compare(record(Before, [], {}, inputs), record(After, [], {}, inputs))
+    assert [each.kind for each in found] == ["tree"]
+
+
+def test_a_layer_of_torch_keeps_its_arguments_when_module_stands_behind_it() -> None:
+    class Before(nn.Linear):
+        pass
+
+    class After(nn.Linear, Module, init=False):
+        pass
+
+    found = compare(record(Before, [4, 2], {}, inputs), record(After, [4, 2], {}, inputs))
+    assert [each.kind for each in found] == ["tree"]
+
+
 def test_memory_that_nobody_writes_is_the_same_in_both() -> None:
     class Unwritten(nn.Module):
         def __init__(self) -> None:

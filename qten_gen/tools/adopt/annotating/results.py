@@ -97,12 +97,8 @@ def _layers(found: FoundClass, file: OpenFile, project: Project) -> frozenset[st
         for name, values in assigned.items()
         if len(values) == 1 and isinstance(values[0], ast.Call) and _makes_layer(values[0], file)
     }
-    for other in project.files.values():
-        for each in other.classes.values():
-            if found.qualified in each.ancestors:
-                layers -= {
-                    name for node in each.node.body if isinstance(node, _Function) for name, _ in _attributes(node)
-                }
+    for heir in project.heirs.get(found.qualified, ()):
+        layers -= {name for node in heir.node.body if isinstance(node, _Function) for name, _ in _attributes(node)}
     return frozenset(layers)
 
 

@@ -1,4 +1,4 @@
-"""`class Encoder(nn.Module)` → `class Encoder(Module)`."""
+"""`class Encoder(nn.Module)` → `class Encoder(Module)`, and `class Norm(nn.LayerNorm)` → `class Norm(nn.LayerNorm, Module)`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from ..adoption import Change, FoundClass, Kind, Proposal, Reason
-from ..finding import NN_MODULE, is_module_of_a_library
+from ..finding import NN_MODULE, is_layer_of_torch, is_module_of_a_library
 from ..metaclasses import own_metaclass
 from ..opened import OpenFile, Project
 from .heads import spell_base
@@ -16,35 +16,41 @@ from .kept_constructor import FLAG, needs_flag
 
 def propose_modules(file: OpenFile, project: Project) -> Iterator[Proposal]:
     """What to do with the modules of a file."""
-    ready: dict[str, int] = {}
+    ready: list[FoundClass] = []
     for found in file.classes.values():
         if found.kind is not Kind.MODULE or found.is_adopted:
             continue
-        base = _module_base(found, file, project)
         reason = _obstacle(found, file, project)
         if reason is not None:
             yield Proposal(found.name, stays=reason)
-        elif base is not None:
-            ready[found.name] = base
+        elif _replaced_base(found, file, project) is not None or _derives_from_layer(found, file, project):
+            ready.append(found)
         elif needs_flag(found, file, project):
             yield Proposal(found.name, (_ADD_FLAG,), (_add_flag(),))
     if not ready:
         return
-    from ..rewriting.classes import with_base
-
-    spelling = spell_base(file, "Module", [file.classes[name].node.bases[position] for name, position in ready.items()])
-    for name, position in ready.items():
-        found = file.classes[name]
-        changes: list[Change] = [partial(with_base, position=position, text=spelling.text)]
-        done = [
-            f"derive from {spelling.text} of qten_gen" if "." not in spelling.text else f"derive from {spelling.text}"
-        ]
+    replaced = {found.name: _replaced_base(found, file, project) for found in ready}
+    going = [found.node.bases[at] for found in ready if (at := replaced[found.name]) is not None]
+    spelling = spell_base(file, "Module", going)
+    name = f"{spelling.text} of qten_gen" if "." not in spelling.text else spelling.text
+    for found in ready:
+        changes, done = _with_module(replaced[found.name], spelling.text), [f"derive from {name}"]
         if needs_flag(found, file, project):
             changes.append(_add_flag())
             done.append(_ADD_FLAG)
-        yield Proposal(name, tuple(done), tuple(changes), spelling.needs)
+        yield Proposal(found.name, tuple(done), tuple(changes), spelling.needs)
 
 
+def _with_module(position: int | None, text: str) -> list[Change]:
+    """The changes that make Module a base: in place of nn.Module, or behind the layer of torch."""
+    from ..rewriting.classes import with_arguments, with_base
+
+    if position is None:
+        return [partial(with_arguments, added=[text])]
+    return [partial(with_base, position=position, text=text)]
+
+
+_INTERFACE = "torch.jit.interface"
 _ADD_FLAG = f"add {FLAG}, because it keeps its constructor"
 
 
@@ -54,11 +60,17 @@ def _add_flag() -> Change:
     return partial(with_arguments, added=[FLAG])
 
 
-def _module_base(found: FoundClass, file: OpenFile, project: Project) -> int | None:
+def _replaced_base(found: FoundClass, file: OpenFile, project: Project) -> int | None:
     """The position of the base of a class that is nn.Module itself."""
     means = project.programs[file.path].ancestry.bases(found.qualified)
     written = [position for position, base in enumerate(found.node.bases) if not isinstance(base, ast.Starred)]
     return next((position for position, name in zip(written, means, strict=True) if name in NN_MODULE), None)
+
+
+def _derives_from_layer(found: FoundClass, file: OpenFile, project: Project) -> bool:
+    """Whether a base of a class is a layer of torch, and none is a module that brings Module with it."""
+    means = project.programs[file.path].ancestry.bases(found.qualified)
+    return any(map(is_layer_of_torch, means)) and NN_MODULE.isdisjoint(found.ancestors)
 
 
 def _obstacle(found: FoundClass, file: OpenFile, project: Project) -> Reason | None:
@@ -66,10 +78,16 @@ def _obstacle(found: FoundClass, file: OpenFile, project: Project) -> Reason | N
     node = found.node
     if any(isinstance(base, ast.Starred) for base in node.bases) or any(not each.arg for each in node.keywords):
         return Reason("its bases or keywords are computed when the program runs", "write them out")
+    if any(project.meaning(file, decorator) == _INTERFACE for decorator in node.decorator_list):
+        return Reason("TorchScript reads it as an interface, which derives from nn.Module alone", is_open=False)
+    if any(isinstance(each, ast.FunctionDef) and each.name == "__call__" for each in node.body):
+        return Reason(
+            "its own __call__ replaces that of Module, which has the signature of forward", "rename it forward"
+        )
     metaclass = own_metaclass(found, file, project)
     if metaclass is not None:
         return Reason(f"its metaclass is {metaclass}, and Module has one of its own")
-    foreign = [name for name in found.ancestors if is_module_of_a_library(name)]
+    foreign = [name for name in found.ancestors if is_module_of_a_library(name) and not is_layer_of_torch(name)]
     if foreign and not any(name in NN_MODULE for name in found.ancestors):
         return of_library(found, foreign[0], file, project)
     return None
