@@ -6,6 +6,7 @@ import ast
 import builtins
 import re
 import sys
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -29,8 +30,11 @@ _NO_MODULES = frozenset({"Parameter", "Buffer", "UninitializedParameter", "Unini
 
 
 _QUOTED = re.compile(r"""["']([^\W\d]\w*)(?=["'])""")
-_ASKED_FOR = re.compile(r"""attr\([^"'\n]*["']([^\W\d]\w*)["']|["']([^\W\d]\w*)["']\s+(?:not\s+)?in\s""")
-_BY_VARIABLE = re.compile(r"(?:has|get|del)attr\([^\"'\n,]+,\s*(?:f[\"']|[^\W\d]\w*)")
+_ASKED_FOR = re.compile(
+    r"""(?:hasattr|delattr)\([^"'\n]*["']([^\W\d]\w*)["']"""
+    r"""|getattr\([^"'\n]*["']([^\W\d]\w*)["'](?!,\s*None\))|["']([^\W\d]\w*)["']\s+(?:not\s+)?in\s"""
+)
+_BY_VARIABLE = re.compile(r"(?:hasattr|delattr)\([^\"'\n,]+,\s*(?:f[\"']|[^\W\d]\w*)")
 
 
 @lru_cache(maxsize=4096)
@@ -64,6 +68,8 @@ class Context:
     """The arguments `device` and `dtype`, and local dicts of them, which every declared child gets anyway."""
     inlined: dict[str, ast.expr] = field(default_factory=dict)
     """Local names that hold modules, with what makes them, until the one place that registers them."""
+    reads: Counter[str] = field(default_factory=Counter)
+    """How often the constructor reads each local name."""
     plain: set[str] = field(default_factory=set)
     """Arguments that are used as no module could be."""
     inferred: list[str] = field(default_factory=list)

@@ -20,6 +20,7 @@ _SCALARS = ("bool", "int", "float", "str")
 _OF_VALUES = frozenset(
     "alpha args beta bias cfg channel channels chans class classes config count depth depths device dilation dilations dim dims"
     " drop dropout dtype eps epsilon factor feats features flag frequency gamma group groups height hparams id ids idx index"
+    " len list method"
     " kwargs length lengths mode momentum name names num opts options p pad padding param params path paths prob rate rates"
     " ratio ratios resolution scale scales seed shape size sizes step steps std stride strides temperature thresh threshold"
     " timesteps type types vocab weights_path width".split()

@@ -7,7 +7,6 @@ of their statements, and a statement moves behind later registrations only where
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from dataclasses import replace
 
 from ....rules.reserved import MODULE
@@ -69,7 +68,7 @@ class _Reader:
         stores = [each for each in nodes if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store)]
         self.assigned = [name for each in stores if (name := self_attribute(each)) is not None]
         self.bound = [each.id for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
-        self.read_names = Counter(
+        self.context.reads.update(
             each.id for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)
         )
         for position, step in enumerate(self.steps):
@@ -292,7 +291,7 @@ class _Reader:
         context = self.context
         found = over_fields(self.released(value, node), context)
         is_argument = name in self.arguments or name in context.renamed
-        if found is None or is_argument or self.read_names[name] != 1 or self.bound.count(name) != 1:
+        if found is None or is_argument or context.reads[name] != 1 or self.bound.count(name) != 1:
             raise Stays(f"the local name `{name}` holds a module or a tensor", node)
         context.inlined[name] = found
         self.held[name] = self.step.sources

@@ -91,7 +91,7 @@ def _value(node: ast.expr, context: Context) -> list[str]:
         sizes = _sizes(node.args, context)
         if fill is not None and sizes is not None and context.file.scope.resolve("nn") == "torch.nn":
             return [*sizes, f"initializer=nn.init.{fill}"]
-    _refuse_shared(over_fields(node, context) or node, context)
+    _refuse_shared(node, context)
     return [f"value={of_module(node, context)}"]
 
 
@@ -130,6 +130,14 @@ def _is_int(node: ast.expr, context: Context) -> bool:
 
 
 def _refuse_shared(node: ast.expr, context: Context) -> None:
-    """Refuse a tensor that is an argument or one that another name holds: the value has to be made here."""
-    if not isinstance(node, ast.Call | ast.BinOp | ast.UnaryOp):
+    """Refuse a tensor that is an argument, or one that another name may hold: the value has to be made here alone."""
+    read = [each.id for each in ast.walk(node) if isinstance(each, ast.Name)]
+    shared = any(context.reads[name] > 1 and _is_tensor(context.names.get(name), context) for name in read)
+    if shared or not isinstance(over_fields(node, context) or node, ast.Call | ast.BinOp | ast.UnaryOp):
         raise Stays(f"the value `{short(node)}` is not made where it is registered", node)
+
+
+def _is_tensor(node: ast.expr | None, context: Context) -> bool:
+    """Whether what a local name stands for may be a tensor."""
+    calls = () if node is None else (each for each in ast.walk(node) if isinstance(each, ast.Call))
+    return any(context.meaning(each.func).startswith("torch.") for each in calls)

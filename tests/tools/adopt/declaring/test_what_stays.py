@@ -78,6 +78,33 @@ def net(arguments: str, body: str) -> str:
             "line 15: a loop does more than add children to one list",
         ),
         (
+            "dim: int",
+            "steps = torch.arange(dim)\nself.register_buffer('a', steps)\nself.register_buffer('b', steps)",
+            "line 14: the value `steps` is not made where it is registered",
+        ),
+        (
+            "dim: int",
+            "conv = nn.Linear(dim, dim)\nself.first = nn.Linear(dim, dim)\nself.net = nn.Sequential(conv)",
+            "line 14: the local name `conv` holds a module or a tensor",
+        ),
+        (
+            "dim: int",
+            "a = nn.Linear(dim, dim)\nb = nn.Linear(dim, dim)\nself.net = nn.Sequential(b, a)",
+            "line 14: the local name `a` holds a module or a tensor",
+        ),
+        (
+            "dim: int, depth: int",
+            "layers = []\nfor i in range(depth):\n    layers.append(nn.Linear(dim, 1))\n"
+            "self.net = nn.Sequential(*layers)\nself.last = nn.Linear(dim, i)",
+            "line 17: the argument `i` cannot be written as an expression of a declaration",
+        ),
+        (
+            "dim: int",
+            "width = dim\nlayers = [nn.Linear(width, 2)]\nwidth = 2\nlayers.append(nn.Linear(width, 2))\n"
+            "self.net = nn.Sequential(*layers)",
+            "line 14: the local name `layers` holds a module or a tensor",
+        ),
+        (
             "encoder: nn.Module",
             "self.body = nn.Sequential(encoder, nn.ReLU())",
             "line 13: `encoder` is not the construction",
