@@ -109,6 +109,10 @@ class Project:
     """What the constructors of classes need their arguments to be, as `declaring.proofs` found out."""
     uses: dict[str, Mapping[str, frozenset[Use]]] = field(default_factory=dict, init=False, repr=False)
     """How the constructors of classes use their arguments, by class."""
+    makers: dict[str, bool] = field(default_factory=dict, init=False, repr=False)
+    """Whether functions of the project certainly return modules, by their qualified names."""
+    plain: dict[str, bool] = field(default_factory=dict, init=False, repr=False)
+    """Whether functions of the project compute plain values, and do nothing else."""
     calls: dict[str, list[tuple[str, ast.Call]]] = field(default_factory=dict, init=False, repr=False)
     """The calls in all files that may construct a class, by its name, each with its path."""
 

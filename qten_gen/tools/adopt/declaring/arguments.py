@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ....rules.reserved import MODULE
-from .context import Context, self_attribute
+from .context import CLASSES, Context, self_attribute
 from .evidence import Witnesses, evidence, witnesses
 from .pieces import FieldPiece, Stays
 
@@ -131,7 +132,7 @@ def _renamed(node: ast.arg, annotation: str, read: _Arguments) -> str:
         Stays: there is none, or the argument may be a module, which would be registered under that name.
     """
     name, context = node.arg, read.context
-    is_class = annotation.startswith(("type[", "Type[", "Callable", "typing.Callable"))
+    is_class = annotation.startswith(CLASSES)
     found = next(
         (
             each
@@ -158,7 +159,7 @@ def _field(node: ast.arg, default: ast.expr | None, read: _Arguments, *, keyword
     if name in ("device", "dtype", "self"):
         raise Stays(f"a declared constructor has an argument `{name}` of its own", node)
     if node.annotation is not None:
-        annotation = context.file.text.of(node.annotation)
+        annotation = _with_none(context.file.text.of(node.annotation), default)
     else:
         found = evidence(node, default, read.witnesses, context)
         annotation = found.annotation
@@ -178,6 +179,16 @@ def _field(node: ast.arg, default: ast.expr | None, read: _Arguments, *, keyword
     if keywords:
         value = f"{context.spell('field')}({', '.join([*([] if value is None else [f'default={value}']), *keywords])})"
     return FieldPiece(name, annotation, value, node)
+
+
+def _with_none(annotation: str, default: ast.expr | None) -> str:
+    """An annotation that says that the default None is allowed."""
+    is_none = isinstance(default, ast.Constant) and default.value is None
+    words = re.findall(r"\w+", annotation)
+    if not is_none or not {"None", "Optional", "Any", "object"}.isdisjoint(words) or "\n" in annotation:
+        return annotation
+    quote = annotation[0] if annotation[0] in "\"'" else ""
+    return f"{quote}{annotation.strip(quote)} | None{quote}" if quote else f"{annotation} | None"
 
 
 def _normal(annotation: str) -> str:

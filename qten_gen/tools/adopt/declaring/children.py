@@ -6,9 +6,10 @@ import ast
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
-from .context import Context, quoted
+from .context import CLASSES, Context, quoted
 from .expressions import argument, said, short, type_of
 from .expressions import over_fields as over
+from .makers import made_by_function, module_name, returns_module
 from .pieces import Stays
 
 _TABLES = frozenset({"transformers.activations.ACT2FN"})
@@ -52,9 +53,21 @@ def child(node: ast.expr, context: Context, index: Index | None = None) -> Child
     Raises:
         Stays: the language does not say it, or it may be something other than a module.
     """
+    needs = dict(context.needs)
+    try:
+        return _said_child(node, context, index)
+    except Stays:
+        context.needs = needs
+        made = made_by_function(node, context, index)
+        if made is None:
+            raise
+        annotation, arguments = made
+        return Child(annotation, context.spell("submodule"), arguments)
+
+
+def _said_child(node: ast.expr, context: Context, index: Index | None) -> Child:
+    """The declaration of a child in words of the language."""
     match node:
-        case ast.Name(id=name) if name in context.inlined:
-            return child(context.inlined.pop(name), context, index)
         case ast.Subscript(value=table, slice=key) if context.meaning(table) in _TABLES:
             return _looked_up(table, key, context, index)
         case ast.Call(func=ast.Attribute() | ast.Name() as function):
@@ -69,6 +82,9 @@ def _construction(node: ast.Call, function: ast.expr, context: Context, index: I
     if isinstance(function, ast.Name) and (function.id in context.types or function.id in context.renamed):
         return _given(node, function, context, index)
     qualified = context.meaning(function)
+    if qualified and context.is_bound_above(function) and returns_module(qualified, context):
+        made_by = ast.unparse(function)
+        return Child(module_name(context), context.spell("submodule"), (made_by, *_arguments(node, context, index)))
     if not qualified or not context.is_module_class(qualified):
         raise Stays(f"`{ast.unparse(function)}` is not known to be a class of modules", node)
     if not context.is_bound_above(function):
@@ -90,12 +106,11 @@ def _given(node: ast.Call, function: ast.Name, context: Context, index: Index | 
     field = context.field_of(function.id)
     if field is None:
         raise Stays(f"`{function.id}` is assigned before it is called", node)
-    if not (context.types[field] or "").startswith(("type[", "Type[", "Callable", "typing.Callable")):
+    if not (context.types[field] or "").startswith(CLASSES):
         raise Stays(f"the argument `{function.id}` is called, but nothing says that it is a class of modules", node)
     given = _arguments(node, context, index)
     chosen = f"{context.spell('choice')}({quoted(field)})"
-    module = context.spell("Module", "torch.nn") if not _writes_nn(context) else "nn.Module"
-    return Child(module, context.spell("submodule"), (chosen, *given))
+    return Child(module_name(context), context.spell("submodule"), (chosen, *given))
 
 
 def _looked_up(table: ast.expr, key: ast.expr, context: Context, index: Index | None) -> Child:
@@ -103,12 +118,7 @@ def _looked_up(table: ast.expr, key: ast.expr, context: Context, index: Index | 
     if not context.is_bound_above(table):
         raise Stays(f"the class body runs before `{ast.unparse(table)}` is defined", table)
     made = f"lambda name: {ast.unparse(table)}[name]"
-    module = context.spell("Module", "torch.nn") if not _writes_nn(context) else "nn.Module"
-    return Child(module, context.spell("submodule"), (made, argument(key, context, index)))
-
-
-def _writes_nn(context: Context) -> bool:
-    return context.file.scope.resolve("nn") == "torch.nn"
+    return Child(module_name(context), context.spell("submodule"), (made, argument(key, context, index)))
 
 
 def _arguments(node: ast.Call, context: Context, index: Index | None) -> list[str]:
@@ -190,8 +200,6 @@ def _member(node: ast.expr, context: Context, index: Index | None) -> str:
     if not isinstance(node, ast.Starred):
         return child(node, context, index).as_member
     value = node.value
-    if isinstance(value, ast.Name) and value.id in context.inlined:
-        value = context.inlined.pop(value.id)
     match value:
         case ast.ListComp(elt=element, generators=[generator]) | ast.GeneratorExp(elt=element, generators=[generator]):
             if index:
@@ -203,10 +211,7 @@ def _member(node: ast.expr, context: Context, index: Index | None) -> str:
 
 def _list(node: ast.Call, context: Context) -> Child:
     """`nn.ModuleList([Block(dim) for _ in range(depth)])`."""
-    given = node.args
-    if len(given) == 1 and isinstance(given[0], ast.Name) and given[0].id in context.inlined:
-        given = [context.inlined.pop(given[0].id)]
-    match given:
+    match node.args:
         case [
             ast.ListComp(elt=element, generators=[generator]) | ast.GeneratorExp(elt=element, generators=[generator])
         ]:

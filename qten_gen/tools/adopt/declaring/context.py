@@ -6,6 +6,7 @@ import ast
 import builtins
 import re
 import sys
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -19,6 +20,9 @@ CONTAINERS = frozenset({"ModuleList", "ModuleDict", "ParameterList", "ParameterD
 PARAMETER = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
 BUFFER = frozenset({"torch.nn.Buffer", "torch.nn.parameter.Buffer"})
 
+CLASSES = ("type[", "Type[", "Callable", "typing.Callable")
+"""How the type of an argument begins that makes modules."""
+
 _PLAIN_NAMES = ("Config", "Configuration", "Args", "Arguments", "Options", "Params", "Settings", "Spec", "Type")
 """How the name of a class ends that holds plain values, where the class itself is not among the files."""
 
@@ -26,12 +30,19 @@ _NO_MODULES = frozenset({"Parameter", "Buffer", "UninitializedParameter", "Unini
 
 
 _QUOTED = re.compile(r"""["']([^\W\d]\w*)(?=["'])""")
+_ASKED_FOR = re.compile(
+    r"""(?:hasattr|delattr)\([^"'\n]*["']([^\W\d]\w*)["']"""
+    r"""|getattr\([^"'\n]*["']([^\W\d]\w*)["'](?!,\s*None\))|["']([^\W\d]\w*)["']\s+(?:not\s+)?in\s"""
+)
+_BY_VARIABLE = re.compile(r"(?:hasattr|delattr)\([^\"'\n,]+,\s*(?:f[\"']|[^\W\d]\w*)")
 
 
 @lru_cache(maxsize=4096)
-def _quoted_names(content: str) -> frozenset[str]:
-    """The names between quotes in a text."""
-    return frozenset(_QUOTED.findall(content))
+def _asked_for(content: str) -> frozenset[str]:
+    """The names of attributes that a text asks for: those in its `hasattr`, or all between quotes where it asks by a variable."""
+    if _BY_VARIABLE.search(content) is not None:
+        return frozenset(_QUOTED.findall(content))
+    return frozenset(name for names in _ASKED_FOR.findall(content) for name in names if name)
 
 
 @dataclass(slots=True)
@@ -45,6 +56,8 @@ class Context:
     """The fields that expressions may read, arguments and derived values, with their types as text; None if one is not known."""
     names: dict[str, ast.expr | None] = field(default_factory=dict)
     """What local names stand for, as expressions over fields; None for what no expression says."""
+    kept: set[str] = field(default_factory=set)
+    """The local names that `__post_init__` binds too, if it reads them."""
     attributes: dict[str, ast.expr | None] = field(default_factory=dict)
     """The same for attributes of the module."""
     registered: set[str] = field(default_factory=set)
@@ -55,6 +68,8 @@ class Context:
     """The arguments `device` and `dtype`, and local dicts of them, which every declared child gets anyway."""
     inlined: dict[str, ast.expr] = field(default_factory=dict)
     """Local names that hold modules, with what makes them, until the one place that registers them."""
+    reads: Counter[str] = field(default_factory=Counter)
+    """How often the constructor reads each local name."""
     plain: set[str] = field(default_factory=set)
     """Arguments that are used as no module could be."""
     inferred: list[str] = field(default_factory=list)
@@ -143,7 +158,7 @@ class Context:
 
     def is_asked_for(self, name: str) -> bool:
         """Whether a file with modules mentions an attribute in a string, as `hasattr(block, "norm")` does."""
-        return any(name in _quoted_names(file.text.content) for file in self.project.files.values())
+        return any(name in _asked_for(file.text.content) for file in self.project.files.values())
 
     def is_bound_above(self, expression: ast.expr) -> bool:
         """Whether a name of the top level is bound before the class statement runs."""
@@ -171,6 +186,19 @@ def _binds(statement: ast.stmt) -> set[str]:
         case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr()):
             return {name}
     return set()
+
+
+def function_of(qualified: str, context: Context) -> tuple[ast.FunctionDef, OpenFile] | None:
+    """A function at the top level of a file, or a method of a class of modules, with its file."""
+    module, _, name = qualified.rpartition(".")
+    for file in context.project.modules.get(module, ()):
+        found = [each for each in file.tree.body if isinstance(each, ast.FunctionDef) and each.name == name]
+        if len(found) == 1:
+            return found[0], file
+    cls = context.class_of(module)
+    methods = [] if cls is None else [each for each in cls.node.body if isinstance(each, ast.FunctionDef)]
+    method = next((each for each in methods if each.name == name), None)
+    return None if method is None or cls is None else (method, context.project.files[cls.path])
 
 
 def self_attribute(node: ast.AST) -> str | None:

@@ -17,6 +17,19 @@ from .uses_of_arguments import uses_of_arguments
 _CONFIGURATIONS = ("config", "cfg", "args", "conf", "model_args")
 _SCALARS = ("bool", "int", "float", "str")
 
+_OF_VALUES = frozenset(
+    "alpha args beta bias cfg channel channels chans class classes config count depth depths device dilation dilations dim dims"
+    " drop dropout dtype eps epsilon factor feats features flag frequency gamma group groups height hparams id ids idx index"
+    " len list method"
+    " kwargs length lengths mode momentum name names num opts options p pad padding param params path paths prob rate rates"
+    " ratio ratios resolution scale scales seed shape size sizes step steps std stride strides temperature thresh threshold"
+    " timesteps type types vocab weights_path width".split()
+)
+"""How the name of an argument ends that is a size, a rate, a name or a configuration."""
+
+_BEFORE_VALUES = frozenset("do enable has is max min n nb no num number return share skip total use with".split())
+"""How the name of a number or of a switch begins."""
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
@@ -55,7 +68,7 @@ def evidence(node: ast.arg, default: ast.expr | None, known: Witnesses, context:
     Raises:
         Stays: nothing says what it is, and what is declared would depend on it.
     """
-    found = _evidence(node, default, known, context)
+    found = _evidence(node, default, known, context) or _by_name(node, context)
     if found is None:
         raise Stays(f"the argument `{node.arg}` has no annotation, and nothing proves its type", node)
     is_none = isinstance(default, ast.Constant) and default.value is None
@@ -93,6 +106,15 @@ def _evidence(node: ast.arg, default: ast.expr | None, known: Witnesses, context
     if name in known.taken:
         return Evidence(known.taken[name], "what takes it")
     return _by_calls(node, context) or _by_uses(name, known.uses.get(name, frozenset()), context)
+
+
+def _by_name(node: ast.arg, context: Context) -> Evidence | None:
+    """Any for an argument with a name such as `num_heads`, `dim_out` or `use_bias`, which nobody gives to a module."""
+    words = node.arg.lower().rstrip("_0123456789").split("_")
+    if words[-1] not in _OF_VALUES and words[0] not in _BEFORE_VALUES and "dim" not in words:
+        return None
+    context.plain.add(node.arg)
+    return Evidence("Any", "its name")
 
 
 def _by_uses(name: str, uses: frozenset[Use], context: Context) -> Evidence | None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from copy import deepcopy
 
 from ....model import DimError
 from ....read.dimensions import parse
@@ -23,48 +23,173 @@ class _Unsaid(Exception):
         self.name = name
 
 
-@dataclass(frozen=True)
-class _Substitution(ast.NodeTransformer):
-    """Local names and attributes of the module, replaced by what they stand for."""
+class Settled(ast.Name):
+    """A name of a field or of the file, in an expression where names of the constructor are replaced already."""
 
-    context: Context
-    index: dict[str, ast.expr]
-    """The variables of a comprehension, by what they stand for."""
+
+Settled.__name__ = "Name"  # visitors, and `ast.unparse`, go by the name of the class
+
+
+class _OverFields(ast.NodeTransformer):
+    """Replaces local names and attributes of the module by what they stand for."""
+
+    def __init__(self, context: Context, index: Mapping[str, ast.expr], registered: str | None) -> None:
+        """Take note of the variables of a comprehension, and of the name that stands for the module, if one does."""
+        self.context = context
+        self.index = index
+        self.registered = registered
+        self.bound: frozenset[str] = frozenset()
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        """A name as an attribute of the module."""
+        """A name, as an expression over fields."""
         name = node.id
+        if name in self.bound or isinstance(node, Settled):
+            return node
         if name in self.index:
-            return self.index[name]
+            return self._free(self.index[name])
         if name in self.context.names:
-            found = self.context.names[name]
-            if found is None:
-                raise _Unsaid(name)
-            return found
-        return node
+            return self._free(self.context.names[name], name)
+        known = name in self.context.types or name in self.context.inlined or self.context.file.scope.binds(name)
+        if not known or name == "self":
+            raise _Unsaid(name)
+        return Settled(name, node.ctx)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         name = self_attribute(node)
         if name is None:
-            node = ast.Attribute(self.visit(node.value), node.attr, ast.Load())
-            return node
+            return ast.copy_location(ast.Attribute(self.visit(node.value), node.attr, ast.Load()), node)
         found = self.context.attributes.get(name)
-        if found is None:
-            raise _Unsaid(f"self.{name}")
+        if found is None and self.registered is not None and name in self.context.registered:
+            return ast.Attribute(Settled(self.registered, ast.Load()), name, ast.Load())
+        return self._free(found, f"self.{name}")
+
+    def _free(self, found: ast.expr | None, name: str = "") -> ast.expr:
+        """What takes the place of a name, unless it would mean something else inside of a comprehension."""
+        if found is None or self.bound.intersection(free_names(found)):
+            raise _Unsaid(name)
         return found
 
+    def _scope(self, node: ast.AST) -> ast.AST:
+        outer, own = self.bound, _bound_in(node)
+        sources = [each.iter for each in getattr(node, "generators", ())]
+        if any(own.intersection(free_names(each)) for each in sources[:1]):
+            raise _Unsaid(min(own))
+        self.bound |= own
+        found = self.generic_visit(node)
+        self.bound = outer
+        return found
 
-def over_fields(node: ast.expr, context: Context, index: dict[str, ast.expr] | None = None) -> ast.expr | None:
-    """An expression over fields alone, with all other names replaced; None if there is none."""
+    visit_ListComp = visit_SetComp = visit_GeneratorExp = visit_DictComp = visit_Lambda = _scope
+
+
+def _bound_in(node: ast.AST) -> frozenset[str]:
+    """The names that a comprehension or lambda binds for itself."""
+    if isinstance(node, ast.Lambda):
+        return frozenset(each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg))
+    targets = [each.target for each in getattr(node, "generators", ())]
+    return frozenset(each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name))
+
+
+def free_names(node: ast.AST) -> list[str]:
+    """The names that an expression reads from around it, in their order, each once."""
+    if isinstance(node, ast.Name):
+        return [node.id]
+    own = _bound_in(node)
+    found = (name for each in ast.iter_child_nodes(node) for name in free_names(each) if name not in own)
+    return list(dict.fromkeys(found))
+
+
+def with_values(node: ast.expr, values: Mapping[str, ast.expr]) -> ast.expr:
+    """An expression with values in place of names and of attributes of `self`.
+
+    Raises:
+        Stays: a name would mean something else there.
+    """
+    if not values:
+        return node
+    bound = frozenset[str]().union(*(_bound_in(each) for each in ast.walk(node)))
+    if bound & {*values, *(name for each in values.values() for name in free_names(each))}:
+        raise Stays(f"`{_short(node)}` redefines a name of the constructor", node)
+    replaced: ast.expr = _WithValues(values).visit(deepcopy(node))
+    return replaced
+
+
+def flat(members: Iterable[ast.expr]) -> Iterator[ast.expr]:
+    """Arguments or members of a list, with those of a list among them in place of `*[...]`."""
+    for each in members:
+        match each:
+            case ast.Starred(value=ast.List(elts=inner)):
+                yield from flat(inner)
+            case _:
+                yield each
+
+
+class _WithValues(ast.NodeTransformer):
+    """Puts values in place of names."""
+
+    def __init__(self, values: Mapping[str, ast.expr]) -> None:
+        self.values = values
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return node if isinstance(node, Settled) else self.values.get(node.id, node)
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        self.generic_visit(node)
+        node.args = list(flat(node.args))
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        found = self.values.get(ast.unparse(node)) if self_attribute(node) is not None else None
+        if found is not None:
+            return found
+        return ast.copy_location(ast.Attribute(self.visit(node.value), node.attr, node.ctx), node)
+
+
+def over_fields(
+    node: ast.expr, context: Context, index: Mapping[str, ast.expr] | None = None, registered: str | None = None
+) -> ast.expr | None:
+    """An expression over fields and names of the file, with all other names replaced; None if there is none.
+
+    With `registered`, attributes of the module that are registered already are read from what has that name.
+    """
     try:
-        copied = ast.parse(ast.unparse(node), mode="eval").body
-        found: ast.expr = _Substitution(context, index or {}).visit(copied)
+        return _replaced(node, context, index, registered)
     except _Unsaid:
         return None
+
+
+def _replaced(
+    node: ast.expr, context: Context, index: Mapping[str, ast.expr] | None = None, registered: str | None = None
+) -> ast.expr:
+    found: ast.expr = _OverFields(context, index or {}, registered).visit(deepcopy(node))
     return found
 
 
-def said(node: ast.expr, context: Context, index: dict[str, ast.expr] | None = None) -> str | None:
+def reading(node: ast.expr, context: Context, receiver: str) -> ast.expr:
+    """An expression over fields, which reads them from `receiver`."""
+
+    class Reading(ast.NodeTransformer):
+        bound: frozenset[str] = frozenset()
+
+        def visit_Name(self, node: ast.Name) -> ast.expr:
+            if node.id in self.bound or node.id not in context.types:
+                return node
+            return ast.Attribute(ast.Name(receiver, ast.Load()), node.id, ast.Load())
+
+        def scope(self, node: ast.AST) -> ast.AST:
+            outer = self.bound
+            self.bound |= _bound_in(node)
+            found = self.generic_visit(node)
+            self.bound = outer
+            return found
+
+        visit_ListComp = visit_SetComp = visit_GeneratorExp = visit_DictComp = visit_Lambda = scope
+
+    read: ast.expr = Reading().visit(deepcopy(node))
+    return read
+
+
+def said(node: ast.expr, context: Context, index: Mapping[str, ast.expr] | None = None) -> str | None:
     """An expression in the language of declarations; None if the language does not say it."""
     found = over_fields(node, context, index)
     if found is None:
@@ -104,7 +229,7 @@ def literal(node: ast.expr) -> bool:
     return True
 
 
-def argument(node: ast.expr, context: Context, index: dict[str, ast.expr] | None = None) -> str:
+def argument(node: ast.expr, context: Context, index: Mapping[str, ast.expr] | None = None) -> str:
     """An argument of a child, as `submodule` takes it.
 
     Raises:
@@ -176,74 +301,20 @@ def _common(one: str | None, other: str | None) -> str | None:
     return "float" if {one, other} == {"int", "float"} else None
 
 
-class _InModule(ast.NodeTransformer):
-    """Names of a constructor, as a function of the module reads them."""
-
-    def __init__(self, context: Context, module: str, is_available: Callable[[str], bool]) -> None:
-        self.context = context
-        self.module = module
-        self.is_available = is_available
-
-    def _attribute(self, name: str) -> ast.expr:
-        return ast.Attribute(ast.Name(self.module, ast.Load()), name, ast.Load())
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        """A name as an attribute of the module."""
-        if node.id == self.module:
-            raise _Unsaid(node.id)
-        if node.id in self.context.names:
-            found = self.context.names[node.id]
-            if found is None:
-                raise _Unsaid(node.id)
-            return self._read(found)
-        if node.id in self.context.types:
-            return self._attribute(node.id)
-        return node
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        """An attribute of the module, if it is known where the field stands."""
-        name = self_attribute(node)
-        if name is None:
-            return ast.Attribute(self.visit(node.value), node.attr, ast.Load())
-        found = self.context.attributes.get(name)
-        if found is not None:
-            return self._read(found)
-        if not self.is_available(name):
-            raise _Unsaid(f"self.{name}")
-        return self._attribute(name)
-
-    def _read(self, found: ast.expr) -> ast.expr:
-        """An expression over fields, read from the module."""
-        module = self.module
-
-        class Reading(ast.NodeTransformer):
-            def visit_Name(self, node: ast.Name) -> ast.expr:
-                return ast.Attribute(ast.Name(module, ast.Load()), node.id, ast.Load())
-
-        copied = ast.parse(ast.unparse(found), mode="eval").body
-        fields = {each.id for each in ast.walk(copied) if isinstance(each, ast.Name)}
-        if not fields <= self.context.types.keys():
-            raise _Unsaid(ast.unparse(found))
-        read: ast.expr = Reading().visit(copied)
-        return read
-
-
 def of_module(node: ast.expr, context: Context) -> str:
     """A function of the module that gives the value of an expression of the constructor.
 
     Raises:
         Stays: it reads something that is not known where the field stands.
     """
-    bound = {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
-    bound |= {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)}
-    if bound & (context.names.keys() | context.types.keys() | {"module"}):
-        raise Stays(f"`{_short(node)}` redefines a name of the constructor", node)
-    copied = ast.parse(ast.unparse(node), mode="eval").body
     try:
-        body = _InModule(context, "module", context.registered.__contains__).visit(copied)
+        found = _replaced(node, context, registered="module")
     except _Unsaid as error:
         raise Stays(f"`{error.name}` in `{_short(node)}` is not a field above it", node) from None
-    return f"lambda module: {ast.unparse(body)}"
+    names = [each.arg for each in ast.walk(found) if isinstance(each, ast.arg)]
+    if "module" in {*names, *context.types, *context.names}:
+        raise Stays(f"`{_short(node)}` redefines a name of the constructor", node)
+    return f"lambda module: {ast.unparse(reading(found, context, 'module'))}"
 
 
 def _short(node: ast.expr) -> str:

@@ -6,18 +6,15 @@ import ast
 from collections.abc import Iterator
 from functools import partial
 
-from ....common.language import INIT, MODULE
+from ....common.language import INIT
 from ..adoption import FoundClass, Kind, Proposal, Reason
 from ..opened import OpenFile, Project
-from .context import Context
+from .bases import TAKEN, refuse_bases, refuse_subclasses
+from .context import Context, self_attribute
 from .pieces import CheckPiece, FieldPiece, MovedPiece, Stays, Taken
 from .proofs import constructor
 from .statements import names_of_class, take_apart
 
-_TAKEN = frozenset(
-    "__post_init__ reset_parameters __setattr__ __getattr__ __getattribute__ __new__ __init_subclass__ __setstate__ __getstate__"
-    " on_meta migrate version __deepcopy__ __reduce__ __slots__".split()
-)
 _DOES = "declare what __init__ registers"
 
 
@@ -143,8 +140,14 @@ def _refuse_names(taken: Taken, found: FoundClass, context: Context) -> None:
                 raise Stays(f"the field `{min(hidden)}` would hide a name that constructs `{piece.name}`", piece.origin)
     for file in context.project.files.values():
         for other in file.classes.values():
-            if found.qualified in other.ancestors and (taken_names := fields.keys() & names_of_class(other.node)):
+            if found.qualified in other.ancestors and (taken_names := fields.keys() & _names_of_subclass(other.node)):
                 raise Stays(f"`{min(taken_names)}` is something else in its subclass {other.qualified}", found.node)
+
+
+def _names_of_subclass(node: ast.ClassDef) -> frozenset[str]:
+    """The names of a subclass: of its methods and attributes, and of what its methods assign to `self`."""
+    stored = (each for each in ast.walk(node) if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store))
+    return names_of_class(node) | {name for each in stored if (name := self_attribute(each)) is not None}
 
 
 def names_in(node: ast.AST) -> set[str]:
@@ -162,9 +165,7 @@ def _refuse_class(found: FoundClass, init: ast.FunctionDef, context: Context) ->
         Stays: it is such a class.
     """
     node = found.node
-    bases = [context.project.meaning(context.file, base) for base in node.bases]
-    if bases != [MODULE]:
-        raise Stays("it has bases other than Module", node)
+    refuse_bases(found, context)
     if node.keywords or node.decorator_list:
         raise Stays("the class has decorators or keywords", node)
     if init.decorator_list or init.args.args[:1] == [] or init.args.args[0].arg != "self":
@@ -173,7 +174,7 @@ def _refuse_class(found: FoundClass, init: ast.FunctionDef, context: Context) ->
         raise Stays("the constructor is written on one line", init)
     for statement in node.body:
         name = getattr(statement, "name", None)
-        if name in _TAKEN:
+        if name in TAKEN:
             raise Stays(f"the class defines {name}", statement)
         if statement is not init and not isinstance(
             statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.Assign | ast.AnnAssign | ast.Expr | ast.Pass
@@ -181,18 +182,4 @@ def _refuse_class(found: FoundClass, init: ast.FunctionDef, context: Context) ->
             raise Stays("the class body does more than define methods and attributes", statement)
     if any(each.lineno == other.end_lineno for each, other in zip(init.body[1:], init.body, strict=False)):
         raise Stays("two statements are on one line", init)
-    for file in context.project.files.values():
-        for other in (*file.classes.values(), *file.inner):
-            if found.qualified in other.ancestors and not _only_inherits(other):
-                raise Stays(f"it is a base of {other.qualified}, whose constructor depends on it", node)
-
-
-def _only_inherits(other: FoundClass) -> bool:
-    """Whether a subclass takes the constructor as it is: it has none, declares nothing, and has no other base."""
-    return (
-        len(other.node.bases) == 1
-        and not other.is_inner
-        and constructor(other) is None
-        and not any(isinstance(each, ast.AnnAssign) for each in other.node.body)
-        and not any(getattr(each, "name", None) in _TAKEN for each in other.node.body)
-    )
+    refuse_subclasses(found, context.project)

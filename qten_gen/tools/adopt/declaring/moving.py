@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from .context import Context
+from .expressions import reading
 from .pieces import Stays
+from .plain import draws_itself
 
 
 def names_read(node: ast.stmt, context: Context) -> dict[str, str]:
@@ -24,28 +27,39 @@ def names_read(node: ast.stmt, context: Context) -> dict[str, str]:
     }
     if bound & (context.types.keys() | context.names.keys()):
         raise Stays("the statement redefines a name of the constructor", node)
+    held = next((each.id for each in ast.walk(node) if isinstance(each, ast.Name) and each.id in context.inlined), None)
+    if held is not None:
+        raise Stays(f"the local name `{held}` holds a module or a tensor", node)
     loads = [each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)]
     return {name: text for name in loads if (text := _read(name, context)) is not None}
+
+
+def in_order(node: ast.AST, context: Context) -> Iterator[str | None]:
+    """The local names with modules that an expression reads, in the order of its evaluation, and None for what draws.
+
+    Raises:
+        Stays: one is read several times, or perhaps never.
+    """
+    if isinstance(node, ast.Name) and node.id in context.inlined:
+        yield node.id
+    inner = [each for part in ast.iter_child_nodes(node) for each in in_order(part, context)]
+    if isinstance(
+        node, ast.comprehension | ast.ListComp | ast.GeneratorExp | ast.DictComp | ast.Lambda | ast.IfExp | ast.BoolOp
+    ):
+        name = next((each for each in inner if each is not None), None)
+        if name is not None:
+            raise Stays(f"the local name `{name}` holds a module or a tensor", node)
+    yield from inner
+    if isinstance(node, ast.Call) and draws_itself(node, context):
+        yield None
 
 
 def _read(name: str, context: Context) -> str | None:
     """How `__post_init__` reads a name of the constructor; None if the name stays."""
     if name in context.names:
         found = context.names[name]
-        if found is None:
+        if found is None or name in context.kept:
             return None
-        return _of_self(found) if isinstance(found, ast.Name) else f"({_of_self(found)})"
+        text = ast.unparse(reading(found, context, "self"))
+        return text if isinstance(found, ast.Name | ast.Constant) else f"({text})"
     return f"self.{name}" if name in context.types else None
-
-
-def _of_self(node: ast.expr) -> str:
-    """An expression over fields, read from `self`; functions that it calls stay."""
-
-    copied = ast.parse(ast.unparse(node), mode="eval").body
-    called = {id(each.func) for each in ast.walk(copied) if isinstance(each, ast.Call)}
-
-    class Reading(ast.NodeTransformer):
-        def visit_Name(self, node: ast.Name) -> ast.expr:
-            return node if id(node) in called else ast.Attribute(ast.Name("self", ast.Load()), node.id, ast.Load())
-
-    return ast.unparse(Reading().visit(copied))

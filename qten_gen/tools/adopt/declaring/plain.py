@@ -5,19 +5,39 @@ from __future__ import annotations
 import ast
 from typing import TypeGuard
 
-from .context import Context, self_attribute
+from ....model.torch_layers import WITHOUT_TENSORS
+from ..opened import OpenFile
+from .context import Context, function_of, self_attribute
+from .expressions import Settled
 
 _FUNCTIONS = frozenset(
     "abs bool dict divmod float frozenset getattr hasattr int isinstance len list max min print range round set sorted str sum"
-    " tuple zip enumerate type callable issubclass any all repr".split()
+    " tuple zip enumerate type callable issubclass any all repr reversed slice pow".split()
 )
-_PREFIXES = ("math.", "warnings.", "logging.", "operator.", "os.path.", "torch.finfo", "torch.iinfo", "torch.Size")
-_LOGGING = frozenset(
-    {"warn", "warning", "warning_once", "info", "debug", "error", "get", "format", "join", "lower", "upper", "keys"}
+_PREFIXES = (
+    *("math.", "warnings.", "logging.", "operator.", "os.path.", "itertools.", "functools.partial", "numpy."),
+    *("torch.finfo", "torch.iinfo", "torch.Size", "torch.device", "torch.cuda.is_available", "torch.get_default_dtype"),
 )
+_COMPUTING = frozenset(
+    f"torch.{name}"
+    for name in "abs arange as_tensor cat ceil cos cumprod cumsum diag einsum exp eye flip floor full linspace log log2 logspace"
+    " max meshgrid min ones outer pow prod repeat_interleave round rsqrt sigmoid sin sqrt stack sum tanh tensor tril triu"
+    " zeros FloatTensor LongTensor".split()
+)
+"""Functions of torch that make tensors, and draw nothing."""
+
+_METHODS = frozenset(
+    "warn warning warning_once info debug error get format join lower upper keys values items split strip startswith endswith"
+    " replace index count copy item tolist numpy abs ceil chunk clamp clone contiguous cos cumprod cumsum div double exp expand"
+    " fill_diagonal flatten flip float floor half int log long max mean min mul outer permute pow prod repeat reshape round size"
+    " sin sqrt squeeze std sub sum t transpose type_as unsqueeze view".split()
+)
+"""Methods of strings, dicts, lists, loggers and tensors that change nothing."""
+
 _REGISTERING = frozenset(
     "register_buffer register_parameter register_module add_module append extend insert update setdefault __setattr__ add".split()
 )
+_WITHOUT_DRAWS = WITHOUT_TENSORS | {"Sequential", "ModuleList", "ModuleDict", "LayerNorm", "GroupNorm"}
 _CONSTANT_FILLS = frozenset({"torch.nn.init.zeros_", "torch.nn.init.ones_", "torch.nn.init.constant_"})
 
 
@@ -33,6 +53,18 @@ def may_register(node: ast.AST, context: Context) -> bool:
             return False
         return any(_statement(each, context) for each in _own_nodes(node))
     return _expression(node, context) if isinstance(node, ast.expr) else True
+
+
+def draws(node: ast.expr, context: Context) -> bool:
+    """Whether making a value may draw random numbers: it constructs more than layers that hold no tensors."""
+    return any(isinstance(each, ast.Call) and draws_itself(each, context) for each in ast.walk(node))
+
+
+def draws_itself(node: ast.Call, context: Context) -> bool:
+    """Whether a call may draw random numbers, apart from its arguments."""
+    qualified = context.meaning(node.func)
+    is_bare = qualified.startswith("torch.nn.") and qualified.rpartition(".")[2] in _WITHOUT_DRAWS
+    return not is_bare and not _is_plain_call(node, context)
 
 
 def makes_field(node: ast.stmt, context: Context) -> bool:
@@ -62,7 +94,7 @@ def changes_argument(node: ast.stmt, context: Context) -> bool:
 
 
 def _calls_method(node: ast.AST) -> TypeGuard[ast.Call]:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr not in _LOGGING
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr not in _METHODS
 
 
 def _is_known(name: str, context: Context) -> bool:
@@ -99,8 +131,15 @@ def may_be_registered(node: ast.expr, context: Context) -> bool:
     if _expression(node, context):
         return True
     match node:
-        case ast.Name(id=name) if name in context.names:
-            return context.names[name] is None
+        case ast.Name(id=name) if name in context.names and not isinstance(node, Settled):
+            found = context.names[name]
+            return found is None or may_be_registered(found, context)
+        case ast.Call(func=function, args=args, keywords=keywords) if context.meaning(function):
+            given = [*args, *(each.value for each in keywords)]
+            is_computed = context.meaning(function).startswith(_PREFIXES) or context.meaning(function) in _COMPUTING
+            return not is_computed and any(may_be_registered(each, context) for each in given)
+        case ast.Call(func=ast.Attribute(value=held)):
+            return may_be_registered(held, context)  # a module's `half()` is the module
         case ast.Name(id=name) if name in context.types:
             return context.may_be_module(name)
         case ast.Name() | ast.Attribute():
@@ -149,13 +188,42 @@ def _is_plain_call(node: ast.Call, context: Context) -> bool:
         )
         if function.id in _FUNCTIONS and not shadowed:
             return True
-        return function.id[:1].isupper() and function.id.endswith(("Error", "Warning", "Exception"))
-    if isinstance(function, ast.Attribute):
-        qualified = context.meaning(function)
-        if qualified.startswith(_PREFIXES):
+        if function.id[:1].isupper() and function.id.endswith(("Error", "Warning", "Exception")):
             return True
-        return function.attr in _LOGGING and not qualified.startswith("torch.")
-    return False
+    qualified = context.meaning(function)
+    if qualified.startswith(_PREFIXES) and not qualified.startswith("numpy.random"):
+        return True
+    if qualified in _COMPUTING or is_plain_function(qualified, context):
+        return True
+    return isinstance(function, ast.Attribute) and function.attr in _METHODS and not qualified.startswith("torch.")
+
+
+def is_plain_function(qualified: str, context: Context) -> bool:
+    """Whether a function of the project computes plain values from its arguments, and does nothing else."""
+    known = context.project.plain
+    if qualified not in known:
+        known[qualified] = False  # one that calls itself
+        found = function_of(qualified, context)
+        known[qualified] = found is not None and _computes(*found, context)
+    return known[qualified]
+
+
+def _computes(node: ast.FunctionDef, file: OpenFile, context: Context) -> bool:
+    if node.decorator_list or any(isinstance(each, ast.Global | ast.Nonlocal | ast.Yield) for each in ast.walk(node)):
+        return False
+    inner = Context(file, context.project, context.found)
+    names = {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
+    names |= {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+    inner.types.update(dict.fromkeys(names, "Any"))
+    inner.plain |= names
+    body = [each for each in node.body if not isinstance(each, ast.Expr) or not isinstance(each.value, ast.Constant)]
+    values = [each.value for each in ast.walk(node) if isinstance(each, ast.Return) and each.value is not None]
+    changed = (each for each in ast.walk(node) if isinstance(each, ast.Attribute | ast.Subscript | ast.Delete))
+    if any(not isinstance(getattr(each, "ctx", ast.Store()), ast.Load) for each in changed):
+        return False
+    return not any(may_register(each, inner) for each in body) and not any(
+        may_be_registered(each, inner) for each in values
+    )
 
 
 def _is_super(node: ast.stmt) -> bool:

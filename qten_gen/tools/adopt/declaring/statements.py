@@ -7,17 +7,18 @@ of their statements, and a statement moves behind later registrations only where
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from ....rules.reserved import MODULE
 from .arguments import config_fields, scalar
-from .branches import branches, conditional_field, only_in_one
-from .children import child, is_factory_kwargs, repeated
+from .children import child, is_factory_kwargs
 from .context import BUFFER, PARAMETER, Context, quoted, self_attribute
-from .expressions import over_fields, said, short, type_of
-from .moving import names_read
+from .expressions import over_fields, said, short, type_of, with_values
+from .folding import Step, steps
+from .moving import in_order, names_read
 from .pieces import CheckPiece, FieldPiece, MovedPiece, Stays, Taken
-from .plain import changes_argument, is_plain, makes_field, may_be_registered, may_register, writes_constants
-from .tensors import buffer, parameter
+from .plain import changes_argument, draws, is_plain, makes_field, may_be_registered, may_register, writes_constants
+from .tensors import buffer, optional_tensor, parameter
 
 DERIVED = ("int", "float", "bool", "str")
 
@@ -41,15 +42,12 @@ class _Reader:
         self.init = init
         self.context = context
         self.taken = Taken()
-        stores = [
-            each for each in ast.walk(init) if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store)
-        ]
-        self.assigned = [name for each in stores if (name := self_attribute(each)) is not None]
-        self.bound = [
-            each.id for each in ast.walk(init) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
-        ]
         self.of_class = names_of_class(context.found.node)
-        self.skipped: set[ast.stmt] = set()
+        self.steps: list[Step] = []
+        self.step = Step(init, ())
+        self.held: dict[str, tuple[ast.stmt, ...]] = {}
+        self.released_from: list[ast.stmt] = []
+        self.moved: set[ast.stmt] = set()
         self.constructed = False
 
     def read(self) -> None:
@@ -65,9 +63,20 @@ class _Reader:
             f"the argument `{name}` is the field `{field}`" for name, field in self.context.renamed.items()
         ]
         statements = self.init.body[1:] if ast.get_docstring(self.init, clean=False) is not None else self.init.body
-        for position, statement in enumerate(statements):
-            if statement not in self.skipped:
-                self.statement(statement, statements[position + 1 :])
+        self.steps = steps(statements, self.context)
+        nodes = [each for step in self.steps for each in ast.walk(step.node)]
+        stores = [each for each in nodes if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store)]
+        self.assigned = [name for each in stores if (name := self_attribute(each)) is not None]
+        self.bound = [each.id for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
+        self.context.reads.update(
+            each.id for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)
+        )
+        for position, step in enumerate(self.steps):
+            self.step = step
+            self.statement(self.step.node, [each.node for each in self.steps[position + 1 :]])
+        if self.context.inlined:
+            raise Stays(f"the local name `{min(self.context.inlined)}` holds a module or a tensor", self.init)
+        self._drop_unread()
         if not self.constructed:
             raise Stays("it does not call super().__init__()", self.init)
         for name in self.arguments:
@@ -97,11 +106,9 @@ class _Reader:
                     self.taken.pieces.append(CheckPiece(f"{self.context.spell('check')}({quoted(text)})", node))
                     self.taken.notes.append("an assert becomes a check, which raises ValueError")
             case ast.If() if makes_field(node, self.context):
-                for name, piece in branches(node, self.context):
-                    self.register(name, piece, node)
-                self.taken.notes += [f"`self.{name}` is None where it did not exist" for name in only_in_one(node)]
+                raise Stays("a branch does more than register", node)
             case ast.For() if makes_field(node, self.context):
-                raise Stays("a loop that does more than append one child to a list", node)
+                raise Stays("a loop does more than add children to one list", node)
             case _:
                 self.move(node, later)
 
@@ -168,9 +175,7 @@ class _Reader:
             raise Stays(f"`self.{name}` is something other than the argument `{name}`", node)
         if self.assigned.count(name) > 1 or name in self.of_class:
             raise Stays(f"`self.{name}` is assigned more than once", node)
-        if isinstance(value, ast.Call) and (listed := self.appended(name, value, later)) is not None:
-            self.register(name, listed, node)
-        elif may_be_registered(value, context):
+        if may_be_registered(value, context):
             self.field_of(name, value, node)
         else:
             self.derive(name, value, node, later, annotation)
@@ -190,36 +195,17 @@ class _Reader:
             raise Stays("modules are registered in another order than that of the arguments", node)
         self.context.registered.add(name)
 
-    def appended(self, name: str, value: ast.Call, later: list[ast.stmt]) -> FieldPiece | None:
-        """`self.layers = nn.ModuleList()`, and a loop right after it that appends one child in each turn."""
-        if self.context.meaning(value.func).rpartition(".")[2] != "ModuleList" or value.keywords:
-            return None
-        if not (not value.args or (isinstance(value.args[0], ast.List) and not value.args[0].elts)) or not later:
-            return None
-        match later[0]:
-            case ast.For(
-                target=target,
-                iter=source,
-                body=[
-                    ast.Expr(
-                        value=ast.Call(
-                            func=ast.Attribute(
-                                value=ast.Attribute(value=ast.Name(id="self"), attr=held), attr="append"
-                            ),
-                            args=[element],
-                        )
-                    )
-                ],
-                orelse=[],
-            ) if held == name:
-                self.skipped.add(later[0])
-                self.taken.owners[later[0]] = name
-                made = repeated(element, ast.comprehension(target, source, [], 0), self.context)
-                return FieldPiece(name, made.annotation, made.text, value)
-        return None
-
     def field_of(self, name: str, value: ast.expr, node: ast.stmt) -> None:
-        """A field for a parameter or a child."""
+        """A field for a parameter, a buffer or a child."""
+        value = self.released(value, node)
+        match value:
+            case ast.Call(func=function, args=[_, tensor, *others], keywords=keywords) if (
+                self_attribute(function) == "register_buffer"
+            ):
+                persistent = next((each.value for each in keywords), others[0] if others else None)
+                text = buffer(value, tensor, persistent, self.context)
+                self.register(name, FieldPiece(name, self.context.spell("Tensor", "torch"), text, node), node)
+                return
         if isinstance(value, ast.Call) and self.context.meaning(value.func) in PARAMETER:
             text = parameter(value, self.context)
             self.register(name, FieldPiece(name, ast.unparse(value.func), text, node), node)
@@ -231,8 +217,8 @@ class _Reader:
             text = buffer(value, value.args[0], given.get("persistent"), self.context)
             self.register(name, FieldPiece(name, self.context.spell("Tensor", "torch"), text, node), node)
             return
-        if isinstance(value, ast.IfExp):
-            self.register(name, conditional_field(name, value, value.body, value.orelse, self.context), node)
+        if isinstance(value, ast.IfExp) and (optional := optional_tensor(name, value, self.context)) is not None:
+            self.register(name, optional, node)
             return
         made = child(value, self.context)
         self.register(name, FieldPiece(name, made.annotation, made.text, node), node)
@@ -248,7 +234,14 @@ class _Reader:
         if not self.constructed:
             raise Stays("it registers before super().__init__()", node)
         self.context.registered.add(name)
-        self.taken.pieces.append(FieldPiece(name, piece.annotation, piece.value, node))
+        self.add(FieldPiece(name, piece.annotation, piece.value, node))
+
+    def add(self, piece: FieldPiece) -> None:
+        """A field, which has the comments of all statements that it comes from."""
+        *others, last = self.step.sources
+        self.taken.pieces.append(replace(piece, origin=last))
+        self.taken.owners.update(dict.fromkeys([*others, *self.released_from], piece.name))
+        self.released_from.clear()
 
     def derive(self, name: str, value: ast.expr, node: ast.stmt, later: list[ast.stmt], annotation: str | None) -> None:
         """A plain attribute: a derived value where the language says it, else what `__post_init__` assigns."""
@@ -257,7 +250,7 @@ class _Reader:
         kind = None if found is None or text is None else type_of(found, context)
         if text is not None and kind in DERIVED and self.is_free(name, {name}) and not isinstance(found, ast.Constant):
             derived = f"{context.spell('derived')}({quoted(text)})"
-            self.taken.pieces.append(FieldPiece(name, annotation or str(kind), derived, node))
+            self.add(FieldPiece(name, annotation or str(kind), derived, node))
             context.types[name] = kind
             context.attributes[name] = ast.Name(name, ast.Load())
             if isinstance(value, ast.Name) and not isinstance(context.names.get(value.id), ast.Name | None):
@@ -274,45 +267,50 @@ class _Reader:
             context.names[name] = None
             return
         if may_register(value, context):
-            if self.is_registered_next(name, value, node, later):
-                context.inlined[name] = value
-                self.taken.owners[node] = (
-                    self_attribute(later[0].targets[0]) or "" if isinstance(later[0], ast.Assign) else ""
-                )
-                return
-            raise Stays(f"the local name `{name}` holds a module or a tensor", node)
+            self.hold(name, value, node)
+            return
         found, text = over_fields(value, context), said(value, context)
         kind = None if found is None or text is None else type_of(found, context)
         is_once = self.bound.count(name) == 1 and name not in self.arguments and name not in context.names
         if text is not None and kind in DERIVED and is_once and self.is_free(name, set(self.assigned)):
             derived = f"{context.spell('derived')}({quoted(text)})"
-            self.taken.pieces.append(FieldPiece(name, str(kind), derived, node))
+            self.add(FieldPiece(name, str(kind), derived, node))
             context.types[name] = kind
             return
-        if text is None:
-            if name in self.arguments or name in context.renamed:
-                raise Stays(
-                    f"the new value of the argument `{name}` cannot be written as an expression of a declaration", node
-                )
+        if text is None and not (name in self.arguments or name in context.renamed):
             self.move(node, later)
-        context.names[name] = found if text is not None else None
+            context.kept.add(name)
+        elif found is None:
+            raise Stays(
+                f"the new value of the argument `{name}` cannot be written as an expression of a declaration", node
+            )
+        context.names[name] = found
 
-    def is_registered_next(self, name: str, value: ast.expr, node: ast.stmt, later: list[ast.stmt]) -> bool:
-        """Whether the statement after the one that makes modules gives them to an attribute, and nothing else uses the name."""
-        reads = [each for each in ast.walk(self.init) if isinstance(each, ast.Name) and each.id == name]
-        is_argument = name in self.arguments or name in self.context.renamed
-        if len(reads) != 2 or is_argument or not later or node not in self.init.body:
-            return False
-        match later[0]:
-            case ast.Assign(targets=[target], value=ast.Name(id=held)) if self_attribute(target) is not None:
-                return held == name
-            case ast.Assign(targets=[target], value=ast.Call(args=args, keywords=[])) if (
-                self_attribute(target) is not None
-            ):
-                members = [each.value if isinstance(each, ast.Starred) else each for each in args]
-                is_first = bool(members) and isinstance(members[0], ast.Name) and members[0].id == name
-                return is_first and isinstance(value, ast.ListComp | ast.GeneratorExp)
-        return False
+    def hold(self, name: str, value: ast.expr, node: ast.stmt) -> None:
+        """A local name for something that is made here, and registered where the one expression that reads the name is."""
+        context = self.context
+        found = over_fields(self.released(value, node), context)
+        is_argument = name in self.arguments or name in context.renamed
+        if found is None or is_argument or context.reads[name] != 1 or self.bound.count(name) != 1:
+            raise Stays(f"the local name `{name}` holds a module or a tensor", node)
+        context.inlined[name] = found
+        self.held[name] = self.step.sources
+
+    def released(self, value: ast.expr, node: ast.stmt) -> ast.expr:
+        """An expression with what local names hold in their place, where it makes all in the order in which it was made."""
+        context = self.context
+        if not context.inlined:
+            return value
+        waiting = [name for name, held in context.inlined.items() if draws(held, context)]
+        events = list(in_order(value, context))
+        used = [name for name in events if name is not None]
+        drawn = [name for name in used if name in waiting]
+        is_first = None not in events[: max((events.index(name) for name in drawn), default=-1) + 1]
+        if (drawn or None in events) and (drawn != waiting or not is_first):
+            raise Stays(f"the local name `{(waiting or used)[0]}` holds a module or a tensor", node)
+        self.released_from += [source for name in used for source in self.held[name]]
+        made = {name: context.inlined.pop(name) for name in used}
+        return with_values(value, made)
 
     def is_free(self, name: str, allowed: set[str]) -> bool:
         """Whether a derived value may have a name."""
@@ -325,27 +323,48 @@ class _Reader:
         gone = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} & self.context.factory
         if gone:
             raise Stays(f"`{min(gone)}` is used for more than children and tensors", node)
+        if not self.step.is_movable:
+            raise Stays(f"`{_first_line(node)}` does more than register", node)
         rest = [each for each in later if makes_field(each, self.context)]
-        if rest and not is_plain(node, self.context) and not writes_constants(node, self.context):
+        drawing = (each for each in self.context.inlined.values() if draws(each, self.context))
+        if (rest or any(drawing)) and not is_plain(node, self.context) and not writes_constants(node, self.context):
             raise Stays(
-                f"`{_first_line(node)}` runs before `{_first_line(rest[0])}` registers more",
+                f"`{_first_line(node)}` runs before `{_first_line(rest[0] if rest else node)}` registers more",
                 node,
             )
         if _registers_surely(node, self.context):
             raise Stays(f"`{_first_line(node)}` registers something that cannot be declared", node)
         if changes_argument(node, self.context):
             raise Stays(f"`{_first_line(node)}` may change an argument that fields are computed from", node)
-        self.taken.pieces.append(MovedPiece(names_read(node, self.context), node))
+        for source in self.step.sources:
+            if source not in self.moved:
+                self.moved.add(source)
+                self.taken.pieces.append(MovedPiece(names_read(source, self.context), source))
         for each in ast.walk(node):
             if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
                 known = self.context.names.get(each.id)
-                if each.id in self.arguments or each.id in self.context.types or known is not None:
+                is_known = known is not None and each.id not in self.context.kept
+                if each.id in self.arguments or each.id in self.context.types or is_known:
                     raise Stays(f"the value of `{each.id}` is computed by a statement", node)
                 self.context.names[each.id] = None
             elif isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store):
                 stored = self_attribute(each)
                 if stored is not None and (stored in self.arguments or stored in self.context.registered):
                     raise Stays(f"`self.{stored}` is assigned again", node)
+
+    def _drop_unread(self) -> None:
+        """Leave out the statements for local names that nothing in `__post_init__` reads: fields have their values."""
+        read: set[str] = set()
+        for piece in reversed(self.taken.pieces.copy()):
+            if not isinstance(piece, MovedPiece):
+                continue
+            names = [each for each in ast.walk(piece.origin) if isinstance(each, ast.Name)]
+            stored = {each.id for each in names if isinstance(each.ctx, ast.Store)}
+            is_kept = stored and stored <= self.context.kept and isinstance(piece.origin, ast.Assign | ast.AnnAssign)
+            if is_kept and not stored & read and not may_register(piece.origin, self.context):
+                self.taken.pieces.remove(piece)
+                continue
+            read |= {each.id for each in names if isinstance(each.ctx, ast.Load)} - piece.names.keys()
 
 
 def _is_any(kind: str | None) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 
 from .children import is_factory_kwargs
-from .context import Context, quoted
-from .expressions import of_module, said, short
-from .pieces import Stays
+from .context import PARAMETER, Context, quoted, self_attribute
+from .expressions import of_module, over_fields, said, short, type_of
+from .pieces import FieldPiece, Stays
 
 _FILLS = {"torch.zeros": "zeros_", "torch.ones": "ones_"}
 
@@ -36,6 +36,39 @@ def buffer(node: ast.Call, value: ast.expr, persistent: ast.expr | None, context
     """
     switches = _switch("persistent", persistent, True)
     return f"{context.spell('buffer')}({', '.join([*_value(value, context), *switches])})"
+
+
+def optional_tensor(name: str, node: ast.IfExp, context: Context) -> FieldPiece | None:
+    """The field for a parameter or buffer that exists where a condition is true; None for anything else.
+
+    Raises:
+        Stays: it exists in both cases, or the language does not say the condition.
+    """
+    one, other = node.body, node.orelse
+    made = next((each for each in (one, other) if isinstance(each, ast.Call)), None)
+    is_buffer = made is not None and self_attribute(made.func) == "register_buffer"
+    if made is None or not (is_buffer or context.meaning(made.func) in PARAMETER):
+        return None
+    if not (_is_none(one) or _is_none(other)):
+        raise Stays(f"the branches give the tensor `{name}` different values", node)
+    condition = said(node.test, context)
+    if condition is None:
+        raise Stays(
+            f"the condition `{short(node.test)}` cannot be written as an expression of a declaration", node.test
+        )
+    if _is_none(one):
+        condition = f"not ({condition})" if not condition.isidentifier() else f"not {condition}"
+    if is_buffer:
+        given = {each.arg: each.value for each in made.keywords}
+        persistent = made.args[2] if len(made.args) > 2 else given.get("persistent")
+        text, kind = buffer(made, made.args[1], persistent, context), context.spell("Tensor", "torch")
+    else:
+        text, kind = parameter(made, context), ast.unparse(made.func)
+    return FieldPiece(name, f"{kind} | None", f"{text[:-1]}, when={quoted(condition)})", node)
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _switch(name: str, given: ast.expr | None, default: bool) -> list[str]:
@@ -79,6 +112,8 @@ def _sizes(nodes: list[ast.expr], context: Context) -> list[str] | None:
             return None
     sizes = []
     for node in nodes:
+        if isinstance(node, ast.Starred):
+            return None
         if isinstance(node, ast.Constant) and type(node.value) is int:
             sizes.append(str(node.value))
             continue
@@ -90,13 +125,19 @@ def _sizes(nodes: list[ast.expr], context: Context) -> list[str] | None:
 
 
 def _is_int(node: ast.expr, context: Context) -> bool:
-    from .expressions import over_fields, type_of
-
     found = over_fields(node, context)
     return found is not None and type_of(found, context) == "int"
 
 
 def _refuse_shared(node: ast.expr, context: Context) -> None:
-    """Refuse a tensor that is an argument or one that another name holds: the value has to be made here."""
-    if not isinstance(node, ast.Call | ast.BinOp | ast.UnaryOp):
+    """Refuse a tensor that is an argument, or one that another name may hold: the value has to be made here alone."""
+    read = [each.id for each in ast.walk(node) if isinstance(each, ast.Name)]
+    shared = any(context.reads[name] > 1 and _is_tensor(context.names.get(name), context) for name in read)
+    if shared or not isinstance(over_fields(node, context) or node, ast.Call | ast.BinOp | ast.UnaryOp):
         raise Stays(f"the value `{short(node)}` is not made where it is registered", node)
+
+
+def _is_tensor(node: ast.expr | None, context: Context) -> bool:
+    """Whether what a local name stands for may be a tensor."""
+    calls = () if node is None else (each for each in ast.walk(node) if isinstance(each, ast.Call))
+    return any(context.meaning(each.func).startswith("torch.") for each in calls)

@@ -57,9 +57,9 @@ def test_a_type_has_evidence(body: str, documentation: str, below: str, inferred
 
 
 def test_an_argument_that_a_function_gets_stays_because_it_may_be_a_module() -> None:
-    found = report(_net("register(size)"), Level.DECLARE)["Net"]
+    found = report(_net("register(size)").replace("size", "given"), Level.DECLARE)["Net"]
     assert [reason.text for _, reason in found.stays] == [
-        "the argument `size` has no annotation, and nothing proves its type"
+        "the argument `given` has no annotation, and nothing proves its type"
     ]
 
 
@@ -67,7 +67,13 @@ def test_an_argument_that_a_function_gets_stays_because_it_may_be_a_module() -> 
     "body", ["self.inner = nn.Linear(size.width, 2)", "self.width = size.width\n        self.size = size"]
 )
 def test_an_argument_of_which_attributes_are_read_stays_because_a_module_has_them_too(body: str) -> None:
-    assert report(_net(body), Level.DECLARE)["Net"].stays
+    assert report(_net(body).replace("size", "given"), Level.DECLARE)["Net"].stays
+
+
+@pytest.mark.parametrize("name", ["num_blocks", "dim_out", "use_bias", "kernel_size", "size_2", "encoder_dim"])
+def test_the_name_of_a_value_is_evidence(name: str) -> None:
+    found = report(_net("self.width = size.width").replace("size", name), Level.DECLARE)["Net"]
+    assert f"inferred {name}: Any by its name" in found.notes
 
 
 def test_any_is_imported_where_it_is_written() -> None:

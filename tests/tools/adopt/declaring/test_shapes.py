@@ -67,6 +67,17 @@ MODELS: dict[str, list[tuple[str, Make]]] = {
     "list_made_before": [("Listed", lambda m: m.Listed(6, 3))],
     "passed_configuration": [("Outer", lambda m: m.Outer(m.Config()))],
     "sequential": [("Net", lambda m: m.Net(6, rate=0.1))],
+    "grown_lists": [
+        ("Tower", lambda m: m.Tower(6)),
+        ("Tower", lambda m: m.Tower(6, 3, False)),
+        ("Heads", lambda m: m.Heads(6, (2, 3, 4))),
+    ],
+    "made_by_functions": [("Net", lambda m: m.Net(6)), ("Net", lambda m: m.Net(6, 4, ["linear"]))],
+    "values_of_branches": [
+        ("Net", lambda m: m.Net(6)),
+        ("Net", lambda m: m.Net(6, "prelu", 8, True)),
+    ],
+    "bases_with_methods": [("Base", lambda m: m.Base(6)), ("Wide", lambda m: m.Wide(6, 2))],
     "initialised_at_the_end": [("Initialised", lambda m: m.Initialised(6))],
 }
 """Models of each shape."""
