@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from .parser import CommandOptions
 
 
-def main(argv: Sequence[str] | None = None, stdout: TextIO | None = None, stderr: TextIO | None = None) -> int:
-    """Run the command and return its exit status. It never raises."""
+def main(
+    argv: Sequence[str] | None = None, stdout: TextIO | None = None, stderr: TextIO | None = None, asks: bool = True
+) -> int:
+    """Run the command and return its exit status. It never raises. If it `asks`, another process may answer."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     out, err = stdout or _escape_unencodable(sys.stdout), stderr or _escape_unencodable(sys.stderr)
     try:
-        status = _dispatch(arguments, out, err)
+        status = _dispatch(arguments, out, err, asks)
         out.flush()
         return status
     except BrokenPipeError:
@@ -56,7 +58,7 @@ def _bug(err: TextIO) -> int:
     return INTERNAL
 
 
-def _dispatch(arguments: list[str], out: TextIO, err: TextIO) -> int:
+def _dispatch(arguments: list[str], out: TextIO, err: TextIO, asks: bool) -> int:
     """Print the version, carry out a command, or generate. A mistake of the user is printed, and returned as `MISUSE`."""
     if arguments in (["--version"], ["-V"]):
         from .. import __version__
@@ -65,16 +67,19 @@ def _dispatch(arguments: list[str], out: TextIO, err: TextIO) -> int:
         return DONE
     from time import perf_counter, time_ns
 
-    from .glance import print_remembered
+    from .glance import print_again, recalled, still_holds
 
     started, began = perf_counter(), time_ns()
-    if print_remembered(arguments, started, out):
-        return DONE
-    from .asking import ask
+    known = recalled(arguments)
+    if asks and (known is None or known.changed):
+        from .asking import ask
 
-    status = ask(arguments, out, err)
-    if status is not None:
-        return status
+        status = ask(arguments, out, err)
+        if status is not None:
+            return status
+    if known is not None and still_holds(known, began):
+        print_again(known.told, arguments, started, out)
+        return DONE
 
     from ..project.config import ConfigError
     from ..project.files import PathError

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TextIO
 
+    from ..project.glance import Recalled, Told
     from ..project.glance_record import Glance
     from ..run.run import Outcome
 
@@ -35,22 +36,47 @@ def plain_paths(arguments: Sequence[str]) -> list[str] | None:
     return None if any(path.startswith("-") or not path for path in paths) else paths
 
 
-def print_remembered(arguments: Sequence[str], started: float, out: TextIO) -> bool:
-    """Print what the last run printed, if it is known and nothing has changed since. Give whether that was so."""
-    from time import perf_counter
-
+def recalled(arguments: Sequence[str]) -> Recalled | None:
+    """What a run with this command line remembered that had nothing to do, if that is known."""
     paths = plain_paths(arguments)
-    told = None if paths is None else recall(paths)
-    if told is None or (told.plain and os.environ.get("GITHUB_ACTIONS") == "true"):  # which has a format of its own
+    found = None if paths is None else recall(paths)
+    if (
+        found is not None and found.told.plain and os.environ.get("GITHUB_ACTIONS") == "true"
+    ):  # which has a format of its own
+        return None
+    return found
+
+
+def still_holds(found: Recalled, began: int) -> bool:
+    """Whether there is nothing to do still. `began` is the time before anything was read, in nanoseconds.
+
+    If sources have changed that say the same, the next run compares with these.
+    """
+    if not found.changed:
+        return True
+    from ..run.unaffected import is_unaffected
+
+    if not is_unaffected(found.root, found.told.settled, found.changed):
         return False
-    if not any(item in _QUIET for item in arguments):
-        warnings = told.coloured if told.plain and wants_color(out) else told.plain
-        out.write(f"{warnings}{told.summary} in {perf_counter() - started:.2f}s\n")
+    if max(max(status[1:3]) for status in found.changed.values()) < began - _CLOCK:
+        from ..project import manifest
+        from ..project.glance import NAME
+
+        manifest.write(found.root, NAME, found.text())
     return True
 
 
+def print_again(told: Told, arguments: Sequence[str], started: float, out: TextIO, at: str = "") -> None:
+    """Print what a run printed. The last line begins with `at`."""
+    from time import perf_counter
+
+    if not any(item in _QUIET for item in arguments):
+        warnings = told.coloured if told.plain and wants_color(out) else told.plain
+        out.write(f"{warnings}{at}{told.summary} in {perf_counter() - started:.2f}s\n")
+
+
 def remember(outcome: Outcome, glance: Glance, paths: Sequence[str], began: int) -> None:
-    """Write what `print_remembered` prints and compares. `began` is the time before anything was read, in nanoseconds.
+    """Write what `recalled` reads. `began` is the time before anything was read, in nanoseconds.
 
     What may have changed just before is not remembered, because the clock may not tell the next change from it.
     """
@@ -61,7 +87,7 @@ def remember(outcome: Outcome, glance: Glance, paths: Sequence[str], began: int)
     from ..project.glance import NAME, Told, text_of
     from ..project.glance_record import listings_of
 
-    told = Told(summary, *(_warnings(outcome, color) for color in (False, True)))
+    told = Told(summary, _warnings(outcome, False), _warnings(outcome, True), glance.settled)
     text = text_of(paths, told, glance.probes, listings_of(glance), began - _CLOCK)
     if text is not None:
         manifest.write(glance.cache, NAME, text)

@@ -97,8 +97,8 @@ def discover(
             named[path] = Stat.of(status)
             walk.look(outputs_of(path))
     packages = Packages((*config.import_roots, *_member_roots(walk, config)))
-    for path in unlisted:
-        _enter_around(path if path in folders else os.path.dirname(path) or ".", walk, packages, config)
+    around = [path if path in folders else os.path.dirname(path) or "." for path in unlisted]
+    are_seen = [_enter_around(folder, walk, packages, config) for folder in around]
     inside = [below(folder) for folder in folders]
     outputs = {output for path in named for output in outputs_of(path)}
 
@@ -116,7 +116,7 @@ def discover(
         frozenset(walk.unlisted),
         tuple(sorted(path for path in walk.leftovers if path in chosen or _is_beside(path, named))),
         frozenset(walk.folders),
-        {} if unlisted else walk.listings,
+        walk.listings if all(are_seen) else {},
     )
 
 
@@ -136,17 +136,20 @@ def _member_roots(walk: Walk, config: Config) -> Iterator[str]:
             yield from config._replace(root=os.path.abspath(folder)).import_roots
 
 
-def _enter_around(folder: str, walk: Walk, packages: Packages, config: Config) -> None:
+def _enter_around(folder: str, walk: Walk, packages: Packages, config: Config) -> bool:
     """List what belongs to a folder outside the listed project: one without a `pyproject.toml`, or an excluded one.
 
     That is its top-level package, or the files beside it. Without a `pyproject.toml`, it is also all packages beside that one.
+    Return whether the listings show all of that.
     """
     top = packages.outermost(folder)
     if top is not None:
         walk.enter(display_path(top))
     root, _ = packages.of(folder)
-    if os.path.basename(root) not in LIBRARY_FOLDERS and (config.root is None or top is None):
+    is_library = os.path.basename(root) in LIBRARY_FOLDERS
+    if not is_library and (config.root is None or top is None):
         walk.enter(display_path(root), deep=False, packages=config.root is None)
+    return config.root is None and not is_library
 
 
 def _shown(path: str) -> str:

@@ -89,6 +89,16 @@ def read_regular(path: str) -> bytes:
         return file.read()
 
 
+def read_output(path: str) -> bytes:
+    """The bytes of an output; empty for a link, a folder or a pipe, which qten-gen never writes."""
+    if os.path.islink(path):
+        return b""
+    try:
+        return read_regular(path)
+    except OSError:
+        return b""
+
+
 def read_all(paths: Iterable[str]) -> tuple[dict[str, bytes], list[tuple[str, str]]]:
     """The bytes of the files, and the unreadable files with the reason."""
     texts: dict[str, bytes] = {}

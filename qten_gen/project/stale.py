@@ -23,7 +23,7 @@ from .keys import Keys, Reader
 from .library_classes import RememberedClasses
 from .manifest import NO_FILE, FreshRecord, HandlerRecord, Manifest, Signature, SourceRecord
 from .output_names import name_of, outputs_of, source_of
-from .paths import display_path, read_regular, relative_to
+from .paths import display_path, read_output, read_regular, relative_to
 from .scan import Origin, Scan, scan
 from .walk import Stat
 
@@ -302,6 +302,8 @@ def _fresh(path: str, record: FreshRecord, keys: Keys, files: ProjectFiles, now:
     if record.key != keys.key(path, record.lookups):
         return None
     outputs = _verified_outputs(record.outputs, path, files.outputs, now)
+    if outputs == record.outputs:
+        return record
     return None if outputs is None else record._replace(outputs=outputs)
 
 
@@ -364,13 +366,3 @@ def read_source(path: str) -> bytes:
         OSError: It cannot be read.
     """
     return read_regular(path)
-
-
-def read_output(path: str) -> bytes:
-    """The bytes of an output; empty for a link, a folder or a pipe, which qten-gen never writes."""
-    if os.path.islink(path):
-        return b""
-    try:
-        return read_regular(path)
-    except OSError:
-        return b""

@@ -96,7 +96,9 @@ class Walk:
                 continue
             below = self._list(folder, is_start=folder == start, deep=deep or folder != start)
             if packages and folder == start:
-                below = [path for path in below if os.path.isfile(os.path.join(path, "__init__.py"))]
+                others = [path for path in below if not os.path.isfile(os.path.join(path, "__init__.py"))]
+                self.unlisted.update(others)
+                below = [path for path in below if path not in others]
             if deep or packages:
                 waiting.extend(below)
 

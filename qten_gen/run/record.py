@@ -14,8 +14,9 @@ from ..project.apply import is_as_planned
 from ..project.library_classes import RememberedClasses
 from ..project.manifest import FreshRecord, HandlerRecord, Manifest, Signature, SourceRecord
 from ..project.output_names import outputs_of
+from ..project.paths import read_output
 from ..project.source_texts import SourceTexts
-from ..project.stale import ProjectState, keys_of, read_output, signature
+from ..project.stale import ProjectState, keys_of, signature
 from ..project.walk import Stat
 
 if TYPE_CHECKING:
@@ -96,8 +97,8 @@ def _parts(manifest: Manifest, name: str) -> Mapping[str, str] | None:
     return manifest.sources[name].parts if name in manifest.sources else None
 
 
-def remember(state: ProjectState, fresh: Mapping[str, FreshRecord]) -> None:
-    """Save the manifest if it has changed.
+def remember(state: ProjectState, fresh: Mapping[str, FreshRecord], settled: str) -> None:
+    """Save the manifest if it has changed. `settled` identifies a run that left nothing to do.
 
     The records of files outside the paths of this run are kept as long as the files exist.
     """
@@ -113,8 +114,6 @@ def remember(state: ProjectState, fresh: Mapping[str, FreshRecord]) -> None:
     handlers = {name: item for name, item in previous.handlers.items() if name in records and name not in present}
     handlers.update(state.handlers)
     _keep_what_is_asked(records, previous, [*right.values(), *handlers.values()])
-    current = Manifest(records, right, handlers)
-    if current != previous:
-        manifest.save(state.cache, current)
+    manifest.save(state.cache, Manifest(records, right, handlers, settled), previous)
     if isinstance(state.graph.libraries, RememberedClasses):
         state.graph.libraries.save()

@@ -54,7 +54,8 @@ def linked(name: str) -> Callable[[Command], None]:
     """The change that a link takes the place of a file."""
 
     def link(settled: Command) -> None:
-        os.replace(name, "kept")
+        settled.write("kept", BATCH.replace("x:", "y:"))
+        os.remove(name)
         os.symlink("../kept", name)
 
     return link
