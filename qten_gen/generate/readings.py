@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ..link.import_context import Asked
 from ..link.lookups import widest
 from ..link.program import Library, Program, Reading
-from ..model import ImportContext, SourceFile
+from ..model import Asked, ImportContext, SourceFile
 from ..model.constructed import FoundClass
 from ..model.diagnostics import SYNTAX_ERROR, UNDECODABLE_FILE, Diagnostic
 from ..project.import_graph import Handlers, SourceGraph, View
-from ..project.scan import Origin
 from ..read.module import read
 from .content import content_digest, part_digests
 from .crashes import Crash, attempt
@@ -22,13 +20,6 @@ _UNREADABLE = (SYNTAX_ERROR, UNDECODABLE_FILE)
 
 UNREAD = "unread"
 """The content of a file that cannot be read."""
-
-
-def content_of(data: bytes, path: str, origin: Origin) -> str | None:
-    """The digest of what a file says, if that does not depend on other files; otherwise another digest, or None."""
-    asked = Asked()
-    result = attempt([], path, "reading", read, data, path, origin.module, origin.is_package, ImportContext(asked))
-    return None if result is None or result[1] else content_digest([result[0]], asked.names)
 
 
 class Readings:

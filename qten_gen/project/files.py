@@ -19,7 +19,8 @@ from .output_names import is_output, outputs_of, source_of
 from .packages import Packages
 from .paths import below, display_path, true_path
 from .scan import Origin
-from .walk import NO_STAT, Stat, Walk, exclusion
+from .statuses import NO_STAT, Stat
+from .walk import Walk, exclusion
 
 LIBRARY_FOLDERS = ("site-packages", "dist-packages")
 

@@ -18,7 +18,7 @@ from ..common.digests import digest
 from .generator_state import PACKAGE, state
 from .glance import FOLDER, read_cached
 from .scan import Scan
-from .walk import NO_STAT, Stat
+from .statuses import Signature, Stat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,17 +28,6 @@ if TYPE_CHECKING:
 
 _NAME = "manifest.json"
 _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of qten-gen and can be deleted.\n"
-
-
-class Signature(NamedTuple):
-    """A file as it was read. A modification time of -1 never matches, so the file is hashed again."""
-
-    stat: Stat
-    digest: str
-
-
-NO_FILE = Signature(NO_STAT, "")
-"""What no file has."""
 
 
 class SourceRecord(NamedTuple):

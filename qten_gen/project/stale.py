@@ -21,14 +21,11 @@ from .header import is_ours, read_header
 from .import_graph import Handlers, Modules, SourceGraph, source_graph
 from .keys import Keys, Reader
 from .library_classes import RememberedClasses
-from .manifest import NO_FILE, FreshRecord, HandlerRecord, Manifest, Signature, SourceRecord
+from .manifest import FreshRecord, HandlerRecord, Manifest, SourceRecord
 from .output_names import name_of, outputs_of, source_of
 from .paths import display_path, read_output, read_regular, relative_to
 from .scan import Origin, Scan, scan
-from .walk import Stat
-
-_COARSE_CLOCK = 2_000_000_000
-"""Nanoseconds within which two changes may get the same modification time."""
+from .statuses import NO_FILE, Signature, Stat, signature
 
 
 class Failure(NamedTuple):
@@ -352,11 +349,6 @@ def _orphans(files: ProjectFiles, kept: Collection[str], fresh: Mapping[str, Fre
             if is_ours(path, data):
                 orphans[path] = data
     return orphans
-
-
-def signature(status: Stat, digest: str, now: int) -> Signature:
-    """The signature of a file. If the file changed just before `now`, its time is -1, as it may not show a further change."""
-    return Signature(status if status.modified < now - _COARSE_CLOCK else status._replace(modified=-1), digest)
 
 
 def read_source(path: str) -> bytes:

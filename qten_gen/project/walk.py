@@ -4,37 +4,17 @@ import fnmatch
 import os
 import stat
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from .config import ConfigError, Settings
 from .glance import BUILD_FOLDERS
 from .output_names import is_output, source_of
 from .paths import relative_to
+from .statuses import Stat
 from .temporary import is_temporary
 
 EXCLUDED = frozenset({"__pycache__", "__pypackages__", "node_modules", "site-packages", "venv"})
 """Folders that are never searched, besides hidden folders and virtual environments of any name."""
-
-
-class Stat(NamedTuple):
-    """What shows whether a file has changed. Times are in nanoseconds.
-
-    Size and modification time do not suffice: `cp -p`, rsync and archives give an edited file the time that it had elsewhere.
-    """
-
-    size: int
-    modified: int
-    changed: int
-    """The last change of the status, which no program can set; on Windows, when the file was made."""
-    inode: int
-
-    @classmethod
-    def of(cls, status: os.stat_result) -> Self:
-        return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
-
-
-NO_STAT = Stat(-1, -1, -1, -1)
-"""What no file has."""
 
 
 class Exclusion(NamedTuple):

@@ -12,12 +12,12 @@ from ..common.digests import digest
 from ..project import manifest
 from ..project.apply import is_as_planned
 from ..project.library_classes import RememberedClasses
-from ..project.manifest import FreshRecord, HandlerRecord, Manifest, Signature, SourceRecord
+from ..project.manifest import FreshRecord, HandlerRecord, Manifest, SourceRecord
 from ..project.output_names import outputs_of
 from ..project.paths import read_output
 from ..project.source_texts import SourceTexts
-from ..project.stale import ProjectState, keys_of, signature
-from ..project.walk import Stat
+from ..project.stale import ProjectState, keys_of
+from ..project.statuses import NO_FILE, Signature, Stat, signature
 
 if TYPE_CHECKING:
     from ..generate.plan import Plan
@@ -63,9 +63,9 @@ def _recorded(output: str, text: str, now: int) -> Signature:
     try:
         status = os.stat(output)
     except OSError:
-        return manifest.NO_FILE
+        return NO_FILE
     data = read_output(output)
-    return signature(Stat.of(status), digest(data), now) if is_as_planned(data, text.encode()) else manifest.NO_FILE
+    return signature(Stat.of(status), digest(data), now) if is_as_planned(data, text.encode()) else NO_FILE
 
 
 def _recorded_warning(item: Diagnostic) -> Diagnostic:

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 
 from ..common.digests import digest
 from ..project import manifest
-from ..project.manifest import FreshRecord, Manifest, Signature, SourceRecord
+from ..project.manifest import FreshRecord, Manifest, SourceRecord
 from ..project.output_names import is_output, source_of
 from ..project.paths import read_output, read_regular, relative_to
 from ..project.scan import Origin, scan
-from ..project.walk import NO_STAT
+from ..project.statuses import NO_STAT, Signature
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,6 +75,6 @@ def _says_the_same(data: bytes, name: str, known: Manifest) -> bool:
         return False
     if not record.content:  # nobody has asked for it
         return True
-    from ..generate.readings import content_of
+    from ..generate.single_reading import content_of
 
     return content_of(data, name, origin) == record.content
