@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from ..model.diagnostics import Diagnostic
     from ..project.config import Config
+    from ..project.walk import Listings
     from ..run.run import Outcome
     from .options import GenerateOptions
     from .parser import CommandOptions
@@ -80,6 +81,7 @@ def _dispatch(arguments: list[str], out: TextIO, err: TextIO, asks: bool) -> int
     if known is not None and still_holds(known, began):
         print_again(known.told, arguments, started, out)
         return DONE
+    listed = {} if known is None else known.listed
 
     from ..project.config import ConfigError
     from ..project.files import PathError
@@ -89,13 +91,13 @@ def _dispatch(arguments: list[str], out: TextIO, err: TextIO, asks: bool) -> int
     try:
         options = plain(arguments)
         if options is not None:
-            return _generate(options, started, began, out, err)
+            return _generate(options, started, began, out, err, listed)
         from .parser import Shown, parse, parse_command
 
         try:
             if arguments[0] in COMMANDS:
                 return _carry_out(parse_command(arguments), out, err)
-            return _generate(parse(arguments), started, began, out, err)
+            return _generate(parse(arguments), started, began, out, err, listed)
         except Shown as shown:
             out.write(str(shown))
             return DONE
@@ -159,8 +161,15 @@ def _carry_out(options: CommandOptions, out: TextIO, err: TextIO) -> int:
             return lsp(main)
 
 
-def _generate(options: GenerateOptions, started: float, began: int, out: TextIO, err: TextIO) -> int:
-    """Read the settings, run, and print the outcome."""
+def _generate(
+    options: GenerateOptions,
+    started: float,
+    began: int,
+    out: TextIO,
+    err: TextIO,
+    listed: Listings,
+) -> int:
+    """Read the settings, run, and print the outcome. `listed` is what was seen of folders since the command began."""
     from time import perf_counter
 
     from ..project.config import Settings
@@ -177,7 +186,7 @@ def _generate(options: GenerateOptions, started: float, began: int, out: TextIO,
 
     paths = given_paths(options.paths, config)
     writes, explains = options.mode == "write", needs_reasons(options, config)
-    outcome = run(paths, settings, writes, explains)
+    outcome = run(paths, settings, writes, explains, listed)
     mended: tuple[Diagnostic, ...] = ()
     if options.fix and any(item.fix is not None for item in outcome.diagnostics):
         from ..run.fixing import fix

@@ -172,7 +172,8 @@ def _print_run(runs: _Runs, is_first: bool) -> None:
     try:
         settings = Settings()
         config = settings.of(options.paths[0] if options.paths else ".")
-        outcome = run(given_paths(options.paths, config), settings, explains=options.verbose)
+        listed = {} if known is None else known.listed
+        outcome = run(given_paths(options.paths, config), settings, explains=options.verbose, listed=listed)
     except ConfigError as error:
         err.write(f"{at}{headline(error.diagnostic, color=False)}\n")
     except PathError as error:

@@ -89,12 +89,13 @@ def declaring(site: str) -> Iterator[tuple[str, str]]:
     """
     entries = (name for name in listed(site) if name.endswith(".dist-info"))
     metadata = {entry: _head(os.path.join(site, entry, "METADATA")) for entry in entries}
-    others = (head.lower() for entry, head in metadata.items() if not entry.lower().startswith(_MAKER_FOLDERS))
-    if not any("qten" in head or "tensordict" in head for head in others):
+    others = (data for entry, data in metadata.items() if not entry.lower().startswith(_MAKER_FOLDERS))
+    if not any(b"qten" in data or b"tensordict" in data for data in map(bytes.lower, others)):
         return  # most environments; the rest takes longer
     requirements: dict[str, set[str]] = {}
     folders: dict[str, str] = {}
-    for entry, head in metadata.items():
+    for entry, data in metadata.items():
+        head = _decoded(data).partition("\n\n")[0]
         named = re.search(r"(?m)^Name:\s*(\S+)", head)
         if named is not None:
             own = _normal(named[1])
@@ -160,14 +161,14 @@ def _data(path: str, size: int = -1) -> bytes:
         return b""
 
 
-def _head(path: str) -> str:
+def _head(path: str) -> bytes:
     """The fields of a file with metadata, without the description below, which is most of it."""
-    head = ""
-    for size in (_USUAL_HEAD, -1):
-        head, blank, _ = _decoded(_data(path, size)).partition("\n\n")
-        if blank:
-            break
-    return head
+    data = _data(path, _USUAL_HEAD)
+    for blank in (b"\n\n", b"\r\n\r\n"):
+        end = data.find(blank)
+        if end >= 0:
+            return data[:end]
+    return _data(path)
 
 
 def _decoded(data: bytes) -> str:

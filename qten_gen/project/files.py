@@ -10,7 +10,7 @@ over an unchanged tree.
 
 import os
 import stat
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..common.suggestions import nearest
@@ -20,7 +20,7 @@ from .packages import Packages
 from .paths import below, display_path, true_path
 from .scan import Origin
 from .statuses import NO_STAT, Stat
-from .walk import Walk, exclusion
+from .walk import NONE_SEEN, Listings, Walk, exclusion
 
 LIBRARY_FOLDERS = ("site-packages", "dist-packages")
 
@@ -54,7 +54,7 @@ class ProjectFiles(NamedTuple):
     """Temporary files below the given paths, by their names, which an interrupted run has left."""
     folders: frozenset[str] = frozenset()
     """The folders that were listed, in all of which a source may appear."""
-    listings: Mapping[str, Sequence[os.DirEntry[str]]] = {}
+    listings: Listings = NONE_SEEN
     """What was seen of each folder; empty if it does not show all that was looked at."""
 
 
@@ -67,17 +67,18 @@ def discover(
     config: Config | None = None,
     settings: Settings | None = None,
     unsaved: Collection[str] = (),
+    listed: Listings = NONE_SEEN,
 ) -> ProjectFiles:
     """Find all sources of the project that the paths belong to, and the outputs below the paths.
 
     `config` are the settings of that project, and `settings` those of all folders, which say where another project begins.
-    `unsaved` are paths with texts that may not be on the disk yet.
+    `unsaved` are paths with texts that may not be on the disk yet. `listed` is what was just seen of folders.
 
     Raises:
         PathError: A path does not exist, or is not a Python source.
     """
     config, settings = config or Config(), settings or Settings()
-    walk = Walk(exclusion(config.exclude, os.path.abspath(config.root or ".")), config.root, settings)
+    walk = Walk(exclusion(config.exclude, os.path.abspath(config.root or ".")), config.root, settings, listed)
     new = {_shown(path) for path in unsaved if path.endswith(".py") and not os.path.lexists(path)}
     given = {path: _usable(path) for path in dict.fromkeys(_shown(path) for path in paths) if path not in new}
     if config.root is not None:

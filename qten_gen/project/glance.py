@@ -71,20 +71,24 @@ class Told:
 class Recalled:
     """What a run left behind that had nothing to do, and what has changed since."""
 
-    def __init__(self, root: str, parts: list[str], changed: dict[str, list[int]], listings: list[str]) -> None:
+    def __init__(
+        self, root: str, parts: list[str], changed: dict[str, list[int]], listed: dict[str, list[os.DirEntry[str]]]
+    ) -> None:
         self.root = root
         """The folder that holds what is remembered."""
         self.told = Told(*parts[1:5])
         self.changed = changed
         """The sources and outputs that are not as they were, each with its size, times and inode."""
+        self.listed = listed
+        """What was seen now of each folder, by its path. A run that follows need not look again."""
         self._parts = parts
-        self._listings = listings
 
     def text(self) -> str:
         """The text that `recall` reads, as of now."""
         *parts, view = self._parts
         probed = view.split("\0")[: parts[5].count("\0") + 1]
-        return "\0\0".join([*parts, "\0".join([*probed, *self._listings])])
+        listings = [listing(folder, entries) for folder, entries in self.listed.items()]
+        return "\0\0".join([*parts, "\0".join([*probed, *listings])])
 
 
 def text_of(
@@ -135,21 +139,21 @@ def _compared(root: str, parts: list[str]) -> Recalled | None:
     probes, folders, view = (part.split("\0") for part in parts[5:])
     if len(view) != len(probes) + len(folders) or [*map(_probed, probes)] != view[: len(probes)]:
         return None
-    listings: list[str] = []
+    listed: dict[str, list[os.DirEntry[str]]] = {}
     changed: dict[str, list[int]] = {}
     for folder, before in zip(folders, view[len(probes) :], strict=True):
         try:
             with os.scandir(folder) as entries:
-                now = listing(folder, entries)
+                listed[folder] = [*entries]
         except (OSError, ValueError):
             return None
-        listings.append(now)
+        now = listing(folder, listed[folder])
         if now != before:
             more = _changed(before.split("\n"), now.split("\n"))
             if more is None:
                 return None
             changed.update({os.path.join(folder, name): status for name, status in more.items()})
-    return Recalled(root, parts, changed, listings)
+    return Recalled(root, parts, changed, listed)
 
 
 def _changed(before: list[str], now: list[str]) -> dict[str, list[int]] | None:

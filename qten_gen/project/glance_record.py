@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from .config import Config
@@ -12,6 +12,7 @@ from .distributions import looked_at
 from .glance import listing
 from .libraries import OWN_PACKAGES, candidates
 from .stale import ProjectState
+from .walk import Listings
 
 
 class Glance(NamedTuple):
@@ -23,8 +24,7 @@ class Glance(NamedTuple):
     """What identifies the run in the manifest."""
     probes: tuple[str, ...]
     """Files and folders outside the listings whose status counts, whether they exist or not."""
-    seen: Mapping[str, Sequence[os.DirEntry[str]]]
-    """What the walk saw of each folder, by its path."""
+    seen: Listings
     newest: int
     """When one of the files was changed last, in nanoseconds."""
 

@@ -20,6 +20,7 @@ from ..project.manifest import FreshRecord
 from ..project.output_names import outputs_of
 from ..project.paths import read_output, true_path
 from ..project.stale import Failure, ProjectState, project_state
+from ..project.walk import NONE_SEEN, Listings
 from .reading import open_readings
 from .record import fresh_now, remember, torn
 from .unaffected import settled_by
@@ -74,8 +75,11 @@ def run(
     settings: Settings | None = None,
     writes: bool = True,
     explains: bool = False,
+    listed: Listings = NONE_SEEN,
 ) -> Outcome:
     """Generate the code for the declarations below the paths. With `writes` off, change no file. If it `explains`, give reasons.
+
+    `listed` is what was just seen of folders. They are not looked at again.
 
     Paths of several projects are generated one project after the other, each with its own settings.
 
@@ -89,14 +93,14 @@ def run(
     collects = gc.isenabled()
     gc.disable()
     try:
-        outcomes = [_run_part(part, settings, manner) for part in parts(paths, settings)]
+        outcomes = [_run_part(part, settings, manner) for part in parts(paths, settings, listed)]
     finally:
         if collects:
             gc.enable()
     return outcomes[0] if len(outcomes) == 1 else _together(outcomes)
 
 
-def parts(paths: Sequence[str], settings: Settings) -> list[Part]:
+def parts(paths: Sequence[str], settings: Settings, listed: Listings = NONE_SEEN) -> list[Part]:
     """The files of each project, the outermost project first. Projects inside a given folder are among them."""
     given: dict[str, list[str]] = {}
     for path in paths:
@@ -106,7 +110,7 @@ def parts(paths: Sequence[str], settings: Settings) -> list[Part]:
         root = min(given, key=len)
         own = given.pop(root)
         config = settings.of(root) if root else Config()
-        files = discover(own, config, settings)
+        files = discover(own, config, settings, listed=listed)
         for folder in files.others:
             given.setdefault(settings.of(folder).root or "", []).append(folder)
         first = own[0]
