@@ -155,20 +155,12 @@ def _named(lookups: list[int], names: list[str]) -> tuple[str, ...]:
     return tuple([names[position] for position in lookups])
 
 
-def _warning(entry: object) -> "Diagnostic":
+def _warning(entry: "Any") -> "Diagnostic":
     """A recorded warning. The model is imported late, because most trees have no warnings."""
     from ..model.diagnostics import Diagnostic, Kind, Span
 
-    code, name, message, help, notes, span = _items(entry)
-    *numbers, line = _items(span)
-    first, second, third, fourth = map(_number, numbers)
-    return Diagnostic(
-        Kind(_text(code), _text(name), "warning"),
-        _text(message),
-        help=_text(help),
-        notes=_texts(notes),
-        span=Span(first, second, third, fourth, None if line is None else _text(line)),
-    )
+    code, name, message, help, notes, span = entry
+    return Diagnostic(Kind(code, name, "warning"), message, help=help, notes=tuple(notes), span=Span(*span))
 
 
 def _warning_entry(item: "Diagnostic") -> list[object]:
@@ -199,28 +191,6 @@ _encode = json.JSONEncoder(separators=(",", ":")).encode
 def _signature(entry: "Any") -> Signature:
     status, content = entry
     return Signature(Stat(*status), content)
-
-
-def _items(value: object) -> list[object]:
-    if not isinstance(value, list):
-        raise TypeError("list expected")
-    return value
-
-
-def _number(value: object) -> int:
-    if not isinstance(value, int):
-        raise TypeError("number expected")
-    return value
-
-
-def _texts(value: object) -> tuple[str, ...]:
-    return tuple(map(_text, _items(value)))
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError("text expected")
-    return value
 
 
 def save(root: str, current: Manifest, previous: Manifest) -> None:
