@@ -277,7 +277,7 @@ def _source_record(path: str, source: Source, before: SourceRecord | None, now: 
     origin, status = source.origin, source.stat
     if before is not None and before.module == origin.module and before.signature.stat == status:
         return before
-    data = read_source(path)
+    data = read_regular(path)
     found = signature(status, digest(data), now)
     if before is not None and before.module == origin.module and before.signature.digest == found.digest:
         return before._replace(signature=found)
@@ -349,12 +349,3 @@ def _orphans(files: ProjectFiles, kept: Collection[str], fresh: Mapping[str, Fre
             if is_ours(path, data):
                 orphans[path] = data
     return orphans
-
-
-def read_source(path: str) -> bytes:
-    """The bytes of a source.
-
-    Raises:
-        OSError: It cannot be read.
-    """
-    return read_regular(path)

@@ -142,15 +142,15 @@ def test_without_settings_an_unchanged_tree_is_told_at_a_glance_too(
 @pytest.mark.parametrize(
     "path",
     [
+        "__init__.py",
         "beside/__init__.py",
         "more.py",
         "more/__init__.py",
+        "pyproject.toml",
+        "../pyproject.toml",
         "../absent.py",
         "../absent/__init__.py",
         "../absent-stubs/__init__.pyi",
-        "__init__.py",
-        "pyproject.toml",
-        "../pyproject.toml",
     ],
 )
 def test_without_settings_whatever_may_matter_makes_a_run_look_closer(
