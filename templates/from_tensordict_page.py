@@ -41,7 +41,7 @@ AttributeError: Step has no attribute 'pack'; use torch.stack or torch.cat, or B
 ```
 
 Both libraries can be used in one program: a field [can hold a TensorDict](interop.md#keep-a-tensordict-in-a-field), and
-`batch.as_tensordict()` [is one](interop.md#use-objects-where-a-tensordict-is-wanted) that writes into the object, for losses of
+`batch.to_tensordict()` [is one](interop.md#use-objects-where-a-tensordict-is-wanted) that shares the tensors, for losses of
 torchrl, for example.
 """
 

@@ -27,7 +27,6 @@ FILES = {
         "methods.assignment",
         "methods.joining",
         "core.locking",
-        "methods.with_statements",
         "methods.naming",
     ),
     "conversion": (
@@ -44,7 +43,6 @@ FILES = {
     "interop": (
         "fields.from_dict",
         "interop.tensordicts",
-        "interop.tensordict_views",
         "interop.arrays",
         "interop.records",
         "interop.features",

@@ -13,8 +13,10 @@ from zipfile import ZipFile
 
 import pytest
 
+from tests.generated_sources import generated_sources
+
 REPOSITORY = Path(__file__).parents[1]
-SAMPLES = REPOSITORY / "tests" / "samples"
+SHOP = REPOSITORY / "tests" / "sources" / "shop"
 
 # One worker builds the wheel, once; it is the one that fills the cache of mypy.
 pytestmark = pytest.mark.xdist_group("mypy")
@@ -61,7 +63,7 @@ BACKENDS = {
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
     """A folder with the sources of the sample package and none of its generated files."""
-    shutil.copytree(SAMPLES / "shop", tmp_path / "shop", ignore=shutil.ignore_patterns("*_qten.py*", "__pycache__"))
+    shutil.copytree(SHOP, tmp_path / "shop", ignore=shutil.ignore_patterns("__pycache__"))
     return tmp_path
 
 
@@ -101,7 +103,7 @@ def test_the_package_in_the_environment_is_the_one_of_the_wheel(python: Path, tm
 def test_the_installed_command_generates_what_the_repository_holds(python: Path, shop: Path) -> None:
     run(python.with_name("qten-gen"), "shop", folder=shop)
     generated = {path.name: path.read_text() for path in (shop / "shop").glob("*_qten.py*")}
-    assert generated == {path.name: path.read_text() for path in (SAMPLES / "shop").glob("*_qten.py*")}
+    assert generated == {path.name: path.read_text() for path in (generated_sources() / "shop").glob("*_qten.py*")}
 
 
 def test_the_generated_code_runs_on_the_installed_runtime_and_needs_torch_alone(python: Path, shop: Path) -> None:

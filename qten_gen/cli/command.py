@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from . import DONE, FOUND, INTERNAL, INTERRUPTED, MISUSE
+from . import COMMANDS, DONE, FOUND, INTERNAL, INTERRUPTED, MISUSE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,9 +68,11 @@ def _dispatch(arguments: list[str], out: TextIO, err: TextIO, asks: bool) -> int
         return DONE
     from time import perf_counter, time_ns
 
-    from .glance import print_again, recalled, still_holds
+    from .glance import print_again, print_unchanged_locks, recalled, still_holds
 
     started, began = perf_counter(), time_ns()
+    if arguments[:1] == ["lock"] and print_unchanged_locks(arguments[1:], out):
+        return DONE
     known = recalled(arguments)
     if asks and (known is None or known.changed):
         from .asking import ask
@@ -86,7 +88,7 @@ def _dispatch(arguments: list[str], out: TextIO, err: TextIO, asks: bool) -> int
     from ..project.config import ConfigError
     from ..project.files import PathError
     from .misuse import UsageError
-    from .options import COMMANDS, plain
+    from .options import plain
 
     try:
         options = plain(arguments)

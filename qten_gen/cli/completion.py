@@ -6,7 +6,7 @@ import argparse
 
 import shtab
 
-from .options import COMMANDS
+from . import COMMANDS
 from .parser import Parser, add_arguments, add_command, path
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 
 from ..common.suggestions import nearest
-from .options import COMMANDS
+from . import COMMANDS
 
 
 class UsageError(Exception):

@@ -8,10 +8,8 @@ from enum import Enum
 from typing import Literal, NamedTuple, TextIO
 
 from ..project.config import Config, source_paths
+from . import COMMANDS
 from .color import wants_color
-
-COMMANDS = ("init", "check", "doctor", "explain", "show", "inspect", "lock", "adopt", "stubs", "lsp")
-"""What a command line can begin with. Anything else is for the generator."""
 
 
 class Color(Enum):

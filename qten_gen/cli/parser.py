@@ -9,10 +9,10 @@ from typing import NoReturn
 
 from .. import __version__
 from ..project.settings_table import OUTPUT_FORMATS
+from . import COMMANDS
 from .help_texts import DESCRIPTIONS, EPILOGS
 from .misuse import UsageError, near_option
 from .options import (
-    COMMANDS,
     AdoptOptions,
     CheckOptions,
     Color,

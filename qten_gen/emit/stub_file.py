@@ -30,10 +30,18 @@ _PYRIGHT_RULES_PYI = (
     "reportUnknownParameterType",
     "reportUnknownVariableType",
 )
+_TY_RULES_PYI = (
+    "incompatible-attribute-override",
+    "incompatible-method-override",
+    "incompatible-mutable-override",
+    "subclass-of-final-class",
+    "unused-ignore-comment",
+)
+"""The last is for stubs that need none of the others."""
 _CHECKERS = (
     UNCHECKED,
     f"# pyright: {', '.join(f'{rule}=false' for rule in _PYRIGHT_RULES_PYI)}",
-    "# ty: ignore",
+    f"# ty: ignore[{', '.join(_TY_RULES_PYI)}]",
     "# pyrefly: ignore-errors",
 )
 """A class statement says more exact types than its declaration, and checkers take that for an incompatible override."""

@@ -30,6 +30,8 @@ class TensorClassView(NamedTuple):
     declaration: TensorClassDecl
     attributes: tuple[str, ...]
     """The assignments in the class body."""
+    of_ground_class: tuple[str, ...]
+    """The assignments of what serves from the ground class, where a parent may have its own."""
     properties: tuple[str, ...]
     """The assignments of properties that the runtime has."""
     parameters: tuple[str, ...]
@@ -93,7 +95,8 @@ def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection
     aliases = Aliases()
     return TensorClassView(
         declaration=declaration,
-        attributes=(*_attributes(declaration, names), *_of_ground_class(declaration, plain, bool(matches))),
+        attributes=_attributes(declaration, names),
+        of_ground_class=tuple(_of_ground_class(declaration, plain, bool(matches))),
         properties=tuple(f.property for f in fields if f.own and f.property),
         parameters=_parameters(declaration, names, builtins, variables, aliases),
         defaults=tuple(f.name for f in declaration.fields if spelling.default_is_looked_up(f)),

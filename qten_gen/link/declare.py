@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from ast import literal_eval
 from collections.abc import Callable, Iterable, Iterator
 
@@ -32,7 +31,6 @@ from .bases import ROOTS, Ancestry, Root
 from .lookups import Lookups, Remembered
 from .names import Names
 
-_NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 """A plain or dotted name."""
 
 _CLASS_VARIABLE = "typing.ClassVar"
@@ -258,11 +256,9 @@ class Declarations:
         return found
 
     def _registration(self, source: RegistrationSource, owner: str, file: SourceFile) -> Iterator[RegistrationDecl]:
-        result = source.signature.result
-        meaning = self._names.meaning(result, file) if re.fullmatch(_NAME, result) else ""
         for member in members_of(self._names.expand(source.type)):
             yield RegistrationDecl(
-                owner, member, source.handler, source.signature, file.module, source.place, source.replaces, meaning
+                owner, member, source.handler, source.signature, file.module, source.place, source.replaces
             )
 
 

@@ -88,8 +88,6 @@ class RegistrationDecl:
     place: NodePath = NO_PATH
     replaces: bool = False
     """Whether it may take the place of another handler for the type: `replace=True`."""
-    result: str = ""
-    """Qualified name of the result type if the annotation is a plain or dotted name: `torch.Tensor`."""
 
 
 @record(frozen=True, slots=True)

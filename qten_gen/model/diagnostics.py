@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 
 from ..common.records import field, record
 from . import NO_PATH, NodePath
+from .expressions import FIELD_STEP
 
 Severity = Literal["error", "warning"]
 
@@ -141,10 +142,6 @@ def ordered(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     for item in diagnostics:
         first.setdefault(item.order, item)
     return tuple(sorted(first.values(), key=lambda item: item.order))
-
-
-FIELD_STEP = "field"
-"""The first step of a place in a class statement that runs; the second is the name of the field."""
 
 
 class DeclarationError(TypeError):

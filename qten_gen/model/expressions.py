@@ -11,6 +11,9 @@ from ..common.records import field, record
 from ..common.written_values import partial_text
 from .dimensions import Dim, DimError
 
+FIELD_STEP = "field"
+"""The first step of a place in a class statement that runs; the second is the name of the field."""
+
 
 @record(frozen=True, slots=True)
 class NodePath:
@@ -27,8 +30,8 @@ class NodePath:
         return NodePath((*self.steps, step))
 
     def beside(self, step: str) -> NodePath:
-        """The place of another attribute of the node that this one belongs to."""
-        return NodePath((*self.steps[:-1], step))
+        """The place of another attribute of the node that this one belongs to; itself where there is no tree."""
+        return self if self.steps[:1] == (FIELD_STEP,) else NodePath((*self.steps[:-1], step))
 
 
 NO_PATH = NodePath()

@@ -23,6 +23,9 @@ FOLDER = ".qten_cache"
 NAME = "glance.txt"
 """The name of the file in `FOLDER` that holds what is remembered."""
 
+LOCKS, LISTS = "locks.txt", "lists.txt"
+"""The same of `qten-gen lock`: of the code that locks follow from, and of the files that are held against them."""
+
 _AS_IT_IS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 """How a file of the cache is opened: a link is an error, and a pipe is not waited for."""
 
@@ -120,12 +123,18 @@ def text_of(
     return text
 
 
-def recall(paths: Sequence[str]) -> Recalled | None:
-    """What the last run with these paths left behind; None if more may have changed since than what sources and outputs say."""
+def recall(paths: Sequence[str], start: str, name: str = NAME) -> Recalled | None:
+    """What the last run with these paths left behind; None if more may have changed since than what sources and outputs say.
+
+    Args:
+        paths: Those of the command line, or targets.
+        start: A path in the project.
+        name: The name of the file in `FOLDER`.
+    """
     key = surroundings(paths)
-    folder = os.path.abspath(paths[0] if paths else ".")
+    folder = os.path.abspath(start)
     while True:
-        parts = _read(folder).split("\0\0", 7)
+        parts = _read(folder, name).split("\0\0", 7)
         if len(parts) == 8 and parts[0] == key:
             return _compared(folder, parts)
         above = os.path.dirname(folder)
@@ -136,7 +145,7 @@ def recall(paths: Sequence[str]) -> Recalled | None:
 
 def _compared(root: str, parts: list[str]) -> Recalled | None:
     """What a run left behind, compared with what is there now."""
-    probes, folders, view = (part.split("\0") for part in parts[5:])
+    probes, folders, view = (part.split("\0") if part else [] for part in parts[5:])
     if len(view) != len(probes) + len(folders) or [*map(_probed, probes)] != view[: len(probes)]:
         return None
     listed: dict[str, list[os.DirEntry[str]]] = {}
@@ -176,9 +185,9 @@ def _file(line: str) -> tuple[str, list[int]]:
     return name, [int(size), int(modified), int(changed), int(inode)]
 
 
-def _read(root: str) -> str:
+def _read(root: str, name: str) -> str:
     try:
-        return read_cached(root, NAME).decode()
+        return read_cached(root, name).decode()
     except (OSError, ValueError):
         return ""
 

@@ -1,14 +1,14 @@
 """The graph of imports between sources, which decides which files may be parsed.
 
 Parsing takes nearly all the time of a run, so only files that can affect a declaration are parsed. A declaration derives from
-TensorClass or Module, directly or through classes of other files. Its annotations may use type aliases of other files. A handler
+TensorClass or Module, directly or through classes of other files. It may use type aliases and constants of other files. A handler
 may be registered for a Module in any file. These files are relevant:
 
 1. A file that mentions `qten_gen`, or derives from a class of a generated module.
 2. A file that imports one of these, directly or indirectly, and has a class with bases or a `.register(`.
 3. A file that has outputs, even if it does not seem to declare anything: otherwise a half-typed line would delete its outputs.
-4. A file that a relevant file imports, if it imports a file of rule 1 or one that may define type aliases (directly or
-   indirectly), if a base of a class or a star import comes from it, or if it reexports an imported name.
+4. A file that a relevant file imports, if it imports a file of rule 1 or one that may define type aliases or constants (directly
+   or indirectly), if a base of a class or a star import comes from it, or if it reexports an imported name.
 
 Of these, a run reads the files that its targets depend on (see `generate.readings`).
 """

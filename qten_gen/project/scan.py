@@ -18,10 +18,10 @@ _BRACKETS = r"\[(?:[^\[\]]|\[(?:[^\[\]]|\[[^\[\]]*+\])*+\])*+\]"
 _CLASS = rf"(?m)^[ \t\f]*+class[ \t]++\w++[ \t]*+(?:{_BRACKETS}[ \t]*+)?+\(([^)]*+)"
 _REGISTER = r"\.\s*+register\s*+\("
 # At the top level, a name of any spelling. Indented, as under `if TYPE_CHECKING:`, a name that starts with a capital, as types
-# do.
+# and constants do.
 _ALIAS = (
     r"(?m)^(?:[ \t]*+type[ \t]++\w|(?:\w++|[ \t]++[A-Z]\w*+)[ \t]*+(?::[^=\n]*+)?+="
-    r"[ \t]*+(?:[^\W\d][\w.]*+[ \t]*+(?:$|[\[|])|(?:\w++\.)*+(?:TypeVar|NewType|TypeAliasType)\b))"
+    r"[ \t]*+(?:[-+~(]*+[\d\"']|[^\W\d][\w.]*+[ \t]*+(?:$|[\[|+*/%-])|(?:\w++\.)*+(?:TypeVar|NewType|TypeAliasType)\b))"
 )
 _TENSORDICT = r"(?m)^[ \t\f]*+(?:from|import)[ \t]++tensordict\b"
 _DEEPEST = 100
@@ -41,7 +41,7 @@ class Scan(NamedTuple):
     registers: bool
     """It registers a handler."""
     aliases: bool
-    """It may define a type alias, a type variable, or a class that tensordict makes."""
+    """It may define a type alias, a type variable, a constant, or a class that tensordict makes."""
     imports: tuple[str, ...]
     """The dotted names of all imports that may be modules."""
     bases: tuple[str, ...]

@@ -63,6 +63,7 @@ def class_source(
     bases = list(positional(node.bases, place / "bases"))
     flags = list(keywords(node.keywords, place / "keywords"))
     fields = dict(_fields(body, scope))
+    methods = tuple(_methods(body, scope, has_bases=bool(node.bases)))
     blocks = [found for node, where in body if isinstance(node, BLOCK) for found in inside(node, where)]
     return ClassSource(
         name=node.name,
@@ -74,7 +75,7 @@ def class_source(
             for index, decorator in enumerate(node.decorator_list)
         ),
         fields=tuple(fields.values()),
-        methods=tuple(_methods(body, scope, has_bases=bool(node.bases))),
+        methods=methods,
         attributes=tuple(name for name in dict.fromkeys(_attributes(body, scope)) if name not in fields),
         values=tuple(_values(body, fields, scope)) if node.bases else (),
         type_parameters=type_parameters(node, scope),
@@ -86,7 +87,7 @@ def class_source(
         checks=tuple(_checks(body, scope)),
         sets_any=any(word in line for line in scope.lines[node.lineno - 1 : node.end_lineno] for word in _SETTING),
         outer=outer,
-        unbound=tuple(unbound_in_class(node, place, scope, bool(outer))) if node.bases else (),
+        unbound=tuple(unbound_in_class(node, place, scope, methods, bool(outer))) if node.bases else (),
     )
 
 

@@ -62,7 +62,7 @@ def _may_not_be_meant(field: ModuleField) -> bool:
         opaque = initializer is not None and not initializer.is_callable and initializer.literal is None
         return opaque or (dtype is not None and dtype.torch_name is None)
     if isinstance(field, SubmoduleDecl):
-        return field.cls.literal is not None
+        return field.cls.literal is not None or not (field.cls.is_callable or field.cls.contains)
     return isinstance(field, ConfigDecl) and field.default is not None and _is_wrong_function(field.default, field.type)
 
 

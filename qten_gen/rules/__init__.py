@@ -28,7 +28,6 @@ from . import (
     frozen_mismatch,
     frozen_mutation,
     generated_base,
-    handler_type_mismatch,
     hidden_method,
     hidden_type,
     ignored_specifier,
@@ -36,7 +35,6 @@ from . import (
     implicit_tensor_conversion,
     incompatible_decorator,
     incompatible_flags,
-    incompatible_handler_override,
     incompatible_override,
     incomplete_sources,
     inconsistent_bases,
@@ -182,9 +180,7 @@ FILE_RULES: tuple[FileRule, ...] = (
     undefined_name,
     misplaced_specifier,
     unimported_handler,
-    incompatible_handler_override,
     shadowed_handler,
-    handler_type_mismatch,
     dynamic_declaration,
 )
 PLAIN_RULES: tuple[PlainRule, ...] = (

@@ -88,8 +88,9 @@ def _of_class(call: SpecifierCall) -> Iterator[Diagnostic]:
         yield Diagnostic(KIND, message, call.place, help)
         return
     first = call.positional[0]
-    if isinstance(first.value, Value) and first.value.literal is not None:
-        yield Diagnostic(KIND, f"{message}, got {first.value.text}", first.place, help)
+    made = first.value
+    if isinstance(made, Value) and (made.literal is not None or not (made.is_callable or made.contains)):
+        yield Diagnostic(KIND, f"{message}, got {made.text}", first.place, help)
 
 
 def _is_unpacked(call: SpecifierCall) -> bool:

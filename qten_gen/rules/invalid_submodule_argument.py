@@ -53,6 +53,8 @@ EXAMPLE = """
 +    block: Block = submodule(Block, "dim", heads=2)
 """
 
+_TIED = 'declare the weight in place of the child: head: nn.Parameter = param(tie="embed.weight"), used by F.linear(x, self.head)'
+
 _FROM_THE_OWNER = frozenset({"device", "dtype"})
 
 
@@ -137,7 +139,8 @@ def _of_class(made: Value, call: SpecifierCall, context: RuleContext) -> Iterato
                 "remove one of them",
             )
         elif name not in taken.names and not taken.any_keyword:
-            help = did_you_mean(name, taken.names, f"it takes {', '.join(taken.names)}" if taken.names else "remove it")
+            takes = f"it takes {', '.join(taken.names)}" if taken.names else "remove it"
+            help = _TIED if name == "tie" else did_you_mean(name, taken.names, takes)
             yield Diagnostic(KIND, f"{made.text} has no constructor argument {name}", _name(argument), help)
     if isinstance(context.declaration, ModuleDecl):
         fields = {field.name: field for field in context.declaration.fields}

@@ -12,7 +12,7 @@ FREE = frozenset({"accepts", "data", "depth"})
 TENSORCLASS = ALWAYS | frozenset(
     """
     abs abs_ acos acos_ add add_ addcdiv addcdiv_ addcmul addcmul_ all all_gather all_reduce amax amin any apply
-    as_tensordict asin asin_ atan atan_ atleast_1d atleast_2d atleast_3d auto_batch_size_ auto_device_ backward
+    asin asin_ atan atan_ atleast_1d atleast_2d atleast_3d auto_batch_size_ auto_device_ backward
     batch_dims bfloat16 bitwise_and bool broadcast broadcast_to cat ceil ceil_ chunk clamp clamp_ clamp_max clamp_max_
     clamp_min clamp_min_ clear_device_ clone complex128 complex64 contiguous copy copy_ copy_at_ cos cos_ cosh cosh_ cpu
     cuda cummax cummin cumprod cumsum detach detach_ dim div div_ double dtype dumps empty_like erf erf_ erfc erfc_

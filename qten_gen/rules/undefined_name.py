@@ -6,8 +6,9 @@ NameError, after code was generated for the class.
 A config field is named in a string, because it has a value only in the constructor: `submodule(nn.Linear, "dim")`. Its bare
 name means nothing in the class body.
 
-The rule looks at what a declaration evaluates: values of fields, arguments of specifiers, decorators and class keywords. QG207
-reports annotations and QG101 bases. In a file with a star import from elsewhere it reports nothing.
+The rule looks at what a declaration evaluates: values of fields, arguments of specifiers, decorators, class keywords, and the
+defaults and annotations of methods. QG207 reports annotations of fields and QG101 bases. In a file with a star import from
+elsewhere it reports nothing.
 """
 
 from __future__ import annotations
@@ -37,7 +38,10 @@ EXAMPLE = """
 def check(context: RuleContext) -> Iterator[Diagnostic]:
     if context.source is not None and context.file is not None:
         configs = {field.name for field in context.fields if isinstance(field, ConfigDecl)}
-        yield from _reported(context.source.unbound, context.file, configs)
+        step = len(context.source.place.steps) + 2
+        for name, place in context.source.unbound:
+            is_of_field = place.steps[step : step + 1] == ("value",)
+            yield from _reported([(name, place)], context.file, configs if is_of_field else ())
 
 
 def check_file(file: FileDecl, project: Project) -> Iterator[Diagnostic]:

@@ -87,28 +87,6 @@ class Interop(Stored):
             ValueError: a shape does not start with the batch size, a field is given twice, or a static value is not the same
                 for all items.
         """
-    def as_tensordict(self) -> TensorDict:
-        """The object as a `tensordict.TensorDict` that shares its tensors, and writes into its fields what is set.
-
-        So replay buffers, losses and modules of torchrl take the object, and their results are in it afterwards. What is written:
-
-        - in place, into tensors: into those of the object;
-        - under the key of a field, at any depth: into the field, checked and converted as an assignment;
-        - under another key: into the TensorDict alone.
-
-        Fields that are None are not among its keys; deleting the key of an optional field makes it None. A field that is set later in
-        the object is seen in the TensorDict. Batch size, device and names are those of the object when it is called, and that of a
-        locked or frozen object is locked.
-
-        >>> batch = Batch(torch.arange(2), batch_size=2)
-        >>> view = batch.as_tensordict()
-        >>> view["mask"] = torch.ones(2)
-        >>> batch.mask
-        tensor([1., 1.])
-
-        Raises:
-            ImportError: tensordict is not installed.
-        """
     def numpy(self, *, force: bool = False) -> dict[str, Any]:
         """The fields as a dict of arrays, nested objects as dicts; None, static and PerItem values as they are.
 

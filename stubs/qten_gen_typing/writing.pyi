@@ -219,23 +219,15 @@ class Writing(Stored):
             FrozenInstanceError: it is frozen.
         """
     def __enter__(self: T) -> T:
-        """Begin a `with` statement, which follows on `lock_()` or `unlock_()`, or on a method that arranges the items anew.
-
-        Those are `view`, `reshape`, `flatten`, `unflatten`, `squeeze`, `unsqueeze`, `permute`, `transpose` and their other names,
-        `movedim` and `atleast_1d` to `atleast_3d`. What the block sets or writes is written back where it ends without an error.
-
-            with batch.view(-1) as flat:
-                flat.tokens = flat.tokens + 1
+        """Begin a `with` statement, which follows on `lock_()` or `unlock_()`.
 
         Raises:
             TypeError: it follows on nothing of the kind.
-            RuntimeError: the object that this one was made of is gone, so that nothing could be written back; or the block is traced
-                by `torch.compile`.
         """
     def __exit__(
         self, error: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """End a `with` statement: the object is locked, or not, as it was before, or is written back."""
+        """End a `with` statement: the object is locked, or not, as it was before."""
     def refine_names(self: T, *names: str | EllipsisType | None) -> T:
         """The object with names for dimensions that have none; an ellipsis stands for the dimensions between. Tensors are not copied.
 

@@ -17,6 +17,7 @@ from typing import TextIO
 import pytest
 
 import qten_gen as package
+from qten_gen.cli import COMMANDS
 from qten_gen.cli.answering import answering
 from qten_gen.cli.asking import NAME, ask
 from qten_gen.cli.command import main
@@ -51,6 +52,10 @@ def outcome(*arguments: str) -> tuple[int, str, str] | None:
     out, err = io.StringIO(), io.StringIO()
     status = ask(arguments, out, err)
     return None if status is None else (status, out.getvalue(), err.getvalue())
+
+
+def test_another_command_is_not_asked_for(project: Command) -> None:
+    assert [command for command in COMMANDS if outcome(command)] == []
 
 
 def test_the_command_prints_and_returns_what_the_other_process_would(project: Command, asked: list[object]) -> None:

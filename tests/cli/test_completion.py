@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import shtab
 
+from qten_gen.cli import COMMANDS
 from qten_gen.cli.completion import parser
-from qten_gen.cli.options import COMMANDS
 
 SCRIPT = """
 source completion.bash

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import qten_gen as package
-from qten_gen.cli.options import COMMANDS
+from qten_gen.cli import COMMANDS
 from qten_gen.run import run
 from tests.command import BATCH, Command
 

@@ -39,9 +39,9 @@ class Child{number}(Base):
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A project where files depend on each other: samples, a base with children, mistakes, a warning, and an orphan."""
+    """A project where files depend on each other: sources, a base with children, mistakes, a warning, and an orphan."""
     root = tmp_path / "project"
-    for name in ("sources/atlas", "samples/shop", "sources/signals"):
+    for name in ("sources/atlas", "sources/shop", "sources/signals"):
         source = TESTS / name
         shutil.copytree(source, root / source.name, ignore=lambda _, names: [path for path in names if is_output(path)])
     write = Command(root).write

@@ -7,23 +7,9 @@ import pytest
 
 from tests.command import Command, Result
 
-from .suppression_edits import HEAD, IGNORE, assert_each_run_says_what_a_run_without_a_cache_says
+from .suppression_edits import HEAD
 
 NUMBER = f"{HEAD}class Batch(TensorClass):\n    w: float{{}}\n"
-
-
-def test_a_comment_that_comes_and_goes_is_seen_by_the_next_run(qten_gen: Command) -> None:
-    for comment, warnings in (
-        ("", 1),
-        (IGNORE, 0),
-        (IGNORE.replace("210", "215"), 2),
-        ("", 1),
-        (IGNORE, 0),
-        ("  # x", 1),
-    ):
-        qten_gen.write("src/model.py", NUMBER.format(comment))
-        for _ in range(2):
-            assert qten_gen("src").out.count("warning QG") == warnings
 
 
 def test_a_comment_in_a_base_decides_whether_its_children_are_generated(qten_gen: Command) -> None:
@@ -35,21 +21,6 @@ def test_a_comment_in_a_base_decides_whether_its_children_are_generated(qten_gen
     assert qten_gen("src").summary == "1 error in 1 file, 1 file held back; nothing written"
     qten_gen.write("src/base.py", base.format("  # qten-gen: ignore[QG112]"))
     assert qten_gen("src").summary == "4 files up to date"
-
-
-def test_each_run_says_what_a_run_without_a_cache_says(qten_gen: Command) -> None:
-    """A sample of what `test_suppression_law` tries at random."""
-    spread = "    w: float = (\n        1.0\n    ){}\n"
-    stored = "    def __postinit__(self) -> None: ...{}\n"
-    assert_each_run_says_what_a_run_without_a_cache_says(
-        qten_gen,
-        [
-            ("", [spread.format("")], ""),
-            ("# qten-gen: ignore[QG210]\n", [spread.format("  # qten-gen: ignore[QG210]"), stored.format("")], ""),
-            ("import os\n", [stored.format("  # qten-gen: ignore[QG112]"), f"    w: float{IGNORE}\n"], "# above\n"),
-            ("\n", ["    w: float\n", "    # a comment\n"], "# qten-gen: ignore[QG210]\n"),
-        ],
-    )
 
 
 def with_settings(qten_gen: Command, text: str) -> Result:

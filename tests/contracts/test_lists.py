@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from qten_gen.cli import glance
 from qten_gen.tools.inspect.documents import DocumentError
 from qten_gen.tools.lock.lines import Line, Lock
 from qten_gen.tools.lock.lists import entries, misspelt
@@ -84,7 +85,10 @@ def test_an_entry_is_the_end_of_a_name_a_pattern_or_a_regular_expression(
     assert found == ([] if why is None else [f"a.py:names: {entry!r} {why}"])
 
 
-def test_the_command_holds_lists_against_the_lock_without_importing_anything(shop: Command) -> None:
+def test_the_command_holds_lists_against_the_lock_without_importing_anything(
+    shop: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(glance, "_CLOCK", -(10**18))  # nothing counts as just changed
     settings = shop.read("pyproject.toml")
     shop.write("pyproject.toml", f'{settings}[tool.qten-gen.names]\n"lora.yaml:targets" = "goods.model:Decoder"\n')
     shop.write("lora.yaml", "targets: [qkv]\n")

@@ -224,6 +224,13 @@ def test_fake_tensors_are_compared_too() -> None:
     assert compare(net, net.state_dict()) == []
 
 
+def test_a_folded_tie_has_the_numbers_of_its_name_at_the_same_places() -> None:
+    lines = (Line("a.b.c.{0-1}.w", "float32", "param", "[2]"), Line("d.{0-1}.e.{0-1}.w", tie="a.b.c.{0-1}.w"))
+    tensors = {f"a.b.c.{number}.w": Stored("float32", "[2]", number) for number in range(2)}
+    ties = {f"d.{layer}.e.{number}.w": tensors[f"a.b.c.{number}.w"] for layer in range(2) for number in range(2)}
+    assert held({**tensors, **ties}, Lock("m:Net", {}, lines)).differences == []
+
+
 def test_ten_thousand_tensors_take_a_moment(tmp_path: Path) -> None:
     names = [f"layers.{layer}.experts.{expert}.w" for layer in range(100) for expert in range(100)]
     entries = {name: {"dtype": "F32", "shape": [8, 8], "data_offsets": [0, 0]} for name in names}

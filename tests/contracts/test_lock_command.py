@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from qten_gen.cli import command, glance
 from tests.command import Command
 from tests.contracts.edits import DECODER
 
@@ -55,17 +56,52 @@ def test_a_lock_is_written_once(shop: Command) -> None:
     assert (done.status, done.out, shop.read(LOCK)) == (0, f"up to date: {LOCK}\n", text)
 
 
-def test_an_unchanged_lock_is_known_without_a_look_at_the_code(shop: Command) -> None:
-    shop("lock")
-    shop("lock", "--check")
-    forget()
-    assert shop("lock", "--check").out == "1 lock unchanged\n"
+@pytest.fixture
+def locked(shop: Command, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """The project with a lock that was found unchanged, and a list of names; nothing in it counts as just changed."""
+    monkeypatch.setattr(glance, "_CLOCK", -(10**18))
+    shop.write("lora.json", '{"names": ["embedding"]}')
+    shop.write("pyproject.toml", shop.read("pyproject.toml") + 'names = {"lora.json:names" = "goods.model:Decoder"}\n')
+    for _ in range(2):
+        shop("lock")
+        forget()
+    return shop
+
+
+def test_an_unchanged_lock_is_known_without_a_look_at_the_code(
+    locked: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(command, "_carry_out", None)
+        assert locked("lock", "--check").out == locked("lock").out == "1 lock unchanged\n"
+        assert locked("lock", "-q").out == ""
+    assert locked("lock", "goods.model:Decoder").out == f"up to date: {LOCK}\n"
+
+
+@pytest.mark.parametrize("file", ["goods/model.py", "pyproject.toml", LOCK])
+def test_a_lock_is_compared_again_after_a_change(locked: Command, file: str) -> None:
+    locked.write(file, locked.read(file) + "\n")
+    assert locked("lock", "--check").out == f"up to date: {LOCK}\n"
+
+
+def test_a_list_is_held_against_an_unchanged_lock_after_a_change(locked: Command) -> None:
+    locked.write("lora.json", '{"names": ["embeding"]}')
+    for _ in range(2):
+        done = locked("lock", "--check")
+        assert (done.status, done.out) == (1, "1 lock unchanged\n")
     assert "goods.model" not in sys.modules
 
 
-def test_an_edited_lock_is_stale(shop: Command) -> None:
-    shop("lock")
-    shop("lock", "--check")
+def test_a_list_is_held_against_a_lock_that_changed(locked: Command) -> None:
+    edit(locked, "embedding", "tokens")
+    assert locked("lock", "--accept", "-q").status == 1
+    forget()
+    for _ in range(3):
+        assert locked("lock", "--check").status == 1
+
+
+def test_an_edited_lock_is_stale(locked: Command) -> None:
+    shop = locked
     shop.write(LOCK, shop.read(LOCK).replace("[10, 8]       [10, width]", "[10, 9]       [10, width]"))
     done = shop("lock", "--check")
     assert done.status == 1

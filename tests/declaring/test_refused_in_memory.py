@@ -2,7 +2,6 @@
 
 import types
 from collections.abc import Callable
-from dataclasses import KW_ONLY, InitVar
 from typing import Any
 
 import pytest
@@ -64,49 +63,6 @@ def test_a_finding_names_its_field() -> None:
         "  offset: error QG305 [invalid-specifier-argument]: persistent must be True or False, got 1\n"
         "    help: write persistent=True or persistent=False"
     )
-
-
-def test_a_frozen_child_of_a_mutable_class_is_refused() -> None:
-    with pytest.raises(DeclarationError, match="QG106"):
-
-        class Frozen(State, frozen=True):  # type: ignore[misc]  # the mistake under test
-            pass
-
-
-def test_a_name_that_nothing_defines_is_refused() -> None:
-    with pytest.raises(DeclarationError, match="QG207 \\[unknown-type\\]: (.|\n)*Piont"):
-
-        class Batch(TensorClass):
-            point: "Piont"  # type: ignore[name-defined]  # noqa: F821  # the mistake under test
-
-
-def test_an_argument_of_post_init_alone_is_refused() -> None:
-    with pytest.raises(DeclarationError, match=r"QG208(.|\n)*the type of scale is InitVar"):
-
-        class Batch(TensorClass):
-            x: Tensor
-            scale: InitVar[int] = 3
-
-
-def test_an_annotation_of_dataclasses_alone_is_refused_with_advice_in_quotes_too() -> None:
-    advice = r"QG208(.|\n)*the type of _ is KW_ONLY(.|\n)*write field\(kw_only=True\)"
-    with pytest.raises(DeclarationError, match=advice):
-
-        class Batch(TensorClass):
-            x: Tensor
-            _: KW_ONLY
-
-    with pytest.raises(DeclarationError, match=advice):
-
-        class Quoted(TensorClass):
-            x: Tensor
-            _: "KW_ONLY"
-
-    with pytest.raises(DeclarationError, match=advice):
-
-        class Net(Module):
-            x: int
-            _: "KW_ONLY"
 
 
 def test_what_is_not_there_yet_is_an_attribute_error() -> None:

@@ -1,7 +1,6 @@
 """Source files to declarations: names across files, bases, inherited fields."""
 
 import sys
-from itertools import permutations
 from textwrap import dedent
 
 import pytest
@@ -9,17 +8,12 @@ import pytest
 from qten_gen.link import link
 from qten_gen.link.names import Names
 from qten_gen.model import (
-    BufferDecl,
-    ConfigDecl,
     Declaration,
     FieldKind,
     FileDecl,
     ModuleDecl,
-    ParameterDecl,
     SourceFile,
-    SubmoduleDecl,
     TensorClassDecl,
-    VirtualDecl,
     declares,
 )
 from qten_gen.model.diagnostics import Diagnostic
@@ -124,122 +118,6 @@ def test_files_may_import_each_other() -> None:
     assert tensorclass(found, "Inner").fields[0].nested == "Outer"
 
 
-def test_the_order_of_files_makes_no_difference() -> None:
-    files = [
-        source("shop.base", LANGUAGE + "class Base(TensorClass):\n    a: Tensor\n"),
-        source("shop.mid", LANGUAGE + "from .base import Base\nclass Mid(Base):\n    b: Base\n"),
-        source("shop.top", LANGUAGE + "from .mid import Mid\nclass Top(Mid):\n    c: Mid | None = None\n"),
-    ]
-
-    results = set()
-    for order in permutations(files):
-        found, diagnostics = link(order)
-        results.add((tuple(sorted((d.name, repr(d)) for file in found for d in file.declarations)), diagnostics))
-
-    assert len(results) == 1
-
-
-def test_inherited_fields_come_first_and_a_redefinition_keeps_its_position() -> None:
-    found = declared(
-        """
-        class Base(TensorClass):
-            a: Tensor
-            b: Tensor
-        class Child(Base):
-            c: Tensor
-            a: Tensor | None
-        """
-    )
-
-    child = tensorclass(found, "Child")
-    assert names(child) == ["a", "b", "c"]
-    assert child.own == ("c",)
-    assert child.fields[0].optional
-    assert [field.owner for field in child.fields] == ["shop.model.Child", "shop.model.Base", "shop.model.Child"]
-
-
-def test_fields_of_several_bases_follow_the_order_of_dataclasses() -> None:
-    found = declared(
-        """
-        class Root(TensorClass):
-            r: Tensor
-        class Left(Root):
-            x: Tensor
-        class Right(Root):
-            y: Tensor
-        class Both(Left, Right):
-            z: Tensor
-        """
-    )
-
-    assert names(found["Both"]) == ["r", "y", "x", "z"]
-
-
-def test_a_mixin_gives_no_fields_but_may_give_hooks() -> None:
-    found = declared(
-        """
-        class Mixin:
-            extra: int
-            def __post_init__(self): ...
-        class Batch(Mixin, TensorClass):
-            tokens: Tensor
-        """
-    )
-
-    batch = tensorclass(found, "Batch")
-    assert names(batch) == ["tokens"]
-    assert batch.post_init
-    assert [base.declared for base in batch.bases] == [False, False]
-
-
-def test_flags_in_keyword_and_bracket_form_are_inherited() -> None:
-    found = declared(
-        """
-        class Base(TensorClass["nocast"], frozen=True): ...
-        class Child(Base, open=True, frozen=True): ...
-        class Off(TensorClass, frozen=False): ...
-        """
-    )
-
-    assert tensorclass(found, "Child").flags == {"nocast", "frozen", "open"}
-    assert tensorclass(found, "Off").flags == frozenset()
-
-
-@pytest.mark.parametrize(
-    ("flags", "annotation", "kind", "optional"),
-    [
-        ("", "Tensor", FieldKind.TENSOR, False),
-        ("", "nn.Parameter | None", FieldKind.TENSOR, True),
-        ("", "Tokens", FieldKind.TENSOR, False),
-        ("", "Bounded", FieldKind.TENSOR, False),
-        ("", "Mine", FieldKind.TENSOR, False),
-        ("", "Batch | None", FieldKind.NESTED, True),
-        ("", "'Holder'", FieldKind.NESTED, False),
-        ("", "int | None", FieldKind.NUMBER, True),
-        (", nocast=True", "int | None", FieldKind.STATIC, False),
-        (", autocast=True", "int", FieldKind.STATIC, False),
-        ("", "str | None", FieldKind.STATIC, False),
-        ("", "list[int]", FieldKind.STATIC, False),
-    ],
-)
-def test_the_annotation_decides_the_kind(flags: str, annotation: str, kind: FieldKind, optional: bool) -> None:
-    found = declared(
-        f"""
-        from typing import TypeVar
-        from jaxtyping import Int
-        Tokens = Int[Tensor, "b s"]
-        Bounded = TypeVar("Bounded", bound=Tensor)
-        class Mine(Tensor): ...
-        class Batch(TensorClass): ...
-        class Holder(TensorClass{flags}):
-            x: {annotation}
-        """
-    )
-
-    (field,) = tensorclass(found, "Holder").fields
-    assert (field.kind, field.optional, field.type.text) == (kind, optional, annotation)
-
-
 def test_an_alias_keeps_its_name_and_gives_its_meaning() -> None:
     found, _ = linked(
         kinds="from jaxtyping import Int as I\nTokens = I[Tensor, 'b s']",
@@ -269,68 +147,6 @@ def test_a_type_parameter_of_the_class_stands_for_its_bound() -> None:
     found = declared("class Pair[T: Tensor](TensorClass):\n    first: T\n")
 
     assert tensorclass(found, "Pair").fields[0].kind is FieldKind.TENSOR
-
-
-def test_defaults_factories_and_keyword_only_fields() -> None:
-    found = declared(
-        """
-        class Batch(TensorClass):
-            a: str = "x"
-            b: list[str] = field(default_factory=list)
-            c: str = field(default="y", kw_only=True)
-            d: str = field(kw_only=True)
-        """
-    )
-
-    fields = tensorclass(found, "Batch").fields
-    defaults = [(f.default.value.text, f.default.factory) if f.default else None for f in fields]
-    assert defaults == [('"x"', False), ("list", True), ('"y"', False), None]
-    assert [f.kw_only for f in fields] == [False, False, True, True]
-
-
-def test_the_fields_of_a_module() -> None:
-    found = declared(
-        """
-        class Net(Module):
-            dim: int
-            heads: int = 8
-            weight: nn.Parameter = param("3*dim", initializer=nn.init.ones_, requires_grad=False)
-            scale: Tensor = buffer("heads", persistent=False, dtype=None, initializer=nn.init.ones_)
-            norm: nn.LayerNorm = submodule(nn.LayerNorm, "dim", eps=1e-6, init=False)
-
-            @virtual(cached=True, sources=("dim",))
-            def mask(self, dtype, device) -> Tensor:
-                "What is seen."
-
-            def forward(self, x: Tensor) -> Tensor: ...
-        """
-    )
-
-    net = module(found, "Net")
-    dim, heads, weight, scale, norm, mask = net.fields
-    assert isinstance(dim, ConfigDecl) and dim.default is None
-    assert isinstance(heads, ConfigDecl) and heads.default is not None
-    assert isinstance(weight, ParameterDecl) and not weight.requires_grad
-    assert isinstance(scale, BufferDecl) and not scale.persistent and scale.dtype is None
-    assert isinstance(norm, SubmoduleDecl) and norm.cls.torch_name == "torch.nn.LayerNorm"
-    assert [argument.keyword for argument in norm.arguments] == [None, "eps"]
-    assert isinstance(mask, VirtualDecl) and mask.cached and mask.doc == "What is seen."
-    assert net.forward is not None and net.forward.parameters == "x: Tensor"
-    assert [method.name for method in net.methods] == ["forward"]
-
-
-def test_a_hand_written_constructor_and_reset_are_noted() -> None:
-    found = declared(
-        """
-        class Base(Module):
-            def reset_parameters(self): ...
-        class Net(Base):
-            def __init__(self): ...
-        """
-    )
-
-    assert not module(found, "Base").custom_init
-    assert module(found, "Net").custom_init and module(found, "Net").custom_reset
 
 
 def test_registrations_of_all_files_belong_to_the_module_they_name() -> None:

@@ -1,10 +1,9 @@
-"""A declared module that the tests here share, and the plain module that an expert would write for it."""
+"""A declared module that the tests here share."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.types import Device
 
 from qten_gen import Module, buffer, param, submodule, virtual
 
@@ -32,35 +31,6 @@ class Block(Module):
 
     def forward(self, x: Tensor) -> Tensor:
         mixed: Tensor = self.norm(x) @ self.causal + self.shift
-        out: Tensor = self.drop(nn.functional.linear(mixed, self.weight))
-        return out * self.scale.sum() + self.noise.sum()
-
-
-class PlainBlock(nn.Module):
-    """`Block`, written by hand."""
-
-    scale: Tensor
-    noise: Tensor
-
-    def __init__(self, dim: int, heads: int = 2, device: Device = None, dtype: torch.dtype | None = None) -> None:
-        super().__init__()
-        self.dim = dim
-        self.heads = heads
-        self.weight = nn.Parameter(torch.empty(3 * dim, dim, device=device, dtype=dtype))
-        self.shift = nn.Parameter(torch.empty(dim, device=device, dtype=dtype))
-        self.register_buffer("scale", torch.empty(heads, device=device, dtype=dtype))
-        self.register_buffer("noise", torch.empty(dim, device=device, dtype=dtype), persistent=False)
-        self.norm = nn.LayerNorm(dim, eps=1e-3, device=device, dtype=dtype)
-        self.drop = nn.Dropout(0.0)
-        with torch.no_grad():
-            nn.init.ones_(self.weight)
-            ramp_(self.shift)
-            ramp_(self.scale)
-            nn.init.ones_(self.noise)
-
-    def forward(self, x: Tensor) -> Tensor:
-        causal = torch.ones(self.dim, self.dim, dtype=self.weight.dtype, device=self.weight.device).tril()
-        mixed: Tensor = self.norm(x) @ causal + self.shift
         out: Tensor = self.drop(nn.functional.linear(mixed, self.weight))
         return out * self.scale.sum() + self.noise.sum()
 

@@ -11,32 +11,11 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import DeclarationError, Module, buffer, const, field, param, rules, submodule
+from qten_gen import DeclarationError, Module, param, rules, submodule
 from qten_gen.link import link
 from qten_gen.read.module import read
 
-from .declared import Block, PlainBlock, batch, ramp_
-
-
-def test_a_declared_module_computes_what_a_hand_written_one_does() -> None:
-    declared, plain = Block(4), PlainBlock(4)
-    x = batch()
-    assert torch.equal(declared(x), plain(x))
-
-
-def test_gradients_are_those_of_a_hand_written_module() -> None:
-    declared, plain = Block(4), PlainBlock(4)
-    x = batch()
-    found = torch.autograd.grad(declared(x).sum(), list(declared.parameters()))
-    expected = torch.autograd.grad(plain(x).sum(), list(plain.parameters()))
-    assert all(torch.equal(*pair) for pair in zip(found, expected, strict=True))
-
-
-def test_everything_is_registered_under_its_name_and_in_order() -> None:
-    declared, plain = Block(4), PlainBlock(4)
-    assert [name for name, _ in declared.named_parameters()] == [name for name, _ in plain.named_parameters()]
-    assert [name for name, _ in declared.named_buffers()] == [name for name, _ in plain.named_buffers()]
-    assert [name for name, _ in declared.named_modules()] == [name for name, _ in plain.named_modules()]
+from .declared import Block
 
 
 def test_config_fields_are_ordinary_attributes() -> None:
@@ -54,53 +33,9 @@ def test_the_signature_is_the_declared_one() -> None:
     ]
 
 
-def test_dimensions_are_computed_from_the_arguments() -> None:
-    class Sizes(Module):
-        n: int
-        k: int
-        table: Tensor = buffer("(n+1)*k - n//k", 2, initializer=nn.init.zeros_)
-        scalar: nn.Parameter = param(initializer=nn.init.zeros_)
-
-    sizes = Sizes(7, 3)
-    assert sizes.table.shape == (22, 2)
-    assert sizes.scalar.shape == ()
-
-
 def test_a_config_value_that_is_not_an_integer_is_refused_as_a_dimension() -> None:
     with pytest.raises(TypeError):
         Block((2, 2))  # type: ignore[arg-type] # what the test is about
-
-
-def test_dtype_reaches_parameters_buffers_and_submodules() -> None:
-    block = Block(4, dtype=torch.float64)
-    assert {t.dtype for t in (*block.parameters(), *block.buffers())} == {torch.float64}
-
-
-def test_the_meta_device_allocates_nothing() -> None:
-    block = Block(4, device="meta")
-    assert {t.device.type for t in (*block.parameters(), *block.buffers())} == {"meta"}
-    assert block(torch.empty(3, 4, device="meta")).shape == (3, 12)
-
-
-def test_a_device_context_is_honoured() -> None:
-    with torch.device("meta"):
-        assert Block(4).weight.device.type == "meta"
-
-
-def test_a_dtype_of_its_own_wins_over_the_constructors() -> None:
-    class Counter(Module):
-        steps: Tensor = buffer(dtype=torch.int64, initializer=nn.init.zeros_)
-        rate: Tensor = buffer(initializer=nn.init.ones_)
-
-    counter = Counter(dtype=torch.float16)
-    assert (counter.steps.dtype, counter.rate.dtype) == (torch.int64, torch.float16)
-
-
-def test_a_parameter_can_be_declared_without_gradient() -> None:
-    class Frozen(Module):
-        weight: nn.Parameter = param(2, requires_grad=False, initializer=nn.init.ones_)
-
-    assert not Frozen().weight.requires_grad
 
 
 class Plain(nn.Module):
@@ -120,54 +55,6 @@ def test_a_submodule_that_takes_no_device_or_dtype_is_moved() -> None:
     assert Holder(3, device="meta").inner.weight.device.type == "meta"
 
 
-def test_a_submodule_can_be_a_declared_module() -> None:
-    class Outer(Module):
-        width: int
-        block: Block = submodule(Block, "2*width", heads="width")
-
-    outer = Outer(2, dtype=torch.float64)
-    assert outer.block.weight.shape == (12, 4)
-    assert outer.block.heads == 2
-    assert outer.block.weight.dtype is torch.float64
-
-
-def test_const_passes_a_string_to_a_submodule() -> None:
-    class Padded(Module):
-        channels: int
-        conv: nn.Conv1d = submodule(nn.Conv1d, "channels", 1, 3, padding_mode=const("circular"))
-
-    assert Padded(2).conv.padding_mode == "circular"
-
-
-def test_a_submodule_among_the_arguments_is_constructed_for_each_instance() -> None:
-    class Wrapped(Module):
-        layers: nn.Sequential = submodule(nn.Sequential, submodule(nn.Linear, 2, 2))
-
-    one, two = Wrapped(), Wrapped()
-    assert not torch.equal(one.state_dict()["layers.0.weight"], two.state_dict()["layers.0.weight"])
-    assert repr(one.layers) == repr(two.layers)
-
-
-def test_defaults_that_are_not_literals_are_made_for_each_instance() -> None:
-    class Tagged(Module):
-        tags: list[str] = field(default_factory=list)
-        start: Tensor = torch.zeros(2)
-
-    one, two = Tagged(), Tagged()
-    assert one.tags == [] and one.tags is not two.tags
-    assert torch.equal(one.start, two.start) and one.start is not two.start
-
-
-def test_a_module_given_as_argument_is_registered() -> None:
-    class Wrapper(Module):
-        inner: nn.Module
-
-    linear = nn.Linear(2, 3)
-    wrapper = Wrapper(linear)
-    assert wrapper.inner is linear
-    assert [name for name, _ in wrapper.named_parameters()] == ["inner.weight", "inner.bias"]
-
-
 def test_a_module_without_tensors_has_nothing_to_initialise() -> None:
     class Scale(Module):
         factor: float = 2.0
@@ -179,35 +66,6 @@ def test_a_module_without_tensors_has_nothing_to_initialise() -> None:
     scale.reset_parameters()
     assert torch.equal(scale(torch.ones(2)), torch.full((2,), 2.0))
     assert not scale.state_dict()
-
-
-def test_reset_parameters_initialises_what_the_class_owns_and_nothing_else() -> None:
-    block = Block(4)
-    with torch.no_grad():
-        for tensor in (*block.parameters(), *block.buffers()):
-            tensor.fill_(9)
-    block.reset_parameters()
-    expected = PlainBlock(4)
-    assert torch.equal(block.weight, expected.weight)
-    assert torch.equal(block.shift, expected.shift)
-    assert torch.equal(block.scale, expected.scale)
-    assert torch.equal(block.noise, expected.noise)
-    assert block.norm.weight.eq(9).all()
-
-
-def test_the_constructor_calls_a_reset_parameters_of_the_class() -> None:
-    class Own(Module):
-        n: int
-        weight: nn.Parameter = param("n")
-        bias: nn.Parameter = param("n", initializer=nn.init.ones_)
-
-        def reset_parameters(self) -> None:
-            super().reset_parameters()
-            nn.init.constant_(self.weight, 5)
-
-    own = Own(3)
-    assert own.weight.tolist() == [5, 5, 5]
-    assert own.bias.tolist() == [1, 1, 1]
 
 
 def test_an_own_constructor_registers_by_assignment() -> None:
@@ -241,13 +99,6 @@ def test_unknown_attributes_are_reported() -> None:
 def test_a_wrong_argument_is_reported_with_the_class() -> None:
     with pytest.raises(TypeError, match=r"Block.__init__\(\) missing 1 required positional argument: 'dim'"):
         Block()  # type: ignore[call-arg] # what the test is about
-
-
-def test_initialisers_run_without_recording_gradients() -> None:
-    class Doubled(Module):
-        weight: nn.Parameter = param(2, initializer=lambda t: ramp_(t))
-
-    assert Doubled().weight.is_leaf
 
 
 class Counted(Module):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
@@ -20,15 +18,7 @@ class Circle:
     radius: float
 
 
-class Ball(Circle):
-    pass
-
-
 class Area(Functional):
-    pass
-
-
-class Doubled(Area):
     pass
 
 
@@ -70,104 +60,6 @@ def call(module: Module, obj: object, **keywords: Any) -> Any:
     return module(obj, **keywords)
 
 
-def test_a_functional_runs_the_handler_for_the_type() -> None:
-    assert Area()(Circle(2)) == 12
-    assert Area()(5) == 25
-
-
-def test_keyword_arguments_are_passed_on() -> None:
-    assert Area().invoke(Circle(2), unit=0.5) == 6
-
-
-def test_a_subclass_of_the_object_type_is_handled() -> None:
-    assert Area()(Ball(1)) == 3
-    assert Area()(True) == 1
-
-
-def test_a_subclass_of_the_functional_inherits_handlers() -> None:
-    assert Doubled()(5) == 25
-
-
-def test_the_more_specific_functional_wins() -> None:
-    class Mine(Area):
-        pass
-
-    @Mine.register(Circle)
-    def _(mine: Mine, circle: Circle) -> float:
-        return -1.0
-
-    assert Mine()(Circle(1)) == -1
-    assert Area()(Circle(1)) == 3
-
-
-def test_the_more_specific_object_type_wins() -> None:
-    class Mine(Area):
-        pass
-
-    @Mine.register(Circle)
-    def _(mine: Mine, circle: Circle) -> str:
-        return "circle"
-
-    @Mine.register(Ball)
-    def _(mine: Mine, ball: Ball) -> str:
-        return "ball"
-
-    assert Mine()(Ball(1)) == "ball"
-
-
-def test_the_object_decides_before_the_functional() -> None:
-    class Base(Functional):
-        pass
-
-    class Special(Base):
-        pass
-
-    @Base.register(Ball)
-    def _(base: Base, ball: Ball) -> str:
-        return "the object's"
-
-    @Special.register(Circle)
-    def _(special: Special, circle: Circle) -> str:
-        return "the functional's"
-
-    assert (Special()(Ball(1)), Special()(Circle(1))) == ("the object's", "the functional's")
-
-    @Special.register(Ball)
-    def _(special: Special, ball: Ball) -> str:
-        return "decided"
-
-    assert Special()(Ball(1)) == "decided"
-
-
-def test_applicable_types_are_those_of_the_class_itself() -> None:
-    assert Area.get_applicable_types() == (Circle, int)
-    assert Doubled.get_applicable_types() == ()
-
-
-def test_allows_searches_like_a_call() -> None:
-    assert Doubled().allows(Ball(1))
-    assert not Doubled().allows("text")
-
-
-def test_a_missing_handler_names_both_types_and_what_there_is() -> None:
-    with pytest.raises(NotImplementedError) as error:
-        Doubled()("text")
-    assert str(error.value) == "Doubled has no handler for str, only for Area: Circle, Area: int"
-
-
-def test_late_registrations_are_seen() -> None:
-    class Late(Functional):
-        pass
-
-    assert not Late().allows(1)
-
-    @Late.register(int)
-    def _(late: Late, number: int) -> int:
-        return number
-
-    assert Late()(7) == 7
-
-
 def test_a_second_handler_for_the_pair_is_refused_with_both_places() -> None:
     class Once(Functional):
         pass
@@ -184,34 +76,6 @@ def test_a_second_handler_for_the_pair_is_refused_with_both_places() -> None:
             return 2
 
     assert Once()(0) == 1
-
-
-def test_registering_while_other_threads_call_loses_nothing() -> None:
-    class Busy(Functional):
-        pass
-
-    types = [type(f"T{i}", (), {}) for i in range(40)]
-    wrong: list[object] = []
-    done = threading.Event()
-
-    def call() -> None:
-        busy = Busy()
-        while not done.is_set():
-            for t in types:
-                busy.allows(t())
-
-    callers = [threading.Thread(target=call) for _ in range(4)]
-    for caller in callers:
-        caller.start()
-    for number, t in enumerate(types):
-        Busy.register(t)(lambda busy, obj, number=number: number)
-        if not Busy().allows(t()):
-            wrong.append(t)
-    done.set()
-    for caller in callers:
-        caller.join()
-    assert not wrong
-    assert [Busy()(t()) for t in types] == list(range(40))
 
 
 def test_a_module_without_registrations_keeps_its_forward() -> None:
@@ -232,26 +96,6 @@ def test_a_module_runs_the_handler_or_else_forward() -> None:
     assert torch.equal(call(module, torch.ones(2)), torch.ones(2))
     assert torch.equal(call(module, Batch(torch.ones(2))), torch.full((2,), 2.0))
     assert torch.equal(call(module, Batch(torch.ones(2)), scale=2.0), torch.full((2,), 4.0))
-
-
-def test_hooks_run_around_a_handler() -> None:
-    def add_one(module: nn.Module, args: object, out: Tensor) -> Tensor:
-        return out + 1
-
-    linear = linear_class()
-    linear.register(Batch)(lambda module, batch: batch.rows)
-    module, seen = linear(2), []
-    module.register_forward_pre_hook(lambda module, args: seen.append(type(args[0])))
-    module.register_forward_hook(add_one)
-    assert torch.equal(call(module, Batch(torch.ones(2))), torch.full((2,), 2.0))
-    assert seen == [Batch]
-
-
-def test_forward_keeps_its_signature() -> None:
-    linear = linear_class()
-    linear.register(Batch)(lambda module, batch: None)
-    assert list(inspect.signature(linear.forward).parameters) == ["self", "x", "scale"]
-    assert list(inspect.signature(linear(2).forward).parameters) == ["x", "scale"]
 
 
 def test_a_subclass_with_its_own_forward_dispatches_whenever_it_was_made() -> None:

@@ -134,17 +134,6 @@ def test_abstract_classes_of_the_standard_library_are_followed() -> None:
     assert not name().allows([])
 
 
-def test_a_runtime_protocol_covers_every_class_with_its_methods() -> None:
-    name = functional()
-    name.register(Closes)(lambda functional, obj: "closes")
-
-    class File:
-        def close(self) -> None: ...
-
-    assert name()(File()) == "closes"
-    assert not name().allows("a")
-
-
 def test_a_virtual_subclass_that_is_declared_after_a_call_is_seen() -> None:
     class Shape(ABC): ...  # noqa: B024 # whatever is registered as one is one
 

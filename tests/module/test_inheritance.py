@@ -193,11 +193,3 @@ def test_a_module_can_be_generic() -> None:
     assert wrapped.inner.out_features == 3
     assert list(wrapped.state_dict()) == ["gain", "inner.weight", "inner.bias"]
     assert type(Wrapped[nn.Linear](nn.Linear(2, 3))) is Wrapped
-
-
-def test_methods_use_super() -> None:
-    class Shifted(Base):
-        def forward(self, x: Tensor) -> Tensor:
-            return super().forward(x) + 1
-
-    assert torch.equal(Shifted(2)(torch.ones(2)), torch.full((2,), 2.0))

@@ -86,15 +86,6 @@ def test_initialisers_need_no_gradients_and_leave_none() -> None:
     assert filled.given.requires_grad and filled.given.grad_fn is None
 
 
-def test_a_child_class_gives_a_field_another_initialiser() -> None:
-    class Refilled(Filled):
-        given: nn.Parameter = param("dim", initializer=partial(nn.init.constant_, val=7.0))
-
-    assert Refilled().given.tolist() == [7, 7]
-    assert Filled().given.tolist() == [2, 2]
-    assert list(Refilled().state_dict()) == list(Filled().state_dict())
-
-
 class Sized(Module):
     """Methods initialise with the constructor arguments."""
 
@@ -407,16 +398,6 @@ def test_an_initializer_may_return_a_statistic_of_what_it_filled() -> None:
         weight: nn.Parameter = param(3, 2, initializer=lambda tensor: nn.init.ones_(tensor).norm())
 
     assert Net().weight.eq(1).all()
-
-
-def test_post_init_may_fill_what_has_no_initializer() -> None:
-    class Net(Module):
-        weight: nn.Parameter = param(2)
-
-        def __post_init__(self) -> None:
-            nn.init.ones_(self.weight)
-
-    assert Net().weight.tolist() == [1, 1]
 
 
 def test_a_tensor_that_post_init_forgets_is_found_when_an_instance_is_made() -> None:

@@ -12,37 +12,7 @@ from torch import nn
 import qten_gen
 from qten_gen import DeclarationError, Module, ModuleDict, ModuleList, param, submodule
 
-from .layered import Layer, tokens, towers
-
-
-def test_a_tower_computes_what_the_plain_one_does_and_shares_its_checkpoints() -> None:
-    ours, plain = towers()
-
-    assert list(ours.state_dict()) == list(plain.state_dict())
-    for key, value in plain.state_dict().items():
-        torch.testing.assert_close(ours.state_dict()[key], value, rtol=0, atol=0)
-    torch.testing.assert_close(ours(tokens()), plain(tokens()), rtol=0, atol=0)
-    torch.autograd.backward(ours(tokens()).sum())
-    torch.autograd.backward(plain(tokens()).sum())
-    for (name, mine), (other_name, other) in zip(ours.named_parameters(), plain.named_parameters(), strict=True):
-        assert name == other_name
-        torch.testing.assert_close(mine.grad, other.grad, rtol=0, atol=0)
-    plain.load_state_dict(ours.state_dict())
-    ours.load_state_dict(plain.state_dict())
-
-
-def test_children_are_alike_and_not_the_same() -> None:
-    ours, _ = towers()
-
-    assert [type(layer) for layer in ours.layers] == [Layer, Layer]
-    assert ours.layers[0].weight is not ours.layers[1].weight
-    assert list(ours.heads) == ["topic", "tone"]
-
-
-def test_device_and_dtype_reach_every_child() -> None:
-    ours, _ = towers(torch.float64)
-
-    assert {parameter.dtype for parameter in ours.parameters()} == {torch.float64}
+from .layered import tokens, towers
 
 
 @pytest.mark.parametrize("depth", [0, 1, 3])
@@ -52,14 +22,6 @@ def test_repeat_is_an_expression(depth: int) -> None:
         layers: ModuleList[nn.Linear] = submodule(nn.Linear, 2, 2, repeat="2*depth")
 
     assert len(Stack(depth).layers) == 2 * depth
-
-
-def test_keys_may_be_written_out() -> None:
-    class Heads(Module):
-        dim: int
-        heads: ModuleDict[nn.Linear] = submodule(nn.Linear, "dim", 1, keys=("a", "b"))
-
-    assert list(Heads(2).state_dict()) == ["heads.a.weight", "heads.a.bias", "heads.b.weight", "heads.b.bias"]
 
 
 class Numbered(Module):
@@ -98,21 +60,6 @@ def test_a_subclass_cannot_give_the_index_another_meaning() -> None:
 
         class Wide(Stack):
             index: int = 3
-
-
-def test_a_submodule_among_the_arguments_is_constructed_for_each_child() -> None:
-    class Wrapped(nn.Module):
-        def __init__(self, inner: nn.Module) -> None:
-            super().__init__()
-            self.inner = inner
-
-    class Stack(Module):
-        depth: int
-        layers: ModuleList[Wrapped] = submodule(Wrapped, submodule(nn.Linear, 2, 2), repeat="depth")
-
-    first, second = Stack(2).layers
-    assert isinstance(first.inner, nn.Linear) and isinstance(second.inner, nn.Linear)
-    assert not torch.equal(first.inner.weight, second.inner.weight)
 
 
 def test_lists_and_dicts_are_those_of_torch_and_keep_their_class() -> None:

@@ -282,17 +282,6 @@ def test_a_default_that_cannot_be_hashed_is_refused_as_dataclasses_do() -> None:
             settings: Any = Settings()
 
 
-def test_a_submodule_among_arguments_takes_dimensions_and_the_device() -> None:
-    class Net(Module):
-        dim: int
-        body: nn.Sequential = submodule(
-            nn.Sequential, submodule(nn.Linear, "dim", "2*dim", bias=False), submodule(nn.ReLU)
-        )
-
-    net = Net(3, device="meta", dtype=torch.float64)
-    assert [(p.shape, p.device.type, p.dtype) for p in net.parameters()] == [((6, 3), "meta", torch.float64)]
-
-
 def test_only_a_field_is_repeated_or_conditional() -> None:
     text = f"{HEAD}class Net(Module):\n    x: Child = submodule(Child, submodule(Child, repeat=2))\n"
     assert by_the_command(text) == ["QG305"]

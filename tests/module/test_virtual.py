@@ -67,12 +67,6 @@ def test_it_is_computed_on_every_read() -> None:
     assert module.fresh is not module.fresh
 
 
-def test_it_follows_the_dtype_and_the_device_of_the_module() -> None:
-    module = mask().double()
-    assert module.fresh.dtype is torch.float64
-    assert Mask(3, device="meta").fresh.device.type == "meta"
-
-
 @pytest.mark.parametrize("name", ["causal", "positions", "rotary", "single"])
 def test_the_result_keeps_the_dtype_that_the_function_gives_it(name: str) -> None:
     """Cast to the module's dtype, a mask would be added to scores, positions could not index, angles would be lost."""
@@ -83,12 +77,6 @@ def test_the_result_keeps_the_dtype_that_the_function_gives_it(name: str) -> Non
         read: Tensor = getattr(module, name)
         assert read.dtype is expected.dtype
         assert torch.equal(read, expected)
-
-
-def test_a_boolean_mask_masks_in_attention() -> None:
-    module, states = mask().half(), torch.randn(1, 1, 3, 4)
-    masked = nn.functional.scaled_dot_product_attention(states, states, states, attn_mask=module.causal)
-    assert torch.equal(masked, nn.functional.scaled_dot_product_attention(states, states, states, is_causal=True))
 
 
 @pytest.mark.parametrize("name", ["fresh", "kept"])

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from qten_gen.project import paths, stale, walk
+from qten_gen.project import paths, walk
 from qten_gen.project.paths import relative_to
 from qten_gen.project.temporary import may_be_running
 from tests.command import BATCH, Command
@@ -120,7 +120,7 @@ def test_a_fault_at_any_call_leaves_each_file_old_or_new_and_names_it(
 
 def changing(monkeypatch: pytest.MonkeyPatch, change: Callable[[], object], times: int) -> None:
     """Let a source change just before the generator reads it, the first few times."""
-    original = stale.read_regular
+    original = paths.read_regular
     done: list[str] = []
 
     def read(path: str) -> bytes:

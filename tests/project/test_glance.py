@@ -289,4 +289,4 @@ def test_the_name_of_a_listed_file_may_be_anything(settled: Command) -> None:
     settled.write("src/two\nlines.py", "")
     for _ in range(3):
         assert settled("src").status == 0
-    assert glance.recall(["src"]) is None
+    assert glance.recall(["src"], "src") is None

@@ -41,15 +41,17 @@ def test_a_file_that_only_uses_a_declaration_does_not_matter() -> None:
         "T = TypeVar('T', bound=X)",
         "type A = B",
         "if TYPE_CHECKING:\n    A = B[int]",
+        "MAX = 3",
+        "class Sizes:\n    HIDDEN: int = 64",
     ],
 )
-def test_a_file_that_defines_type_aliases_matters_to_what_imports_it(alias: str) -> None:
+def test_a_file_that_defines_aliases_or_constants_matters_to_what_imports_it(alias: str) -> None:
     files = {"a": f"from kinds import *\n{DECLARES}", "kinds": "from deep import *\n", "deep": f"{alias}\n"}
     assert found(**files) == ["a.py", "deep.py", "kinds.py"]
 
 
-@pytest.mark.parametrize("text", ["MAX = 3\n", "name = 'x'\n", "def f(): ...\n", "values = [1]\n", "x = f(1)\n"])
-def test_a_file_without_aliases_does_not_matter(text: str) -> None:
+@pytest.mark.parametrize("text", ["def f(): ...\n", "values = [1]\n", "x = f(1)\n"])
+def test_a_file_without_aliases_and_constants_does_not_matter(text: str) -> None:
     assert found(a=f"from plain import x\n{DECLARES}", plain=text) == ["a.py"]
 
 

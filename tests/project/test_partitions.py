@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from qten_gen.cli.command import main
-from qten_gen.project import stale
+from qten_gen.project import paths, stale
 from tests.cli.test_run_laws import folder, outputs, write
 from tests.command import BATCH, Command
 from tests.generate.random_projects import Project, projects
@@ -161,7 +161,7 @@ def test_outputs_stay_when_the_base_cannot_be_read(
     qten_gen.write("a/models.py", BATCH)
     qten_gen.write("b/models.py", "from a.models import Batch\n\nclass Child(Batch):\n    y: str\n")
     assert qten_gen("b").summary == "2 files written"
-    original = stale.read_regular
+    original = paths.read_regular
 
     def refuse(path: str) -> bytes:
         if path.endswith("a/models.py"):

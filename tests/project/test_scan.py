@@ -86,13 +86,16 @@ def test_a_class_with_bases_is_found(line: str) -> None:
         *("A = Tensor", "A = Int[Tensor, 'n']", "A: TypeAlias = a.B | None", "type A = B", "    type A[T] = B"),
         "T = typing.TypeVar('T')",
         "    A = Tensor",
+        *("x = 1", "SIZE: Final = -2", "NAMES = ('a', 'b')", "AREA = SIZE * 2", "    SIZE = 1", "NAME = 'a'"),
     ],
 )
-def test_an_alias_is_found(line: str) -> None:
+def test_an_alias_or_a_constant_is_found(line: str) -> None:
     assert scan(line.encode(), ORIGIN).aliases
 
 
-@pytest.mark.parametrize("line", ["x = 1", "x = f()", "    x = tensor", "type(x)", "x == y", "x += y", "print(x)"])
+@pytest.mark.parametrize(
+    "line", ["x = f()", "    x = tensor", "    x = 1", "x = []", "type(x)", "x == y", "x += y", "print(x)"]
+)
 def test_other_assignments_are_not_taken_for_aliases(line: str) -> None:
     assert not scan(line.encode(), ORIGIN).aliases
 

@@ -4,7 +4,7 @@ from textwrap import dedent, indent
 
 import pytest
 
-from qten_gen.model import ClassSource, Dim, DimError, FieldSource, MethodSource, TypeExpr, Value
+from qten_gen.model import ClassSource, DimError, FieldSource, MethodSource, Value
 from qten_gen.read.module import read
 
 HEAD = """
@@ -36,43 +36,6 @@ def method_of(body: str) -> MethodSource:
     return found
 
 
-def show(type: TypeExpr | str | None) -> str:
-    """A type expression as the model's docstring writes it."""
-    if not isinstance(type, TypeExpr):
-        return repr(type)
-    return type.name + (f"({', '.join(map(show, type.args))})" if type.args else "")
-
-
-@pytest.mark.parametrize(
-    ("annotation", "read_as"),
-    [
-        ("Tensor", "torch.Tensor"),
-        ("torch.Tensor", "torch.Tensor"),
-        ("nn.Parameter", "torch.nn.Parameter"),
-        ("'Tensor'", "torch.Tensor"),
-        ("int", "builtins.int"),
-        ("Inner", "shop.inner.Inner"),
-        ("Batch", "shop.model.Batch"),
-        ("Missing", "Missing"),
-        ("Tensor | None", "|(torch.Tensor, None)"),
-        ("Optional[Tensor]", "|(torch.Tensor, None)"),
-        ("typing.Union[int, str, None]", "|(builtins.int, builtins.str, None)"),
-        ("Union[int]", "builtins.int"),
-        ("int | (str | int)", "|(builtins.int, builtins.str)"),
-        ("Annotated[Tensor, 'unit', 3]", "torch.Tensor"),
-        ("Int[Tensor, '*batch seq']", "jaxtyping.Int(torch.Tensor, '*batch seq')"),
-        ("'Int[Tensor, \"b s\"] | None'", "|(jaxtyping.Int(torch.Tensor, 'b s'), None)"),
-        ("list['Inner']", "builtins.list(shop.inner.Inner)"),
-        ("tuple[int, ...]", "builtins.tuple(builtins.int, ...)"),
-        ("Literal['a', 'b']", "typing.Literal"),
-        ("make()", "?"),
-        ("'not a type'", ""),
-    ],
-)
-def test_an_annotation_is_read_with_its_names_resolved(annotation: str, read_as: str) -> None:
-    assert show(field_of(f"x: {annotation}").annotation) == read_as
-
-
 def test_an_annotation_keeps_its_spelling_and_the_names_to_import() -> None:
     annotation = field_of("x: Int[torch.Tensor, 'seq'] | None").annotation
 
@@ -81,71 +44,10 @@ def test_an_annotation_keeps_its_spelling_and_the_names_to_import() -> None:
     assert annotation.names == ("Int", "torch.Tensor")
 
 
-def test_an_annotation_over_several_lines_becomes_one() -> None:
-    annotation = field_of("x: Union[\n    int,  # exact\n    str,\n]").annotation
-
-    assert annotation is not None and annotation.text == "Union[int, str]"
-
-
-@pytest.mark.parametrize(
-    ("text", "literal", "torch_name"),
-    [
-        ("None", "None", None),
-        ("True", "True", None),
-        ("1e-3", "0.001", None),
-        ("-1", "-1", None),
-        ('"train"', "'train'", None),
-        ('"a" "b"', "'ab'", None),
-        ("(1, 'a', (None,))", "(1, 'a', (None,))", None),
-        ("b'x'", "b'x'", None),
-        ("[]", None, None),
-        ("1e999", None, None),
-        ("torch.float32", None, "torch.float32"),
-        ("nn.init.ones_", None, "torch.nn.init.ones_"),
-        ("LIMIT", None, None),
-        ("torch.zeros(3)", None, None),
-    ],
-)
-def test_a_default_is_a_literal_a_name_of_torch_or_to_be_bound(
-    text: str, literal: str | None, torch_name: str | None
-) -> None:
-    value = field_of(f"x: object = {text}").value
-
-    assert value is not None
-    assert (value.text, value.literal, value.torch_name) == (text, literal, torch_name)
-
-
-def test_specifiers_are_known_by_any_name_they_are_imported_under() -> None:
-    specifier = field_of("x: nn.Parameter = q.param(8)").specifier
-
-    assert specifier is not None and specifier.name == "qten_gen.param"
-
-
-def test_dimensions_of_a_parameter_are_parsed_and_other_arguments_are_values() -> None:
-    specifier = field_of('x: nn.Parameter = param("3*dim", 8, initializer=nn.init.ones_)').specifier
-
-    assert specifier is not None
-    assert [argument.value for argument in specifier.positional] == [Dim("3 * dim"), Dim("8")]
-    initializer = specifier.get("initializer")
-    assert initializer is not None and isinstance(initializer.value, Value)
-    assert initializer.value.torch_name == "torch.nn.init.ones_"
-
-
 def test_a_malformed_dimension_is_kept_with_its_fault() -> None:
     specifier = field_of('x: nn.Parameter = param("3*")').specifier
 
     assert specifier is not None and isinstance(specifier.arguments[0].value, DimError)
-
-
-def test_a_submodule_takes_its_class_first_and_const_protects_strings() -> None:
-    specifier = field_of('x: nn.Conv1d = submodule(nn.Conv1d, "dim", 3, padding_mode=const("zeros"))').specifier
-
-    assert specifier is not None
-    cls, dim, kernel, mode = (argument.value for argument in specifier.arguments)
-    assert isinstance(cls, Value) and cls.torch_name == "torch.nn.Conv1d"
-    assert dim == Dim("dim")
-    assert isinstance(kernel, Value) and kernel.literal == "3"
-    assert isinstance(mode, Value) and mode.literal == "'zeros'"
 
 
 def test_what_is_not_a_field() -> None:
@@ -162,34 +64,12 @@ def test_what_is_not_a_field() -> None:
     assert cls.attributes == ("limit", "a", "b", "shared")
 
 
-def test_a_value_may_follow_the_annotation() -> None:
-    found = field_of("count: int\ncount = 3")
-
-    assert found.value is not None and found.value.literal == "3"
-
-
-def test_a_later_annotation_keeps_the_value() -> None:
-    cls = class_of("x: int = 3\nx: float\ny = 4\ny: int")
-
-    assert [(f.name, f.annotation and f.annotation.text, f.value and f.value.text) for f in cls.fields] == [
-        ("x", "float", "3"),
-        ("y", "int", "4"),
-    ]
-
-
 def test_a_specifier_without_annotation_is_a_field_without_annotation() -> None:
     assert field_of("weight = param(8)").annotation is None
 
 
 def test_a_string_below_a_field_documents_it() -> None:
     assert field_of('tokens: Tensor\n"""Token ids.\n\n    One row each.\n"""').doc == "Token ids.\n\nOne row each."
-
-
-def test_flags_are_read_from_keywords_and_brackets() -> None:
-    cls = class_of("pass", 'class Batch(TensorClass["nocast", "open"], frozen=True):')
-
-    assert show(cls.bases[0]) == "qten_gen.TensorClass('nocast', 'open')"
-    assert [(name, value.literal) for name, value in cls.keywords] == [("frozen", "True")]
 
 
 @pytest.mark.parametrize(
@@ -222,13 +102,6 @@ def test_a_signature_names_what_a_stub_has_to_import() -> None:
     signature = method_of("def f(self, x: 'Inner', y: Float[Tensor, 'b']) -> torch.Size | None: ...").signature
 
     assert signature.names == ("Inner", "Float", "Tensor", "torch.Size")
-
-
-def test_decorators_are_resolved() -> None:
-    assert method_of("@property\ndef f(self) -> int: ...").decorators == ("builtins.property",)
-    cached = method_of("@virtual(cached=True, sources=())\ndef f(self, dtype, device) -> Tensor: ...")
-    assert cached.decorators == ("qten_gen.virtual",)
-    assert cached.specifier is not None and cached.specifier.get("cached") is not None
 
 
 def test_a_target_in_parentheses_declares_nothing() -> None:

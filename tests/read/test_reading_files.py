@@ -95,41 +95,6 @@ def test_type_parameters_of_every_kind_are_kept_as_written() -> None:
     assert bounds == {"Pair.A": "|", "Pair.Bs": None, "Pair.P": None}
 
 
-def test_classes_in_top_level_blocks_are_read() -> None:
-    found = source(
-        """
-        if flag:
-            class A(Base): ...
-        elif other:
-            class B(Base): ...
-        else:
-            class C(Base): ...
-        try:
-            class D(Base): ...
-        except ImportError:
-            class E(Base): ...
-        with context:
-            class F(Base): ...
-        """
-    )
-
-    assert [cls.name for cls in found.classes] == ["A", "B", "C", "D", "E", "F"]
-
-
-def test_classes_in_functions_and_classes_are_left_to_run_time() -> None:
-    found = source(
-        """
-        def make():
-            class Local(Base): ...
-        class Outer(Base):
-            class Inner(Base): ...
-        """
-    )
-
-    assert [cls.name for cls in found.classes] == ["Outer"]
-    assert found.classes[0].attributes == ("Inner",)
-
-
 def test_a_class_for_type_checkers_only_is_not_a_class() -> None:
     assert source("if TYPE_CHECKING:\n    class A(Base): ...\n").classes == ()
 
@@ -179,37 +144,6 @@ def test_names_that_a_block_only_uses_are_not_bound_by_it() -> None:
 
     assert found.names == {"name", "value", "Batch"}
     assert found.classes[0].fields[0].annotation == TypeExpr("builtins.str")
-
-
-def test_type_variables_have_their_bound_or_their_constraints() -> None:
-    found = source(
-        """
-        from typing import TypeVar
-        from torch import Tensor
-        Free = TypeVar("Free")
-        Bound = TypeVar("Bound", bound=Tensor)
-        Either = TypeVar("Either", int, str)
-        """
-    )
-
-    bounds = {name: variable.bound and variable.bound.name for name, variable in found.type_variables.items()}
-    assert bounds == {"Free": None, "Bound": "torch.Tensor", "Either": "|"}
-
-
-def test_type_aliases_are_read() -> None:
-    found = source(
-        """
-        from typing import TypeAlias
-        from torch import Tensor
-        Old = Tensor
-        Explicit: TypeAlias = Tensor
-        number = 3
-        """
-    )
-
-    assert {name: alias.name for name, alias in found.aliases.items()} == dict.fromkeys(
-        ["Old", "Explicit"], "torch.Tensor"
-    )
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="before Python 3.12 there is no type statement")
@@ -264,29 +198,6 @@ STRING_OPTIONS = [
     "é",
     "*",
 ]
-
-
-def test_classes_inside_classes_have_the_classes_around_them_in_their_names() -> None:
-    found = source(
-        """
-        class Outer:
-            class Middle(Batch):
-                class Inner(Other):
-                    other: "Inner"
-                    middle: Outer.Middle
-            class Other: ...
-        """
-    )
-
-    assert [(cls.qualname, [base.name for base in cls.bases]) for cls in found.inner] == [
-        ("Outer.Middle", ["Batch"]),
-        ("Outer.Middle.Inner", ["Other"]),  # the body of a class does not see the names of the class around it
-        ("Outer.Other", []),
-    ]
-    assert [field.annotation and field.annotation.name for field in found.inner[1].fields] == [
-        "shop.model.Outer.Middle.Inner",
-        "shop.model.Outer.Middle",
-    ]
 
 
 @given(st.lists(st.sampled_from(STRING_OPTIONS), max_size=30).map("".join))

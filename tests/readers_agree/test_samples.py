@@ -14,7 +14,7 @@ from tests.outright import compared
 
 ROOT = Path(__file__).parents[2]
 DECLARING = [
-    (ROOT / "tests" / "samples", "shop.model"),
+    (FOLDER, "shop.model"),
     (ROOT / "tests" / "samples", "fields.model"),
     (FOLDER, "kinds.tensorclasses"),
     (FOLDER, "kinds.configured"),
@@ -22,7 +22,7 @@ DECLARING = [
     (FOLDER, "fleet.parts"),
     (FOLDER, "fleet.trucks"),
     (FOLDER, "signals.models"),
-    (ROOT / "tests" / "samples", "llama.model"),
+    (FOLDER, "llama.model"),
     (FOLDER, "kinds.tensordicts"),
     (FOLDER, "atlas.maps"),
     (FOLDER, "atlas.places"),

@@ -125,6 +125,7 @@ def _given(call: str) -> str:
         ('nn.Linear, "dim", 4, in_features=3', "nn.Linear gets in_features twice, by position and by keyword"),
         ("nn.GELU, approximate=1", "nn.GELU takes approximate: str, got 1"),
         ("nn.ReLU, inplac=True", "nn.ReLU has no constructor argument inplac"),
+        ('nn.Linear, 4, 4, tie="dim"', "nn.Linear has no constructor argument tie"),
         ("nn.Sequential, submodule(nn.Linear, 4)", "nn.Linear requires the argument out_features"),
         ("torch.nn.modules.linear.Linear, 4", "torch.nn.modules.linear.Linear requires the argument out_features"),
     ],

@@ -129,7 +129,7 @@ def test_each_mistake_is_found_by_somebody(name: str) -> None:
 
 def test_most_mistakes_are_found_before_anything_runs() -> None:
     every = [mistake for name in FILES if name != "legal" for mistake in mistakes(name)]
-    early = [mistake for mistake in every if mistake.codes]
+    early = [mistake for mistake in every if mistake.codes or "mypy" in mistake.by]
 
     assert len(every) > 400
     assert len(early) / len(every) > 0.85

@@ -228,3 +228,11 @@ def test_a_repeated_sequence_is_no_sequential() -> None:
 def test_a_name_of_a_module_that_nothing_binds_is_unknown_in_the_annotation_of_a_parameter() -> None:
     text = "class Net(Module):\n    weight: optim.Parameter = param(3, initializer=nn.init.ones_)\n"
     assert "QG207 optim is not defined in this file; import it, or define it in this file" in found(text)
+
+
+def test_what_is_tied_is_a_parameter_in_place_of_a_child() -> None:
+    text = "class Head(Module):\n    dim: int\nclass Net(Module):\n    head: Head = submodule(Head, 3, tie='embed.weight')\n"
+    assert found(text) == [
+        "QG320 Head has no constructor argument tie; declare the weight in place of the child: "
+        'head: nn.Parameter = param(tie="embed.weight"), used by F.linear(x, self.head)'
+    ]

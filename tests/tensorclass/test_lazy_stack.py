@@ -220,11 +220,6 @@ def test_it_is_shown_with_its_objects() -> None:
     assert repr(ragged(1)).startswith("LazyStack([\n    Flat(\n        x=float32[1, 2],")
 
 
-def test_points_of_all_batch_sizes_stand_side_by_side() -> None:
-    lazy = Point.lazy_stack([point(2), point(3)])
-    assert lazy.get("weight", as_padded_tensor=True).shape == (2, 3)
-
-
 def test_a_field_is_not_an_attribute_and_the_error_says_how_to_read_it() -> None:
     lazy: Any = Flat.lazy_stack([flat(2), flat(3)])
     with pytest.raises(

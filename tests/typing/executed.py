@@ -25,7 +25,6 @@ from typing import Any, Literal, NamedTuple
 from tests.generated_sources import generated_sources
 from tests.typing.marked_programs import PROGRAMS, programs
 
-SAMPLES = Path(__file__).parents[1] / "samples"
 MADE = (
     {"v": "C(x, Point(x, x, batch_size=2), batch_size=2)"},
     {"x": "torch.tensor([1, 0])", "v": "C(x, Point(x, x, batch_size=2), batch_size=2)"},
@@ -194,7 +193,7 @@ def line(found: Found) -> str:
 
 def main() -> None:
     """Run all programs. `--write` notes what cannot run."""
-    sys.path[:0] = [str(PROGRAMS), str(generated_sources()), str(SAMPLES)]
+    sys.path[:0] = [str(PROGRAMS), str(generated_sources())]
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         results = [run(path) for path in programs()]
     raising = [line(one) for _, _, found in results for one in found]

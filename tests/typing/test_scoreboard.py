@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import types
 import typing
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any, Literal
 import pytest
 import torch
 
+from tests.generated_sources import generated_sources
 from tests.typing.scoreboard.programs import HEADING, PRELUDES, Line, program
 from tests.typing.scoreboard.rows import OURS, ROWS
 
@@ -33,13 +35,20 @@ def conforms(value: object, expected: Any) -> bool:
     return isinstance(value, expected) if expected is object else type(value) is expected
 
 
+@pytest.fixture(scope="module")
+def folder() -> str:
+    return str(generated_sources())
+
+
 @pytest.fixture
-def names(request: pytest.FixtureRequest) -> dict[str, Any]:
+def names(request: pytest.FixtureRequest, folder: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What the program of a column has at its top, made anew for each row."""
+    monkeypatch.syspath_prepend(folder)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "shop"]:
+        monkeypatch.delitem(sys.modules, name)
     column: str = request.getfixturevalue("column")
     found: dict[str, Any] = {}
-    prelude = PRELUDES[column].replace("from shop.", "from tests.samples.shop.")
-    exec(f"{HEADING}{prelude}", found)
+    exec(f"{HEADING}{PRELUDES[column]}", found)
     return found
 
 

@@ -22,6 +22,7 @@ const SETTINGS = {
   "extensions.autoCheckUpdates": false,
   "security.workspace.trust.startupPrompt": "always",
   "telemetry.telemetryLevel": "off",
+  "workbench.editor.useModal": "off",
   "workbench.secondarySideBar.defaultVisibility": "hidden",
   "workbench.startupEditor": "none",
 };
@@ -113,7 +114,7 @@ export class Editor {
       args: ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"],
     });
     this.page = await this.browser.newPage({ viewport: { width: 1280, height: 800 } });
-    this.page.setDefaultTimeout(30_000);
+    this.page.setDefaultTimeout(60_000);
     await this.page.goto(`${address}?folder=${this.folder}`);
     await this.page.locator(".monaco-workbench").waitFor();
   }
@@ -160,15 +161,13 @@ export class Editor {
 
   /** Opens a file by its name. */
   async show(name) {
-    await this.page.keyboard.press("Control+P");
-    await this.choose(name, name);
+    await this.choose("Control+P", name, name);
     await this.activeToBe(name);
   }
 
   /** Runs a command by its title. */
   async run(title) {
-    await this.page.keyboard.press("F1");
-    await this.choose(`>${title}`, title);
+    await this.choose("F1", `>${title}`, title);
   }
 
   /** Chooses an interpreter in the Python extension. */
@@ -179,9 +178,14 @@ export class Editor {
     await input.press("Enter");
   }
 
-  async choose(text, label) {
-    await this.page.locator(".quick-input-widget input").fill(text);
-    await this.page.locator(".quick-input-list .monaco-list-row").filter({ hasText: label }).first().click();
+  /** Opens a list by its key, and chooses the entry that a text leads to. */
+  async choose(key, text, label) {
+    await this.page.keyboard.press(key);
+    const input = this.page.locator(".quick-input-widget input");
+    await input.fill(text);
+    // The list is filled bit by bit, so that a click may meet the row that stood there before.
+    await this.page.locator(".quick-input-list .monaco-list-row.focused").filter({ hasText: label }).waitFor();
+    await input.press("Enter");
   }
 
   async activeToBe(name) {

@@ -16,7 +16,6 @@ from torch.utils._contextlib import _DecoratorContextManager
 from ...runtime.emulated_cuda import THREAD
 from . import lazy_parameters
 from .answers import FOR_REAL_TENSORS, with_named_device
-from .errors import add_advice
 from .mode import FakeMode
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -86,8 +85,6 @@ class fake_mode(_DecoratorContextManager):
         self._functions.pop().__exit__(kind, error, traceback)  # type: ignore[no-untyped-call] # torch leaves it untyped
         THREAD.contexts -= self._fake_cuda
         MODE.__exit__(kind, error, traceback)
-        if error is not None:
-            add_advice(error)
 
 
 class _Functions(TorchFunctionMode):

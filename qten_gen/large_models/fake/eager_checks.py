@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 import torch
@@ -64,56 +64,6 @@ def _check_indices(args: Sequence[object]) -> None:
             )
 
 
-def _check_in_range(args: Sequence[object]) -> None:
-    """A dimension of size 0 has nothing that indices can name."""
-    indexed, indices = args[0], args[1]
-    if not isinstance(indexed, Tensor) or not isinstance(indices, (list, tuple)) or indexed.numel():
-        return
-    given = [index for index in indices if isinstance(index, Tensor)]
-    if any(index.dtype in (torch.bool, torch.uint8) for index in given):
-        return  # how many dimensions they stand for, and how many elements they name, are values
-    sizes = [size for size, index in zip(indexed.shape, indices, strict=False) if isinstance(index, Tensor)]
-    if 0 in sizes and 0 not in _broadcast(index.shape for index in given):
-        raise IndexError("index is out of bounds for dimension with size 0")
-
-
-def _broadcast(shapes: Iterable[torch.Size]) -> torch.Size:
-    found: torch.Size = torch.broadcast_shapes(*shapes)  # type: ignore[no-untyped-call] # torch gives it no types
-    return found
-
-
-def _check_all_indices(args: Sequence[object]) -> None:
-    _check_indices(args)
-    _check_in_range(args)
-
-
-def _check_rows(args: Sequence[object]) -> None:
-    """A table without rows has none that indices can name."""
-    table, indices = args[0], args[1]
-    if isinstance(table, Tensor):
-        _check_selected([table, 0, indices])
-
-
-def _check_selected(args: Sequence[object]) -> None:
-    """The same for a dimension that is given: `self, dim, index`."""
-    if _is_out_of_range(args):
-        raise RuntimeError("index_select(): self indexing axis dim should be positive")
-
-
-def _check_along_dim(args: Sequence[object]) -> None:
-    """The same, in the words of gather and scatter."""
-    if _is_out_of_range(args):
-        dim = cast(int, args[1]) % cast(Tensor, args[0]).dim()
-        raise RuntimeError(f"index 0 is out of bounds for dimension {dim} with size 0")
-
-
-def _is_out_of_range(args: Sequence[object]) -> bool:
-    tensor, dim, index = args[:3]
-    if not isinstance(tensor, Tensor) or not isinstance(dim, int) or not isinstance(index, Tensor):
-        return False
-    return -tensor.dim() <= dim < tensor.dim() and tensor.shape[dim] == 0 and index.numel() > 0
-
-
 def _check_view(args: Sequence[object]) -> None:
     """A view needs strides that allow it; torch's rule copies instead."""
     tensor, size = cast(Tensor, args[0]), cast(Sequence[int], args[1])
@@ -144,19 +94,8 @@ _CHECKS: dict[object, Callable[[Sequence[object]], None]] = {
     _ATEN.mv.default: _check_product,
     _ATEN.addmm.default: _check_product,
     _ATEN.baddbmm.default: _check_batched_product,
-    _ATEN.index.Tensor: _check_all_indices,
-    _ATEN.index_put.default: _check_all_indices,
-    _ATEN.index_put_.default: _check_all_indices,
-    _ATEN._index_put_impl_.default: _check_all_indices,
-    _ATEN.embedding.default: _check_rows,
-    _ATEN._embedding_bag.default: _check_rows,
-    _ATEN._embedding_bag_forward_only.default: _check_rows,
-    _ATEN.index_select.default: _check_selected,
-    _ATEN.gather.default: _check_along_dim,
-    _ATEN.scatter.src: _check_along_dim,
-    _ATEN.scatter_.src: _check_along_dim,
-    _ATEN.scatter.value: _check_along_dim,
-    _ATEN.scatter_.value: _check_along_dim,
-    _ATEN.scatter_add.default: _check_along_dim,
-    _ATEN.scatter_add_.default: _check_along_dim,
+    _ATEN.index.Tensor: _check_indices,
+    _ATEN.index_put.default: _check_indices,
+    _ATEN.index_put_.default: _check_indices,
+    _ATEN._index_put_impl_.default: _check_indices,
 }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
-
 
 class FakeTensorError(RuntimeError):
     """Something was asked of a fake tensor that needs its values, its memory, or a device that does not exist."""
@@ -87,50 +85,3 @@ def too_large(what: str, size: int) -> FakeTensorError:
         f"{what} has no rule that computes the shape of its result without data, and {size / 2**20:,.0f} MiB of arguments are "
         "too many to try it on zeros; use smaller tensors, or register a rule with torch.library.register_fake"
     )
-
-
-_OF_THE_CUDA_LIBRARY = (
-    "Torch not compiled with CUDA enabled",
-    "PyTorch was compiled without CUDA support",
-    "requires CUDA support",
-    "Cannot get CUDA generator",
-    "Device type CUDA is not supported for torch.Generator",
-    "Found no NVIDIA driver",
-    "CUDA error: CUDA driver version is insufficient",
-    "PyTorch is not linked with support for cuda",
-    "Cannot access accelerator device when none is available",
-    "Tried to instantiate dummy base class",
-    "module 'torch._C' has no attribute '_cuda",
-)
-"""Parts of torch's messages about CUDA that is not there."""
-
-
-def _passed_through(error: BaseException, package: str) -> bool:
-    """Whether a function of a package or module raised the error or handed it on."""
-    frames = traceback.walk_tb(error.__traceback__)
-    return any(f"{frame.f_globals.get('__name__', '')}.".startswith(f"{package}.") for frame, _ in frames)
-
-
-def add_advice(error: BaseException) -> None:
-    """Add to an error of torch that leaves a context why fake mode does not help, and what to do."""
-    if isinstance(error, FakeTensorError) and _passed_through(error, "torch.utils.data"):
-        error.add_note(
-            "a DataLoader draws a seed and reads it: iterate over it outside of fake_mode, or call the dataset and collate "
-            "the items in the context"
-        )
-    if any(part in str(error) for part in _OF_THE_CUDA_LIBRARY):
-        error.add_note(
-            f"{_caller_of_torch(error)}: fake_mode(fake_cuda=True) has tensors on CUDA devices, and nothing else of CUDA: "
-            'torch.cuda.* (streams, events, memory, properties), torch.Generator("cuda") and CUDA graphs need a machine with '
-            "CUDA; call them only if torch.cuda.is_available()"
-        )
-
-
-def _caller_of_torch(error: BaseException) -> str:
-    """The line that called torch last: `model.py:12`."""
-    places = [
-        f"{frame.f_code.co_filename}:{line}"
-        for frame, line in traceback.walk_tb(error.__traceback__)
-        if not str(frame.f_globals.get("__name__", "")).startswith(("torch.", "qten_gen."))
-    ]
-    return places[-1] if places else "torch"

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NoReturn, Protocol, cast
 import torch
 from torch import Tensor, nn
 from torch._ops import OpOverload
-from torch._subclasses.fake_tensor import FakeTensor
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._mode_utils import no_dispatch
 
 from .answers import ANSWERS, with_told_device
@@ -111,8 +111,17 @@ class Fake(FakeTensor):
 Fake.cls_to_become = Fake
 
 
-def made_like(known: Mapping[str, object], meta: Tensor, device: torch.device) -> Fake:
-    """A fake tensor with the attributes of another one of its mode, which nothing is known of: without the checks of torch."""
+_ATTRIBUTES = "attributes_of_tensors"
+"""What a mode calls the attributes of a tensor that nothing is known of."""
+
+
+def fake_of(mode: FakeTensorMode, meta: Tensor, device: torch.device) -> Fake:
+    """A fake tensor of a mode, of which nothing is known: all but the first one without the checks of torch."""
+    known = vars(mode).get(_ATTRIBUTES)
+    if known is None:
+        first = Fake(mode, meta, device)
+        vars(mode)[_ATTRIBUTES] = dict(vars(first))
+        return first
     made = Tensor._make_subclass(Fake, meta, meta.requires_grad, dispatch_device=True, device_for_backend_keys=device)
     torch._C._set_throw_on_mutable_data_ptr(made)
     vars(made).update(known)

@@ -35,8 +35,7 @@ from .errors import (
     too_large,
     writes_real_tensor,
 )
-from .fake_tensor import Fake
-from .known_results import fake_of, keep, key_of, known_result, view_of
+from .fake_tensor import Fake, fake_of
 from .missing_rules import rule_for
 
 if TYPE_CHECKING:
@@ -44,13 +43,10 @@ if TYPE_CHECKING:
 
 _DEVICE = torch.ops.prim.device.default
 
-_MOST_BYTES = 2**26
-"""How large the arguments of an operation may be, if torch can only find out its result by computing it, on zeros."""
-
 _CPU = torch.device("cpu")
 
-_UNKNOWN = object()
-"""Stands for a result that was not kept."""
+_MOST_BYTES = 2**26
+"""How large the arguments of an operation may be, if torch can only find out its result by computing it, on zeros."""
 
 _READING = {torch.ops.aten._local_scalar_dense.default: "item(), bool(), int(), float(), tolist() or `if tensor:`"}
 """What the user wrote, for operations that have other names."""
@@ -128,24 +124,6 @@ class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch leaves 
         if func is _DEVICE and isinstance(tensor := args[0], FakeTensor):
             # More than half of all calls: autograd asks for it. The answer is that of torch's mode.
             return torch.device("meta") if tensor.fake_mode.in_kernel_invocation else told(tensor.fake_device)
-        part = view_of(self, func, args, kwargs or {})
-        if part is not None:
-            return part
-        key = key_of(self, func, args, kwargs or {})
-        if key is not None:
-            known = known_result(self, key, args, _UNKNOWN)
-            if known is not _UNKNOWN:
-                return known
-        found = self._answered(func, types, args, kwargs)
-        # An operation in place can have changed the shape of its argument.
-        if key is not None and key == key_of(self, func, args, kwargs or {}):
-            keep(key, args, found)
-        return found
-
-    def _answered(
-        self, func: OpOverload, types: Sequence[type], args: Sequence[object], kwargs: Mapping[str, object] | None
-    ) -> object:
-        """What an operation returns that was not seen before."""
         kwargs = self._with_meant_devices(args, kwargs or {})
         args = [meant(value) if isinstance(value, torch.device) else value for value in args]
         if any(tensor.is_nested for tensor in tensors_in(args, kwargs)):

@@ -101,8 +101,8 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
         # Locks
         lock_ = Late("core.locking")
         unlock_ = Late("core.locking")
-        __enter__ = Late("methods.with_statements", "enter")
-        __exit__ = Late("methods.with_statements", "leave")
+        __enter__ = Late("core.locking", "enter")
+        __exit__ = Late("core.locking", "leave")
 
         # Names of the batch dimensions; `names` is above
         refine_names = Late("methods.naming")
@@ -158,7 +158,6 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
 
         # Other libraries
         to_tensordict = Late("interop.tensordicts")
-        as_tensordict = Late("interop.tensordict_views")
         numpy = Late("interop.arrays")
         tolist = Late("interop.arrays")
         # Files and state dicts; `saved_path` is in `methods/metadata.py`
@@ -195,9 +194,9 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
     if not TYPE_CHECKING:  # for checkers an object is no array
 
         def __array__(self, dtype: object = None, copy: bool | None = None) -> object:
-            from .interop.arrays import array_of_items
-
-            return array_of_items(self, dtype)
+            raise TypeError(
+                f"a {type(self).__name__} is not one array; use .numpy(), which gives an array for each field"
+            )
 
     def __bool__(self) -> bool:
         raise TypeError(f"the truth value of a {type(self).__name__} is ambiguous; use its tensors")

@@ -126,21 +126,6 @@ def _str(raw: object) -> str:
     raise Unfit(f"expected a string, got {shown(raw)}")
 
 
-def _complex(raw: object) -> complex:
-    if isinstance(raw, str):
-        try:
-            return complex(raw.replace(" ", ""))
-        except ValueError:
-            raise Unfit(f"expected a complex such as 1+2j, got {shown(raw)}") from None
-    return complex(_float(raw))
-
-
-def _bytes(raw: object) -> bytes:
-    if isinstance(raw, str):
-        return raw.encode()
-    raise Unfit(f"expected a string, got {shown(raw)}")
-
-
 def _refuse_value(raw: object) -> None:
     """Raise the error of anything but none."""
     if not (raw is None or (isinstance(raw, Text) and raw.lower() in ("none", "null"))):
@@ -178,8 +163,6 @@ _SCALARS: Mapping[object, Callable[[object], object]] = {
     float: _float,
     bool: _bool,
     str: _str,
-    complex: _complex,
-    bytes: _bytes,
     torch.dtype: _dtype,
     torch.device: _device,
 }
@@ -202,10 +185,10 @@ _MAPPINGS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
 def _strictness(kind: object) -> int:
     """The place of a member of a union among those that are tried: text is an int before it is a string."""
     kind = _plain(kind)
-    order = (type(None), bool, int, float, complex, torch.dtype, torch.device)
+    order = (type(None), bool, int, float, torch.dtype, torch.device)
     if kind in order:
         return order.index(kind)
-    return 99 if kind in (str, bytes) else 50
+    return 99 if kind is str else 50
 
 
 def _of_union(raw: object, members: tuple[object, ...], path: str, build: Build) -> object:
@@ -232,27 +215,11 @@ def _of_literal(raw: object, allowed: tuple[object, ...]) -> object:
 
 
 def _of_enum(raw: object, kind: type[enum.Enum]) -> enum.Enum:
-    """A member by name or value; of a flag, also several, as `A|B` or as a number."""
+    """A member by name or value."""
     for member in kind:
         if raw == member.value or (isinstance(raw, str) and raw in (member.name, str(member.value))):
             return member
-    if issubclass(kind, enum.Flag):
-        return _of_flag(raw, kind)
     raise Unfit(f"expected one of {', '.join(member.name for member in kind)}, got {shown(raw)}")
-
-
-def _of_flag(raw: object, kind: type[enum.Flag]) -> enum.Flag:
-    """A flag from a number, or from the names of members joined by `|`."""
-    try:
-        if isinstance(raw, str) and not raw.strip().isdecimal():
-            found = kind(0)
-            for part in raw.split("|"):
-                found |= kind[part.strip()]
-            return found
-        return kind(_int(raw))
-    except (KeyError, ValueError, Unfit):
-        names = ", ".join(str(member.name) for member in kind)
-        raise Unfit(f"expected some of {names}, such as {'|'.join(names.split(', ')[:2])}, got {shown(raw)}") from None
 
 
 def _of_sequence(raw: object, kind: object, items: tuple[object, ...], path: str, build: Build) -> object:

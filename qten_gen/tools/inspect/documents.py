@@ -24,9 +24,7 @@ def value_at(place: str, root: str) -> object:
     Raises:
         DocumentError: The file or the key cannot be read.
     """
-    path, colon, key = place.rpartition(":")
-    if not colon or os.sep in key:  # `C:\\plan.json`, or no key
-        path, key = place, ""
+    path, key = split(place)
     try:
         with open(os.path.join(root, path), encoding="utf-8") as file:
             text = file.read()
@@ -36,6 +34,12 @@ def value_at(place: str, root: str) -> object:
             error.strerror if isinstance(error, OSError) else f"no {error}" if isinstance(error, LookupError) else error
         )
         raise DocumentError(f"{place}: cannot read it: {what}") from None
+
+
+def split(place: str) -> tuple[str, str]:
+    """The path and the key of a place; a key is empty where there is none."""
+    path, colon, key = place.rpartition(":")
+    return (place, "") if not colon or os.sep in key else (path, key)  # `C:\\plan.json`, or no key
 
 
 def _parsed(path: str, text: str) -> object:

@@ -36,14 +36,27 @@ def unfolded(lines: Iterable[Line]) -> Iterator[Line]:
     ['0.2.w', '0.3.w', '1.2.w', '1.3.w']
     """
     for line in lines:
-        texts = _RANGE.split(line.name)[::3]
-        if len(texts) == 1:
-            yield line
-            continue
-        ranges = [(found[0], range(int(found[1]), int(found[2]) + 1)) for found in _RANGE.finditer(line.name)]
-        for numbers in product(*(numbers for _, numbers in ranges)):
-            name = texts[0] + "".join(f"{number}{text}" for number, text in zip(numbers, texts[1:], strict=True))
-            tie = line.tie
-            for (pattern, _), number in zip(ranges, numbers, strict=True) if tie else ():
-                tie = tie.replace(pattern, str(number), 1)
-            yield Line(name, line.dtype, line.kind, line.shape, line.declared, tie, line.kept)
+        for name in names(line):
+            yield line._replace(name=name, tie=_tied(line, name)) if line.tie else line._replace(name=name)
+
+
+def names(line: Line) -> Iterator[str]:
+    """The names of the tensors that a line folds.
+
+    >>> list(names(Line("blocks.{0-1}.w")))
+    ['blocks.0.w', 'blocks.1.w']
+    """
+    first, *pieces = _RANGE.split(line.name)
+    parts: list[Iterable[str]] = [[first]]
+    for start, stop, text in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):
+        parts += [map(str, range(int(start), int(stop) + 1)), [text]]
+    return map("".join, product(*parts))
+
+
+def _tied(line: Line, name: str) -> str:
+    """The tie of a line under one of its names, with the same numbers at the same positions (see `_renumbered`)."""
+    tie = line.tie.split(".")
+    for position, (pattern, number) in enumerate(zip(line.name.split("."), name.split("."), strict=True)):
+        if tie[position : position + 1] == [pattern]:
+            tie[position] = number
+    return ".".join(tie)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from ...common.safetensors_dtypes import SAFETENSORS_DTYPES
 from ...common.state_differences import Stored
@@ -33,7 +33,7 @@ def header(path: str) -> dict[str, Stored]:
             from .pickled_headers import pickled_header
 
             return pickled_header(path)
-        return dict(_of_safetensors(path))
+        return _of_safetensors(path)
     except (ValueError, LookupError, AttributeError, TypeError, EOFError) as error:
         if isinstance(error, HeaderError):
             raise
@@ -53,20 +53,21 @@ def _in_folder(folder: str) -> str:
     raise HeaderError(f"{folder} has no model.safetensors, no index of one, no .metadata and no pytorch_model.bin")
 
 
-def _of_safetensors(path: str) -> Iterator[tuple[str, Stored]]:
+def _of_safetensors(path: str) -> dict[str, Stored]:
     """The tensors of a file of safetensors, whose header is JSON."""
     with open(path, "rb") as file:
         size = int.from_bytes(file.read(8), "little")
         if not 1 < size <= _LARGEST_HEADER:
             raise HeaderError(f"{path} is neither a file of safetensors nor one of torch")
         text = file.read(size)
-    shapes: dict[tuple[int, ...], str] = {}  # the same few for all layers
+    shown: dict[tuple[int, ...], str] = {}  # the same few for all layers
+    found: dict[str, Stored] = {}
     for name, entry in json.loads(text).items():
         if name != "__metadata__":
-            dtype: str = entry["dtype"]  # one that is newer than this table is shown as it is
-            sizes: tuple[int, ...] = tuple(entry["shape"])
-            shape = shapes.get(sizes) or shapes.setdefault(sizes, str(list(sizes)))
-            yield name, Stored(SAFETENSORS_DTYPES.get(dtype, dtype), shape, tuple(entry["data_offsets"]))
+            dtype, sizes = entry["dtype"], entry["shape"]  # a dtype that is newer than the table is shown as it is
+            shape = shown.get(tuple(sizes)) or shown.setdefault(tuple(sizes), str(sizes))
+            found[name] = Stored(SAFETENSORS_DTYPES.get(dtype, dtype), shape, entry["data_offsets"])
+    return found
 
 
 def _of_index(path: str) -> dict[str, Stored]:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from time import time_ns
 from typing import NamedTuple
 
 from ...project.apply import Change, write_in_new_folders
 from ..inspect.request import InspectionError, in_settings
 from .digests import digests
 from .fixing import Fixer
+from .followed import followed
 from .lines import UNNAMED, Lock
 from .recording import Recorded, record
 from .text import LockError, as_text, read
 from .trying import tried
-from .unchanged import Status, looked_at
 from .verdict import refusal, told, unversioned
 
 
@@ -26,7 +25,7 @@ class Kept(NamedTuple):
     errors: tuple[str, ...] = ()
     is_stale: bool = False
     is_misuse: bool = False
-    files: dict[str, Status] | None = None
+    files: frozenset[str] | None = None
     """The files that the lock follows from, if it is as the code says."""
 
 
@@ -44,7 +43,6 @@ class Keeper:
 
     def keep(self, target: str, path: str) -> Kept:
         """Bring a lock up to date, or with `check` say how it differs."""
-        began = time_ns()
         try:
             old = _read(path)
             recorded = record(target, self._roots)
@@ -62,7 +60,7 @@ class Keeper:
         elif broken and old is not None:
             return Kept((f"stale: {path}", *told(old, new)), tuple(f"error: {path}: {each}" for each in broken), True)
         if old == new:
-            return Kept((f"up to date: {path}",), files=looked_at(path, began))
+            return Kept((f"up to date: {path}",), files=followed(path))
         return self._changed(path, old, recorded, new)
 
     def _changed(self, path: str, old: Lock | None, recorded: Recorded, new: Lock) -> Kept:

@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...common.state_differences import Found, Stored, compared
-from .folding import unfolded
-from .lines import Lock
+from .folding import names, unfolded
+from .lines import Line, Lock
 
 
 def held(file: Mapping[str, Stored], lock: Lock) -> Found:
     """What differs between the tensors of a file and those of a lock."""
-    return compared(file, {line.name: line for line in unfolded(lock.lines) if line.is_saved})
+    wanted: dict[str, Line] = {}
+    for line in filter(lambda line: line.is_saved, lock.lines):
+        if line.tie:
+            wanted.update((each.name, each) for each in unfolded([line]))
+        else:  # its tensors have other names, and are equal in all else
+            wanted.update(dict.fromkeys(names(line), line))
+    return compared(file, wanted)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import threading
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
+from weakref import ref
 
 import numpy
 import pytest
@@ -14,7 +16,9 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch._C import _len_torch_dispatch_stack, _len_torch_function_stack
 
-from qten_gen import fake_mode, is_fake
+from qten_gen import deferred_init, fake_mode, is_fake, materialize_module
+from qten_gen.large_models.fake.fake_tensor import Fake, fake_of
+from qten_gen.large_models.fake.mode import FakeMode
 
 REAL = torch.ones(3)
 
@@ -298,3 +302,19 @@ def test_an_empty_parameter_is_fake_and_one_without_a_shape_is_lazy() -> None:
     with fake_mode():
         assert all(map(is_fake, (nn.Parameter(), nn.Parameter(requires_grad=False), nn.Buffer())))
         assert not is_fake(nn.UninitializedParameter())
+
+
+def test_a_tensor_made_like_others_has_what_torch_gives_it() -> None:
+    mode = FakeMode()
+    made = [fake_of(mode, torch.ones(2, device="meta"), torch.device("cpu")) for _ in range(2)]
+    theirs = Fake(mode, torch.ones(2, device="meta"), torch.device("cpu"))
+    assert vars(made[0]).keys() == vars(made[1]).keys() == vars(theirs).keys()
+    assert type(made[1]) is Fake
+
+
+def test_no_mode_is_kept_alive() -> None:
+    layer = deferred_init(nn.Linear, 3, 4)
+    mode = ref(getattr(layer.weight, "fake_mode"))  # noqa: B009 # of the fake tensor
+    materialize_module(layer)
+    gc.collect()
+    assert mode() is None

@@ -226,32 +226,6 @@ def test_attributes_of_a_parameter_stay_when_its_module_moves() -> None:
     assert view.device == torch.device("cpu"), "as a view of a real parameter keeps the data from before"
 
 
-CUDA_LIBRARY: dict[str, Callable[[], object]] = {
-    "synchronize": torch.cuda.synchronize,
-    "stream": lambda: torch.cuda.Stream(),  # type: ignore[no-untyped-call] # torch leaves it untyped
-    "device": lambda: torch.cuda.device(0).__enter__(),  # type: ignore[no-untyped-call] # torch leaves it untyped
-    "current-device": torch.cuda.current_device,
-    "properties": lambda: torch.cuda.get_device_properties(0),
-    "generator": lambda: torch.Generator("cuda"),
-    "rng-state": torch.cuda.get_rng_state,
-    "graph": torch.cuda.CUDAGraph,
-    "set-device": lambda: torch.cuda.set_device(0),
-}
-# A build with CUDA makes an event before it asks for a device, and refuses to reset what no device has counted.
-if torch.version.cuda is None:
-    CUDA_LIBRARY |= {"event": torch.cuda.Event, "memory-statistics": torch.cuda.reset_peak_memory_stats}
-
-
-@pytest.mark.parametrize("call", CUDA_LIBRARY.values(), ids=CUDA_LIBRARY.keys())
-def test_the_cuda_library_is_refused_with_advice(call: Callable[[], object]) -> None:
-    with (
-        pytest.raises((RuntimeError, AssertionError, AttributeError), match="(?i)cuda|dummy base class") as found,
-        fake_mode(fake_cuda=True),
-    ):
-        call()
-    assert "call them only if torch.cuda.is_available()" in found.value.__notes__[0]
-
-
 @pytest.mark.parametrize("device", ["cuda:64", "cuda:127"])
 def test_a_device_beyond_those_that_are_emulated_is_refused_by_factories_and_moves(device: str) -> None:
     with fake_mode(fake_cuda=True):

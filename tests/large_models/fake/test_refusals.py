@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
-from torch.utils.data import DataLoader, TensorDataset
 from torch.utils.dlpack import from_dlpack
 
 from qten_gen import fake_mode, is_fake
@@ -115,13 +114,6 @@ def test_a_coroutine_function_cannot_be_decorated() -> None:
         fake_mode()(wait)
 
 
-def test_a_data_loader_is_refused_with_advice() -> None:
-    loader = DataLoader(TensorDataset(torch.ones(4, 3)), batch_size=2)
-    with pytest.raises(RuntimeError, match="needs the values") as found, fake_mode():
-        next(iter(loader))
-    assert found.value.__notes__[0].startswith("a DataLoader draws a seed and reads it: iterate over it outside of")
-
-
 def test_copies_are_not_refused() -> None:
     with fake_mode():
         weight = nn.Parameter(torch.ones(4, 3).t())
@@ -137,39 +129,3 @@ def test_batch_norm_does_not_lose_the_statistics_of_fake_inputs_that_a_real_laye
         with pytest.raises(RuntimeError, match="into the real tensor given as 'running_mean'"):
             layer(torch.randn(4, 2))
         assert is_fake(layer.eval()(torch.randn(4, 2)))
-
-
-EMPTY_TABLES: dict[str, Callable[[int, int], Tensor]] = {
-    "embedding": lambda rows, count: nn.functional.embedding(_zeros(count), torch.ones(rows, 4)),
-    "embedding_bag": lambda rows, count: nn.functional.embedding_bag(_zeros(2, count), torch.ones(rows, 4)),
-    "gather": lambda rows, count: torch.ones(rows, 4).gather(0, _zeros(count, 4)),
-    "gather from the end": lambda rows, count: torch.ones(4, rows).gather(-1, _zeros(4, count)),
-    "gather of other sizes": lambda rows, count: torch.ones(rows, 4).gather(1, _zeros(0, count)),
-    "index_select": lambda rows, count: torch.ones(4, rows).index_select(1, _zeros(count)),
-    "index": lambda rows, count: torch.ones(rows, 4)[_zeros(count)],
-    "index of another dimension": lambda rows, count: torch.ones(rows, 4)[:, _zeros(count)],
-    "two indices": lambda rows, count: torch.ones(4, rows)[_zeros(2, 1), _zeros(count)],
-    "index_put": lambda rows, count: torch.ones(rows, 4).index_put_((_zeros(count),), torch.ones(4)),
-    "scatter": lambda rows, count: torch.ones(rows, 4).scatter(0, _zeros(count, 4), 1.0),
-    "scatter_add": lambda rows, count: torch.ones(rows, 4).scatter_add(0, _zeros(count, 4), torch.ones(count, 4)),
-}
-
-
-def _zeros(*size: int) -> Tensor:
-    return torch.zeros(size, dtype=torch.int64)
-
-
-@pytest.mark.parametrize("name", EMPTY_TABLES)
-@pytest.mark.parametrize(("rows", "count"), [(0, 0), (0, 1), (0, 3), (3, 0), (3, 3)])
-def test_a_dimension_without_elements_is_indexed_as_in_eager(name: str, rows: int, count: int) -> None:
-    try:
-        expected: object = EMPTY_TABLES[name](rows, count).shape
-    except (RuntimeError, IndexError) as error:
-        expected = type(error)
-
-    with fake_mode():
-        if isinstance(expected, type):
-            with pytest.raises(expected):
-                EMPTY_TABLES[name](rows, count)
-        else:
-            assert EMPTY_TABLES[name](rows, count).shape == expected

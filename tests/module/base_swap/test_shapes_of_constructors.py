@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-from collections import OrderedDict
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
@@ -41,23 +40,6 @@ def names_in_strings(base: type[Any]) -> type[Any]:
 
         def forward(self, x: Tensor) -> Any:
             return self.outer(self.inner(x * self.mask * self.weight))
-
-    return Net
-
-
-@shape
-def names_in_a_loop(base: type[Any]) -> type[Any]:
-    class Net(base):  # type: ignore[misc] # either of two
-        def __init__(self) -> None:
-            super().__init__()
-            for index in range(3):
-                self.register_buffer(f"scale{index}", torch.full((2,), float(index)), persistent=index > 0)
-                setattr(self, f"layer{index}", nn.Linear(2, 2))
-
-        def forward(self, x: Tensor) -> Any:
-            for index in range(3):
-                x = getattr(self, f"layer{index}")(x) + getattr(self, f"scale{index}")
-            return x
 
     return Net
 
@@ -147,25 +129,6 @@ def annotated_attributes_of_the_class(base: type[Any]) -> type[Any]:
 
 
 @shape
-def a_child_that_inherits_the_constructor(base: type[Any]) -> type[Any]:
-    class Base(base):  # type: ignore[misc] # either of two
-        def __init__(self, width: int = 2) -> None:
-            super().__init__()
-            self.build(width)
-
-        def build(self, width: int) -> None:
-            self.inner = nn.Linear(width, width)
-
-    class Net(Base):
-        scale: float = 2.0
-
-        def forward(self, x: Tensor) -> Any:
-            return self.inner(x) * self.scale
-
-    return Net
-
-
-@shape
 def a_mixin_with_a_constructor(base: type[Any]) -> type[Any]:
     class Mixin:
         def __init__(self, *args: object, **keywords: object) -> None:
@@ -179,48 +142,6 @@ def a_mixin_with_a_constructor(base: type[Any]) -> type[Any]:
 
         def forward(self, *args: Any, **keywords: Any) -> Any:
             return self.inner(*args, **keywords) * float(self.mixed)
-
-    return Net
-
-
-@shape
-def a_layer_of_torch_without_a_constructor(base: type[Any]) -> type[Any]:
-    class Layer(nn.Linear, base):  # type: ignore[misc] # either of two
-        def forward(self, input: Tensor) -> Tensor:
-            return super().forward(input) * 2
-
-    class Net(base):  # type: ignore[misc] # either of two
-        def __init__(self) -> None:
-            super().__init__()
-            self.inner = Layer(2, 2)
-
-        def forward(self, x: Tensor) -> Any:
-            return self.inner(x)
-
-    return Net
-
-
-@shape
-def a_sequential(base: type[Any]) -> type[Any]:
-    class Net(nn.Sequential, base):  # type: ignore[misc] # either of two
-        def __init__(self) -> None:
-            super().__init__(OrderedDict(first=nn.Linear(2, 2), second=nn.ReLU()))
-
-    return Net
-
-
-@shape
-def a_constructor_that_takes_anything(base: type[Any]) -> type[Any]:
-    class Net(base):  # type: ignore[misc] # either of two
-        def __init__(self, *args, **kwargs):  # type: ignore[no-untyped-def] # what is tested
-            super().__init__()
-            self.layers = nn.ModuleList([nn.Linear(2, 2) for _ in range(kwargs.get("depth", 2))])
-
-        def forward(self, *inputs, **options):  # type: ignore[no-untyped-def] # what is tested
-            (x,) = inputs
-            for layer in self.layers:
-                x = layer(x)
-            return x
 
     return Net
 

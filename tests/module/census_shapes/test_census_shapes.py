@@ -1,4 +1,4 @@
-"""A small class for each shape of constructor that the census counts, plain, with another base, and declared: all are equal."""
+"""A small class for each shape of constructor that the census counts, plain and with another base: both are equal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from benchmarks import constructor_shapes as census
 from qten_gen import Module
-from tests.module.census_shapes import declared, plain
+from tests.module.census_shapes import plain
 
 TEXT = Path(plain.__file__).read_text(encoding="utf-8")
 
@@ -86,14 +86,12 @@ def _results(model: nn.Module) -> list[Tensor]:
 
 
 @pytest.mark.parametrize(("name", "arguments"), list(_models()))
-@pytest.mark.parametrize("how", ["base swapped", "declared"])
-def test_it_is_equal_to_the_plain_one(how: str, name: str, arguments: tuple[Any, ...]) -> None:
-    cls = getattr(SWAPPED, name) if how == "base swapped" else getattr(declared, name)
+def test_it_is_equal_to_the_plain_one(name: str, arguments: tuple[Any, ...]) -> None:
     options = {} if name != "PassesAnything" else {"bias": False}
     torch.manual_seed(0)
     expected, drawn = getattr(plain, name)(*arguments, **options), torch.rand(1)
     torch.manual_seed(0)
-    model = cls(*arguments, **options) if how == "base swapped" else cls(*arguments, *([options] if options else []))
+    model = getattr(SWAPPED, name)(*arguments, **options)
 
     assert torch.equal(torch.rand(1), drawn)
     assert isinstance(model, Module)

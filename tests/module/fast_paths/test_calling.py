@@ -254,11 +254,6 @@ def test_wrong_arguments_are_refused_in_the_words_of_forward(given: tuple[str, .
     assert result(lambda: untyped(Twice())(*given)) == result(lambda: PlainTwice()(*given))
 
 
-def test_a_patched_call_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nn.Module, "__call__", lambda self, *given: ("patched", *given))
-    assert untyped(Twice())(3) == ("patched", 3)
-
-
 @pytest.mark.parametrize("given", [(3,), (3, 2.0), (torch.ones(1),)])
 def test_a_constructor_without_super_is_reported_as_nn_module_does(given: tuple[object, ...]) -> None:
     class Unset(Twice):
@@ -373,7 +368,8 @@ def test_a_functional_passes_keywords_where_a_handler_takes_them() -> None:
     def _(scale: Scale, number: float, by: float = 1.0) -> float:
         return number * by
 
-    assert (Scale()(3), Scale()(3.0, by=2.0)) == (3, 6.0)
+    for _turn in range(2):
+        assert (Scale()(3), Scale()(3.0, by=2.0)) == (3, 6.0)
 
 
 def test_what_no_handler_takes_is_refused_in_the_same_words() -> None:

@@ -30,15 +30,6 @@ def test_functional_call_computes_with_the_tensors_given(pair: Pair) -> None:
     agree(pair, run)
 
 
-def test_functional_call_takes_a_part_of_the_tensors(pair: Pair) -> None:
-    def run(module: nn.Module) -> Tensor:
-        name, parameter = next(module.named_parameters())
-        out: Tensor = functional_call(module, {name: torch.zeros_like(parameter)}, (pair.input,))
-        return out
-
-    agree(pair, run)
-
-
 def test_an_ensemble_runs_in_one_call(pair: Pair) -> None:
     def run(module: nn.Module) -> list[Tensor]:
         modules = [module, copy.deepcopy(module)]
@@ -92,14 +83,6 @@ def test_derivatives_by_the_input(tensor_pair: Pair, mode: str) -> None:
         if mode == "reverse":
             return [jacrev(module)(x)]
         return list(jvp(module, (x,), (torch.ones_like(x),)))
-
-    agree(tensor_pair, run)
-
-
-def test_containers_find_it(tensor_pair: Pair) -> None:
-    def run(module: nn.Module) -> list[Tensor]:
-        stack = nn.Sequential(module, nn.ModuleDict({"again": module})["again"])
-        return [stack(tensor_pair.input), *stack.state_dict().values()]
 
     agree(tensor_pair, run)
 

@@ -60,21 +60,6 @@ def test_gradients_are_clipped(pair: Pair) -> None:
     agree(pair, run)
 
 
-def test_gradients_are_cleared(pair: Pair) -> None:
-    pair.declared(pair.input).sum().backward()
-    pair.declared.zero_grad()
-    assert gradients(pair.declared) == []
-
-
-def test_frozen_parameters_get_no_gradient(pair: Pair) -> None:
-    def run(module: nn.Module) -> list[Tensor]:
-        next(module.children()).requires_grad_(False)
-        module(pair.input).sum().backward()
-        return gradients(module)
-
-    agree(pair, run)
-
-
 def test_autocast_computes_in_the_lower_precision(pair: Pair) -> None:
     def run(module: nn.Module) -> Tensor:
         with torch.autocast("cpu", torch.bfloat16):
@@ -142,10 +127,3 @@ def test_weights_are_averaged(pair: Pair) -> None:
         return out
 
     agree(pair, run)
-
-
-def test_training_and_evaluation_reach_every_child(pair: Pair) -> None:
-    pair.declared.eval()
-    assert not any(module.training for module in pair.declared.modules())
-    pair.declared.train()
-    assert all(module.training for module in pair.declared.modules())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +11,7 @@ from torch import Tensor
 
 from qten_gen import TensorClass
 
-from ..declared import Batch, Point, batch, flat, point
+from ..declared import Batch, batch, flat, point
 
 
 def test_assignment_is_checked_like_construction() -> None:
@@ -183,21 +182,6 @@ def test_keys_values_and_items_list_every_field_in_order() -> None:
     assert value.keys() == ("tokens", "point", "mask", "other", "source", "tags")
     assert [id(held) for held in value.values()] == [id(getattr(value, name)) for name in value.keys()]
     assert value.items()[2:5] == (("mask", None), ("other", None), ("source", "test"))
-
-
-def test_the_dataclass_functions_work() -> None:
-    value = batch(4)
-    assert [f.name for f in dataclasses.fields(value)] == list(value.keys())
-    assert dataclasses.asdict(value)["point"]["weight"].shape == (4,)
-    replaced = dataclasses.replace(value, source="new")
-    assert (replaced.source, replaced.batch_size) == ("new", (4,))
-    assert dataclasses.replace(flat(4).to("meta")).device == torch.device("meta")
-
-
-def test_a_match_statement_takes_fields_by_position() -> None:
-    match point(4):
-        case Point(position, weight):
-            assert (position.shape, weight.shape) == ((4, 2), (4,))
 
 
 def test_a_user_property_reads_fields() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import pickle
 from collections.abc import Callable
@@ -10,7 +9,6 @@ from typing import Any
 
 import pytest
 import torch
-from torch.utils._pytree import tree_map
 
 from ..declared import Flat, batch, flat
 
@@ -79,32 +77,6 @@ def test_copies_and_replacements_keep_names() -> None:
 def test_names_are_shown() -> None:
     assert "names=['time', None]" in repr(named("time", None))
     assert "names" not in repr(flat(2))
-
-
-zeros_like: Any = torch.zeros_like  # its signature knows tensors only
-
-KEEPING: dict[str, Callable[[Flat], Flat]] = {
-    "clone": lambda value: value.clone(),
-    "detach": lambda value: value.detach(),
-    "to a device": lambda value: value.to("meta"),
-    "to a dtype": lambda value: value.double(),
-    "add": lambda value: value + value,
-    "multiply": lambda value: 2 * value,
-    "negate": lambda value: -value,
-    "zeros_like": zeros_like,
-    "apply": lambda value: value.apply(torch.neg),
-    "copy": copy.copy,
-    "deepcopy": copy.deepcopy,
-    "cat": lambda value: Flat.cat([value, value]),
-    "split": lambda value: value.split(1)[0],
-    "chunk": lambda value: value.chunk(2, dim="row")[1],
-    "tree_map": lambda value: tree_map(torch.neg, value),
-}
-
-
-@pytest.mark.parametrize("name", KEEPING)
-def test_operations_that_keep_the_dimensions_keep_their_names(name: str) -> None:
-    assert KEEPING[name](named("time", "row")).names == ("time", "row")
 
 
 MASK = torch.tensor([True, False])
@@ -226,8 +198,3 @@ def test_an_object_in_a_field_has_names_of_its_own() -> None:
     value.point.names = ["step", None]
     assert value.clone().point.names == ("step", None)
     assert value[0].point.names == (None,)
-
-
-def test_a_compiled_function_keeps_names() -> None:
-    compiled = torch.compile(lambda value: value[0].unsqueeze(0) * 2, fullgraph=True, backend="eager")
-    assert compiled(named("time", "row")).names == (None, "row")

@@ -29,11 +29,6 @@ class Default(TensorClass):
     rate: float | None = None
 
 
-class Plain(TensorClass, nocast=True):
-    number: int
-    x: Tensor
-
-
 class Cast(TensorClass, autocast=True):
     x: Tensor
     point: Point

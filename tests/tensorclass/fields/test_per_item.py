@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import pickle
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError
@@ -88,57 +87,6 @@ def test_values_may_be_lists_themselves() -> None:
     assert value[1].tags.item() == []
 
 
-OPERATIONS: list[Callable[[Photo], Photo | tuple[Photo, ...]]] = [
-    lambda value: value[0],
-    lambda value: value[-1, 1:],
-    lambda value: value[torch.tensor([1, 0, 1])],
-    lambda value: value[value.x % 2 == 0],
-    lambda value: value[..., None, 0],
-    lambda value: value[[1], [2]],
-    lambda value: value.reshape(3, 2),
-    lambda value: value.flatten(),
-    lambda value: value.permute(1, 0),
-    lambda value: value.unsqueeze(1).squeeze(),
-    lambda value: value.expand(4, 2, 3),
-    lambda value: value.flip(1),
-    lambda value: value.roll(1, 0),
-    lambda value: value.repeat(2, 1),
-    lambda value: value.gather(1, torch.tensor([[0], [2]])),
-    lambda value: value.masked_select(value.x > 2),
-    lambda value: value.split([1, 2], 1),
-    lambda value: value.unbind(1),
-    lambda value: value.chunk(2),
-    lambda value: tuple(value),
-    lambda value: Photo.stack([value, value.flip(0)], 1),
-    lambda value: Photo.cat([value, photo(1, 3, start=6), value[:1]]),
-    lambda value: Photo.cat([value[:, 2:], photo(2, 2, start=9)], 1),
-]
-
-
-@pytest.mark.parametrize("operation", OPERATIONS)
-def test_what_rearranges_the_batch_rearranges_the_values(
-    operation: Callable[[Photo], Photo | tuple[Photo, ...]],
-) -> None:
-    result = operation(photo(2, 3))
-    for one in result if isinstance(result, tuple) else (result,):
-        assert_follows(one)
-
-
-def test_what_applies_to_values_of_tensors_keeps_it() -> None:
-    value = photo(2, 3)
-    for result in (
-        value * 2,
-        value + value,
-        value.clone(),
-        value.double(),
-        value.to("meta"),
-        value.cumsum(0),
-        value == 3,
-    ):
-        assert result.title is value.title
-    assert value.double().sum(dim="feature").title is value.title
-
-
 def test_what_makes_items_of_other_items_is_refused_by_name() -> None:
     value = photo(2, 3)
     reductions: list[Callable[[], object]] = [
@@ -215,30 +163,10 @@ def test_the_batch_size_cannot_be_changed_under_it() -> None:
         value.apply(lambda tensor: tensor.sum(0), batch_size=3)
 
 
-def test_it_is_part_of_nested_and_frozen_objects() -> None:
-    album = Album(photo(2, 3), "me", batch_size=2)
-    assert_follows(album[1].photos)
-    assert_follows(Album.stack([album, album]).photos)
-    fixed = Fixed(torch.arange(2), ["a", "b"], batch_size=2)
-    assert fixed[1].title.item() == "b"
-
-
 def test_one_that_is_none_in_some_objects_is_refused() -> None:
     value = photo(2)
     with pytest.raises(TypeError, match=r"^Photo\.tags: expected a value in every object or in none, 1 of 2 are None$"):
         Photo.stack([value, value.replace(tags=[[], []])])
-
-
-def test_copies_pickles_and_dicts_keep_it() -> None:
-    value = photo(2, 3)[:, 1:]
-    for copied in (
-        copy.copy(value),
-        copy.deepcopy(value),
-        pickle.loads(pickle.dumps(value)),
-        Photo.from_dict(value.to_dict(), batch_size=(2, 2)),
-    ):
-        assert_follows(copied)
-        assert copied.title == value.title
 
 
 def test_a_pickle_holds_plain_values() -> None:
@@ -258,42 +186,12 @@ def test_a_pytree_keeps_it_where_the_batch_size_stays() -> None:
     assert pytree.tree_structure(value) != pytree.tree_structure(value.flip(0))
 
 
-def test_vmap_cannot_look_at_the_values_and_gives_them_back() -> None:
-    value = photo(4)
-    assert_follows(torch.vmap(lambda one: one + 0)(value))
-    with pytest.raises(
-        TypeError, match=r"^the values of a PerItem field cannot be read inside of vmap, nor where tree_map has changed"
-    ):
-        torch.vmap(lambda one: one.x * len(one.title.item()))(value)
-
-
 def test_compiled_code_traces_it() -> None:
     @torch.compile(fullgraph=True, backend="eager")
     def rearranged(left: Photo, right: Photo) -> Photo:
         return Photo.cat([left, right])[1:].reshape(1, -1)
 
     assert_follows(rearranged(photo(4), photo(3, start=4)))
-
-
-def test_it_is_saved_and_exchanged_with_other_libraries(tmp_path: Path) -> None:
-    value = photo(2, 3)
-    value.memmap(tmp_path / "map")
-    value.save_safetensors(tmp_path / "file")
-    blank = value.replace(title=[[""] * 3] * 2)
-    blank.load_state_dict(value.state_dict())
-    for found in (
-        Photo.load_memmap(tmp_path / "map"),
-        Photo.load_safetensors(tmp_path / "file"),
-        Photo.from_numpy(value.numpy(), batch_size=(2, 3)),
-        blank,
-    ):
-        assert_follows(found)
-
-
-def test_a_tensordict_holds_it_as_a_stack_of_values() -> None:
-    pytest.importorskip("tensordict", reason="the conversion needs tensordict, which is optional")
-    for value in (photo(2, 3), photo(3), photo()):
-        assert_follows(Photo.from_tensordict(value.to_tensordict()))
 
 
 def test_values_of_some_items_are_written_by_key() -> None:

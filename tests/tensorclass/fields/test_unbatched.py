@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
 import re
 from typing import Any
 
@@ -61,11 +59,6 @@ def assert_passed_on(result: Lookup, value: Lookup) -> None:
     assert result.inner.codes is value.inner.codes
 
 
-def test_it_may_have_any_shape() -> None:
-    for table in (torch.ones(()), torch.ones(4), torch.ones(7, 1)):
-        assert Lookup(torch.ones(4), table, batch_size=4).table is table
-
-
 def test_what_is_not_a_tensor_is_refused_by_class_and_field() -> None:
     make: Any = Lookup
     with pytest.raises(
@@ -106,27 +99,6 @@ def test_what_rearranges_the_batch_passes_it_on() -> None:
         assert_passed_on(result, value)
 
 
-def test_what_applies_to_values_applies_to_it() -> None:
-    value = lookup(4)
-    assert torch.equal((value * 2).table, TABLE * 2)
-    assert torch.equal((value + value).table, TABLE * 2)
-    assert value.clone().table is not TABLE
-    assert value.double().table.dtype is torch.float64
-    assert value.to("meta").table.is_meta
-    assert torch.equal(value.apply(torch.neg).table, -TABLE)
-    like: Any = torch.zeros_like
-    assert torch.equal(like(value).table, torch.zeros_like(TABLE))
-    assert value.to("cpu").requires_grad_().table.requires_grad
-
-
-def test_a_tensor_over_the_batch_does_not_apply_to_it() -> None:
-    weights = torch.rand(4)
-    with pytest.raises(
-        TypeError, match=r"^Lookup\.table is the same for a whole batch, so a Tensor over the batch size"
-    ):
-        lookup(4) * weights
-
-
 def test_objects_that_are_put_together_share_it() -> None:
     value, other = lookup(4), lookup(4)
     assert_passed_on(Lookup.stack([value, value]), value)
@@ -164,34 +136,11 @@ def test_one_that_is_none_in_some_objects_differs() -> None:
         Lookup.stack([value, value.replace(bias=None)])
 
 
-def test_writing_items_leaves_it_alone() -> None:
-    value, table = lookup(10), TABLE.clone()
-    value[0] = 7.0
-    value[1:3] = torch.ones(2)
-    value[3] = value[4]
-    assert value.ids[0].eq(7).all()
-    assert torch.equal(value.table, table)
-    with pytest.raises(ValueError, match=r"^Lookup\.table is the same for a whole batch, but differs"):
-        value[0] = value[1].replace(table=TABLE + 1)
-
-
 def test_the_batch_size_can_be_set_without_regard_to_it() -> None:
     value = lookup(2, 5)
     value.batch_size = 2
     assert_passed_on(value, value)
     assert value.batch_size == (2,)
-
-
-def test_copies_and_pickles_keep_it() -> None:
-    value = lookup(4)
-    for copied in (
-        copy.deepcopy(value),
-        pickle.loads(pickle.dumps(value)),
-        Lookup.from_dict(value.to_dict(), batch_size=4),
-    ):
-        assert torch.equal(copied.table, TABLE)
-        assert copied.batch_size == (4,)
-    assert_passed_on(copy.copy(value), value)
 
 
 def test_it_is_a_leaf_of_the_pytree() -> None:
@@ -217,18 +166,6 @@ def test_vmap_is_told_by_the_object_what_to_take_apart() -> None:
     assert torch.allclose(torch.vmap(row, in_dims=(dims,))(value), TABLE.sum() * value.ids.sum(-1))
     out_dims: Any = dims
     assert torch.equal(torch.vmap(twice, in_dims=(dims,), out_dims=out_dims)(value).table, TABLE * 2)
-
-
-def test_vmap_may_go_over_any_batch_dimension() -> None:
-    value = lookup(2, 5)
-    sizes: list[object] = []
-
-    def remember(item: Lookup) -> Tensor:
-        sizes.append((item.batch_size, item.table.shape))
-        return item.ids
-
-    assert torch.vmap(remember, in_dims=(value.vmap_dims(-1),))(value).shape == (5, 2, 3)
-    assert sizes == [((2,), (10, 2))]
 
 
 def test_vmap_without_that_says_what_to_do() -> None:
@@ -295,3 +232,14 @@ def test_tables_without_values_are_put_together_where_all_else_is_alike() -> Non
         assert Only.stack([first, second]).table is first.table
         with pytest.raises(ValueError, match=r"^Only\.table is the same for a whole batch, but differs"):
             Only.stack([first, other])
+
+
+def test_writing_items_leaves_it_alone() -> None:
+    value, table = lookup(10), TABLE.clone()
+    value[0] = 7.0
+    value[1:3] = torch.ones(2)
+    value[3] = value[4]
+    assert value.ids[0].eq(7).all()
+    assert torch.equal(value.table, table)
+    with pytest.raises(ValueError, match=r"^Lookup\.table is the same for a whole batch, but differs"):
+        value[0] = value[1].replace(table=TABLE + 1)

@@ -151,20 +151,3 @@ def test_tolist_keeps_the_further_batch_dimensions_of_nested_objects() -> None:
 def test_a_batch_is_not_one_array(made: Callable[[object], object]) -> None:
     with pytest.raises(TypeError, match=r"^a Flat is not one array; use \.numpy\(\)"):
         made(flat(3))
-
-
-def test_an_array_of_objects_holds_the_items() -> None:
-    value = flat(2, 3)
-    made = np.asarray(value, dtype=object)
-    assert made.shape == (2, 3)
-    assert torch.equal(made[1, 2].x, value.x[1, 2])
-
-
-def test_an_object_without_batch_dimensions_is_one_python_value_in_an_array() -> None:
-    one, other = flat(), flat()
-    made = np.array([one, other])
-    assert made.shape == (2,)
-    assert made[0] is one
-    assert made[1] is other
-    generator: Any = np.random.default_rng(0)
-    assert generator.choice([one, one]) is one

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from qten_gen import TensorClass, field
-from tests.tensorclass.declared import Batch, Flat, Point, assert_applied, batch, flat, tensors
+from tests.tensorclass.declared import Batch, Flat, Point, batch, flat
 
 
 class Counted(TensorClass):
@@ -140,12 +140,3 @@ class TestWeakReferences:
 
 def test_a_signature_shows_fields_and_keywords() -> None:
     assert list(inspect.signature(Counted).parameters) == ["x", "note", "batch_size", "device", "names", "lock"]
-
-
-def test_copies_are_objects_of_their_own() -> None:
-    value = batch(4)
-    shallow, deep = copy.copy(value), copy.deepcopy(value)
-    shallow.source = "changed"
-    assert value.source == "test"
-    assert_applied(deep, value, lambda tensor: tensor)
-    assert all(tensors(deep)[path] is not tensor for path, tensor in tensors(value).items())

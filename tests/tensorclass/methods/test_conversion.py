@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import copy
 import io
-import pickle
-import weakref
 from typing import Any
 
 import pytest
@@ -70,24 +68,6 @@ Batch(
     )
 
 
-@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-@pytest.mark.parametrize("full", [True, False])
-def test_a_pickle_restores_the_object(protocol: int, full: bool) -> None:
-    value = batch(2, 3, full=full).to("cpu")
-    back = pickle.loads(pickle.dumps(value, protocol))
-    assert_applied(back, value, lambda tensor: tensor)
-    assert (back.source, back.tags, back.device) == ("test", ["a"], torch.device("cpu"))
-
-
-def test_a_field_added_since_gets_its_default() -> None:
-    make, arguments, state = reduce(batch(4))
-    del state["fields"]["tags"]
-    state["declared"] = "before"
-    made: Any = make(*arguments)
-    made.__setstate__(state)
-    assert made.tags == []
-
-
 def test_a_pickle_that_does_not_fit_the_class_is_refused() -> None:
     state: Any = reduce(flat(4))[2]
     with pytest.raises(TypeError, match=r"Point: the pickle has a field 'x' that the class does not declare"):
@@ -148,8 +128,3 @@ def test_deepcopy_keeps_what_is_shared_shared() -> None:
     value = flat(4)
     first, second = copy.deepcopy([value, value])
     assert first is second
-
-
-def test_a_weak_reference_can_be_made() -> None:
-    value = flat(4)
-    assert weakref.ref(value)() is value

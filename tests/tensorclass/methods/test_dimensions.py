@@ -85,13 +85,6 @@ def test_what_moves_items_takes_the_dimensions_of_a_tensor(
     compare(MOVING[name], size, dim, other)
 
 
-@pytest.mark.parametrize("name", MOVING)
-@pytest.mark.parametrize("dim", range(-3, 3))
-def test_without_batch_dimensions_items_move_as_in_a_tensor_without_dimensions(name: str, dim: int) -> None:
-    for other in (-2, -1, 0, 1):
-        compare(MOVING[name], (), dim, other)
-
-
 @pytest.mark.parametrize("name", COMPUTING)
 @settings(max_examples=40, deadline=None)
 @given(size=st.sampled_from([(1,), (3,), (2, 1), (1, 2, 3)]), dim=NUMBERS)

@@ -114,40 +114,6 @@ def test_an_assignment_writes_to_every_tensor_what_torch_writes(data: st.DataObj
     assert_applied(value, expected, lambda tensor: tensor)
 
 
-@pytest.mark.filterwarnings("ignore:indexing with dtype torch.uint8")
-@pytest.mark.parametrize(
-    "index",
-    [
-        1,
-        -1,
-        slice(1, 3),
-        slice(None, None, 2),
-        torch.tensor([True, False, True, True]),
-        torch.tensor([2, 0, 2]),
-        torch.tensor([[2, 0], [1, 1]]),
-        torch.tensor(2),
-        torch.tensor([1], dtype=torch.int32),
-        torch.tensor([2, 0, 0, 1], dtype=torch.uint8),
-        True,
-        False,
-        (False, 0),
-        torch.tensor(True),
-        [3, 1],
-        ((3, 1),),
-        [True, False, False, True],
-        range(1, 3),
-        None,
-        ...,
-        (),
-    ],
-    ids=str,
-)
-def test_every_form_of_index(index: Any) -> None:
-    value = batch(4)
-    plain = list(index) if isinstance(index, range) else index
-    assert_applied(value[index], value, lambda tensor: tensor[plain], tuple(torch.empty(4)[plain].shape))
-
-
 def test_an_array_selects_like_a_tensor() -> None:
     value, rows, mask = batch(4), np.array([2, 0]), np.array([True, False, True, False])
     untyped: Any = value
@@ -252,15 +218,6 @@ def test_without_batch_dimensions_there_is_no_len_and_no_iteration() -> None:
         iter(batch())
 
 
-def test_a_tensor_is_assigned_over_the_batch_dimensions() -> None:
-    value = flat(2, 3)
-    value[0] = torch.tensor([1.0, 2.0, 3.0])
-    assert value.x[0].tolist() == [[1, 1, 1], [2, 2, 2], [3, 3, 3]]
-    assert value.y[0].tolist() == [1, 2, 3]
-    with pytest.raises(ValueError, match=r"a Tensor broadcasts over the batch size \[3\] only, got shape \[2\]"):
-        value[0] = torch.zeros(2)
-
-
 def test_assignment_asks_for_the_batch_size_of_the_items() -> None:
     value = batch(4)
     with pytest.raises(ValueError, match=r"Batch\[:2\] has batch size \[2\], the value has \[\]"):
@@ -337,3 +294,12 @@ def test_an_index_is_not_made_on_the_default_device(index: Any) -> None:
     assert torch.equal(got.x, wanted.x)
     assert torch.equal(written[index].y, torch.zeros_like(wanted.y))
     assert torch.equal(fetched.x, value.x[[2, 0]])
+
+
+def test_a_tensor_is_assigned_over_the_batch_dimensions() -> None:
+    value = flat(2, 3)
+    value[0] = torch.tensor([1.0, 2.0, 3.0])
+    assert value.x[0].tolist() == [[1, 1, 1], [2, 2, 2], [3, 3, 3]]
+    assert value.y[0].tolist() == [1, 2, 3]
+    with pytest.raises(ValueError, match=r"a Tensor broadcasts over the batch size \[3\] only, got shape \[2\]"):
+        value[0] = torch.zeros(2)

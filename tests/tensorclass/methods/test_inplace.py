@@ -72,20 +72,6 @@ def test_what_cannot_be_written_is_refused(key: Any, given: Any, error: type[Exc
         batch(4, full=False).set_(key, given)
 
 
-INDEXES: list[Any] = [0, slice(1, 3), [2, 0], torch.tensor([True, False, True, False]), ...]
-
-
-@pytest.mark.parametrize("index", INDEXES, ids=str)
-def test_set_at_writes_into_items_of_one_field(index: Any) -> None:
-    value = batch(4)
-    expected, new = value.tokens.clone(), torch.tensor([7, 8, 9])
-    expected[index] = new
-    assert value.set_at_("tokens", new, index) is value
-    assert torch.equal(value.tokens, expected)
-    value.set_at_(("point", "weight"), 5, index)
-    assert (value.point.weight == 5).sum() == torch.zeros(4)[index].numel()
-
-
 def test_set_at_writes_into_items_of_a_nested_object() -> None:
     value, other = batch(4), batch(4)
     value.set_at_("point", other[0].point, 2)

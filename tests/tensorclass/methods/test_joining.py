@@ -11,29 +11,10 @@ from torch import Tensor
 
 from qten_gen import TensorClass
 
-from ..declared import Batch, Flat, Point, assert_applied, assert_sound, batch, flat, point, tensors
+from ..declared import Batch, Flat, Point, batch, flat, point
 
 split: Any = Tensor.split
 """Untyped in torch."""
-
-
-def joined(result: TensorClass, items: list[Batch], function: Any, dim: int) -> None:
-    """`result` is what `function` makes of each tensor of the items."""
-    paths = tensors(items[0])
-    for path, tensor in tensors(result).items():
-        assert torch.equal(tensor, function([tensors(item)[path] for item in items], dim)), path
-    assert tensors(result).keys() == paths.keys()
-    assert_sound(result)
-
-
-@pytest.mark.parametrize("dim", [0, 1, 2])
-@pytest.mark.parametrize("full", [True, False])
-def test_stack_adds_a_batch_dimension(dim: int, full: bool) -> None:
-    items = [batch(2, 3, full=full) for _ in range(4)]
-    result = Batch.stack(items, dim)
-    joined(result, items, torch.stack, dim)
-    assert result.batch_size == torch.stack([torch.empty(2, 3)] * 4, dim).shape
-    assert (result.source, result.tags) == ("test", ["a"])
 
 
 def test_joining_asks_for_one_class() -> None:
@@ -126,20 +107,6 @@ def test_joining_asks_for_one_class_in_nested_fields() -> None:
     assert type(Batch.stack([batch(2).replace(point=special)]).point) is Special
 
 
-def test_an_empty_batch_is_cut_as_torch_does() -> None:
-    assert [piece.batch_size for piece in batch(0).chunk(3)] == [piece.shape for piece in torch.empty(0).chunk(3)]
-    assert [piece.batch_size for piece in batch(0).split(2)] == [piece.shape for piece in split(torch.empty(0), 2)]
-    assert batch(0).unbind() == ()
-
-
-@pytest.mark.parametrize("dim", [0, 1, -1])
-@pytest.mark.parametrize("full", [True, False])
-def test_unbind_takes_a_dimension_away(dim: int, full: bool) -> None:
-    value = batch(2, 3, full=full)
-    for at, item in enumerate(value.unbind(dim)):
-        assert_applied(item, value, lambda tensor, at=at: tensor.unbind(dim % 2)[at], (3,) if dim == 0 else (2,))  # type: ignore[misc]
-
-
 def test_sizes_that_do_not_add_up_are_refused() -> None:
     with pytest.raises(ValueError, match=r"split: expected sizes that add up to 5, got \[2, 2\]"):
         batch(5).split([2, 2])
@@ -149,3 +116,7 @@ def test_sizes_that_do_not_add_up_are_refused() -> None:
         batch(5).chunk(0)
     with pytest.raises(IndexError, match="dimension 1 is out of range"):
         batch(5).split(2, 1)
+
+
+def test_an_empty_batch_is_cut_into_as_many_chunks_as_are_asked_for() -> None:
+    assert [piece.batch_size for piece in batch(0).chunk(3)] == [piece.shape for piece in torch.empty(0).chunk(3)]

@@ -105,14 +105,6 @@ def test_to_refuses_unknown_arguments() -> None:
         value.to(devise="cpu")
 
 
-def test_clone_copies_tensors_and_shares_static_values() -> None:
-    value = batch(4)
-    cloned = value.clone()
-    assert_applied(cloned, value, lambda tensor: tensor)
-    assert all(tensors(cloned)[path].data_ptr() != tensor.data_ptr() for path, tensor in tensors(value).items())
-    assert cloned.tags is value.tags
-
-
 def test_gradients_are_recorded_for_floating_point_tensors() -> None:
     value = batch(4)
     assert not value.requires_grad

@@ -18,11 +18,6 @@ def test_views_share_memory() -> None:
     assert value.tokens[0, 0].tolist() == [-1, -1, -1]
 
 
-def test_an_empty_batch_can_be_reshaped() -> None:
-    assert batch(0, 4).reshape(4, 0).batch_size == (4, 0)
-    assert batch(0, 4).flatten().batch_size == (0,)
-
-
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [

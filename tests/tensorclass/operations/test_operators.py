@@ -13,17 +13,12 @@ from torch import Tensor
 
 from qten_gen import TensorClass
 
-from ..declared import Flat, assert_applied, batch, flat, point
+from ..declared import assert_applied, batch, flat, point
 
 ARITHMETIC = [operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow]
 COMPARISON = [operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge]
 
 Binary = Callable[[Any, Any], Any]
-
-
-def whole(*batch_size: int) -> Flat:
-    """Positive integers below eight."""
-    return flat(*batch_size).apply(lambda tensor: (tensor * 7).long() + 1)
 
 
 @pytest.mark.parametrize("function", [*ARITHMETIC, *COMPARISON])
@@ -61,16 +56,6 @@ def test_a_field_that_is_none_in_one_object_only_is_refused() -> None:
         batch(4) == batch(4).replace(other=None)  # noqa: B015 # it is the comparison that raises
 
 
-def test_objects_of_different_batch_sizes_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"expected two Flat of one batch size, got \[4\] and \[3\]"):
-        flat(4) + flat(3)
-
-
-def test_the_field_whose_shapes_do_not_fit_is_named() -> None:
-    with pytest.raises(ValueError, match=r"add: Flat\.x: expected one shape .*, got \[3\] and \[4\]"):
-        flat(2) + flat(2).replace(x=torch.rand(2, 4))
-
-
 def test_objects_of_different_classes_are_refused() -> None:
     left, right = flat(4), point(4)
     with pytest.raises(TypeError, match="unsupported operand"):
@@ -91,14 +76,6 @@ def test_an_object_has_no_truth_value_and_no_hash() -> None:
         hash(flat(4))
 
 
-def test_augmented_assignment_changes_the_tensors() -> None:
-    value = before = flat(4)
-    x, expected = value.x, value.x + 1
-    value += 1
-    assert value is before and value.x is x
-    assert torch.equal(value.x, expected)
-
-
 def test_a_user_may_define_equality() -> None:
     class Named(TensorClass):
         x: Tensor
@@ -108,3 +85,13 @@ def test_a_user_may_define_equality() -> None:
             return isinstance(other, Named) and self.name == other.name
 
     assert Named(torch.zeros(1), "a") == Named(torch.ones(1), "a")
+
+
+def test_objects_of_different_batch_sizes_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"expected two Flat of one batch size, got \[4\] and \[3\]"):
+        flat(4) + flat(3)
+
+
+def test_the_field_whose_shapes_do_not_fit_is_named() -> None:
+    with pytest.raises(ValueError, match=r"add: Flat\.x: expected one shape .*, got \[3\] and \[4\]"):
+        flat(2) + flat(2).replace(x=torch.rand(2, 4))

@@ -13,33 +13,6 @@ from qten_gen import TensorClass
 from .declared import example, integers
 
 
-def test_feature_reduces_what_fields_have_beyond_the_batch() -> None:
-    value = example()
-    got = value.amax("feature")
-    assert (got.batch_size, got.inner.batch_size) == ((2, 3), (2, 3))
-    assert torch.equal(got.x, value.x.amax(2))
-    assert torch.equal(got.y, value.y)
-    assert torch.equal(got.inner.q, value.inner.q.amax((2, 3)))
-
-
-def test_keepdim_leaves_dimensions_of_size_one() -> None:
-    value = example()
-    assert value.sum(1, keepdim=True).batch_size == (2, 1)
-    assert (value.sum(keepdim=True).batch_size, value.sum(keepdim=True).x.shape) == ((1, 1), (1, 1, 1))
-    assert value.sum("feature", keepdim=True).x.shape == (2, 3, 1)
-
-
-@pytest.mark.parametrize("keepdim", [False, True])
-def test_reduce_gives_one_tensor_of_what_is_left_of_the_batch(keepdim: bool) -> None:
-    value = example()
-    rows = torch.cat([value.x, value.y[..., None], value.inner.q.flatten(2)], -1)
-    torch.testing.assert_close(value.std("feature", reduce=True, keepdim=keepdim), rows.std(-1))
-    over_first = rows.transpose(0, 1).flatten(1).std(-1)
-    wanted = over_first[None] if keepdim else over_first
-    torch.testing.assert_close(value.std(0, reduce=True, keepdim=keepdim), wanted)
-    torch.testing.assert_close(value.max(reduce=True), rows.max())
-
-
 def test_all_and_any_are_a_bool_unless_they_are_asked_for_more() -> None:
     value = integers()
     assert (value == value).all() is True
@@ -98,8 +71,12 @@ def test_an_object_without_tensors_is_reduced_to_none() -> None:
         note.sum(reduce=True)
 
 
-def test_items_without_numbers_are_reduced_as_torch_does() -> None:
-    value = example(size=(0, 3))
-    assert torch.equal(value.sum(0).x, torch.zeros(3, 4))
-    assert value.prod("feature").x.shape == (0, 3)
-    assert torch.equal(value.sum(0, reduce=True), torch.zeros(3))
+@pytest.mark.parametrize("keepdim", [False, True])
+def test_reduce_gives_one_tensor_of_what_is_left_of_the_batch(keepdim: bool) -> None:
+    value = example()
+    rows = torch.cat([value.x, value.y[..., None], value.inner.q.flatten(2)], -1)
+    torch.testing.assert_close(value.std("feature", reduce=True, keepdim=keepdim), rows.std(-1))
+    over_first = rows.transpose(0, 1).flatten(1).std(-1)
+    wanted = over_first[None] if keepdim else over_first
+    torch.testing.assert_close(value.std(0, reduce=True, keepdim=keepdim), wanted)
+    torch.testing.assert_close(value.max(reduce=True), rows.max())

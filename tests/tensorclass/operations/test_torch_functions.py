@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 import torch
-from torch.utils.data import DataLoader
 
-from ..declared import Batch, Flat, assert_applied, batch, flat
+from ..declared import Batch, assert_applied, batch, flat
 
 
 def test_torch_joins_and_cuts_objects() -> None:
@@ -49,26 +48,6 @@ def test_another_torch_function_says_what_to_do() -> None:
         TypeError, match=r"^torch\.nn\.functional\.linear is not defined for Flat; apply it to the tensors"
     ):
         functions.nn.functional.linear(flat(4), torch.ones(2, 2))
-
-
-def test_a_data_loader_makes_batches() -> None:
-    whole = flat(5)
-    loader: Any = DataLoader(list(whole), batch_size=2)  # type: ignore[arg-type]
-    batches = list(loader)
-    assert [found.batch_size for found in batches] == [(2,), (2,), (1,)]
-    assert_applied(Flat.cat(batches), whole, lambda tensor: tensor)
-
-
-def test_a_data_loader_collates_objects_inside_other_items() -> None:
-    items = [(value, {"index": at}) for at, value in enumerate(flat(4))]
-    loader: Any = DataLoader(items, batch_size=4)  # type: ignore[arg-type]
-    ((value, rest),) = list(loader)
-    assert (type(value), value.batch_size, rest["index"].tolist()) == (Flat, (4,), [0, 1, 2, 3])
-
-
-def test_a_data_loader_leaves_batches_of_the_dataset_alone() -> None:
-    loader: Any = DataLoader([flat(2), flat(3)], batch_size=None)  # type: ignore[arg-type]
-    assert [found.batch_size for found in loader] == [(2,), (3,)]
 
 
 def test_where_with_a_condition_alone_says_what_to_use() -> None:

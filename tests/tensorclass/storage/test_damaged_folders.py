@@ -138,7 +138,7 @@ def test_a_wrong_dtype_is_refused(folder: Path, dtype: object, message: str) -> 
             r"expected format version 1, got 2; a later release of qten-gen may read",
         ),
         (lambda found: found.update(version=True), r"expected format version 1, got True"),
-        (lambda found: found.update(token="../.."), r"expected a token"),
+        (lambda found: found.update(token="../.."), r"expected the token of a save"),
         (lambda found: found.update(root=[]), r"root: expected an object, got \[\]"),
         (lambda found: found["root"].update(kind="module"), r"expected the kind of a level, got 'module'"),
         (lambda found: found["root"].update(kind="list"), r"expected a Outer, got a list"),

@@ -55,7 +55,6 @@ def test_names_are_those_of_tensordict() -> None:
 def test_the_metadata_keeps_its_name() -> None:
     assert FileNames().give("meta.json").startswith("meta.json~")
     assert FileNames().give("meta.json", ".memmap") == "meta.json.memmap"
-    assert FileNames().give("meta.json.~old").startswith("meta.json.~old~")
 
 
 def test_keys_that_differ_by_case_or_accents_only_get_files_that_differ() -> None:

@@ -404,18 +404,6 @@ def test_the_class_may_be_renamed_or_moved(tmp_path: Path) -> None:
     assert torch.equal(Renamed.load_memmap(tmp_path).x, Flat.load_memmap(tmp_path).x)
 
 
-def test_a_field_added_since_gets_its_default(tmp_path: Path) -> None:
-    class Longer(TensorClass):
-        x: Tensor
-        y: Tensor
-        note: str = "new"
-        more: Tensor | None = None
-
-    flat(4).memmap(tmp_path)
-    loaded = Longer.load_memmap(tmp_path)
-    assert (loaded.note, loaded.more) == ("new", None)
-
-
 def test_a_relative_prefix_stays_right_when_the_process_goes_elsewhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -56,13 +56,6 @@ def test_values_come_back_from_everywhere(tmp_path: Path, spans: bool) -> None:
     assert_same(Titled.load_safetensors(tmp_path / "file"), value)
 
 
-def test_items_of_an_object_are_saved_as_they_stand(tmp_path: Path) -> None:
-    part = titled()[1, ::2]
-    part.memmap(tmp_path)
-    loaded = Titled.load_memmap(tmp_path)
-    assert loaded.titles.tolist() == ["d", "f"]
-
-
 @pytest.mark.parametrize(
     ("size", "message"), [([3, 2], r"\[3, 2\]"), ([7], "expected 7 values"), ("x", "size is not a list")]
 )

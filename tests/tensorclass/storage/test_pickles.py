@@ -14,19 +14,11 @@ import torch
 from torch import Tensor, nn
 
 from qten_gen import TensorClass
-from qten_gen.runtime.tensorclass.storage.dtypes import WITHOUT_PICKLE
 from qten_gen.runtime.tensorclass.storage.errors import StorageError
 from tests import fresh_process
 from tests.tensorclass.declared import Flat, flat
 
 from .declared import Frozen, Inner, Noted, Outer, assert_equal, outer
-
-
-class Forms(TensorClass):
-    one: Tensor
-    several: list[Tensor]
-    by_name: dict[str, Tensor]
-    noted: Noted
 
 
 def again(value: Any, protocol: int = 5) -> Any:
@@ -130,26 +122,17 @@ def test_fields_that_are_one_tensor_stay_one() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:ComplexHalf support is experimental")
-@pytest.mark.parametrize("protocol", range(6))
-@pytest.mark.parametrize("dtype", [*WITHOUT_PICKLE, torch.bfloat16], ids=str)
-def test_a_tensor_of_every_dtype_comes_back_in_every_protocol(dtype: torch.dtype, protocol: int) -> None:
-    numbers = torch.arange(48, dtype=torch.uint8).reshape(2, 24).view(torch.int64)
-    tensor, strided = (one.view(torch.uint8).view(dtype) for one in (numbers.clone(), numbers.mT.contiguous()))
-    value = Forms(tensor, [strided, torch.ones(2)], {"a": tensor, "b": numbers}, Noted(strided))
-    back = again(value, protocol)
+@pytest.mark.parametrize("dtype", [torch.uint16, torch.uint64, torch.float8_e4m3fn, torch.complex32], ids=str)
+def test_a_tensor_of_a_dtype_that_torch_does_not_pickle_comes_back(dtype: torch.dtype) -> None:
+    value = Noted(torch.arange(48, dtype=torch.uint8).view(dtype))
     saved = io.BytesIO()
     torch.save(value, saved)
     saved.seek(0)
-    with torch.serialization.safe_globals([Forms, Noted]):
+    with torch.serialization.safe_globals([Noted]):
         loaded = torch.load(saved)
-    for found in (back, loaded, copy.deepcopy(value)):
-        assert found.one is found.by_name["a"] and found.several[1].dtype is torch.float32
-        for got, expected in zip(found._leaves(), value._leaves(), strict=True):
-            assert (got.dtype, got.shape) == (expected.dtype, expected.shape)
-            assert torch.equal(got.view(torch.uint8), expected.view(torch.uint8))
-    torch.testing.assert_close(
-        again(Noted(tensor.view(torch.uint8)[..., ::2]), protocol).x, tensor.view(torch.uint8)[..., ::2]
-    )
+    for found in (again(value), loaded, copy.deepcopy(value)):
+        assert (found.x.dtype, found.x.shape) == (dtype, value.x.shape)
+        assert torch.equal(found.x.view(torch.uint8), value.x.view(torch.uint8))
 
 
 def test_only_the_part_of_a_large_tensor_that_is_held_is_pickled() -> None:

@@ -12,8 +12,7 @@ import torch
 from torch import Tensor
 
 from qten_gen import TensorClass
-from qten_gen.runtime.tensorclass.storage import files, folder_lock, metadata_files, writing
-from qten_gen.runtime.tensorclass.storage.errors import StorageError
+from qten_gen.runtime.tensorclass.storage import files, folder_lock, writing
 
 from .declared import Inner, Noted, Outer, assert_equal, files_in, outer
 
@@ -107,49 +106,6 @@ def test_what_an_unfinished_save_left_is_removed_from_every_folder(tmp_path: Pat
     assert not [name for name in files_in(tmp_path) if "~" in name]
 
 
-def test_metadata_that_was_put_aside_counts_while_there_is_no_other(tmp_path: Path) -> None:
-    outer(4, seed=1).memmap(tmp_path)
-    (tmp_path / "meta.json").rename(tmp_path / "meta.json.~old")
-    assert_equal(Outer.load_memmap(tmp_path), outer(4, seed=1))
-    with pytest.raises(FileExistsError, match=r"meta\.json\.~old exists already"):
-        outer(4, seed=2).memmap(tmp_path, existsok=False)
-    with pytest.raises(ValueError, match="inner belongs to the object in"):
-        outer(5).inner.memmap(tmp_path / "inner")
-    outer(4, seed=2).replace(mask=None).memmap(tmp_path)
-    assert_equal(Outer.load_memmap(tmp_path), outer(4, seed=2).replace(mask=None))
-    assert not {"meta.json.~old", "mask.memmap"} & files_in(tmp_path)
-
-
-def test_metadata_that_was_put_aside_does_not_count_beside_other(tmp_path: Path) -> None:
-    outer(4, seed=1).memmap(tmp_path)
-    (tmp_path / "meta.json.~old").write_text("{")
-    assert_equal(Outer.load_memmap(tmp_path), outer(4, seed=1))
-
-
-def test_metadata_that_was_put_aside_is_read_as_strictly(tmp_path: Path) -> None:
-    outer(4).memmap(tmp_path / "map")
-    (tmp_path / "map" / "meta.json").rename(tmp_path / "secret")
-    (tmp_path / "map" / "meta.json.~old").symlink_to(tmp_path / "secret")
-    with pytest.raises(StorageError, match="expected a file of metadata"):
-        Outer.load_memmap(tmp_path / "map")
-
-
-def test_what_was_put_aside_is_put_back_when_the_new_cannot_be_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    outer(4, seed=1).memmap(tmp_path)
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(metadata_files, "write", full)
-    with pytest.raises(OSError, match="No space left"):
-        outer(4, seed=2).memmap(tmp_path)
-    monkeypatch.undo()
-    assert "meta.json" in files_in(tmp_path)
-    assert_equal(Outer.load_memmap(tmp_path), outer(4, seed=1))
-
-
 def test_an_object_that_is_replaced_twice_while_it_is_loaded_is_read_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,34 +125,6 @@ def test_an_object_that_is_replaced_twice_while_it_is_loaded_is_read_again(
     loaded = Outer.load_memmap(tmp_path)
     assert calls == 2
     assert_equal(loaded, outer(4, seed=3))
-
-
-def test_a_file_that_gets_its_name_while_it_is_mapped_leaves_none_under_the_old_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`torch.from_file` makes a file where there is none, and a second reader would take it for what has moved."""
-    Noted(torch.rand(4)).memmap(tmp_path)
-    text = json.loads((tmp_path / "meta.json").read_text())
-    text["_qten"]["pending"] = True
-    (tmp_path / "meta.json").write_text(json.dumps(text))
-    current, moving = tmp_path / "x.memmap", tmp_path / f"x.memmap.~{text['_qten']['token']}"
-    expected = torch.frombuffer(bytearray(current.read_bytes()), dtype=torch.float32)
-    current.rename(moving)
-    from_file, left = torch.from_file, []
-
-    def renamed_first(*args: Any, **options: Any) -> Tensor:
-        if moving.exists():
-            moving.rename(current)
-        try:
-            return from_file(*args, **options)
-        finally:
-            left.append(moving.exists())
-
-    monkeypatch.setattr(torch, "from_file", renamed_first)
-    loaded = Noted.load_memmap(tmp_path)
-    assert left == [False, False]
-    assert torch.equal(loaded.x, expected)
-    assert loaded.saved_path == str(tmp_path)
 
 
 def save_first(monkeypatch: pytest.MonkeyPatch, value: Outer, folder: Path) -> None:

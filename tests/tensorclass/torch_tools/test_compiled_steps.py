@@ -114,6 +114,8 @@ STEPS: dict[str, Callable[[Batch], Any]] = {
     "reading by key": lambda value: [value.get(("point", "weight")), value.get("tokens"), value.get("mask", None)],
     "replace": lambda value: value.replace(source="new", mask=None),
     "apply": lambda value: value.apply(lambda tensor: tensor.sum(0), batch_size=()),
+    "construct with a default": lambda value: Point(value.point.weight.sum()),
+    "sizes": lambda value: value.tokens * len(value) * value.batch_size[0],
     "trees": lambda value: pytree.tree_map(lambda tensor: tensor * 2, value),
 }
 

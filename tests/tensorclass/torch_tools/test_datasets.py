@@ -11,7 +11,6 @@ from torch import Tensor
 from torch.utils.data import BatchSampler, DataLoader, Dataset, SequentialSampler, Subset, default_collate
 from torch.utils.data._utils.pin_memory import pin_memory
 
-from qten_gen import TensorClass
 from tests import fresh_process
 from tests.tensorclass.declared import Batch, Flat, assert_applied, batch, flat, tensors
 
@@ -31,13 +30,6 @@ class Items(Dataset[Batch]):
 def whole() -> Batch:
     torch.manual_seed(0)
     return batch(6)
-
-
-class Kept(TensorClass):
-    """Remembers where it was made."""
-
-    x: Tensor
-    worker: int = 0
 
 
 def batches(loader: DataLoader[Any]) -> list[Any]:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from qten_gen import TensorClass
 
-from ..declared import Batch, Flat, assert_applied, assert_sound, batch, flat, tensors
+from ..declared import assert_applied, assert_sound, batch, flat, tensors
 
 
 @pytest.mark.parametrize("full", [True, False])
@@ -107,40 +107,3 @@ def test_an_object_without_tensors_keeps_its_names_with_its_dimensions() -> None
 
 def test_objects_without_tensors_have_one_structure_whatever_their_batch_sizes() -> None:
     assert pytree.tree_structure(Mask(batch_size=3)) == pytree.tree_structure(Mask(batch_size=4))
-
-
-def test_vmap_sees_one_batch_dimension_less() -> None:
-    value = batch(4, 5)
-    seen: list[torch.Size] = []
-
-    def scaled(item: Batch) -> Batch:
-        seen.extend([item.batch_size, item.point.batch_size])
-        return item * 2
-
-    assert_applied(torch.vmap(scaled)(value), value, lambda tensor: tensor * 2)
-    assert seen == [(5,), (5,)]
-
-
-def test_vmap_maps_over_any_batch_dimension() -> None:
-    value = flat(4, 5)
-    sums = torch.vmap(lambda item: item.y.sum(), in_dims=1)(value)
-    assert torch.equal(sums, value.y.sum(0))
-
-
-def test_gradients_of_a_function_of_an_object_are_an_object() -> None:
-    value = flat(4)
-    gradient = torch.func.grad(lambda item: item.x.sum() + item.y.square().sum())(value)
-    assert torch.equal(gradient.x, torch.ones(4, 3))
-    assert torch.equal(gradient.y, 2 * value.y)
-    assert gradient.batch_size == (4,)
-
-
-def test_export_takes_objects() -> None:
-    class Scale(torch.nn.Module):
-        def forward(self, value: Flat) -> Tensor:
-            return value.x * value.y[:, None]
-
-    value = flat(4)
-    exported = torch.export.export(Scale(), (value,))
-    other = flat(4)
-    assert torch.equal(exported.module()(other), other.x * other.y[:, None])

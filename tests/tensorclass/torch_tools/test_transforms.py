@@ -33,11 +33,6 @@ def assert_close(value: TensorClass, expected: dict[str, Tensor]) -> None:
 
 
 class TestVmap:
-    def test_results_are_put_where_out_dims_says(self) -> None:
-        value = flat(4, 5)
-        made: Flat = torch.vmap(lambda item: item * 2, out_dims=1)(value)
-        assert_applied(made, value, lambda tensor: tensor.transpose(0, 1) * 2, (5, 4))
-
     def test_any_batch_dimension_of_every_argument_can_be_taken(self) -> None:
         left, right = flat(4, 5), flat(5, 4)
         made: Flat = torch.vmap(lambda a, b, factor: (a + b) * factor, in_dims=(0, 1, None))(left, right, 2.0)
@@ -50,50 +45,11 @@ class TestVmap:
         made: Tensor = torch.vmap(lambda item: item.x.sum(), in_dims=(value.vmap_dims(-1),))(value)
         assert torch.allclose(made, value.x.sum((0, 2)))
 
-    def test_it_can_be_nested(self) -> None:
-        seen: list[torch.Size] = []
-
-        def scaled(item: Flat) -> Flat:
-            seen.append(item.batch_size)
-            return item * item.y
-
-        value = flat(4, 5)
-        made: Flat = torch.vmap(torch.vmap(scaled))(value)
-        assert_close(made, {"x": value.x * value.y[..., None], "y": value.y * value.y})
-        assert (made.batch_size, seen) == ((4, 5), [()])
-
     def test_objects_without_some_fields_and_with_static_values_pass_through(self) -> None:
         value = batch(4, full=False)
         made: Batch = torch.vmap(lambda item: item.clone())(value)
         assert_applied(made, value, lambda tensor: tensor)
         assert (made.mask, made.source, made.tags) == (None, "test", ["a"])
-
-    def test_random_numbers_are_as_randomness_says(self) -> None:
-        value = Flat(torch.zeros(4, 3), torch.zeros(4), batch_size=4)
-        noisy: Callable[[Flat], Flat] = lambda item: item + torch.rand(())  # noqa: E731 # vmap takes it twice
-        same: Flat = torch.vmap(noisy, randomness="same")(value)
-        different: Flat = torch.vmap(noisy, randomness="different")(value)
-        assert (len(set(same.y.tolist())), len(set(different.y.tolist()))) == (1, 4)
-
-    def test_every_operation_works_inside(self) -> None:
-        value = flat(4, 6)
-        steps: list[tuple[Callable[[Flat], Any], Callable[[Tensor], Tensor]]] = [
-            (lambda item: item[0], lambda tensor: tensor[:, 0]),
-            (lambda item: item[1:3], lambda tensor: tensor[:, 1:3]),
-            (lambda item: item[torch.tensor([2, 0])], lambda tensor: tensor[:, [2, 0]]),
-            (lambda item: item.reshape(2, 3), lambda tensor: tensor.reshape(4, 2, 3, *tensor.shape[2:])),
-            (lambda item: Flat.stack([item, item]), lambda tensor: torch.stack([tensor, tensor], 1)),
-            (lambda item: Flat.cat([item, item]), lambda tensor: torch.cat([tensor, tensor], 1)),
-            (lambda item: item.split(4)[1], lambda tensor: tensor[:, 4:]),
-            (lambda item: item.to(torch.float64), lambda tensor: tensor.double()),
-            (lambda item: item.replace(y=item.y), lambda tensor: tensor),
-            (lambda item: Flat(item.x, item.y, batch_size=item.batch_size), lambda tensor: tensor),
-            (lambda item: -item, torch.neg),
-        ]
-        for step, oracle in steps:
-            made: Flat = torch.vmap(step)(value)
-            assert_close(made, {path: oracle(tensor) for path, tensor in tensors(value).items()})
-            assert made.batch_size == oracle(value.y).shape
 
 
 class TestFunc:

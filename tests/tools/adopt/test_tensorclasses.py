@@ -112,7 +112,7 @@ def test_notes_say_what_methods_and_lists_meant_to_tensordict() -> None:
         f"a list in two {value}",
         f"a list in three {value}",
         "line 16 uses _from_tensordict, which is private to tensordict: write from_tensordict",
-        "line 19 uses _tensordict, which is private to tensordict: write as_tensordict()",
+        "line 19 uses _tensordict, which is private to tensordict: write to_tensordict()",
         "line 19 uses _get_str, which is private to tensordict: write get, or read the field",
     )
 

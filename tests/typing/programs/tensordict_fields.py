@@ -23,8 +23,8 @@ declared = Declared(x, td, batch_size=2)
 
 # A base of TensorDict is unknown to pyright, so that it takes every attribute of this type for a descriptor.
 assert_type(declared.td, TensorDict)  # E pyright
-assert_type(collected.as_tensordict(), TensorDict)
-assert_type(Batch(x, Point(x)).as_tensordict(), TensorDict)
+assert_type(collected.to_tensordict(), TensorDict)
+assert_type(Batch(x, Point(x)).to_tensordict(), TensorDict)
 assert_type(Collected.from_tensordict(td).x, Tensor)
 declared.td = td
 declared.td = x  # E mypy

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any, assert_type
+from typing import assert_type
 
 import torch
 from atlas import maps, places, routes
@@ -122,8 +122,7 @@ def wrong_modules(reader: Reader, critic: Critic, map: Map) -> None:
 
 def declared(reader: maps.Reader, critic: maps.Critic, map: maps.Map) -> None:
     assert_type(reader(map.heights), Tensor)
-    assert_type(reader(map), Any)
-    assert_type(reader(draw(), scale=2.0), Any)
+    reader(map)  # E
     assert_type(critic(map), maps.Map)
     assert_type(critic(draw(), times=3), maps.Map)
     assert_type(critic(map.heights), Tensor)

@@ -11,9 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.editor.language_server import program
+from tests.generated_sources import FOLDER
 
 REPOSITORY = Path(__file__).parents[3]
-PATHS = [str(REPOSITORY / "tests" / "samples"), str(REPOSITORY / "stubs"), str(REPOSITORY)]
+PATHS = [str(FOLDER), str(REPOSITORY / "stubs"), str(REPOSITORY)]
 
 Reports = dict[tuple[str, int], str]
 """The first message for each line that has an error, by the name of the file and the line."""

@@ -8,6 +8,8 @@ from importlib.metadata import version
 from pathlib import Path
 from textwrap import fill
 
+from tests.generated_sources import generated_sources
+
 from .checkers import CHECKERS, Reports, versions
 from .programs import PRELUDES, Line, program
 from .reasons import reason
@@ -18,6 +20,7 @@ RIGHT, WRONG = "\u2713", "\u2717"
 
 def measure(folder: Path) -> tuple[dict[str, list[Line]], dict[str, Reports]]:
     """The rows of each column, and what each checker reports for all programs."""
+    generated_sources()
     columns: dict[str, list[Line]] = {}
     for column in PRELUDES:
         text, columns[column] = program(column)

@@ -10,7 +10,9 @@ _OTHER_LIBRARY = (
 )
 
 _KEY = "names in strings are any string to a checker, and what is read by one is Any: `batch.tokens` has the exact type"
-_HANDLERS = "no annotation says which handlers there are; the stub of the generated module does"
+_HANDLERS = (
+    "no annotation says which handlers there are, so that this is an error; the stub of the generated module knows them"
+)
 
 REASONS: dict[str, str] = {
     "Batch.stack([batch, point])": (
@@ -20,7 +22,7 @@ REASONS: dict[str, str] = {
     "attention.norm.wieght": _OTHER_LIBRARY,
     'torch.compile(attention, backend="eager")(rows)': (
         "the `__call__` of a declaration is a descriptor. Where a module is passed as a function, pyright reads what the"
-        " descriptor itself takes, and ty adds the result of a handler, which may be of any type on a declaration"
+        " descriptor itself takes"
     ),
     "attention(batch)": _HANDLERS,
     'attention.state_dict()["qkv"]': _KEY,

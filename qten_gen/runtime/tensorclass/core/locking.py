@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import TracebackType
 from typing import TypeVar
 from weakref import ref
 
 from .locks import changes, lock, nested_objects, owners_of, refusal
-from .open_blocks import End, OpenBlocks
+from .open_blocks import OpenBlocks
 from .stored import FROZEN, Lock, Stored
 
 T = TypeVar("T", bound=Stored)
@@ -70,30 +71,31 @@ def _unlock(self: Stored) -> None:
             found._lock = None
 
 
-def begin_lock_block(self: Stored) -> bool:
-    """Begin a `with` statement that follows on `lock_()` or `unlock_()`. Whether it does."""
-    blocks: OpenBlocks | None = getattr(self, "_entered", None)
-    if blocks is None:
-        return False
-    with changes():
-        return blocks.begin_lock()
+def enter(self: T) -> T:
+    """Begin a `with` statement, which follows on `lock_()` or `unlock_()`.
 
-
-def end_block(self: Stored) -> End | None:
-    """End a `with` statement: restore the lock as it was before.
-
-    Returns:
-        What writes a view back; None for the block of a lock.
+    Raises:
+        TypeError: it follows on nothing of the kind.
     """
+    blocks: OpenBlocks | None = getattr(self, "_entered", None)
     with changes():
-        ended = self._entered.end()
-        if callable(ended):
-            return ended
-        if ended:
+        if blocks is not None and blocks.begin():
+            return self
+    raise TypeError(
+        f"a with statement takes a {type(self).__name__} from .lock_() or .unlock_(); to write to an object in another shape, "
+        "change the result, and store it with .update afterwards"
+    )
+
+
+def leave(
+    self: Stored, error: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+) -> None:
+    """End a `with` statement: the object is locked, or not, as it was before."""
+    with changes():
+        if self._entered.end():
             lock(self)
         else:
             _release(self)
-    return None
 
 
 def _release(self: Stored) -> None:

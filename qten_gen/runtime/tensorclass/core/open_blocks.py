@@ -1,14 +1,10 @@
-"""The `with` statements that are open on an object: `with batch.lock_()` and `with batch.view(-1) as flat`."""
+"""The `with` statements that are open on an object, such as `with batch.lock_():`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from threading import get_ident
 
 from torch.compiler import is_compiling
-
-End = Callable[[bool], None]
-"""Ends the block of a view. It is called with whether the block ended without an error."""
 
 
 class OpenBlocks:
@@ -17,14 +13,14 @@ class OpenBlocks:
     __slots__ = ("_called", "_open")
 
     def __init__(self) -> None:
-        self._open: list[bool | End] = []
+        self._open: list[bool] = []
         self._called: dict[int, bool] = {}
 
     def announce(self, was_locked: bool) -> None:
         """Note a call of `lock_` or `unlock_`, on which a `with` statement may follow in this thread."""
         self._called[_thread()] = was_locked
 
-    def begin_lock(self) -> bool:
+    def begin(self) -> bool:
         """Begin the block of the last call of `lock_` or `unlock_` in this thread. Whether there was one."""
         was_locked = self._called.pop(_thread(), None)
         if was_locked is None:
@@ -32,12 +28,8 @@ class OpenBlocks:
         self._open.append(was_locked)
         return True
 
-    def begin_view(self, write_back: End) -> None:
-        """Begin a block at whose end a view is written back."""
-        self._open.append(write_back)
-
-    def end(self) -> bool | End:
-        """End the newest block. Gives whether the object was locked before it, or what writes a view back."""
+    def end(self) -> bool:
+        """End the newest block. Whether the object was locked before it."""
         return self._open.pop()
 
 

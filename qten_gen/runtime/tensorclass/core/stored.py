@@ -60,7 +60,7 @@ class Stored:
     because pyright does not accept `Self` in the override of a generated class.
     """
 
-    __slots__ = ("__weakref__", "_batch_size", "_device", "_entered", "_lock", "_names", "_viewed")
+    __slots__ = ("__weakref__", "_batch_size", "_device", "_entered", "_lock", "_names")
 
     # For checkers alone: `typing.get_type_hints` of a declared class evaluates the annotations of its bases too.
     if TYPE_CHECKING:
@@ -73,9 +73,7 @@ class Stored:
         _lock: Lock | None
         """What forbids changes; None for an object that may change."""
         _entered: OpenBlocks
-        """Unset until `lock_` or `unlock_` is called, or a `with` statement begins."""
-        _viewed: ref[Stored] | tuple[ref[Stored], list[int]]
-        """The object whose items these are in another shape, with the order of its dimensions; unset for other objects."""
+        """Unset until `lock_` or `unlock_` is called."""
 
         _declared_as: ClassVar[Summary]
         """What the class statement declares."""

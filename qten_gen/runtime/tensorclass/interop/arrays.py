@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Never, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import torch
 from torch import Tensor
@@ -17,7 +16,6 @@ from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
 from ..fields.from_dict import from_dict
 from ..fields.per_item import PerItem
-from ..methods.indexing import getitem
 from ..methods.joining import unbind
 
 if TYPE_CHECKING:
@@ -46,46 +44,7 @@ def numpy(self: Stored, *, force: bool = False) -> dict[str, Any]:
     Raises:
         TypeError: a tensor needs `force`, or has a dtype that NumPy does not know, such as `torch.bfloat16`.
     """
-    found = {name: _array(self, name, value, force) for name, value in contents(self).items()}
-    return Arrays(type(self).__name__, found)
-
-
-def array_of_items(self: Stored, dtype: object) -> Array:
-    """What NumPy makes of an object: the items as Python values, where `dtype=object` asks for them.
-
-    An object without batch dimensions is one Python value, in lists of which a random generator of NumPy chooses, for example.
-
-    Raises:
-        TypeError: there are batch dimensions, and an array of numbers is asked for. NumPy alone makes an array of Python values.
-    """
-    np: Any = sys.modules["numpy"]  # which calls this
-    size = tuple(self._batch_size)
-    if size and (dtype is None or np.dtype(dtype) != np.dtype(object)):
-        raise TypeError(
-            f"a {type(self).__name__} is not one array; use .numpy(), which gives an array for each field, "
-            "or dtype=object for an array of the items"
-        )
-    found: Array = np.empty(size, dtype=object)
-    for position in np.ndindex(size):
-        found[position] = getitem(self, position) if size else self
-    return found
-
-
-class Arrays(dict[str, object]):
-    """The arrays of an object by field, which say what to write where a TensorDict takes them for one array."""
-
-    def __init__(self, of: str, values: Mapping[str, object]) -> None:
-        super().__init__(values)
-        self.of = of
-
-    def __reduce__(self) -> tuple[type, tuple[dict[str, object]]]:
-        return dict, ({**self},)
-
-    @property
-    def dtype(self) -> Never:
-        raise AttributeError(
-            f"a {self.of} has one array for each field, and no dtype; to put it into a TensorDict, write .as_tensordict()"
-        )
+    return {name: _array(self, name, value, force) for name, value in contents(self).items()}
 
 
 def _array(self: Stored, name: str, value: object, force: bool) -> object:

@@ -1,7 +1,4 @@
-"""Changing the batch dimensions. The dimensions that a field has beyond them stay as they are.
-
-What has the same items in another shape or order remembers the object that it was made of, for `with batch.view(-1) as flat:`.
-"""
+"""Changing the batch dimensions. The dimensions that a field has beyond them stay as they are."""
 
 from __future__ import annotations
 
@@ -9,11 +6,9 @@ from collections.abc import Callable, Sequence
 from math import prod
 from operator import getitem
 from typing import TypeVar, cast, overload
-from weakref import ref
 
 import torch
 from torch import Size, Tensor
-from torch.compiler import is_dynamo_compiling
 
 from ..core import name_changes
 from ..core.errors import abridged
@@ -120,8 +115,6 @@ def permute(self: T, *dims: Dim | Sequence[Dim]) -> T:
             f"permute: expected each of the {batch_ndim} batch dimensions of {type(self).__name__} once, got {list(wanted)}"
         )
     out = self._rearrange(_permute, (*order, batch_ndim), Size([size[dim] for dim in order]))
-    if not is_dynamo_compiling():
-        out._viewed = (ref(self), order)
     if self._names is not None:
         out._names = name_changes.permuted(self._names, order)
     return out
@@ -158,8 +151,6 @@ def unsqueeze(self: T, dim: int) -> T:
     at = dim if dim >= 0 else dim + batch_ndim + 1
     size = with_inserted(self._batch_size, at, 1)
     out = self._rearrange(_with_first, None, size) if at == 0 else self._rearrange(torch.unsqueeze, at, size)
-    if not is_dynamo_compiling():
-        out._viewed = ref(self)
     if self._names is not None:
         out._names = name_changes.inserted(self._names, at)
     return out
@@ -176,16 +167,12 @@ def squeeze(self: T, dim: Dim | Sequence[Dim] | None = None) -> T:
         at = dimension(self, dim)
         gone = size[at] == 1
         out = self._rearrange(torch.squeeze, at, without(size, at) if gone else size)
-        if not is_dynamo_compiling():
-            out._viewed = ref(self)
         if self._names is not None:
             out._names = name_changes.without(self._names, [at]) if gone else self._names
         return out
     wanted = range(len(size)) if dim is None else moved_dimensions(self, dim)
     dims = tuple([at for at, length in enumerate(size) if length == 1 and at in wanted])
     out = self._rearrange(torch.squeeze, dims, Size([length for at, length in enumerate(size) if at not in dims]))
-    if not is_dynamo_compiling():
-        out._viewed = ref(self)
     if self._names is not None:
         out._names = name_changes.without(self._names, dims)
     return out
@@ -230,10 +217,7 @@ def _resolved(self: Stored, shape: tuple[int, ...], old: Size) -> Size:
 
 def _reshaped(self: T, fn: _WithShape, shape: tuple[int | Sequence[int], ...]) -> T:
     size = _resolved(self, integers(shape), self._batch_size)
-    out = self._rearrange(fn, (size, len(self._batch_size), with_free_event(size)), size)
-    if not is_dynamo_compiling():
-        out._viewed = ref(self)
-    return out
+    return self._rearrange(fn, (size, len(self._batch_size), with_free_event(size)), size)
 
 
 def _expand(tensor: Tensor, argument: tuple[Size, int]) -> Tensor:

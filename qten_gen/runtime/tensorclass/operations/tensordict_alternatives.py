@@ -17,7 +17,7 @@ _QUANTISED = "use .apply with torch.quantize_per_tensor"
 
 NOT_OF_TENSORDICT = frozenset(
     """
-    accepts as_tensordict clamp_ cumprod cumsum empty_like from_numpy full_like load_safetensors ones_like rand_like
+    accepts clamp_ cumprod cumsum empty_like from_numpy full_like load_safetensors ones_like rand_like
     randn_like save_safetensors vmap vmap_dims zeros_like
     """.split()
 )

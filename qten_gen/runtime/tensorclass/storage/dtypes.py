@@ -14,19 +14,6 @@ _DTYPE_NAMES = (
 DTYPES: Final[dict[str, torch.dtype]] = {name: getattr(torch, name) for name in _DTYPE_NAMES if hasattr(torch, name)}
 """Dtypes whose elements are plain bytes, by name."""
 
-WITHOUT_PICKLE: Final[dict[torch.dtype, torch.dtype]] = {
-    getattr(torch, name): integers
-    for integers, names in (
-        (torch.uint8, "float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu float4_e2m1fn_x2"),
-        (torch.int16, "uint16"),
-        (torch.int32, "uint32 complex32"),
-        (torch.int64, "uint64"),
-    )
-    for name in names.split()
-    if hasattr(torch, name)
-}
-"""Dtypes whose tensors torch cannot pickle, each with an integer dtype of the same size."""
-
 PLAIN: Final = frozenset(DTYPES.values())
 
 

@@ -5,7 +5,3 @@ from __future__ import annotations
 
 class StorageError(ValueError):
     """A saved object cannot be read: it is damaged, was changed by others, or does not fit the class. Names the path."""
-
-
-class ReplacedError(Exception):
-    """Files were replaced by another process while they were read: read again. Never reaches a caller."""

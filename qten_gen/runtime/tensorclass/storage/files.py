@@ -14,7 +14,7 @@ import torch
 from torch import Size, Tensor
 
 from ..core.errors import describe
-from .errors import ReplacedError, StorageError
+from .errors import StorageError
 from .mapping import map_open_file
 
 _CHUNK = 64 * 2**20
@@ -75,17 +75,14 @@ def map_tensor(
     where: str,
     *,
     longer: bool = False,
-    settled: bool = True,
 ) -> Tensor:
     """A tensor in the elements of a file, which writes to the tensor change.
 
     Args:
         longer: Whether the file may have more bytes than the tensor.
-        settled: Whether the file keeps its name as long as the metadata stays the same; otherwise it may get another any moment.
 
     Raises:
-        StorageError: there is no such file, or it has another size, or is a link or a folder.
-        ReplacedError: the file was replaced meanwhile.
+        StorageError: there is no such file, or it has another size, or is a link or a folder, or was replaced meanwhile.
     """
     size = Size(shape)
     count = size.numel()
@@ -96,8 +93,6 @@ def map_tensor(
     try:
         descriptor, writable = _opened(path)
     except OSError as error:
-        if not settled and isinstance(error, FileNotFoundError):
-            raise ReplacedError from None
         if error.errno in _IS_LINK:
             raise StorageError(f"{where}: {_ordinary(path)}") from None
         raise StorageError(
@@ -111,14 +106,12 @@ def map_tensor(
             tensor = map_open_file(descriptor, path, dtype, count, shared=writable)
         except (OSError, RuntimeError):
             if not is_current(file):
-                raise ReplacedError from None
+                raise StorageError(f"{where}: {path} was replaced while it was mapped") from None
             raise
         if os.fstat(descriptor).st_size < found.st_size:  # to read what is missing would end the process
             raise StorageError(f"{where}: {path} was made shorter while it was mapped")
     finally:
         os.close(descriptor)
-    if not settled and not is_current(file):
-        raise ReplacedError
     _remember(tensor, file)
     return torch.reshape(tensor, size)  # takes a size in less time than view does
 

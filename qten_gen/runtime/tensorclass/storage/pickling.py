@@ -1,7 +1,5 @@
 """Pickles. By the declared class alone, so that a safe `torch.load` needs only that class on its list.
 
-Torch cannot pickle tensors of some dtypes, such as uint16. They are viewed as integers of the same size.
-
 From protocol 5 on, plain tensors are pickled as buffers, in or out of band, in a tenth of the time that torch takes. Protocols up
 to 4, and with them `torch.save`, keep to torch's own way. So do the queues of `multiprocessing`, which hand over shared memory:
 they ask a function of their own, which sends memory maps by their files.
@@ -12,8 +10,7 @@ from __future__ import annotations
 import copyreg
 import ctypes
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable
 from pickle import PickleBuffer
 from typing import (
     TYPE_CHECKING,
@@ -45,7 +42,7 @@ from ..fields.as_declared import as_declared
 from ..fields.per_item import PerItem
 from ..fields.tensordict_entries import collection
 from . import files
-from .dtypes import DTYPES, WITHOUT_PICKLE, dtype_name
+from .dtypes import DTYPES, dtype_name
 from .errors import StorageError
 
 if TYPE_CHECKING:
@@ -84,8 +81,6 @@ class State(TypedDict):
     """Only where the object was locked."""
     raw: NotRequired[dict[str, Raw]]
     """Tensors as buffers."""
-    viewed: NotRequired[dict[str, list[str | None]]]
-    """For fields with tensors that torch cannot pickle, which are viewed as integers: the dtype of each tensor in the field."""
     files: NotRequired[bool]
     """Only where there are parts of files in the place of tensors."""
 
@@ -95,58 +90,12 @@ Reduced: TypeAlias = tuple[Callable[..., object], tuple[type[T]], State]
 
 def reduce(self: T) -> Reduced[T]:
     """How to pickle with torch's tensors."""
-    state = State(fields=_fields(self), batch_size=self._batch_size, device=self._device)
-    viewed = _view_as_integers(self, state["fields"])
-    if viewed:
-        state["viewed"] = viewed
-    return _reduced(self, state)
+    return _reduced(self, State(fields=_fields(self), batch_size=self._batch_size, device=self._device))
 
 
 def _fields(self: Stored) -> dict[str, object]:
     """The values of the fields, TensorDicts as they are."""
     return {name: collection(bare(value)) for name, value in contents(self).items()}
-
-
-def _view_as_integers(self: Stored, fields: dict[str, object]) -> dict[str, list[str | None]]:
-    """View tensors as integers in `fields`, where torch cannot pickle their dtype. By field, the dtypes that they had.
-
-    A tensor that several fields hold is viewed once, so that it stays one.
-    """
-    views: dict[int, Tensor] = {}
-    found: dict[str, list[str | None]] = {}
-    for name in fields:
-        value = fields[name]
-        if name in self._static or name in self._nested:
-            continue
-        dtypes: list[str | None] = []
-        fields[name] = _each(value, partial(_as_integers, views, dtypes))
-        if any(dtypes):
-            found[name] = dtypes
-    return found
-
-
-def _as_integers(views: dict[int, Tensor], dtypes: list[str | None], value: object) -> object:
-    if not _has_storage(value) or value.dtype not in WITHOUT_PICKLE or value.requires_grad or value.__dict__:
-        dtypes.append(None)
-        return value
-    dtypes.append(dtype_name(value.dtype))
-    return views.setdefault(id(value), value.view(WITHOUT_PICKLE[value.dtype]))
-
-
-_VIEWED = {dtype_name(dtype): dtype for dtype in WITHOUT_PICKLE}
-
-
-def _view_back(stored: dict[str, object], viewed: Mapping[str, list[str | None]]) -> None:
-    """Give the tensors in `stored` that were viewed as integers their own dtypes."""
-    views: dict[int, Tensor] = {}
-
-    def as_before(dtypes: Iterator[str | None], item: object) -> object:
-        name = next(dtypes)
-        return item if name is None else views.setdefault(id(item), cast(Tensor, item).view(_VIEWED[name]))
-
-    integers = {name: stored[name] for name in viewed}  # kept alive: the views are found by identity
-    for name, value in integers.items():
-        stored[name] = _each(value, partial(as_before, iter(viewed[name])))
 
 
 def reduce_ex(self: Stored, protocol: SupportsIndex) -> str | tuple[Any, ...]:
@@ -160,9 +109,6 @@ def reduce_ex(self: Stored, protocol: SupportsIndex) -> str | tuple[Any, ...]:
     raw = _take_raw(fields)
     if raw:
         state["raw"] = raw
-    viewed = _view_as_integers(self, fields)
-    if viewed:
-        state["viewed"] = viewed
     return _reduced(self, state)
 
 
@@ -253,7 +199,6 @@ def restore(self: Stored, state: State) -> None:
     if state.get("files", False):
         for name, value in stored.items():
             stored[name] = _each(value, lambda item: _from_file(item) if isinstance(item, FilePart) else item)
-    _view_back(stored, state.get("viewed", {}))
     batch_size = Size(state["batch_size"])
     for field in self._per_item:
         if isinstance(stored.get(field), list):

@@ -21,7 +21,7 @@ from ..fields.as_declared import as_declared
 from ..fields.per_item import PerItem, per_item, refuse_unfit
 from ..fields.tensordict_entries import Entries, Layout, class_of, collection
 from . import files, metadata_files, schema, tensordict_folders
-from .errors import ReplacedError, StorageError
+from .errors import StorageError
 from .file_names import PENDING
 from .json_values import Json, as_annotated, decode, enum_of
 from .schema import Entry, Level, Metadata, StaticEntry, TensorEntry
@@ -88,11 +88,23 @@ class MappedFiles(NamedTuple):
     def tensor(self, folder: str, entry: TensorEntry, where: str) -> Tensor:
         """A tensor of the folder."""
         path = f"{folder}{os.sep}{entry.file}"
-        waits = self.suffix != "" and os.path.lexists(path + self.suffix)
-        if waits:
-            path += self.suffix
-        found = files.map_tensor(path, entry.dtype, entry.shape, where, longer=self.foreign, settled=not waits)
+        found = None
+        if self.suffix and os.path.lexists(path + self.suffix):
+            found = self._with_suffix(path, entry, where)
+        if found is None:
+            found = files.map_tensor(path, entry.dtype, entry.shape, where, longer=self.foreign)
         return found if self.device is None else found.to(self.device, non_blocking=True)
+
+    def _with_suffix(self, path: str, entry: TensorEntry, where: str) -> Tensor | None:
+        """The file of a save that is not finished; None where it got its name meanwhile."""
+        path += self.suffix
+        try:
+            found = files.map_tensor(path, entry.dtype, entry.shape, where)
+        except StorageError:
+            if os.path.lexists(path):
+                raise
+            return None
+        return found if os.path.lexists(path) else None
 
 
 class Shapes(NamedTuple):
@@ -121,48 +133,29 @@ def load(cls: type[T], folder: str, device: torch.device | None = None, *, allow
         FileNotFoundError: there is no saved object.
         StorageError: it is damaged, or does not fit the class.
     """
+    text = _text(cls, folder)
     for _ in range(_ATTEMPTS):
-        descriptor = _opened(folder, cls)
+        before = text
         try:
-            made = _attempt(cls, folder, descriptor, device, allow_pickle)
-        finally:
-            os.close(descriptor)
-        if made is not None:
+            made = _object(cls, folder, metadata_files.parsed(before, folder), device, allow_pickle)
+        except StorageError as error:
+            made, refusal = None, error
+        text = _text(cls, folder)
+        if text == before:
+            if made is None:
+                raise refusal
             return made
     raise StorageError(f"{folder}: another process replaces what is saved there faster than it can be read")
 
 
-def _opened(folder: str, cls: type[Stored]) -> int:
-    """The metadata of a folder. It stays open while the rest is read: until then no other file can get its number."""
-    path = metadata_files.metadata_in(folder)
-    for _ in range(2):
-        try:
-            return metadata_files.open_current(folder)
-        except FileNotFoundError:
-            continue  # a whole save may have passed since it looked first
-        except OSError as error:
-            raise StorageError(f"{path}: expected a file of metadata: {error.strerror}") from None
-    raise FileNotFoundError(f"no saved {cls.__name__}: expected {path}, which every finished save writes")
-
-
-def _attempt(
-    cls: type[T],
-    folder: str,
-    descriptor: int,
-    device: torch.device | None,
-    allow_pickle: bool,
-) -> T | None:
-    """The object that open metadata describes, or None where something was replaced while it was read."""
-    found, version = metadata_files.read_open(descriptor, folder)
+def _text(cls: type[Stored], folder: str) -> bytes:
+    """The text of the metadata, which says something else after every save."""
     try:
-        made = _object(cls, folder, found, device, allow_pickle)
-    except ReplacedError:
-        return None
-    except StorageError:
-        if metadata_files.version_of(folder) != version:
-            return None
-        raise
-    return made if metadata_files.version_of(folder) == version else None
+        return metadata_files.text_in(folder)
+    except FileNotFoundError:
+        path = metadata_files.metadata_in(folder)
+        message = f"no saved {cls.__name__}: expected {path}, which every finished save writes"
+        raise FileNotFoundError(message) from None
 
 
 def _object(
@@ -175,14 +168,14 @@ def _object(
     """The object that metadata describes, in the format of this package or in that of tensordict."""
     foreign = schema.SECTION not in found
     if foreign:
-        metadata = Metadata(tensordict_folders.read(folder, found, allow_pickle=allow_pickle), "", False)
+        metadata = Metadata(tensordict_folders.read(folder, found, allow_pickle=allow_pickle), "")
     else:
         metadata = schema.from_json(found[schema.SECTION], metadata_files.metadata_in(folder))
     source: Source
     if is_fake() or (device is not None and device.type == "meta"):
         source = Shapes(device, foreign, allow_pickle)
     else:
-        source = MappedFiles(device, PENDING + metadata.token if metadata.pending else "", foreign, allow_pickle)
+        source = MappedFiles(device, PENDING + metadata.token if metadata.token else "", foreign, allow_pickle)
     level = metadata.level
     return fill(cls, level, f"{folder}{os.sep}{level.folder}" if level.folder else folder, source)
 

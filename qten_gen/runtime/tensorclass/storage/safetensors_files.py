@@ -53,7 +53,7 @@ def save_safetensors(self: Stored, path: PathLike, *, allow_pickle: bool = False
     token = os.urandom(4).hex()
     names = [name for name, _ in _tensors(level, "")]
     tensors = _apart({name: item.tensor for name, item in zip(names, placed, strict=True)})
-    header = {"format": "pt", _KEY: json.dumps(schema.to_json(Metadata(level, token, False)))}
+    header = {"format": "pt", _KEY: json.dumps(schema.to_json(Metadata(level, token)))}
     target = files.absolute(path)
     temporary = f"{target}.~{token}"
     try:

@@ -69,22 +69,15 @@ Entry: TypeAlias = TensorEntry | StaticEntry | Level | None
 
 
 class Metadata(NamedTuple):
-    """The metadata of a folder. While `pending`, a file may still have its name with the token of the save behind it."""
+    """The metadata of a folder. A file may still have its name with the token of the save behind it."""
 
     level: Level
     token: str
-    pending: bool
 
 
 def to_json(metadata: Metadata) -> dict[str, Json]:
     """Our section of `meta.json`."""
-    return {
-        "schema": SCHEMA,
-        "version": VERSION,
-        "token": metadata.token,
-        "pending": metadata.pending,
-        "root": _level_to_json(metadata.level),
-    }
+    return {"schema": SCHEMA, "version": VERSION, "token": metadata.token, "root": _level_to_json(metadata.level)}
 
 
 def _level_to_json(level: Level) -> dict[str, Json]:
@@ -120,10 +113,10 @@ def from_json(section: Json, where: str) -> Metadata:
         raise StorageError(
             f"{where}: expected format version {VERSION}, got {found.get('version')!r}; a later release of qten-gen may read it"
         )
-    token, pending = found.get("token"), found.get("pending")
-    if not isinstance(token, str) or not token.isalnum() or not isinstance(pending, bool):
-        raise StorageError(f"{where}: expected a token and whether files are pending, got {token!r} and {pending!r}")
-    return Metadata(_level(found.get("root"), where, "root", 0), token, pending)
+    token = found.get("token")
+    if not isinstance(token, str) or not token.isalnum():
+        raise StorageError(f"{where}: expected the token of a save, got {token!r}")
+    return Metadata(_level(found.get("root"), where, "root", 0), token)
 
 
 def _level(value: Json | None, path: str, key: str, depth: int) -> Level:

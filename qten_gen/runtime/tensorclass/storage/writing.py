@@ -4,10 +4,9 @@ A first save writes the files of the tensors, then the metadata of nested folder
 there is nothing to load. A later save
 
 1. writes every tensor to a new file beside the old one, `x.memmap.~<token>`;
-2. puts the metadata of the folder aside, where it still counts, and writes other metadata. From here on the new object is there:
-   the metadata says `pending`, and who reads it takes a file with the token in its name before the one without. Nested folders
-   follow, each in the same way;
-3. gives the new files their names, and replaces the metadata once more, which says now that nothing is pending.
+2. replaces the metadata. From here on the new object is there: who reads the metadata takes a file with its token in the name
+   before the one without. Nested folders come first, each in the same way;
+3. gives the new files their names.
 
 No file is written to after it has its name, so whoever maps the old ones keeps them, whole. tensordict reads the same folder;
 between 2 and 3 it finds a format version that it refuses.
@@ -26,15 +25,15 @@ from torch import Tensor
 from ..core.stored import Stored
 from . import files, metadata_files, schema, tensordict_folders
 from .errors import StorageError
-from .file_names import ASIDE, LOCK, METADATA, PENDING
+from .file_names import METADATA, PENDING
 from .folder_lock import only_writer
 from .levels import Placed, SaveOptions, describe_object, rebuilt
-from .metadata_files import aside_in, metadata_in
+from .metadata_files import metadata_in
 from .schema import Level, Metadata, StaticEntry, TensorEntry
 
 T = TypeVar("T", bound=Stored)
 
-_LEFT_BEHIND = re.compile(rf".*{re.escape(PENDING)}[0-9a-f]{{8}}|{re.escape(ASIDE)}")
+_LEFT_BEHIND = re.compile(rf".*{re.escape(PENDING)}[0-9a-f]{{8}}")
 
 
 class _Work(NamedTuple):
@@ -45,24 +44,10 @@ class _Work(NamedTuple):
         fresh: The tensors that are to be written; the others are in their files already, or have no elements.
     """
 
-    metadata: Metadata
+    token: str
     levels: list[tuple[str, Level]]
     fresh: list[Placed]
     options: SaveOptions
-
-
-class _Found(NamedTuple):
-    """The content of the folders of an object before it is saved there.
-
-    Attributes:
-        pending: Whether there is metadata, so that somebody may read while the new object takes the place of another.
-        left: Files that saves left which were not finished. The object that is there may still need them.
-        more: Whether there is anything else that the new object does not have too.
-    """
-
-    pending: bool
-    left: list[str]
-    more: bool
 
 
 def save(self: T, folder: str, options: SaveOptions) -> T:
@@ -82,14 +67,9 @@ def save(self: T, folder: str, options: SaveOptions) -> T:
         moved = [item for item in placed if item.path not in stay]
         if not options.existsok:
             _refuse_existing(levels, moved)
-        found = _look(levels)
-        before = _files_of_old(folder) if found.pending and found.more else set()
-        fresh = [item for item in moved if item.entry.size]
-        work = _Work(Metadata(level, os.urandom(4).hex(), found.pending), levels, fresh, options)
-        _write(work)
-        if found.pending:
-            _put_in_place(work)
-        _clean(levels, found.left, before)
+        before = _files_of_old(folder)
+        _write(_Work(os.urandom(4).hex(), levels, [item for item in moved if item.entry.size], options))
+        _clean(levels, before)
         if options.durable:
             files.sync_folder(os.path.dirname(folder))
         tensors = stay | {item.path: _mapped(item) for item in moved}
@@ -111,54 +91,25 @@ def _values(folder: str, level: Level) -> Iterator[tuple[str, StaticEntry]]:
             yield f"{folder}{os.sep}{entry.folder}", entry
 
 
-def _look(levels: list[tuple[str, Level]]) -> _Found:
-    """Look into the folders that are written to."""
-    pending = more = False
-    left: list[str] = []
-    for folder, level in levels:
-        names = files.names_in(folder) - {LOCK}
-        pending = pending or METADATA in names or ASIDE in names
-        more = more or not names <= _names(level)
-        left += _left_behind(folder, names)
-        for inside, _ in _values(folder, level):
-            names = files.names_in(inside)
-            more = more or not names <= {METADATA}
-            left += _left_behind(inside, names)
-    return _Found(pending, left, more)
-
-
-def _names(level: Level) -> set[str]:
-    """The names in a folder once a level is saved there."""
-    found = {METADATA}
-    for entry in level.entries.values():
-        if isinstance(entry, TensorEntry):
-            if entry.size:
-                found.add(entry.file)
-        elif entry is not None and entry.folder:
-            found.add(entry.folder)
-    return found
-
-
-def _left_behind(folder: str, names: Iterable[str]) -> list[str]:
-    return [f"{folder}{os.sep}{name}" for name in names if _LEFT_BEHIND.fullmatch(name)]
-
-
 def _write(work: _Work) -> None:
     """Write the tensors, and the metadata that makes them the content of the folder."""
     for folder, _ in work.levels[1:]:
         files.make_folder(folder)
-    pending = work.metadata.pending
-    suffix = PENDING + work.metadata.token if pending else ""
+    replaces = any(os.path.lexists(metadata_in(folder)) for folder, _ in work.levels)
+    suffix = PENDING + work.token if replaces else ""
     try:
         _write_tensors(work.fresh, suffix, work.options)
-        if not pending:
-            _write_values(work)
+        if replaces:
+            _write_metadata(work, readable=False)
     except BaseException:
         for item in work.fresh:
             files.remove(item.path + suffix)
         raise
-    for folder, level in work.levels if pending else reversed(work.levels):
-        _write_metadata(folder, level, work, pending=pending)
+    if replaces:
+        for item in work.fresh:
+            files.put_in_place(item.path + suffix, item.path)
+    _write_values(work)
+    _write_metadata(work, readable=True)
 
 
 def _write_tensors(fresh: list[Placed], suffix: str, options: SaveOptions) -> None:
@@ -178,13 +129,14 @@ def _write_tensors(fresh: list[Placed], suffix: str, options: SaveOptions) -> No
             write(item)
 
 
-def _write_metadata(folder: str, level: Level, work: _Work, *, pending: bool) -> None:
-    """Write the metadata of a folder, which stands for itself: it can be loaded alone, and be copied elsewhere."""
-    token = work.metadata.token
-    value = tensordict_folders.render(level, readable=not pending)
-    value[schema.SECTION] = schema.to_json(Metadata(level._replace(folder=""), token, pending))
-    write = metadata_files.write_for_now if pending else metadata_files.write
-    write(folder, metadata_files.text_of(value), token, work.options.durable)
+def _write_metadata(work: _Work, *, readable: bool) -> None:
+    """Write the metadata of each folder, which stands for itself: it can be loaded alone, and be copied elsewhere."""
+    for folder, level in reversed(work.levels):
+        value = tensordict_folders.render(level, readable=readable)
+        value[schema.SECTION] = schema.to_json(Metadata(level._replace(folder=""), work.token))
+        if work.options.durable:
+            files.sync_folder(folder)
+        metadata_files.write(folder, metadata_files.text_of(value), work.token, work.options.durable)
 
 
 def _write_values(work: _Work) -> None:
@@ -195,20 +147,7 @@ def _write_values(work: _Work) -> None:
             text = metadata_files.text_of(tensordict_folders.render_value(entry.shown))
             # What an earlier save left may still be on its way to the disk.
             if new or work.options.durable or not metadata_files.holds(inside, text):
-                metadata_files.write(inside, text, work.metadata.token, work.options.durable)
-
-
-def _put_in_place(work: _Work) -> None:
-    """Give the new files their names, and say that it is done."""
-    suffix = PENDING + work.metadata.token
-    for item in work.fresh:
-        files.put_in_place(item.path + suffix, item.path)
-    _write_values(work)
-    for folder, level in reversed(work.levels):
-        if work.options.durable:
-            files.sync_folder(folder)
-        _write_metadata(folder, level, work, pending=False)
-        files.remove(aside_in(folder))
+                metadata_files.write(inside, text, work.token, work.options.durable)
 
 
 def _mapped(item: Placed) -> Tensor:
@@ -237,20 +176,18 @@ def _files(levels: Iterable[tuple[str, Level]]) -> set[str]:
     return found
 
 
-def _clean(levels: list[tuple[str, Level]], left: list[str], before: set[str]) -> None:
+def _clean(levels: list[tuple[str, Level]], before: set[str]) -> None:
     """Remove the files of the object before, metadata first, and what saves left that were not finished."""
-    gone = before - _files(levels) if before else before
-    for path in sorted(gone, key=lambda path: not path.endswith(METADATA)):
+    new = _files(levels)
+    for path in sorted(before - new, key=lambda path: not path.endswith(METADATA)):
         files.remove(path)
-    for folder in {os.path.dirname(path) for path in gone}:
-        left = left + _left_behind(folder, files.names_in(folder))
-    for path in left:
-        files.remove(path)
+    for folder in {os.path.dirname(path) for path in before | new}:
+        for name in filter(_LEFT_BEHIND.fullmatch, files.names_in(folder)):
+            files.remove(f"{folder}{os.sep}{name}")
 
 
 def _refuse_existing(levels: list[tuple[str, Level]], moved: list[Placed]) -> None:
-    paths = [path(folder) for folder, _ in levels for path in (metadata_in, aside_in)] + [item.path for item in moved]
-    for path in paths:
+    for path in [*(metadata_in(folder) for folder, _ in levels), *(item.path for item in moved)]:
         if os.path.lexists(path):
             raise FileExistsError(f"{path} exists already; pass existsok=True to replace what is saved there")
 
@@ -258,7 +195,7 @@ def _refuse_existing(levels: list[tuple[str, Level]], moved: list[Placed]) -> No
 def _refuse_part_of_larger(folder: str) -> None:
     """The metadata of the larger object says what its parts are, so a part cannot be replaced behind its back."""
     owner, name = os.path.split(folder)
-    if not os.access(metadata_in(owner), os.F_OK) and not os.access(aside_in(owner), os.F_OK):
+    if not os.access(metadata_in(owner), os.F_OK):
         return  # as nearly always, and seen without an exception
     try:
         found = metadata_files.read(owner)

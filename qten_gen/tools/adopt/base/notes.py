@@ -11,7 +11,7 @@ _PRIVATE = {
     "_get_str": "write get, or read the field",
     "_non_tensordict": "read the fields that hold other values",
     "_set_str": "write set, or assign to the field",
-    "_tensordict": "write as_tensordict()",
+    "_tensordict": "write to_tensordict()",
 }
 """Private members that tensordict gives a tensorclass, and what to write instead."""
 

@@ -55,7 +55,7 @@ def main() -> None:
     print([reply.best().shape for reply in many])
     print(server(torch.ones(3)).shape, server(image).best())
     plain = declared_server.Server(10, 4)
-    print(describe(plain(text)))
+    print(describe(plain.invoke(text)))
     print(server.allows(text), server.invoke(image).model, Render().allows(3))
     with torch.no_grad():
         joined = Reply.cat([server(image), server(text)[:1]]) if server(image).model == server(text).model else None

@@ -6,7 +6,7 @@ from __future__ import annotations
 import copy
 import pickle
 import random
-from typing import Any
+from typing import Any, overload
 
 import torch
 from torch import Tensor, nn
@@ -65,7 +65,11 @@ class Ensemble(Module):
     mean: Tensor = buffer(4, initializer=nn.init.zeros_)
     first: Net = submodule(Net, hidden="count * 4")
 
-    def forward(self, x: Tensor) -> Tensor:
+    @overload
+    def forward(self, x: Tensor) -> Tensor: ...
+    @overload
+    def forward(self, x: Flowers) -> Guess: ...
+    def forward(self, x: Tensor | Flowers) -> Tensor | Guess:
         return self.first(x - self.mean)
 
 

@@ -1,4 +1,4 @@
-"""A declaration of every kind, as a user writes it. The generated pair beside it is committed and kept fresh by a test."""
+"""A declaration of every kind, as a user writes it."""
 
 import torch
 from torch import Tensor, nn
