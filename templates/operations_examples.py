@@ -46,13 +46,6 @@ tensor([[1.0000, 2.2361],
 tensor([[1.5000, 2.0000],
         [3.0000, 3.5000]])
 """,
-    "Order and position": """\
->>> values, indices = lifted(torch.topk)(batch, 1, dim=0)
->>> values.price, indices.price
-(tensor([[3., 4.]]), tensor([[1, 1]]))
->>> lifted(torch.argmax)(batch, dim=1).price
-tensor([1, 1])
-""",
     "Comparing objects": """\
 >>> lifted(torch.equal)(batch, batch.clone()), lifted(torch.allclose)(batch, batch + 1)
 (True, False)

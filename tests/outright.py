@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from contextlib import contextmanager
 from unittest.mock import patch
 
 from qten_gen.model import fingerprint
-from qten_gen.reflection import is_doubtful, read_module, read_tensorclass
-from qten_gen.runtime.declaring import outright
+from qten_gen.model.diagnostics import DeclarationError
+from qten_gen.reflection import read_module, read_tensorclass
+from qten_gen.runtime.declaring import generator, in_memory, loading, outright
 from qten_gen.runtime.declaring.by_declaration import of_declaration
 from qten_gen.runtime.declaring.describing import describe, known_nested
 from qten_gen.runtime.declaring.outright import Outright
 from qten_gen.runtime.declaring.statement import Body
+
+OF_OBJECTS = {"QG206", "QG213", "QG217", "QG305", "QG314", "QG315"}
+"""Rules about objects, which the text need not show. What the others refuse has no generated class."""
 
 
 @contextmanager
@@ -43,8 +48,18 @@ def _difference(said: Outright, body: Body, nests: bool) -> str:
     summary = of_declaration(declaration, statement.classes)
     if fingerprint(declaration) != said.fingerprint:
         return f"another fingerprint: {said.summary} instead of {summary}"
-    if is_doubtful(declaration, statement):
-        return "a rule has to look at it"
+    informed = dataclasses.replace(statement, elsewhere=in_memory.meaning_in_source(body.module, body.scope))
+    try:
+        generator.refuse_informed(
+            declaration,
+            statement,
+            lambda: ((read_tensorclass if nests else read_module)(informed), informed),
+            loading.real_name(body.module),
+            body.scope,
+        )
+    except DeclarationError as error:
+        if {item.code for item in error.findings if item.is_error} <= OF_OBJECTS:
+            return f"a rule refuses it: {error}"
     if summary._replace(fields=()) != said.summary._replace(fields=()):
         return f"{said.summary} instead of {summary}"
     for ours, theirs in zip(said.summary.fields, summary.fields, strict=True):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, TextIO
 
 from .. import __version__
-from ..project import manifest
+from ..project import manifest, shape_package
 from ..project.config import Config, Settings, source_paths
 from ..project.distributions import search_path
 from ..project.files import ProjectFiles, discover
@@ -73,6 +73,9 @@ def _findings(config: Config, files: ProjectFiles) -> Iterator[_Finding]:
     yield _torch(installed)
     yield from _itself(installed, sites)
     yield _checkers(installed)
+    if config.shapes is not None and shape_package.NAME not in installed:
+        help = f"python -m pip install {shape_package.NAME}: without it, mypy takes classes with shapes for Any"
+        yield _Finding("problem", "shapes", "the stubs import a package that is not installed", help)
     yield from _project(config, files)
     yield from _caches(config, files)
     yield from _daemon(config, files)

@@ -161,7 +161,7 @@ def _described(declaration: Declaration, found: _Found) -> dict[str, Plain]:
     assert found.file is not None
     if not any(item.is_error for item in found.diagnostics):
         alone = replace(found.file, declarations=(declaration,))
-        described |= {"python": render_python(alone), "stub": render_stub(alone, found.state.graph.literal_keys)}
+        described |= {"python": render_python(alone), "stub": render_stub(alone, found.state.graph.stubs)}
     return described
 
 

@@ -20,10 +20,12 @@ from ..model import (
 from ..model.registered import Registered, RegisteredKind
 from . import layout, spelling
 from .call_order import forward_first
+from .exact_classes import says_shapes
 from .literal_keys import keyed_methods
 from .parameters import as_written, of_call, parsed
 from .registered_names import is_told, registered_names
 from .repeated import OVERLOADS, own_methods
+from .shapes import shaped
 from .stub_names import StubNames
 from .type_parameters import arguments, type_parameters
 
@@ -58,11 +60,16 @@ def class_stub(declaration: Declaration, names: StubNames, related: Mapping[str,
     else:
         lines += [*_registered(declaration, names), *own_methods(declaration, names)]
         lines += _calls(declaration, names, related)
-    if names.literal_keys:
+    decorator = ""
+    if names.more.shapes and says_shapes(declaration):
+        forward = () if isinstance(declaration, TensorClassDecl) else _forward_calls(declaration, names, related)
+        decorator, members = shaped(declaration, names, forward)
+        lines += members
+    if names.more.literal_keys:
         lines += own_methods(declaration, names) if isinstance(declaration, TensorClassDecl) else ()
         lines += keyed_methods(declaration, names, related)
     return ClassStub(
-        head=f"class {declaration.name}{parameters.pep695}({bases}):{remark}",
+        head=f"{decorator}class {declaration.name}{parameters.pep695}({bases}):{remark}",
         doc=layout.docstring(declaration.doc or f"`{declaration.name}` with exact types.", 4),
         lines=tuple(lines),
     )
@@ -128,7 +135,7 @@ def _calls(declaration: ModuleDecl, names: StubNames, related: Mapping[str, Decl
     if not declaration.handlers:
         return
     forward = _forward(declaration, related)
-    calls = [_forward_call(signature, names, module) for module, signature in forward]
+    calls = _forward_calls(declaration, names, related)
     handlers = [handler_call(handler, names) for handler in declaration.handlers]
     taking = [(names.source(module), signature) for module, signature in forward]
     first = forward_first(taking, declaration.handlers, related)
@@ -143,6 +150,11 @@ def _forward(declaration: ModuleDecl, related: Mapping[str, Declaration]) -> tup
         return tuple((declaration.module, method.signature) for method in list(filter(_is_overload, own)) or own[-1:])
     parents = (related.get(base.name) for base in declaration.bases)
     return next((f for parent in parents if isinstance(parent, ModuleDecl) and (f := _forward(parent, related))), ())
+
+
+def _forward_calls(declaration: ModuleDecl, names: StubNames, related: Mapping[str, Declaration]) -> list[str]:
+    """`__call__` for each overload of forward."""
+    return [_forward_call(signature, names, module) for module, signature in _forward(declaration, related)]
 
 
 def _is_overload(method: MethodSource) -> bool:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
+from ..common.stub_settings import NOTHING_MORE, StubSettings
 from ..model import FileDecl
 from .class_stub import ClassStub, class_stub
 from .functional_stub import functional_stub
@@ -60,10 +63,10 @@ class StubFileView(NamedTuple):
     """Comments for checkers and formatters."""
 
 
-def stub_file(file: FileDecl, literal_keys: bool = False) -> StubFileView:
-    """The stub of a source file's generated module, with the keys of its classes as literals where the setting asks for them."""
+def stub_file(file: FileDecl, more: StubSettings = NOTHING_MORE) -> StubFileView:
+    """The stub of a source file's generated module, with what the settings add."""
     given = offered(file)
-    names = StubNames(file, given, literal_keys)
+    names = StubNames(file, given, more)
     classes = tuple(
         class_stub(declaration, names, file.related)
         for declaration in file.declarations
@@ -73,8 +76,11 @@ def stub_file(file: FileDecl, literal_keys: bool = False) -> StubFileView:
     same = [declaration.name for declaration in file.declarations if declaration.qualified not in names.exact]
     functions = own_functions(file, names)
     others = [name for name in given if name not in (*same, *functions)]
+    texts = [text for item in classes for text in item.lines]
+    # A jaxtyping annotation whose shape is said in other words needs no import.
+    needed = [line for line in names.imports if not more.shapes or _is_used(line, texts)]
     own = [
-        *names.imports,
+        *needed,
         *([declaration_import(file)] if classes or functions else []),
         *passed_on(file, [*same, *others]),
     ]
@@ -85,3 +91,9 @@ def stub_file(file: FileDecl, literal_keys: bool = False) -> StubFileView:
         functions=tuple(functions.values()),
         directives=(*_FORMATTERS, *(_CHECKERS if classes or functions else ())),
     )
+
+
+def _is_used(statement: str, texts: Iterable[str]) -> bool:
+    """Whether a text mentions what an import binds."""
+    name = re.escape(statement.rpartition(" ")[2].partition(".")[0])
+    return any(re.search(rf"\b{name}\b", text) for text in texts)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Collection
 
 from ..common.module_names import absolute
+from ..common.stub_settings import NOTHING_MORE, StubSettings
 from ..model import Declaration, FileDecl, ModuleDecl, SourceFile, TypeExpr
 from . import spelling
 from .builtin_names import WRITTEN_BUILTINS, Builtins
@@ -34,15 +35,15 @@ KEYED = frozenset("get set select exclude update replace get_submodule get_param
 class StubNames:
     """The names of one stub, and the imports that they turned out to need."""
 
-    def __init__(self, file: FileDecl, given: Collection[str] = (), literal_keys: bool = False) -> None:
+    def __init__(self, file: FileDecl, given: Collection[str] = (), more: StubSettings = NOTHING_MORE) -> None:
         """`given` are the functions and annotated names of the source that the stub gives."""
         self.aliases = Aliases()
-        self.literal_keys = literal_keys
-        self.exact = ExactClasses(file.related, literal_keys)
+        self.more = more
+        self.exact = ExactClasses(file.related, more)
         self._file = file
         self._imports: dict[str, str] = {}
         self._top = frozenset(given).union(each.name for each in (*file.declarations, *file.functionals))
-        methods = {"__call__", "invoke"} | (KEYED if literal_keys else set())
+        methods = {"__call__", "invoke"} | (KEYED if more.literal_keys else set())
         self._bound = frozenset(methods).union(*map(_names_in_body, file.declarations))
         self._builtins = Builtins(self._bound)
 

@@ -128,8 +128,8 @@ def _plan_file(path: str, examination: Examination, readings: Readings, existing
         if linked is not None and sound:
             if path in readings.graph.mismatches:
                 found.append(_unknown_root(path, readings.graph))
-            keys = readings.graph.literal_keys
-            outputs = attempt(readings.crashes, path, "rendering", render_outputs, linked, own, keys) or {}
+            more = readings.graph.stubs
+            outputs = attempt(readings.crashes, path, "rendering", render_outputs, linked, own, more) or {}
         blocked = bool(blocking) and not broken and (declares or examined.is_suspect or bool(own))
         if blocked:
             found += [item for blocker in sorted(blocking) for item in examination.of(blocker).found]

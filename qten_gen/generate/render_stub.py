@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from ..common.stub_settings import NOTHING_MORE, StubSettings
 from ..emit.stub_file import stub_file
 from ..model import FileDecl
 
 
-def render_stub(file: FileDecl, literal_keys: bool = False) -> str:
+def render_stub(file: FileDecl, more: StubSettings = NOTHING_MORE) -> str:
     """The stub of the generated module of a source file, without a header."""
     from .templates import rendered
 
-    return rendered("file.pyi.j2", file=stub_file(file, literal_keys))
+    return rendered("file.pyi.j2", file=stub_file(file, more))

@@ -15,7 +15,6 @@ from .lookups import Lookups
 _LONGEST_CHAIN = 50
 """How many imports and aliases lead from a name to its definition at most: `a = a.b` leads to `a.b.b.b`."""
 
-_MAX_DEPTH = 50
 _NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 
 
@@ -79,25 +78,27 @@ class Names:
             current = self._step(current, as_object=as_object) or current
         return current
 
-    def expand(self, type: TypeExpr, depth: int = 0) -> TypeExpr:
-        """The type with resolved names, and with aliases and bounded type variables expanded. Its text stays as written."""
-        if depth > _MAX_DEPTH:
-            return type
+    def expand(self, type: TypeExpr, within: frozenset[str] = frozenset()) -> TypeExpr:
+        """The type with resolved names, and with aliases and bounded type variables expanded. Its text stays as written.
+
+        `within` are the aliases that are being expanded. A recursive one may hold anything in itself.
+        """
         name = self.resolve(type.name)
+        if name in within:
+            return replace(type, name="typing.Any", args=())
         if self._is_tensor_class(name, frozenset()):
             return replace(type, name="torch.Tensor", args=())
         alternatives = self.alternatives(name)
         meaning = self._meaning(name) if alternatives is None else None
+        arguments = tuple(self._argument(name, i, argument, within) for i, argument in enumerate(type.args))
         if alternatives is not None:
-            expanded = self._agreed(alternatives, depth + 1)
+            expanded = self._agreed(alternatives, within | {name})
         elif meaning is not None:
-            expanded = self.expand(self._filled(meaning, type.args), depth + 1)
+            expanded = self.expand(self._filled(meaning, arguments), within | {name})
+        elif name == "|":
+            expanded = union(tuple(argument for argument in arguments if isinstance(argument, TypeExpr)))
         else:
-            arguments = tuple(self._argument(name, i, argument, depth + 1) for i, argument in enumerate(type.args))
-            if name == "|":
-                expanded = union(tuple(argument for argument in arguments if isinstance(argument, TypeExpr)))
-            else:
-                expanded = TypeExpr(name, arguments)
+            expanded = TypeExpr(name, arguments)
         return replace(expanded, text=type.text, place=type.place, names=type.names)
 
     def _of(self, file: SourceFile) -> tuple[Scope, Mapping[str, ClassSource]]:
@@ -122,9 +123,9 @@ class Names:
         located = self.locate(qualified)
         return None if located is None else located[0].nested.get(located[1])
 
-    def _agreed(self, alternatives: tuple[TypeExpr, ...], depth: int) -> TypeExpr:
+    def _agreed(self, alternatives: tuple[TypeExpr, ...], within: frozenset[str]) -> TypeExpr:
         """The meaning that all alternatives have; the type that nobody knows if they differ."""
-        found = {self.expand(alternative, depth) for alternative in alternatives}
+        found = {self.expand(alternative, within) for alternative in alternatives}
         return next(iter(found)) if len(found) == 1 else TypeExpr(DYNAMIC)
 
     def _filled(self, meaning: TypeExpr, arguments: tuple[TypeExpr | str, ...]) -> TypeExpr:
@@ -198,12 +199,12 @@ class Names:
         alias = file.aliases.get(rest)
         return alias if alias is not None and alias.name != name else None
 
-    def _argument(self, outer: str, position: int, argument: TypeExpr | str, depth: int) -> TypeExpr | str:
+    def _argument(self, outer: str, position: int, argument: TypeExpr | str, within: frozenset[str]) -> TypeExpr | str:
         if isinstance(argument, str):
             return argument
         if outer.startswith("jaxtyping.") and position == 1:
             return _text_of(argument)
-        return self.expand(argument, depth)
+        return self.expand(argument, within)
 
 
 def _alias(file: SourceFile, name: str, as_object: bool) -> TypeExpr | None:

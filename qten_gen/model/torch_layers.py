@@ -25,18 +25,22 @@ WITHOUT_TENSORS = frozenset(
 )
 """Layers that hold no tensors, so that their constructors take neither."""
 
+_WITHOUT_BIAS = frozenset({"Embedding", "EmbeddingBag", "PReLU", "RMSNorm"})
+
 
 def tensors_in(name: str) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     """The parameters and buffers that a layer without children may have, by its qualified name; None for any other class.
 
-    >>> tensors_in("torch.nn.Linear"), tensors_in("torch.nn.GELU"), tensors_in("torch.nn.Transformer")
-    ((('weight', 'bias'), ()), ((), ()), None)
+    >>> tensors_in("torch.nn.Linear"), tensors_in("torch.nn.Embedding"), tensors_in("torch.nn.Transformer")
+    ((('weight', 'bias'), ()), (('weight',), ()), None)
     """
     layer = name.removeprefix("torch.nn.")
     if layer in WITHOUT_TENSORS:
         return (), ()
     if layer not in PLACED or layer == "MultiheadAttention":
         return None
+    if layer in _WITHOUT_BIAS:
+        return ("weight",), ()
     if layer.endswith("Cell"):
         return ("weight_ih", "weight_hh", "bias_ih", "bias_hh"), ()
     statistics = ("running_mean", "running_var", "num_batches_tracked")

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ..common.suggestions import did_you_mean
 from .paths import display_path, read_regular
-from .settings_table import KEYS, OUTPUT_FORMATS, SEVERITIES
+from .settings_table import KEYS, OUTPUT_FORMATS, SEVERITIES, SHAPES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ class Config(NamedTuple):
     """The modules of libraries that `qten-gen stubs` writes stubs for."""
     literal_keys: bool = False
     """Whether stubs have the keys of classes as literals."""
+    shapes: str | None = None
+    """The checker in whose words stubs say shapes; None for none."""
     locks: tuple[str, ...] = ()
     """The models that `qten-gen lock` keeps locks of: `shop.model:Decoder(width=64)`."""
     names: tuple[tuple[str, str], ...] = ()
@@ -69,7 +71,7 @@ class ConfigError(Exception):
         self.diagnostic = diagnostic
 
 
-def _unusable(path: str, problem: str, line: int = 0, column: int = 0) -> ConfigError:
+def unusable(path: str, problem: str, line: int = 0, column: int = 0) -> ConfigError:
     """The error for settings that cannot be read, or that name a file or folder that does not exist."""
     from ..model.diagnostics import UNUSABLE_SETTINGS, Diagnostic, Span
 
@@ -142,7 +144,7 @@ def source_paths(config: Config) -> list[str]:
     paths = [os.path.join(config.root, folder) for folder in config.src]
     for folder, path in zip(config.src, paths, strict=True):
         if not os.path.exists(path):
-            raise _unusable(config.path or "", f"src names {folder!r}, which does not exist")
+            raise unusable(config.path or "", f"src names {folder!r}, which does not exist")
     return paths
 
 
@@ -150,16 +152,16 @@ def _check_folders(config: Config) -> None:
     """Raise a ConfigError if a source root or the environment does not exist."""
     for folder in config.source_roots or ():
         if not os.path.isdir(os.path.join(config.root or "", folder)):
-            raise _unusable(config.path or "", f"source-roots names {folder!r}, which is not a folder")
+            raise unusable(config.path or "", f"source-roots names {folder!r}, which is not a folder")
     if config.environment is not None and not os.path.isdir(os.path.join(config.root or "", config.environment)):
-        raise _unusable(config.path or "", f"environment names {config.environment!r}, which is not a folder")
+        raise unusable(config.path or "", f"environment names {config.environment!r}, which is not a folder")
 
 
 def _bytes(path: str) -> bytes:
     try:
         return read_regular(path)
     except OSError as error:
-        raise _unusable(display_path(path), f"cannot read it: {error.strerror}") from None
+        raise unusable(display_path(path), f"cannot read it: {error.strerror}") from None
 
 
 def parse(data: bytes, root: str, path: str) -> Config | None:
@@ -174,7 +176,7 @@ def parse(data: bytes, root: str, path: str) -> Config | None:
         text = data.decode()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise _unusable(path, "the file is not UTF-8, which TOML requires", line) from None
+        raise unusable(path, "the file is not UTF-8, which TOML requires", line) from None
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -202,6 +204,7 @@ def parse(data: bytes, root: str, path: str) -> Config | None:
         per_file_ignores=_ignores(section, "per-file-ignores", file) if "per-file-ignores" in section else (),
         stubs=_strings(section, "stubs", file),
         literal_keys=_flag(section, "literal-keys", file),
+        shapes=_choice(section, "shapes", SHAPES, file),
         locks=_strings(section, "locks", file),
         names=_names(section, "names", file) if "names" in section else (),
     )
@@ -246,9 +249,9 @@ def _invalid_toml(path: str, message: str, text: str) -> ConfigError:
     """The error for a message of tomllib, which ends with the position."""
     match = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", message, re.DOTALL)
     if match is None:
-        return _unusable(path, f"invalid TOML: {message}")
+        return unusable(path, f"invalid TOML: {message}")
     problem = f"invalid TOML: {match[1][0].lower()}{match[1][1:]}"
-    return _unusable(path, problem, int(match[2] or len(text.splitlines())), int(match[3] or 0))
+    return unusable(path, problem, int(match[2] or len(text.splitlines())), int(match[3] or 0))
 
 
 def _strings(section: dict[str, object], key: str, file: _SettingsFile) -> tuple[str, ...]:

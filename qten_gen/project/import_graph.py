@@ -18,6 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from os.path import join, split
 from typing import NamedTuple, Protocol
 
+from ..common.stub_settings import NOTHING_MORE, StubSettings
 from .import_mismatch import ImportMismatch, find_import_mismatches
 from .scan import Origin, Scan, scan
 
@@ -78,8 +79,8 @@ class SourceGraph(NamedTuple):
     """For each source that imports modules which cannot be found anywhere, the names of these."""
     libraries: LibraryClasses | None = None
     """The classes of installed libraries; None where they do not matter."""
-    literal_keys: bool = False
-    """Whether stubs have the keys of classes as literals, as the settings of the run say."""
+    stubs: StubSettings = NOTHING_MORE
+    """What stubs say more, as the settings of the run ask for it."""
 
     def view(self, path: str) -> "View":
         """The view from a source."""

@@ -3,6 +3,7 @@
 from typing import Literal, NamedTuple
 
 OUTPUT_FORMATS = ("full", "concise", "json", "github")
+SHAPES = ("pyrefly",)
 SEVERITIES = ("error", "warning", "off")
 
 
@@ -10,7 +11,7 @@ class Setting(NamedTuple):
     """A setting: its name, what kind of value it takes, and what it means."""
 
     name: str
-    value: Literal["strings", "folder", "flag", "format", "severities", "codes", "names"]
+    value: Literal["strings", "folder", "flag", "format", "severities", "codes", "names", "shapes"]
     meaning: str
 
 
@@ -27,6 +28,7 @@ SETTINGS = (
     Setting("output-format", "format", "the format of diagnostics"),
     Setting("per-file-ignores", "codes", "warnings that are off in files, by globs like those of exclude"),
     Setting("severity", "severities", "warnings that fail a run (error), or are off"),
+    Setting("shapes", "shapes", "the checker that reads the shapes which stubs say; it needs pyrefly-shape-extensions"),
     Setting(
         "source-roots",
         "strings",

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from ..common.digests import digest
+from ..common.stub_settings import StubSettings
 from . import manifest
 from .config import Config
 from .dependencies import Dependencies
@@ -106,7 +107,7 @@ def project_state(
     graph = graph._replace(
         unresolved=dependencies.unresolved(*scanned, modules),
         libraries=RememberedClasses(dependencies.environment, cache),
-        literal_keys=config.literal_keys,
+        stubs=StubSettings(config.literal_keys, config.shapes is not None),
     )
     changes = _Changes(graph, names, previous, records, open_reader)
     changes.read_changed()

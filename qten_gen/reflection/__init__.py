@@ -13,5 +13,4 @@ from .read_class import check_sources as check_sources
 from .read_class import field_sources as field_sources
 from .read_class import read_module as read_module
 from .read_class import read_tensorclass as read_tensorclass
-from .refusals import is_doubtful as is_doubtful
 from .statement import ClassStatement as ClassStatement

@@ -30,6 +30,7 @@ class AnnotationWalk:
         self._declared: set[str] = set()
         self._collections: set[str] = set()
         self._filled: dict[typing.TypeVar, TypeExpr] = {}
+        self._open: set[int] = set()
 
     def is_declared(self, name: str) -> bool:
         """Whether a name of the annotation is a TensorClass."""
@@ -47,7 +48,17 @@ class AnnotationWalk:
         return found if found.name == HIDDEN else replace(found, text=annotation_text(annotation))
 
     def _from_object(self, annotation: object) -> TypeExpr:
-        """The type expression of an evaluated annotation, without its text. The order of the branches matters."""
+        """The type expression of an evaluated annotation, without its text. A recursive alias may hold anything in itself."""
+        if id(annotation) in self._open:
+            return TypeExpr("typing.Any")
+        self._open.add(id(annotation))
+        try:
+            return self._from_evaluated_object(annotation)
+        finally:
+            self._open.discard(id(annotation))
+
+    def _from_evaluated_object(self, annotation: object) -> TypeExpr:
+        """The same for an annotation that is not around itself. The order of the branches matters."""
         if annotation is None or annotation is type(None):
             return TypeExpr("None", text="None")
         if isinstance(annotation, _NO_TYPES):

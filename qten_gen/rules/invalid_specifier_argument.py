@@ -128,14 +128,18 @@ def _of_nested(call: SpecifierCall, is_text: bool) -> Iterator[Diagnostic]:
         yield from _findings(argument.value, is_text)
         yield from _of_nested(argument.value, is_text)
         allowed = nested_keywords(language.SEQUENTIAL if is_sequence(call) else call.name, position, argument.keyword)
+        member, remedy = ("a member of a sequence", "give it to the sequence") if is_sequence(call) else _OF_ANOTHER
         for given in argument.value.arguments:
             if given.keyword in language.SPECIFIER_KEYWORDS[language.SUBMODULE] and given.keyword not in allowed:
-                message = f"{given.keyword} is for a submodule that is a field, not for an argument of another"
-                help = f"remove {given.keyword}, or declare a Module with this field and use that"
+                message = f"{given.keyword} is for a submodule that is a field, not for {member}"
+                help = f"{remedy}, or declare a Module with this field and use that"
                 yield Diagnostic(KIND, message, given.place, help)
             elif given.keyword == "when" and argument.value.get(language.REPEAT) is not None:
                 message = "a member of a sequence has both when and repeat"
                 yield Diagnostic(KIND, message, given.place, "remove when; with repeat=0 there is none")
+
+
+_OF_ANOTHER = ("an argument of another", "remove it")
 
 
 def _of_field(call: SpecifierCall, argument: Argument) -> Iterator[Diagnostic]:

@@ -129,7 +129,7 @@ def _problem(field: FieldDecl, context: RuleContext) -> tuple[str, str] | None:
     if len(nested) > 1 or (nested and len(nested) < len(present)):
         return "allows several classes", "declare a field for each class, with None as its default"
     if any(member.name == language.TENSORCLASS for member in present):
-        return "is TensorClass itself", "write the class of the stored objects"
+        return _base_itself(present[0].text, context)
     if field.kind is not FieldKind.COLLECTION and any(is_tensordict(member) for member in present):
         return "allows several classes", "declare a field for each class, with None as its default"
     if any(_is_of_tensordict(member) for member in present):
@@ -150,6 +150,19 @@ def _problem(field: FieldDecl, context: RuleContext) -> tuple[str, str] | None:
             "write dict[str, Tensor] or list[Tensor], or declare a TensorClass with a field for each",
         )
     return None
+
+
+def _base_itself(text: str, context: RuleContext) -> tuple[str, str]:
+    """What is wrong with TensorClass, or with a type variable that stands for it; and how to fix it."""
+    name = text.removeprefix("~")
+    parameters = (f"[{context.declaration.type_parameters}]", *(base.text for base in context.declaration.bases))
+    # A class statement shows a variable as `~T`.
+    if name == text and not any(re.search(rf"(\[|, ){re.escape(name)}\b", given) for given in parameters):
+        return "is TensorClass itself", "write the class of the stored objects"
+    return (
+        f"is the type variable {name}, whose bound is TensorClass itself",
+        f"bound {name} to a class that you declare and derive the stored ones from; it needs no fields",
+    )
 
 
 _OTHER_BATCHES = frozenset(

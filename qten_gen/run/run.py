@@ -19,6 +19,7 @@ from ..project.import_graph import Handlers
 from ..project.manifest import FreshRecord
 from ..project.output_names import outputs_of
 from ..project.paths import read_output, true_path
+from ..project.shape_package import refuse_missing
 from ..project.stale import Failure, ProjectState, project_state
 from ..project.walk import NONE_SEEN, Listings
 from .reading import open_readings
@@ -141,6 +142,8 @@ class _Changed(Exception):
 
 def _run_part(part: Part, settings: Settings, manner: _Manner) -> Outcome:
     """Generate the code for the files of one project. If a source changes meanwhile, begin again."""
+    if part.config.shapes is not None:
+        refuse_missing(part.config)
     path = ""
     for _ in range(_ATTEMPTS):
         try:

@@ -79,8 +79,7 @@ def test_the_private_names_are_those_that_classes_have() -> None:
     inherited = {name for name, value in members if not isinstance(value, Absent)}  # a slot stands in front of that
     metaclass = {name for meta in (DeclaredClass, TensorClassMeta) for name in annotated(meta)}
     private = {name for name in generated | inherited | metaclass if re.fullmatch(r"_[a-z]\w*", name)}
-    of_this_format = {"_viewed"}  # had by classes that were generated earlier; free when the format number is raised
-    assert private | of_this_format == PRIVATE_NAMES
+    assert private == PRIVATE_NAMES
 
 
 def test_methods_of_the_metaclasses_are_called_on_them() -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import torch
+from decoder.model import Decoder
 from torch import Tensor, nn
 
 from qten_gen import Module, param, submodule
@@ -46,6 +47,21 @@ def test_a_module_is_exported_with_the_sizes_that_its_annotations_name() -> None
     assert exported(torch.zeros(5, 9, dtype=torch.int64), torch.ones(5, 9), 1.0).shape == (5, 9, 16)
     with pytest.raises(AssertionError, match=r"tokens.*\[0\] <= 64"):
         exported(torch.zeros(65, 9, dtype=torch.int64), torch.ones(65, 9), 1.0)
+
+
+class Annotated(Decoder):
+    def forward(self, tokens: Int[Tensor, "b t"]) -> Float[Tensor, "b t vocabulary"]:
+        return super().forward(tokens)
+
+
+def test_the_decoder_of_the_examples_is_exported() -> None:
+    model = Annotated(context=16, width=32, depth=2).eval()
+    shapes = Annotated.dynamic_shapes(b=(1, 64), t=(2, 15))
+    exported = torch.export.export(model, (torch.zeros(2, 7, dtype=torch.int64),), dynamic_shapes=shapes).module()
+    tokens = torch.arange(33).view(3, 11)
+    torch.testing.assert_close(exported(tokens), model(tokens))
+    with pytest.raises(AssertionError, match=r"tokens.*\[1\] <= 15"):
+        exported(torch.zeros(2, 17, dtype=torch.int64))
 
 
 def test_one_name_is_one_size() -> None:

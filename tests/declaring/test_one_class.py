@@ -1,6 +1,5 @@
 """A declaration and its generated class are one class, however they are imported."""
 
-import copy
 import importlib
 import os
 import pickle
@@ -244,27 +243,6 @@ def test_modules_that_import_each_other_for_types_only_may_be_imported_in_any_or
         a.A(torch.ones(2), torch.ones(2), batch_size=[2])
 
 
-def test_the_same_cycle_works_before_anything_is_generated(project: Any) -> None:
-    project.write(
-        pair="""
-        from __future__ import annotations
-        from torch import Tensor
-        from qten_gen import TensorClass
-
-        class A(TensorClass):
-            value: Tensor
-            later: B | None = None
-            parent: A | None = None
-
-        class B(TensorClass):
-            value: Tensor
-        """
-    )
-    pair = project.load("pair")
-    made = pair.A(torch.ones(2), pair.B(torch.zeros(2), batch_size=[2]), batch_size=[2])
-    assert type(pair.A(torch.ones(2), None, made, batch_size=[2])[0].parent.later) is pair.B
-
-
 def test_a_field_of_an_inherited_class_is_stored_once(project: Any) -> None:
     project.write(
         base=BATCH,
@@ -290,46 +268,6 @@ def test_a_field_of_an_inherited_class_is_stored_once(project: Any) -> None:
     assert not hasattr(made, "__dict__")
 
 
-def test_objects_pickle_and_copy_under_the_declared_class(project: Any) -> None:
-    project.write(model=BATCH)
-    project.generate()
-    batch = project.load("model").Batch(torch.arange(6).reshape(2, 3), "test", batch_size=[2])
-    for other in (pickle.loads(pickle.dumps(batch)), copy.copy(batch), copy.deepcopy(batch)):
-        assert type(other) is type(batch)
-        assert torch.equal(other.tokens, batch.tokens) and other.source == "test"
-
-
-def test_generics_mixins_and_super_calls_work(project: Any) -> None:
-    project.write(
-        model="""
-        from abc import ABC
-        from typing import Generic, TypeVar
-        from torch import Tensor
-        from qten_gen import TensorClass
-
-        T = TypeVar("T", bound=Tensor)
-
-        class Named:
-            def name(self) -> str:
-                return type(self).__name__
-
-        class Pair(Named, TensorClass, Generic[T], ABC):
-            first: T
-            second: T
-
-            def clone(self):
-                copied = super().clone()
-                copied.second = copied.second + 1
-                return copied
-        """
-    )
-    project.generate()
-    model = project.load("model")
-    pair = model.Pair[torch.Tensor](torch.zeros(2), torch.zeros(2), batch_size=[2])
-    assert pair.name() == "Pair" and isinstance(pair, model.Named)
-    assert type(pair.clone()) is model.Pair and pair.clone().second.tolist() == [1.0, 1.0]
-
-
 def test_two_parents_with_fields_can_be_combined_where_one_is_open(project: Any) -> None:
     project.write(
         model="""
@@ -350,13 +288,6 @@ def test_two_parents_with_fields_can_be_combined_where_one_is_open(project: Any)
     step = project.load("model").Step
     made = step(torch.zeros(2), torch.ones(2), torch.ones(2) > 0, batch_size=[2])
     assert list(made[0].to_dict()) == ["state", "reward", "done"]
-
-
-def test_an_undeclared_attribute_is_refused(project: Any) -> None:
-    project.write(model=BATCH)
-    batch = project.load("model").Batch(torch.ones(2))
-    with pytest.raises(AttributeError, match="toknes"):
-        batch.toknes = torch.ones(2)
 
 
 def test_nested_classes_of_one_name_are_told_apart(project: Any) -> None:

@@ -23,43 +23,6 @@ def stub(module: str, **files: str) -> list[str]:
     return [line.strip() for line in text.splitlines()]
 
 
-def test_a_call_takes_what_is_registered() -> None:
-    lines = stub("shop.area", shop__area=AREA)
-    at = lines.index("class Area(_decl.Area):")
-    assert lines[at + 1 : at + 4] == [
-        '"""The area of a shape."""',
-        "def __call__(self, circle: _decl.Circle, /, *, unit: float = 1.0) -> float: ...",
-        "def invoke(self, circle: _decl.Circle, /, *, unit: float = 1.0) -> float: ...",
-    ]
-
-
-def test_a_subclass_in_another_file_has_the_inherited_handlers_too() -> None:
-    files = {
-        "shop__area": AREA,
-        "shop__fine": """
-            from .area import Area
-            class Batch(TensorClass):
-                price: Tensor
-            class Fine(Area): ...
-            @Fine.register(Batch)
-            def same(area: Fine, batch: Batch) -> Batch: ...
-            """,
-    }
-    lines = stub("shop.fine", **files)
-    assert {
-        "from .area_qten import Area as _Area",
-        "class Fine(_decl.Fine, _Area):",
-        "def __call__(self, batch: Batch, /) -> Batch: ...",
-        "def __call__(self, circle: _Circle, /, *, unit: float = 1.0) -> float: ...",
-    } <= set(lines)
-
-
-def test_the_class_is_given_by_the_generated_module_as_well() -> None:
-    text = render(linked(shop__area=AREA)["shop.area"])["py"]
-    assert 'return _rt.declared(__name__, name, "Area")' in text
-    compile(text, "area_qten.py", "exec")
-
-
 def test_a_class_without_handlers_is_left_out() -> None:
     (file,) = linked(shop__area=f"{HEAD}\nclass Area(Functional): ...\n").values()
     assert file.functionals == ()

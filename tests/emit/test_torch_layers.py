@@ -6,13 +6,18 @@ import pytest
 from torch import nn
 
 from qten_gen.generate.render import render_python
-from qten_gen.model.torch_layers import PLACED, WITHOUT_TENSORS
+from qten_gen.model.torch_layers import PLACED, WITHOUT_TENSORS, tensors_in
 from tests.emit.declared import linked
 
 ARGUMENTS = {
     **dict.fromkeys(("AdaptiveAvgPool", "AdaptiveMaxPool", "AvgPool", "MaxPool", "ZeroPad"), (2,)),
     **dict.fromkeys(("PixelShuffle", "PixelUnshuffle"), (2,)),
     "Unflatten": (1, (2, 2)),
+    **dict.fromkeys(("Conv", "Bilinear"), (2, 2, 2)),
+    **dict.fromkeys(("Embedding", "GRUCell", "LSTMCell", "Linear", "RNNCell"), (2, 2)),
+    **dict.fromkeys(("BatchNorm", "LayerNorm", "RMSNorm"), (2,)),
+    "GroupNorm": (1, 2),
+    "InstanceNorm": (2, 1e-5, 0.1, True, True),
 }
 """What the constructors of some layers need, by the beginnings of their names."""
 
@@ -22,10 +27,21 @@ def test_a_placed_layer_takes_device_and_dtype(name: str) -> None:
     assert {"device", "dtype"} <= inspect.signature(getattr(nn, name)).parameters.keys()
 
 
+def tensors(name: str) -> tuple[list[str], list[str]]:
+    """The names of the parameters and of the buffers of a layer."""
+    made = getattr(nn, name)(*next((given for start, given in ARGUMENTS.items() if name.startswith(start)), ()))
+    return [each for each, _ in made.named_parameters()], [each for each, _ in made.named_buffers()]
+
+
 @pytest.mark.parametrize("name", sorted(WITHOUT_TENSORS))
 def test_a_layer_without_tensors_has_none(name: str) -> None:
-    made = getattr(nn, name)(*next((given for start, given in ARGUMENTS.items() if name.startswith(start)), ()))
-    assert [*made.parameters(), *made.buffers()] == []
+    assert tensors(name) == ([], [])
+
+
+@pytest.mark.parametrize("name", sorted(PLACED - {"MultiheadAttention"}))
+def test_the_tensors_of_a_layer_are_known(name: str) -> None:
+    known = tensors_in(f"torch.nn.{name}")
+    assert known is not None and tensors(name) == tuple(map(list, known))
 
 
 @pytest.mark.parametrize(

@@ -3,29 +3,8 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor
 
-from qten_gen import PerItem, TensorClass, Unbatched
-
-
-class Frame(TensorClass):
-    """Two tensors."""
-
-    x: Tensor
-    y: Tensor
-
-
-class Photo(TensorClass):
-    """A tensor, a Python value for each item, a table for all of them, and several tensors."""
-
-    x: Tensor
-    title: PerItem[str]
-    table: Unbatched[Tensor]
-    heads: dict[str, Tensor]
-
-
-def frame(*batch_size: int) -> Frame:
-    return Frame(torch.rand(*batch_size, 3), torch.rand(batch_size), batch_size=batch_size)
+from tests.devices.photos import Frame, frame, photo
 
 
 def test_an_object_moves_to_the_gpu_in_place_and_without_waiting() -> None:
@@ -53,7 +32,7 @@ def test_objects_of_different_shapes_are_pinned_moved_and_padded() -> None:
 
 
 def test_python_values_follow_an_index_that_is_on_the_gpu() -> None:
-    value = Photo(torch.arange(4), list("abcd"), torch.ones(9), {"kind": torch.arange(4)}, batch_size=4, device="cuda")
+    value = photo().cuda()
     assert value.table.is_cuda
     for index in (value.x > 1, torch.tensor([2, 3], device="cuda"), (torch.tensor([2, 3], device="cuda"),)):
         chosen = value[index]

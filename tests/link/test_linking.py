@@ -136,6 +136,16 @@ def test_a_package_may_name_a_function_as_the_submodule_that_it_is_from() -> Non
     assert names.resolve("shop.unpool") == "shop.pool.unpool"
 
 
+def test_a_recursive_alias_is_static_at_once() -> None:
+    text = """from typing import Dict, List, Union
+Json = Union[None, str, List["Json"], Dict[str, "Json"], "Deep"]
+Deep = List[Union["Json", "Deep", Dict[str, "Deep"]]]
+class B(TensorClass):
+    x: Json
+"""
+    assert [(field.name, field.kind) for field in tensorclass(declared(text), "B").fields] == [("x", FieldKind.STATIC)]
+
+
 def test_an_alias_that_leads_to_ever_longer_names_stays() -> None:
     file = source("shop.model", "first = second.inner\nsecond = first\n")
 

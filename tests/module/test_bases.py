@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import LabelledTensor, Module, TensorClass, buffer, param, submodule
+from qten_gen import LabelledTensor, Module, buffer, param, submodule
 
 T = TypeVar("T")
 
@@ -139,21 +139,6 @@ class RunningFirst(Runs, Module):
 def test_a_module_may_implement_a_protocol() -> None:
     assert Running[int](2).run().tolist() == [2, 2] and RunningFirst(2).run().tolist() == [2, 2]
     assert isinstance(Running(2), Runs) and isinstance(Running(2), nn.Module) and not isinstance(Loss(2), Runs | int)
-
-
-class Halved(Protocol):
-    x: Tensor
-
-    def halved(self) -> Tensor:
-        return self.x / 2
-
-
-class Point(TensorClass, Halved):
-    x: Tensor
-
-
-def test_so_may_a_tensorclass() -> None:
-    assert Point(torch.ones(2), batch_size=2)[0].halved().item() == 0.5
 
 
 class Delegating(Module):

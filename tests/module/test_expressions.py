@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import inspect
-import pickle
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, cast
@@ -15,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from qten_gen import DeclarationError, Module, ModuleDict, ModuleList, buffer, check, derived, param, submodule
+from qten_gen import DeclarationError, Module, ModuleDict, ModuleList, buffer, check, derived, submodule
 from qten_gen.generate.plan import plan
 from tests.conftest import Project
 from tests.sources.llama import model, plain
@@ -129,15 +127,6 @@ def test_a_field_called_config_takes_the_place_of_the_method() -> None:
     assert model.Norm(3).get_config() == {"dim": 3, "eps": 1e-6}
 
 
-@pytest.mark.parametrize("again", [copy.deepcopy, lambda module: pickle.loads(pickle.dumps(module))])
-def test_copies_and_pickles_have_config_and_derived_values(again: Callable[[model.Attention], model.Attention]) -> None:
-    attention = model.Attention(DecoderConfig(key_heads=2))
-    twin = again(attention)
-
-    assert (twin.config, twin.key_heads, twin.head_dim) == (attention.config, 2, 4)
-    assert all(torch.equal(a, b) for a, b in zip(twin.parameters(), attention.parameters(), strict=True))
-
-
 def test_materialize_gives_the_values_that_a_constructor_would_give() -> None:
     config = DecoderConfig(depth=2)
     meta = model.Decoder.on_meta(config)
@@ -163,23 +152,6 @@ def test_index_leaves_out_children_and_is_passed_to_those_that_stay() -> None:
     net = Net(("a", "b", "c"))
     assert [layer.out_features for layer in net.layers] == [1, 3, 5]
     assert {name: head.out_features for name, head in net.heads.items()} == {"a": 1, "c": 3}
-
-
-def test_old_state_dicts_are_migrated_where_values_are_derived() -> None:
-    class Net(Module):
-        version = 2
-        dim: int
-        width: int = derived("2*dim")
-        weight: nn.Parameter = param("width", initializer=nn.init.ones_)
-
-        @classmethod
-        def migrate(cls, state_dict: dict[str, Tensor], version: int) -> None:
-            if "w" in state_dict:
-                state_dict["weight"] = state_dict.pop("w")
-
-    net = Net(2)
-    net.load_state_dict({"w": torch.arange(4.0)})
-    assert net.weight.tolist() == [0, 1, 2, 3]
 
 
 def test_functions_mean_what_they_mean_beside_fields_of_their_names() -> None:

@@ -37,13 +37,6 @@ class Negative(Base):
     weight: nn.Parameter = param("rows", 2, initializer=lambda tensor: tensor.fill_(-1))
 
 
-def test_inherited_fields_come_first() -> None:
-    wide = Wide(2, 5)
-    assert list(wide.state_dict()) == ["weight", "bias", "count", "norm.weight", "norm.bias"]
-    assert wide.bias.shape == (10,)
-    assert isinstance(wide, Base)
-
-
 def test_inherited_attributes_are_read_as_in_the_parent() -> None:
     wide = Wide(2, dtype=torch.float64)
     assert wide.weight is dict(wide.named_parameters())["weight"]

@@ -66,16 +66,6 @@ def test_a_parameter_can_take_the_place_of_none() -> None:
         layer.bias = torch.ones(4)  # type: ignore[assignment] # what the test is about
 
 
-def test_reset_parameters_leaves_none_alone() -> None:
-    layer = Layer(4, use_bias=False)
-    with torch.no_grad():
-        layer.weight.zero_()
-    layer.reset_parameters()
-
-    torch.testing.assert_close(layer.weight.detach(), torch.eye(4))
-    assert layer.bias is None
-
-
 def test_virtual_tensors_follow_a_parameter_that_is_always_there() -> None:
     class Sloped(Module):
         dim: int

@@ -127,20 +127,14 @@ def test_a_manifest_in_which_one_byte_differs_is_ignored(qten_gen: Command) -> N
         assert manifest.load(".") == manifest.EMPTY
 
 
-def test_a_manifest_of_another_generator_is_ignored(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    qten_gen.write("src/model.py", BATCH)
-    qten_gen("src")
-    known = manifest.load("src")
-    assert known.fresh
-    monkeypatch.setattr(generator_state, "__version__", "other")
-    assert manifest.load("src") == manifest.EMPTY
-
-
-def test_a_manifest_of_another_output_format_is_ignored(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("name", "value"), [("__version__", "other"), ("FORMAT", FORMAT + 1)])
+def test_a_manifest_of_another_generator_or_output_format_is_ignored(
+    name: str, value: object, qten_gen: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     qten_gen.write("src/model.py", BATCH)
     qten_gen("src")
     assert manifest.load("src").fresh
-    monkeypatch.setattr(generator_state, "FORMAT", FORMAT + 1)
+    monkeypatch.setattr(generator_state, name, value)
     assert manifest.load("src") == manifest.EMPTY
     assert not qten_gen("src").status
 

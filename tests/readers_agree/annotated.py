@@ -56,6 +56,8 @@ WAYS: dict[str, Way] = {
         found := named("class NAME:\n    inner = EXPR")(piece), expr=f"{found.expr}.inner"
     ),
     "alias in its own class": lambda piece: replace(piece, expr="Own", inside=f"Own = {piece.expr}\n"),
+    "recursive alias": named("NAME = Union[EXPR, list['NAME'], dict[str, 'NAME']]"),
+    "recursive TypeAliasType": named("NAME = TypeAliasType('NAME', 'EXPR | list[NAME] | dict[str, NAME]')"),
     "generic alias": lambda piece: replace(
         found := named("T_NAME = TypeVar('T_NAME')\nNAME = Union[T_NAME, None]")(piece),
         expr=f"{found.expr}[{piece.expr}]",

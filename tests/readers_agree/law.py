@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -45,19 +45,13 @@ from qten_gen.model.field_kinds import members_of
 from qten_gen.read.module import read
 from qten_gen.runtime import generated
 from qten_gen.runtime.declaring.declared_class import DeclaredClass
-from qten_gen.runtime.module.metaclass import ModuleMeta
-from qten_gen.runtime.tensorclass.metaclass import TensorClassMeta
-from tests.outright import compared
+from tests.outright import OF_OBJECTS, compared
 
 from .spelling import COMMON, Spelling
 
 TEXT_ONLY = frozenset({"QG008", "QG108", "QG212", "QG221"})
 """What the text cannot tell, a class that is declared twice, fields under a condition, and values of the class body in place of
 types: the program knows one answer."""
-OF_OBJECTS = {"QG206", "QG213", "QG217", "QG305", "QG314", "QG315"}
-"""Rules about objects, which the text need not show."""
-UNSEEN = {"QG315"}
-"""Those among them that hold for objects which the text names by an alias of an alias, or makes elsewhere."""
 OF_OTHER_CLASSES = {"QG307", "QG320"}
 """What the command knows of other classes: annotations that no constructor sets, and what one refuses when it is called."""
 
@@ -108,13 +102,13 @@ def broken(spelling: Spelling, package: str, folder: Path) -> str | None:
     except Exception:
         return f"the reader of text crashes: {traceback.format_exc(limit=-3)}"
     differences: list[str] = []
-    with running() as doubts, compared(differences):
-        problem = _broken(text, package, doubts)
+    with running(), compared(differences):
+        problem = _broken(text, package)
     return problem or (f"read outright: {differences[0]}" if differences else None)
 
 
-def _broken(text: OfText, package: str, doubts: list[bool]) -> str | None:
-    """How the law is broken. `doubts` says of each class whether the program checks it although what was generated is fresh."""
+def _broken(text: OfText, package: str) -> str | None:
+    """How the law is broken."""
     refused = bool(text.codes)
     beside = _generated(package, text.declarations, stale=refused)
     untold = not TEXT_ONLY.isdisjoint(text.codes)
@@ -127,7 +121,7 @@ def _broken(text: OfText, package: str, doubts: list[bool]) -> str | None:
         except DeclarationError as error:
             codes = {item.code for item in error.findings if item.is_error}
             if not refused:
-                if codes and codes <= OF_OBJECTS and (codes <= UNSEEN or (doubts and doubts[-1])):
+                if codes and codes <= OF_OBJECTS:
                     return None  # the text does not show the object, and the program refuses it in every case
                 return f"the class statement refuses what the text allows: {error}"
             if untold or not codes or not codes.isdisjoint(text.codes):
@@ -249,19 +243,8 @@ def _is_property(field: FieldDecl | ModuleField) -> bool:
 
 
 @contextmanager
-def running() -> Iterator[list[bool]]:
-    """Class statements are checked by all rules, and what is built in memory has no methods, which takes most of the time.
-
-    It yields the list of what `_needs_rules` says of each class with a generated one.
-    """
-    doubts: list[bool] = []
-
-    def recorded(original: Callable[..., bool]) -> object:
-        def needs_rules(*given: object) -> bool:
-            doubts.append(original(*given))
-            return True
-
-        return staticmethod(needs_rules)
+def running() -> Iterator[None]:
+    """What is built in memory has no methods, which takes most of the time."""
 
     def render_class(declaration: Declaration) -> str:
         base = "ModuleBase" if isinstance(declaration, ModuleDecl) else "Stored"
@@ -273,12 +256,8 @@ def running() -> Iterator[list[bool]]:
         virtuals = [f"{f.name} = property()" for f in declaration.fields if _is_property(f)]
         return head + "".join(f"    {line}\n" for line in (*body, *virtuals))
 
-    with (
-        patch.object(in_memory, "render_class", render_class),
-        patch.object(ModuleMeta, "_needs_rules", recorded(ModuleMeta._needs_rules)),
-        patch.object(TensorClassMeta, "_needs_rules", recorded(TensorClassMeta._needs_rules)),
-    ):
-        yield doubts
+    with patch.object(in_memory, "render_class", render_class):
+        yield
 
 
 def write(spellings: Mapping[str, Spelling], folder: Path) -> None:

@@ -65,6 +65,19 @@ def test_a_type_that_says_several_kinds_is_refused(annotation: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("annotation", "message", "help"),
+    [
+        ("KW_ONLY", "is KW_ONLY, which only dataclasses support", "write field(kw_only=True)"),
+        ("InitVar[int]", "is InitVar, which only dataclasses support", "write a class method"),
+    ],
+)
+def test_what_only_dataclasses_support_is_said_with_what_to_write(annotation: str, message: str, help: str) -> None:
+    (item,) = found(f"from dataclasses import KW_ONLY, InitVar\nclass Batch(TensorClass):\n    x: {annotation}\n")
+
+    assert (item.code, item.message.endswith(message), item.help.startswith(help)) == ("QG208", True, True)
+
+
+@pytest.mark.parametrize(
     "annotation",
     [
         "PerItem[str]",
@@ -325,6 +338,36 @@ def test_an_argument_that_cannot_be_read_from_the_text_is_reported(call: str, ma
 
     assert item.code == "QG305"
     assert line[item.span.column - 1 : item.span.end_column - 1] == marked
+
+
+@pytest.mark.parametrize("base", ["Generic[Item]", "Pair[Item]"])
+def test_a_type_variable_whose_bound_is_tensorclass_is_named(base: str) -> None:
+    text = f"""
+    Item = TypeVar("Item", bound=TensorClass)
+    class Pair(TensorClass, Generic[Item]):
+        n: int
+    class Batch({"TensorClass, " if base.startswith("Generic") else ""}{base}):
+        x: Item | None
+        y: TensorClass
+    """
+
+    assert [item.message for item in found(text) if item.code == "QG208"] == [
+        "the type of x is the type variable Item, whose bound is TensorClass itself",
+        "the type of y is TensorClass itself",
+    ]
+
+
+def test_a_group_of_a_member_is_advised_to_stand_in_its_sequence() -> None:
+    text = """
+    from qten_gen import Sequential, sequential
+    class Net(Module):
+        x: Sequential = sequential(submodule(nn.Linear, 2, 2, group="slow"))
+    """
+
+    (item,) = found(text)
+
+    assert item.message == "group is for a submodule that is a field, not for a member of a sequence"
+    assert item.help.startswith("give it to the sequence")
 
 
 def test_a_buffer_is_initialised_by_an_inherited_reset() -> None:

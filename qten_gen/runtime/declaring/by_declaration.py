@@ -36,8 +36,8 @@ def settle(hooks: Hooks, body: Body, found: GeneratedClass | NoGeneratedClass) -
 
     compared = found
     if isinstance(found, GeneratedClass):
-        if hooks._needs_rules(statement, declaration):
-            generator.refuse_informed(declaration, statement, informed, loading.real_name(body.module), body.scope)
+        # The command checked what the text says, and not the objects that the names in it mean here.
+        generator.refuse_informed(declaration, statement, informed, loading.real_name(body.module), body.scope)
         compared = _compared(found, body, declaration, statement)
     if not isinstance(compared, GeneratedClass):
         # The text may be what the command saw, too.

@@ -45,13 +45,6 @@ def read_module(statement: ClassStatement) -> ModuleDecl:
     return read_module(statement)
 
 
-def is_doubtful(declaration: Declaration, statement: ClassStatement) -> bool:
-    """Whether a class statement holds what the command cannot see, so that it is checked although a class was generated."""
-    from ...reflection import is_doubtful
-
-    return is_doubtful(declaration, statement)
-
-
 def config_schema(cls: type) -> dict[str, Any]:
     """The JSON schema of the constructor arguments of a class of modules."""
     from ...generate.config_schema import config_schema

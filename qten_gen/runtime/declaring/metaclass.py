@@ -32,7 +32,7 @@ class DeclarationMeta(DeclaredClass):
     """Metaclass of every declaration. Joins a class statement with the class generated for it.
 
     The metaclasses of TensorClass and Module fill in the hooks, in the order in which `__new__` calls them: `_may_collide`,
-    `_read_declaration`, `_needs_rules`, `_prepare_namespace`, `_mixins`, `_separated`, `_complete_class` and,
+    `_read_declaration`, `_prepare_namespace`, `_mixins`, `_separated`, `_complete_class` and,
     in that, `_register`.
     """
 
@@ -109,13 +109,6 @@ class DeclarationMeta(DeclaredClass):
     def _read_declaration(statement: ClassStatement) -> Declaration:
         """What the statement declares."""
         raise NotImplementedError
-
-    @staticmethod
-    def _needs_rules(statement: ClassStatement, declaration: Declaration) -> bool:
-        """Whether a class for which something was generated has to be checked again, for what the command may not have seen."""
-        from . import generator
-
-        return generator.is_doubtful(declaration, statement)
 
     @staticmethod
     def _may_collide(fields: tuple[str, ...], mixins: tuple[tuple[type, bool], ...]) -> bool:

@@ -305,11 +305,6 @@ class Hooks(Protocol):
         ...
 
     @staticmethod
-    def _needs_rules(statement: ClassStatement, declaration: Declaration, /) -> bool:
-        """Whether a class for which something was generated has to be checked again, for what the command may not have seen."""
-        ...
-
-    @staticmethod
     def _may_collide(fields: tuple[str, ...], mixins: tuple[tuple[type, bool], ...], /) -> bool:
         """Whether a base without a declaration may use a name that the fields need."""
         ...

@@ -99,13 +99,6 @@ class TensorClassMeta(DeclarationMeta):
         return generator.read_tensorclass(statement)
 
     @staticmethod
-    def _needs_rules(statement: ClassStatement, declaration: Declaration) -> bool:
-        names = tuple(f.name for f in declaration.fields)
-        return DeclarationMeta._needs_rules(statement, declaration) or TensorClassMeta._may_collide(
-            names, statement.mixins
-        )
-
-    @staticmethod
     def _may_collide(fields: tuple[str, ...], mixins: tuple[tuple[type, bool], ...]) -> bool:
         used = PRIVATE_NAMES.union(fields, map(storage, fields), {"__dataclass_fields__", "__attrs_attrs__"})
         return any(not used.isdisjoint(vars(cls)) for cls, _ in mixins)

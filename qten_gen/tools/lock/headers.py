@@ -64,7 +64,8 @@ def _of_safetensors(path: str) -> dict[str, Stored]:
     found: dict[str, Stored] = {}
     for name, entry in json.loads(text).items():
         if name != "__metadata__":
-            dtype, sizes = entry["dtype"], entry["shape"]  # a dtype that is newer than the table is shown as it is
+            dtype: str = entry["dtype"]  # one that is newer than the table is shown as it is
+            sizes = entry["shape"]
             shape = shown.get(tuple(sizes)) or shown.setdefault(tuple(sizes), str(sizes))
             found[name] = Stored(SAFETENSORS_DTYPES.get(dtype, dtype), shape, entry["data_offsets"])
     return found

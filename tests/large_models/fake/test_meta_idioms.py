@@ -10,43 +10,17 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Device, LabelledTensor, PerItem, TensorClass, Unbatched, fake_mode, is_fake
+from qten_gen import Device, LabelledTensor, fake_mode, is_fake
+from tests.devices.photos import Frame, Photo, photo, tensors
 from tests.module.torch_tools.pairs import Block, Tower, blocks, state
 
 NO_DATA = "Cannot copy out of meta tensor; no data!"
 
 
-class Point(TensorClass):
-    """A nested object."""
-
-    x: Tensor
-
-
-class Photo(TensorClass):
-    """A field of every kind."""
-
-    x: Tensor
-    title: PerItem[str]
-    table: Unbatched[Tensor]
-    heads: dict[str, Tensor]
-    point: Point
-    mask: Tensor | None = None
-    subset: str = "train"
-
-
-def photo() -> Photo:
-    point = Point(torch.rand(4, 3), batch_size=4)
-    return Photo(torch.arange(4), list("abcd"), torch.ones(9), {"kind": torch.arange(4.0)}, point, batch_size=4)
-
-
-def tensors(value: Photo) -> list[Tensor]:
-    return [value.x, value.table, value.heads["kind"], value.point.x]
-
-
 def facts(value: Photo) -> list[object]:
     """What of an object does not depend on where it is."""
     shapes: list[object] = [(tensor.shape, tensor.stride(), tensor.dtype) for tensor in tensors(value)]
-    return [*shapes, value.batch_size, value.title.tolist(), value.mask, value.subset, value.point.batch_size]
+    return [*shapes, value.batch_size, value.title.tolist(), value.mask, value.subset, value.frame.batch_size]
 
 
 def kinds(found: list[Tensor]) -> set[str]:
@@ -198,7 +172,7 @@ class TestTensorClassOnMeta:
         on_meta = value.to("meta")
         assert kinds(tensors(on_meta)) == {"meta"} and facts(on_meta) == facts(value)
         assert kinds(tensors(value)) == {"cpu"}
-        assert on_meta.device == on_meta.point.device == torch.device("meta")
+        assert on_meta.device == on_meta.frame.device == torch.device("meta")
         assert "float32[9] meta" in repr(on_meta)
 
     @pytest.mark.parametrize(
@@ -216,8 +190,8 @@ class TestTensorClassOnMeta:
             lambda value: value.gather(0, torch.zeros(2, dtype=torch.long, device=value.x.device)),
         ],
     )
-    def test_shapes_of_an_operation_without_data(self, operation: Callable[[Point], Point]) -> None:
-        real, on_meta = operation(photo().point), operation(photo().point.to("meta"))
+    def test_shapes_of_an_operation_without_data(self, operation: Callable[[Frame], Frame]) -> None:
+        real, on_meta = operation(photo().frame), operation(photo().frame.to("meta"))
         assert on_meta.batch_size == real.batch_size
         assert (on_meta.x.shape, on_meta.x.stride(), on_meta.x.dtype) == (real.x.shape, real.x.stride(), real.x.dtype)
         assert on_meta.x.is_meta

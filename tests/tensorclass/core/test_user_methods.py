@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.utils import _pytree
 
-from qten_gen import Module, TensorClass
+from qten_gen import TensorClass
 
 
 class HasTokens(Protocol):
@@ -122,16 +122,6 @@ def test_a_field_is_what_a_protocol_asks_for(cls: Any) -> None:
         assert each.tokens.equal(torch.ones(2))
     made.tokens = torch.zeros(2)
     assert made.tokens.equal(torch.zeros(2))
-
-
-def test_a_module_may_follow_a_protocol() -> None:
-    class Sized(Protocol):
-        dim: int
-
-    class Scale(Module, Sized):
-        dim: int
-
-    assert Scale(3).dim == 3
 
 
 def test_a_user_setattr_sees_fields_only() -> None:

@@ -75,21 +75,6 @@ def text(*batch_size: int, seq: int = 7, **more: Any) -> Text:
     )
 
 
-@pytest.mark.parametrize("batch_size", [(), (2,), (2, 3)])
-def test_what_fits_is_stored_as_it_is(batch_size: tuple[int, ...]) -> None:
-    table = torch.zeros(11, 4)
-    value = text(
-        *batch_size,
-        table=table,
-        scores=torch.zeros(*batch_size, 7, 5),
-        labels=torch.zeros(*batch_size, 5, dtype=torch.int8),
-        colour=torch.zeros(*batch_size, 9, 3, dtype=torch.uint8),
-        bias=torch.zeros(*batch_size, 1, 4),
-    )
-    assert value.table is table
-    assert value.batch_size == batch_size
-
-
 ROWS = [
     ("mask", torch.zeros(2, 6, dtype=torch.bool), ValueError, 'Bool[Tensor, "*batch seq"]', "seq = 7 (from tokens)"),
     ("mask", torch.zeros(3, 7, dtype=torch.bool), ValueError, 'Bool[Tensor, "*batch seq"]', "seq = 7 (from tokens)"),

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import copy
-import pickle
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -194,17 +192,6 @@ def test_the_field_gives_the_tensordict_that_was_stored() -> None:
     assert lifted(torch.stack)([batch, batch]).inner["new"].shape == (2, 2)
 
 
-def test_joined_tensordicts_equal_those_that_tensordict_joins() -> None:
-    one, two = (TensorDict(entries((2,)), batch_size=[2]) for _ in range(2))
-    objects = [Held(torch.ones(2), td, batch_size=2) for td in (one, two)]
-
-    assert plain(Held.stack(objects, 1).inner) == plain(torch.stack([one, two], 1))
-    assert plain(Held.cat(objects).inner) == plain(torch.cat([one, two]))
-    assert plain(objects[0].reshape(2, 1).inner) == plain(one.reshape(2, 1))
-    assert plain((objects[0] + objects[1]).inner) == plain(one + two)
-    assert plain(objects[0].to(torch.float64).inner) == plain(one.to(torch.float64))
-
-
 def test_keys_in_another_order_are_joined_by_name() -> None:
     one = TensorDict(a=torch.ones(2), b=torch.zeros(2), batch_size=[2])
     two = TensorDict(b=torch.zeros(2), a=torch.ones(2), batch_size=[2])
@@ -318,20 +305,6 @@ def test_a_tensordict_that_two_locked_objects_hold_stays_locked_with_either() ->
     assert not one.unlock_().td.is_locked
 
 
-def test_saved_objects_have_their_tensordicts(tmp_path: Path) -> None:
-    td = TensorDict(entries((2,)), batch_size=[2], names=["time"])
-    td["tag"] = "t"
-    batch = Held(torch.ones(2), td, batch_size=2)
-    batch.memmap(tmp_path)
-    loaded = Held.load_memmap(tmp_path)
-
-    assert (loaded.inner["tag"], loaded.inner.names) == ("t", ["time"])
-    assert plain(loaded.clone().to("cpu").inner.exclude("tag").clear_device_()) == plain(batch.inner.exclude("tag"))
-    for copied in (pickle.loads(pickle.dumps(batch)), copy.deepcopy(batch), batch.clone()):
-        assert plain(copied) == plain(batch)
-        assert copied.inner["a"] is not td["a"]
-
-
 def test_a_state_dict_has_the_entries_and_loads_them() -> None:
     batch, other = held((2,), (), both=False), held((2,), (), both=False)
     other.inner["tag"] = "t"
@@ -352,24 +325,6 @@ def test_a_pytree_has_the_tensors_of_the_tensordict() -> None:
     assert len(pytree.tree_leaves(batch)) == 4
     assert doubled.inner["deep", "c"].tolist() == [4, 4]
     assert torch.vmap(lambda one: one.inner["a"] + one.x)(batch).shape == (2,)
-
-
-def test_a_dict_of_the_object_has_dicts_and_makes_it_again() -> None:
-    batch = held((2,), (), both=True)
-
-    assert type(batch.to_dict()["inner"]) is dict
-    assert plain(Held.from_dict(batch.to_dict(), batch_size=2)) == plain(batch)
-    assert plain(Held.from_tensordict(batch.to_tensordict())) == plain(batch)
-
-
-def test_keys_lead_into_the_tensordict() -> None:
-    batch = held((2,), (), both=False)
-    batch.set(("inner", "deep", "c"), torch.zeros(2)).update({"inner": {"a": torch.zeros(2)}})
-
-    assert batch.inner["deep", "c"].sum() + batch.inner["a"].sum() == 0
-    assert batch.get(("inner", "deep")) is batch.inner["deep"]
-    assert ("inner", "deep", "c") in batch.keys(include_nested=True, leaves_only=True)
-    assert isinstance(batch.values()[1], TensorDict)
 
 
 def test_compiled_code_reads_the_tensordict_of_an_object() -> None:
@@ -426,3 +381,13 @@ def test_the_batch_size_of_a_dict_is_found_in_what_becomes_a_tensordict(given: A
     assert Held.from_dict({"rest": given}, auto_batch_size=True).batch_size == (4,)
     found: Any = Holder.from_dict({"held": {"rest": given}}, auto_batch_size=True)
     assert (found.batch_size, type(found.held.rest)) == ((4,), TensorDict)
+
+
+def test_keys_lead_into_the_tensordict() -> None:
+    batch = held((2,), (), both=False)
+    batch.set(("inner", "deep", "c"), torch.zeros(2)).update({"inner": {"a": torch.zeros(2)}})
+
+    assert batch.inner["deep", "c"].sum() + batch.inner["a"].sum() == 0
+    assert batch.get(("inner", "deep")) is batch.inner["deep"]
+    assert ("inner", "deep", "c") in batch.keys(include_nested=True, leaves_only=True)
+    assert isinstance(batch.values()[1], TensorDict)

@@ -163,3 +163,13 @@ def test_arrays_of_numpy_make_it_again() -> None:
     found = Layers.from_numpy(value.numpy(), batch_size=4)
     assert torch.equal(found.states[1], value.states[1])
     assert found.heads is not None and [*found.heads] == ["kind", "age"]
+
+
+def test_vmap_takes_every_tensor_apart() -> None:
+    value = Heads({"age": torch.rand(4), "kind": torch.rand(4, 5)}, batch_size=4)
+    result = torch.vmap(lambda one: one.heads["kind"].sum() * one.heads["age"])(value)
+    assert torch.allclose(result, value.heads["kind"].sum(1) * value.heads["age"])
+    table = layers(7)
+    assert torch.vmap(lambda one: one.tables["names"].sum(), in_dims=(table.vmap_dims(),))(table).eq(21).all()
+    with pytest.raises(TypeError, match=r"^Layers\.tables is the same for a whole batch"):
+        torch.vmap(lambda one: one.x)(table)

@@ -284,18 +284,15 @@ def test_where_on_meta_and_fake_tensors_gives_their_shapes() -> None:
         assert fake.where(mode.from_tensor(condition), fake).x.shape == (3,)
 
 
-@pytest.mark.parametrize(
-    "function",
-    [torch.sort, torch.argsort, torch.msort, lambda value: torch.topk(value, 3)],
-    ids=["sort", "argsort", "msort", "topk"],
-)
-def test_functions_that_order_each_field_by_itself_are_refused(function: Callable[[Any], object]) -> None:
-    with pytest.raises(
-        TypeError, match="Photo.title holds one Python value per item, and these cannot be computed field by field"
-    ):
-        function(photo(3))
-
-
 def test_values_cannot_be_joined_inside_of_vmap() -> None:
     with pytest.raises(TypeError, match="Photo.title: the values of a PerItem field cannot be joined inside of vmap"):
         torch.vmap(lambda value: Photo.stack([value, value]))(photo(3))
+
+
+def test_vmap_cannot_look_at_the_values_and_gives_them_back() -> None:
+    value = photo(4)
+    assert_follows(torch.vmap(lambda one: one + 0)(value))
+    with pytest.raises(
+        TypeError, match=r"^the values of a PerItem field cannot be read inside of vmap, nor where tree_map has changed"
+    ):
+        torch.vmap(lambda one: one.x * len(one.title.item()))(value)

@@ -243,3 +243,11 @@ def test_writing_items_leaves_it_alone() -> None:
     assert torch.equal(value.table, table)
     with pytest.raises(ValueError, match=r"^Lookup\.table is the same for a whole batch, but differs"):
         value[0] = value[1].replace(table=TABLE + 1)
+
+
+def test_a_tensor_over_the_batch_does_not_apply_to_it() -> None:
+    weights = torch.rand(4)
+    with pytest.raises(
+        TypeError, match=r"^Lookup\.table is the same for a whole batch, so a Tensor over the batch size"
+    ):
+        lookup(4) * weights

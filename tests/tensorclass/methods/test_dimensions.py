@@ -45,9 +45,6 @@ COMPUTING: dict[str, Call] = {
     "max": lambda value, dim, _: value.max(dim)[0],
     "cumsum": lambda value, dim, _: value.cumsum(dim),
     "logsumexp": lambda value, dim, _: value.logsumexp(dim),
-    "sort": lambda value, dim, _: torch.sort(value, dim)[0],
-    "argmax": lambda value, dim, _: torch.argmax(value, dim),
-    "index_select": lambda value, dim, _: torch.index_select(value, dim, torch.tensor([0])),
     "softmax": lambda value, dim, _: torch.softmax(value, dim),
 }
 """What needs the dimension in every field."""

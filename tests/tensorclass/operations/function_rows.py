@@ -91,23 +91,6 @@ ACTIVATIONS = {
 }
 
 ALONG = {
-    "sort": Row(lambda a: tuple(torch.sort(a, 0, True)), (0, True)),
-    "argsort": Row(lambda a: torch.argsort(a, 1)),
-    "msort": Row(torch.msort),
-    "topk": Row(lambda a: tuple(torch.topk(a, 2, 1, False)), (2, -1, False)),
-    "kthvalue": Row(lambda a: tuple(torch.kthvalue(a, 2, 0)), (2, 0)),
-    "median": Row(lambda a: tuple(torch.median(a, 1, True)), (1, True)),
-    "nanmedian": Row(torch.nanmedian, batch_size=(), leveled=True),
-    "mode": Row(lambda a: tuple(torch.mode(a, 0)), (0,)),
-    "argmax": Row(lambda a: torch.argmax(a, 1, True), (1, True), batch_size=(2, 1)),
-    "argmin": Row(torch.argmin, batch_size=(), leveled=True),
-    "aminmax": Row(lambda a: tuple(torch.aminmax(a, dim=1)), (), {"dim": 1}),
-    "count_nonzero": Row(lambda a: torch.count_nonzero(a, (0, 1)), ((0, 1),), batch_size=()),
-    "std_mean": Row(lambda a: torch.std_mean(a, 0, correction=0), (0, False)),
-    "var_mean": Row(lambda a: torch.var_mean(a, 1), (1,)),
-    "diff": Row(lambda a: torch.diff(a, 2, 1), (2, 1), batch_size=(2, 1)),
-    "index_select": Row(lambda a: a[:, [2, 0]], (1, torch.tensor([2, 0])), batch_size=(2, 2)),
-    "index_fill": Row(lambda a: torch.index_fill(a, 1, torch.tensor([2]), 7.0), (1, torch.tensor([2]), 7.0)),
     "log_softmax": Row(lambda a: torch.log_softmax(a, 1, torch.float64), (1,), {"dtype": torch.float64}),
     "softmin": Row(lambda a: functional.softmin(a, 0), (0,)),
     "logcumsumexp": Row(lambda a: torch.logcumsumexp(a, 1), (-1,)),

@@ -30,17 +30,6 @@ def statement(module: str, name: str) -> ast.ClassDef:
     return found[-1]
 
 
-def class_text(module: str, name: str) -> str:
-    """A class of a stub as text, without what methods do."""
-    node = statement(module, name)
-    heads = [
-        ast.unparse(item).partition(":\n")[0] if isinstance(item, ast.FunctionDef) else ast.unparse(item)
-        for item in node.body
-    ]
-    bases = ", ".join(ast.unparse(base) for base in node.bases)
-    return "\n    ".join([f"class {name}({bases}):", *(head.replace("\n", "\n    ") for head in heads)])
-
-
 def bound(module: str) -> Iterator[str]:
     """The names that a stub exports: definitions, assignments, imports `as` the same name, and what stars bring."""
     for node in statements(tree(module).body):

@@ -1,75 +1,18 @@
-"""What the stubs of torch.nn say of six classes: calls, registered tensors and hooks, and the rest as the library says it."""
+"""What the text of a stub says beside the types, which `test_types.py` and `test_run_time.py` check."""
 
 from __future__ import annotations
 
+import ast
 from importlib.metadata import version
 
 from qten_gen.project.installed import Installed
 from qten_gen.tools.stubs.planning import plan
 
-from .planned import class_text, torch_nn
-
-CALL = """\
-    __call__: _ClassVar[_types.Call]
-    register_forward_hook: _ClassVar[_types.ForwardHook]
-    register_forward_pre_hook: _ClassVar[_types.ForwardPreHook]
-    register_full_backward_hook: _ClassVar[_types.BackwardHook]
-    register_full_backward_pre_hook: _ClassVar[_types.BackwardPreHook]
-"""
-
-
-def test_a_linear_has_a_bias_that_may_be_none_and_a_call() -> None:
-    text = class_text("torch.nn.modules.linear", "Linear")
-    assert text.startswith(f"class Linear(Module):\n    bias: _types.Parameter | _types.Any\n{CALL}")
-    assert "    weight: Tensor\n" in text
-    assert "    def forward(self, input: Tensor) -> Tensor" in text
-
-
-def test_a_batch_norm_keeps_the_types_that_the_library_says() -> None:
-    text = class_text("torch.nn.modules.batchnorm", "_NormBase")
-    assert "        self.running_mean: Tensor | None\n" in torch_nn().texts["torch/nn/modules/batchnorm.pyi"]
-    assert "    weight: _types.Parameter | _types.Any\n" in text
-    assert CALL in class_text("torch.nn.modules.batchnorm", "_BatchNorm") + "\n"
-
-
-def test_a_module_list_is_generic_in_what_it_holds() -> None:
-    text = class_text("torch.nn.modules.container", "ModuleList")
-    assert text.startswith("class ModuleList(Module, _Generic[_types.Element]):")
-    assert "def __getitem__(self, idx: int) -> _types.Element" in text
-    assert "def append(self, module: Module) -> Self" in text
-
-
-def test_a_sequential_has_the_result_of_its_last_module() -> None:
-    text = class_text("torch.nn.modules.container", "Sequential")
-    assert "*args: *tuple[*tuple[Module, ...], _types.Returning[_types.Result]]" in text
-    assert "__call__: _ClassVar[_types.Call]" in text
-    assert "def forward(self, input: Any) -> _types.Result" in text
-
-
-def test_an_lstm_keeps_both_overloads_and_has_no_implementation() -> None:
-    text = class_text("torch.nn.modules.rnn", "LSTM")
-    assert CALL in text + "\n"
-    assert text.count("def forward(") == 2
-    assert "-> tuple[Tensor, tuple[Tensor, Tensor]]" in text
-    assert "_overload_method" not in text
-
-
-def test_attention_says_which_parameters_may_be_none() -> None:
-    text = class_text("torch.nn.modules.activation", "MultiheadAttention")
-    assert "    in_proj_weight: _types.Parameter | _types.Any\n" in text
-    assert "    bias_k: torch.Tensor | None\n" in text
-    assert "-> tuple[Tensor, Tensor | None]" in text
+from .planned import statement, torch_nn
 
 
 def test_a_forward_without_a_result_leaves_the_call_as_it_was() -> None:
-    assert "__call__" not in class_text("torch.nn.modules.pooling", "MaxPool2d")
-
-
-def test_what_is_not_a_module_stays_as_it_is() -> None:
-    texts = torch_nn().texts
-    assert "def relu(input: Tensor, inplace: bool=...) -> Tensor" in texts["torch/nn/functional.pyi"]
-    assert "_types." not in texts["torch/nn/functional.pyi"]
-    assert "__all__ = ['Bilinear', 'Identity', 'LazyLinear', 'Linear']" in texts["torch/nn/modules/linear.pyi"]
+    assert "__call__" not in ast.unparse(statement("torch.nn.modules.pooling", "MaxPool2d"))
 
 
 def test_the_stubs_name_the_version_of_the_library() -> None:

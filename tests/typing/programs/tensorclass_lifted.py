@@ -16,7 +16,7 @@ assert_type(lifted(torch.hypot)(batch, x), Batch)
 assert_type(lifted(torch.hypot)(x, batch), Batch)
 assert_type(lifted(torch.hypot)(batch, other=x), Batch)  # E
 assert_type(lifted(functional.hardtanh)(batch, 1.5, max_val=3.5), Batch)
-assert_type(lifted(torch.topk)(batch, 1, dim=0), tuple[Batch, Batch])
+assert_type(lifted(torch.cummax)(batch, dim=0), tuple[Batch, Batch])
 assert_type(lifted(torch.argmax)(batch, dim=1), Batch)
 assert_type(lifted(torch.index_select)(batch, 1, x), Batch)
 assert_type(lifted(torch.equal)(batch, batch), bool)

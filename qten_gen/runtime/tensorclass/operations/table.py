@@ -9,7 +9,6 @@ from ..core.errors import describe
 from ..core.stored import Stored
 from ..methods.operands import Function
 from . import (
-    along,
     arithmetic,
     casting,
     comparing,
@@ -29,7 +28,6 @@ GROUPS: tuple[Group, ...] = (
     without_method.ACTIVATION_GROUP,
     reduction_table.GROUP,
     reduction_table.RUNNING_GROUP,
-    along.GROUP,
     shape_table.SHAPE_GROUP,
     shape_table.TOGETHER_GROUP,
     shape_table.SELECTING_GROUP,
