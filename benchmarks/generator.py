@@ -143,9 +143,10 @@ class Column:
             finally:
                 process.kill()
 
-    def write(self, tree: Tree) -> None:
-        """Write the project anew."""
-        (self.folder / "pyproject.toml").write_text("[tool.qten-gen]\n", encoding="utf-8")
+    def write(self, tree: Tree, settings: bool = True) -> None:
+        """Write the project anew, with a `pyproject.toml` or without one."""
+        if settings:
+            (self.folder / "pyproject.toml").write_text("[tool.qten-gen]\n", encoding="utf-8")
         for path, text in tree.items():
             (self.package / path).parent.mkdir(parents=True, exist_ok=True)
             (self.package / path).write_text(text, encoding="utf-8")
@@ -182,10 +183,10 @@ class Bench:
     columns: tuple[Column, ...]
     rounds: int
 
-    def settle(self, tree: Tree) -> None:
+    def settle(self, tree: Tree, settings: bool = True) -> None:
         """Write the project in each column, and run until nothing is left to do or to remember."""
         for column in self.columns:
-            column.write(tree)
+            column.write(tree, settings)
             column.run(PACKAGE)
             column.age()
         time.sleep(2.1)  # what has just changed is not remembered
@@ -197,9 +198,9 @@ class Bench:
         columns = {column.name: partial(measured, column) for column in self.columns}
         return Row(name, interleaved(columns, rounds or self.rounds), limit)
 
-    def unchanged(self, name: str, tree: Tree, limit: str) -> Row:
+    def unchanged(self, name: str, tree: Tree, limit: str, settings: bool = True) -> Row:
         """A run over an unchanged project, beside a bare interpreter and one that lists the files."""
-        self.settle(tree)
+        self.settle(tree, settings)
         folder = str(self.columns[0].folder)
         columns = {column.name: partial(time_call, partial(column.run, PACKAGE)) for column in self.columns}
         for other, program in (("bare", ["-c", "pass"]), ("walk", ["-c", WALK, folder])):
@@ -288,8 +289,16 @@ def rows(make: Callable[[], Bench], scale: float) -> Iterator[Row]:
     yield bench.edited("  the body of a function edited", "part0/model1.py", body, "150 ms")
     yield bench.edited("  a field added", "part0/model1.py", field, "220 ms")
     yield bench.edited_beside_a_watch("  a comment, beside a watch, on the wall", "part0/model1.py", comment, "60 ms")
+    yield bench.edited_beside_a_watch("  a field added, beside a watch, on the wall", "part0/model1.py", field, "60 ms")
     yield bench.row("  --check without a manifest", checked, "4 s", 2)
     yield bench.row("  generated from nothing, one file", partial(cold, files=thousand), "5 ms", 2)
+    bench = make()
+    yield bench.unchanged(
+        f"{thousand} declaring files without a pyproject.toml, unchanged",
+        unconnected(thousand),
+        "55 ms",
+        settings=False,
+    )
     bench = make()
     yield bench.unchanged(
         f"{10 * thousand} files, a tenth declaring, unchanged", unconnected(thousand, 9 * thousand), "120 ms"

@@ -20,8 +20,8 @@ from ..project.manifest import cache_folder
 from .asking import NAME
 from .glance import plain_paths
 
-Main = Callable[[Sequence[str], TextIO, TextIO], int]
-"""Carries out a command line, prints to the two streams, and returns the exit status."""
+Main = Callable[[Sequence[str], TextIO, TextIO, bool], int]
+"""Carries out a command line, prints to the two streams, and returns the exit status. With False, it asks no other process."""
 
 _LONGEST = 5
 """Seconds that a request may take to arrive."""
@@ -94,6 +94,14 @@ def _key(arguments: Sequence[str]) -> str | None:
 
 def _answer(main: Main, arguments: Sequence[str], is_coloured: bool) -> tuple[int, str, str]:
     """The exit status of a command line and what it prints."""
-    out, err = StringIO(), StringIO()
-    status = main([*arguments, "--color", "always" if is_coloured else "never"], out, err)
+    out, err = _Page(is_coloured), _Page(is_coloured)
+    status = main(arguments, out, err, False)
     return status, out.getvalue(), err.getvalue()
+
+
+class _Page(StringIO):
+    """Collects what is printed to a stream of another process."""
+
+    def __init__(self, wants_color: bool) -> None:
+        super().__init__()
+        self.wants_color = wants_color

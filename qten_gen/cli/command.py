@@ -17,17 +17,20 @@ if TYPE_CHECKING:
 
     from ..model.diagnostics import Diagnostic
     from ..project.config import Config
+    from ..project.walk import Listings
     from ..run.run import Outcome
     from .options import GenerateOptions
     from .parser import CommandOptions
 
 
-def main(argv: Sequence[str] | None = None, stdout: TextIO | None = None, stderr: TextIO | None = None) -> int:
-    """Run the command and return its exit status. It never raises."""
+def main(
+    argv: Sequence[str] | None = None, stdout: TextIO | None = None, stderr: TextIO | None = None, asks: bool = True
+) -> int:
+    """Run the command and return its exit status. It never raises. If it `asks`, another process may answer."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     out, err = stdout or _escape_unencodable(sys.stdout), stderr or _escape_unencodable(sys.stderr)
     try:
-        status = _dispatch(arguments, out, err)
+        status = _dispatch(arguments, out, err, asks)
         out.flush()
         return status
     except BrokenPipeError:
@@ -56,7 +59,7 @@ def _bug(err: TextIO) -> int:
     return INTERNAL
 
 
-def _dispatch(arguments: list[str], out: TextIO, err: TextIO) -> int:
+def _dispatch(arguments: list[str], out: TextIO, err: TextIO, asks: bool) -> int:
     """Print the version, carry out a command, or generate. A mistake of the user is printed, and returned as `MISUSE`."""
     if arguments in (["--version"], ["-V"]):
         from .. import __version__
@@ -65,16 +68,22 @@ def _dispatch(arguments: list[str], out: TextIO, err: TextIO) -> int:
         return DONE
     from time import perf_counter, time_ns
 
-    from .glance import print_remembered
+    from .glance import print_again, print_unchanged_locks, recalled, still_holds
 
     started, began = perf_counter(), time_ns()
-    if print_remembered(arguments, started, out):
+    if arguments[:1] == ["lock"] and print_unchanged_locks(arguments[1:], out):
         return DONE
-    from .asking import ask
+    known = recalled(arguments)
+    if asks and (known is None or known.changed):
+        from .asking import ask
 
-    status = ask(arguments, out, err)
-    if status is not None:
-        return status
+        status = ask(arguments, out, err)
+        if status is not None:
+            return status
+    if known is not None and still_holds(known, began):
+        print_again(known.told, arguments, started, out)
+        return DONE
+    listed = {} if known is None else known.listed
 
     from ..project.config import ConfigError
     from ..project.files import PathError
@@ -84,13 +93,13 @@ def _dispatch(arguments: list[str], out: TextIO, err: TextIO) -> int:
     try:
         options = plain(arguments)
         if options is not None:
-            return _generate(options, started, began, out, err)
+            return _generate(options, started, began, out, err, listed)
         from .parser import Shown, parse, parse_command
 
         try:
             if arguments[0] in COMMANDS:
                 return _carry_out(parse_command(arguments), out, err)
-            return _generate(parse(arguments), started, began, out, err)
+            return _generate(parse(arguments), started, began, out, err, listed)
         except Shown as shown:
             out.write(str(shown))
             return DONE
@@ -154,8 +163,15 @@ def _carry_out(options: CommandOptions, out: TextIO, err: TextIO) -> int:
             return lsp(main)
 
 
-def _generate(options: GenerateOptions, started: float, began: int, out: TextIO, err: TextIO) -> int:
-    """Read the settings, run, and print the outcome."""
+def _generate(
+    options: GenerateOptions,
+    started: float,
+    began: int,
+    out: TextIO,
+    err: TextIO,
+    listed: Listings,
+) -> int:
+    """Read the settings, run, and print the outcome. `listed` is what was seen of folders since the command began."""
     from time import perf_counter
 
     from ..project.config import Settings
@@ -172,7 +188,7 @@ def _generate(options: GenerateOptions, started: float, began: int, out: TextIO,
 
     paths = given_paths(options.paths, config)
     writes, explains = options.mode == "write", needs_reasons(options, config)
-    outcome = run(paths, settings, writes, explains)
+    outcome = run(paths, settings, writes, explains, listed)
     mended: tuple[Diagnostic, ...] = ()
     if options.fix and any(item.fix is not None for item in outcome.diagnostics):
         from ..run.fixing import fix

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import TextIO
 
+    from ..project.glance import Recalled, Told
     from ..project.glance_record import Glance
     from ..run.run import Outcome
 
@@ -38,29 +39,52 @@ def plain_paths(arguments: Sequence[str]) -> list[str] | None:
     return None if any(path.startswith("-") or not path for path in paths) else paths
 
 
-def print_remembered(arguments: Sequence[str], started: float, out: TextIO) -> bool:
-    """Print what the last run printed, if it is known and nothing has changed since. Give whether that was so."""
-    from time import perf_counter
-
-    if arguments[:1] == ["lock"]:
-        return _print_unchanged_locks(arguments[1:], out)
+def recalled(arguments: Sequence[str]) -> Recalled | None:
+    """What a run with this command line remembered that had nothing to do, if that is known."""
     paths = plain_paths(arguments)
-    told = None if paths is None else recall(paths, paths[0] if paths else ".")
-    if told is None or (told.plain and os.environ.get("GITHUB_ACTIONS") == "true"):  # which has a format of its own
+    found = None if paths is None else recall(paths, paths[0] if paths else ".")
+    if (
+        found is not None and found.told.plain and os.environ.get("GITHUB_ACTIONS") == "true"
+    ):  # which has a format of its own
+        return None
+    return found
+
+
+def still_holds(found: Recalled, began: int) -> bool:
+    """Whether there is nothing to do still. `began` is the time before anything was read, in nanoseconds.
+
+    If sources have changed that say the same, the next run compares with these.
+    """
+    if not found.changed:
+        return True
+    from ..run.unaffected import is_unaffected
+
+    if not is_unaffected(found.root, found.told.settled, found.changed):
         return False
-    if not any(item in _QUIET for item in arguments):
-        warnings = told.coloured if told.plain and wants_color(out) else told.plain
-        out.write(f"{warnings}{told.summary} in {perf_counter() - started:.2f}s\n")
+    if max(max(status[1:3]) for status in found.changed.values()) < began - _CLOCK:
+        from ..project import manifest
+        from ..project.glance import NAME
+
+        manifest.write(found.root, NAME, found.text())
     return True
 
 
-def _print_unchanged_locks(arguments: Sequence[str], out: TextIO) -> bool:
-    """The same of `qten-gen lock`, which has targets in place of paths."""
+def print_again(told: Told, arguments: Sequence[str], started: float, out: TextIO, at: str = "") -> None:
+    """Print what a run printed. The last line begins with `at`."""
+    from time import perf_counter
+
+    if not any(item in _QUIET for item in arguments):
+        warnings = told.coloured if told.plain and wants_color(out) else told.plain
+        out.write(f"{warnings}{at}{told.summary} in {perf_counter() - started:.2f}s\n")
+
+
+def print_unchanged_locks(arguments: Sequence[str], out: TextIO) -> bool:
+    """Print what the last `qten-gen lock` printed, if nothing has changed since. Give whether that was so."""
     targets = plain_paths(arguments)
-    told = None if targets is None or recall(targets, ".", LISTS) is None else recall(targets, ".", LOCKS)
-    if told is not None and not any(item in _QUIET for item in arguments):
-        out.write(f"{told.summary}\n")
-    return told is not None
+    found = None if targets is None or recall(targets, ".", LISTS) is None else recall(targets, ".", LOCKS)
+    if found is not None and not any(item in _QUIET for item in arguments):
+        out.write(f"{found.told.summary}\n")
+    return found is not None
 
 
 def remember_locks(root: str, name: str, targets: Sequence[str], locks: int, files: Iterable[str], began: int) -> None:
@@ -77,14 +101,14 @@ def remember_locks(root: str, name: str, targets: Sequence[str], locks: int, fil
     from ..project import manifest
     from ..project.glance import Told, text_of
 
-    told = Told(f"{locks} {'lock' if locks == 1 else 'locks'} unchanged")
+    told = Told(f"{locks} {'lock' if locks == 1 else 'locks'} unchanged", "", "", "")
     text = text_of(targets, told, sorted(files), {}, began - _CLOCK)
     if text is not None:
         manifest.write(root, name, text)
 
 
 def remember(outcome: Outcome, glance: Glance, paths: Sequence[str], began: int) -> None:
-    """Write what `print_remembered` prints and compares. `began` is the time before anything was read, in nanoseconds.
+    """Write what `recalled` reads. `began` is the time before anything was read, in nanoseconds.
 
     What may have changed just before is not remembered, because the clock may not tell the next change from it.
     """
@@ -95,7 +119,7 @@ def remember(outcome: Outcome, glance: Glance, paths: Sequence[str], began: int)
     from ..project.glance import NAME, Told, text_of
     from ..project.glance_record import listings_of
 
-    told = Told(summary, *(_warnings(outcome, color) for color in (False, True)))
+    told = Told(summary, _warnings(outcome, False), _warnings(outcome, True), glance.settled)
     text = text_of(paths, told, glance.probes, listings_of(glance), began - _CLOCK)
     if text is not None:
         manifest.write(glance.cache, NAME, text)

@@ -35,12 +35,12 @@ def lock(options: LockOptions, out: TextIO, err: TextIO) -> int:
     root = config.root or "."
     if options.load is not None:
         return _load(options.load, targets, root, out)
-    told = recall(options.targets, ".", LOCKS)
-    if told is None:
+    known = recall(options.targets, ".", LOCKS)
+    if known is None:
         status = _keep(options, targets, config, began, out, err)
     else:
         status = DONE
-        out.write("" if options.quiet else f"{told.summary}\n")
+        out.write("" if options.quiet else f"{known.told.summary}\n")
     problems = [*_misspelt(config, root, targets), *_misfits(config, root)]
     err.writelines(f"error: {problem}\n" for problem in problems)
     if status == DONE and not problems:

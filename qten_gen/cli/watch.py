@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO
 from ..project.config import ConfigError, Settings
 from ..project.files import PathError
 from ..project.output_names import is_output
-from ..project.stale import read_output
+from ..project.paths import read_output
 from ..project.temporary import is_temporary
 from ..project.walk import EXCLUDED
 from ..report.concise import headline
 from ..run.run import parts, run
 from . import DONE, MISUSE
 from .answering import Main, answering
+from .glance import print_again, recalled, remember, still_holds
 from .options import GenerateOptions, given_paths, output_format
 from .printing import print_outcome
 
@@ -134,7 +135,7 @@ def _until_folders_change(
     while True:
         _settle(path for _, path in found)
         with runs.busy:
-            _print_run(runs)
+            _print_run(runs, is_first=not found)
         while True:
             found = {(kind, path) for kind, path in next(changes) if watched.matters(kind, path, runs.written)}
             if any(watched.is_folder(kind, path) or path.endswith(".toml") for kind, path in found):
@@ -157,15 +158,22 @@ def _content(path: str) -> bytes | None:
     return read_output(path) if os.path.lexists(path) else None
 
 
-def _print_run(runs: _Runs) -> None:
+def _print_run(runs: _Runs, is_first: bool) -> None:
     """Run once, and print what was found and done. A mistake that stops the run is printed, too."""
     options, out, err = runs.options, runs.out, runs.err
-    started = time.perf_counter()
+    started, began = time.perf_counter(), time.time_ns()
     at = time.strftime("%H:%M:%S ")
+    is_plain = options == GenerateOptions(options.paths, watch=True)
+    known = recalled(options.paths) if is_plain and not is_first else None
+    if known is not None and still_holds(known, began):
+        print_again(known.told, (), started, out, at)
+        out.flush()
+        return
     try:
         settings = Settings()
         config = settings.of(options.paths[0] if options.paths else ".")
-        outcome = run(given_paths(options.paths, config), settings, explains=options.verbose)
+        listed = {} if known is None else known.listed
+        outcome = run(given_paths(options.paths, config), settings, explains=options.verbose, listed=listed)
     except ConfigError as error:
         err.write(f"{at}{headline(error.diagnostic, color=False)}\n")
     except PathError as error:
@@ -175,6 +183,8 @@ def _print_run(runs: _Runs) -> None:
         if output_format(options, config) == "json":
             options = options._replace(output_format="concise")
         print_outcome(outcome, options, config, time.perf_counter() - started, out, err, at=at)
+        if outcome.glance is not None and config.output_format is None and not config.locks:
+            remember(outcome, outcome.glance, options.paths, began)
     out.flush()
     err.flush()
 

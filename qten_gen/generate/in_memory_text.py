@@ -16,9 +16,8 @@ from typing import NamedTuple
 
 from .. import rules
 from ..link.bases import Root
-from ..link.import_context import Asked
 from ..link.program import Library, Program, Reading
-from ..model import Declaration, ImportContext, Meaning, TypeExpr
+from ..model import Asked, Declaration, ImportContext, Meaning, TypeExpr
 from ..model.diagnostics import Diagnostic
 from ..read.module import read
 from ..read.positions import locate

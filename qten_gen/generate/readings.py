@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ..link.import_context import Asked
 from ..link.lookups import widest
 from ..link.program import Library, Program, Reading
-from ..model import ImportContext, SourceFile
+from ..model import Asked, ImportContext, SourceFile
 from ..model.constructed import FoundClass
 from ..model.diagnostics import SYNTAX_ERROR, UNDECODABLE_FILE, Diagnostic
 from ..project.import_graph import Handlers, SourceGraph, View

@@ -30,17 +30,6 @@ class Modules(Protocol):
         ...
 
 
-class Asked:
-    """Stands for the reexports of a first reading: it knows none, and remembers the names that were asked for."""
-
-    def __init__(self) -> None:
-        self.names: set[str] = set()
-
-    def get(self, name: str) -> str | None:
-        self.names.add(name)
-        return None
-
-
 def import_context(file: SourceFile, asked: Collection[str], modules: Modules) -> ImportContext | None:
     """The context of a file; None if it needs none. `asked` are the qualified names that its first reading asked for."""
     exports = Exports(modules)

@@ -63,6 +63,7 @@ from .sequences import as_submodule as as_submodule
 from .sequences import is_sequence as is_sequence
 from .sequences import is_several as is_several
 from .sequences import nested_keywords as nested_keywords
+from .source import Asked as Asked
 from .source import ClassSource as ClassSource
 from .source import ConditionalSource as ConditionalSource
 from .source import ImportContext as ImportContext

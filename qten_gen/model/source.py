@@ -112,6 +112,17 @@ class Reexports(Protocol):
         ...
 
 
+class Asked:
+    """Stands for the reexports of a first reading: it knows none, and remembers the names that were asked for."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def get(self, name: str) -> str | None:
+        self.names.add(name)
+        return None
+
+
 @record(frozen=True, slots=True)
 class ImportContext:
     """What a reader must know about other files to resolve the names of this one."""

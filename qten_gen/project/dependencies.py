@@ -11,7 +11,7 @@ from .libraries import OWN_PACKAGES, Libraries, Module, module_in
 from .output_names import is_output
 from .paths import display_path
 from .scan import Origin, Scan
-from .walk import Stat
+from .statuses import Stat
 
 
 class Dependencies:

@@ -10,6 +10,8 @@ from .paths import read_regular
 _MAKERS = frozenset({"qten-gen", "tensordict", "tensordict-nightly"})
 """What makes TensorClasses. Libraries that depend on one of them may have some."""
 _MAKER_FOLDERS = ("qten_gen-", "tensordict-", "tensordict_nightly-")
+_USUAL_HEAD = 16384
+"""How many bytes the fields of most files with metadata take at most."""
 
 
 def search_path(environment: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -86,7 +88,7 @@ def declaring(site: str) -> Iterator[tuple[str, str]]:
     They depend on qten-gen or on tensordict, directly or through others.
     """
     entries = (name for name in listed(site) if name.endswith(".dist-info"))
-    metadata = {entry: _data(os.path.join(site, entry, "METADATA")) for entry in entries}
+    metadata = {entry: _head(os.path.join(site, entry, "METADATA")) for entry in entries}
     others = (data for entry, data in metadata.items() if not entry.lower().startswith(_MAKER_FOLDERS))
     if not any(b"qten" in data or b"tensordict" in data for data in map(bytes.lower, others)):
         return  # most environments; the rest takes longer
@@ -151,12 +153,22 @@ def _text(path: str) -> str:
     return _decoded(_data(path))
 
 
-def _data(path: str) -> bytes:
-    """The bytes of a file; empty if it cannot be read."""
+def _data(path: str, size: int = -1) -> bytes:
+    """The bytes of a file, or the first ones; empty if it cannot be read."""
     try:
-        return read_regular(path)
+        return read_regular(path, size)
     except OSError:
         return b""
+
+
+def _head(path: str) -> bytes:
+    """The fields of a file with metadata, without the description below, which is most of it."""
+    data = _data(path, _USUAL_HEAD)
+    for blank in (b"\n\n", b"\r\n\r\n"):
+        end = data.find(blank)
+        if end >= 0:
+            return data[:end]
+    return _data(path)
 
 
 def _decoded(data: bytes) -> str:

@@ -10,7 +10,7 @@ over an unchanged tree.
 
 import os
 import stat
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..common.suggestions import nearest
@@ -19,7 +19,8 @@ from .output_names import is_output, outputs_of, source_of
 from .packages import Packages
 from .paths import below, display_path, true_path
 from .scan import Origin
-from .walk import NO_STAT, Stat, Walk, exclusion
+from .statuses import NO_STAT, Stat
+from .walk import NONE_SEEN, Listings, Walk, exclusion
 
 LIBRARY_FOLDERS = ("site-packages", "dist-packages")
 
@@ -53,7 +54,7 @@ class ProjectFiles(NamedTuple):
     """Temporary files below the given paths, by their names, which an interrupted run has left."""
     folders: frozenset[str] = frozenset()
     """The folders that were listed, in all of which a source may appear."""
-    listings: Mapping[str, Sequence[os.DirEntry[str]]] = {}
+    listings: Listings = NONE_SEEN
     """What was seen of each folder; empty if it does not show all that was looked at."""
 
 
@@ -66,17 +67,18 @@ def discover(
     config: Config | None = None,
     settings: Settings | None = None,
     unsaved: Collection[str] = (),
+    listed: Listings = NONE_SEEN,
 ) -> ProjectFiles:
     """Find all sources of the project that the paths belong to, and the outputs below the paths.
 
     `config` are the settings of that project, and `settings` those of all folders, which say where another project begins.
-    `unsaved` are paths with texts that may not be on the disk yet.
+    `unsaved` are paths with texts that may not be on the disk yet. `listed` is what was just seen of folders.
 
     Raises:
         PathError: A path does not exist, or is not a Python source.
     """
     config, settings = config or Config(), settings or Settings()
-    walk = Walk(exclusion(config.exclude, os.path.abspath(config.root or ".")), config.root, settings)
+    walk = Walk(exclusion(config.exclude, os.path.abspath(config.root or ".")), config.root, settings, listed)
     new = {_shown(path) for path in unsaved if path.endswith(".py") and not os.path.lexists(path)}
     given = {path: _usable(path) for path in dict.fromkeys(_shown(path) for path in paths) if path not in new}
     if config.root is not None:
@@ -97,8 +99,8 @@ def discover(
             named[path] = Stat.of(status)
             walk.look(outputs_of(path))
     packages = Packages((*config.import_roots, *_member_roots(walk, config)))
-    for path in unlisted:
-        _enter_around(path if path in folders else os.path.dirname(path) or ".", walk, packages, config)
+    around = [path if path in folders else os.path.dirname(path) or "." for path in unlisted]
+    are_seen = [_enter_around(folder, walk, packages, config) for folder in around]
     inside = [below(folder) for folder in folders]
     outputs = {output for path in named for output in outputs_of(path)}
 
@@ -116,7 +118,7 @@ def discover(
         frozenset(walk.unlisted),
         tuple(sorted(path for path in walk.leftovers if path in chosen or _is_beside(path, named))),
         frozenset(walk.folders),
-        {} if unlisted else walk.listings,
+        walk.listings if all(are_seen) else {},
     )
 
 
@@ -136,17 +138,20 @@ def _member_roots(walk: Walk, config: Config) -> Iterator[str]:
             yield from config._replace(root=os.path.abspath(folder)).import_roots
 
 
-def _enter_around(folder: str, walk: Walk, packages: Packages, config: Config) -> None:
+def _enter_around(folder: str, walk: Walk, packages: Packages, config: Config) -> bool:
     """List what belongs to a folder outside the listed project: one without a `pyproject.toml`, or an excluded one.
 
     That is its top-level package, or the files beside it. Without a `pyproject.toml`, it is also all packages beside that one.
+    Return whether the listings show all of that.
     """
     top = packages.outermost(folder)
     if top is not None:
         walk.enter(display_path(top))
     root, _ = packages.of(folder)
-    if os.path.basename(root) not in LIBRARY_FOLDERS and (config.root is None or top is None):
+    is_library = os.path.basename(root) in LIBRARY_FOLDERS
+    if not is_library and (config.root is None or top is None):
         walk.enter(display_path(root), deep=False, packages=config.root is None)
+    return config.root is None and not is_library
 
 
 def _shown(path: str) -> str:

@@ -62,11 +62,36 @@ def _shown(entry: os.DirEntry[str]) -> str:
 class Told:
     """What a run printed."""
 
-    def __init__(self, summary: str, plain: str = "", coloured: str = "") -> None:
+    def __init__(self, summary: str, plain: str, coloured: str, settled: str) -> None:
         self.summary = summary
         self.plain = plain
         """The warnings, without colours and with them."""
         self.coloured = coloured
+        self.settled = settled
+        """What identifies the run in the manifest."""
+
+
+class Recalled:
+    """What a run left behind that had nothing to do, and what has changed since."""
+
+    def __init__(
+        self, root: str, parts: list[str], changed: dict[str, list[int]], listed: dict[str, list[os.DirEntry[str]]]
+    ) -> None:
+        self.root = root
+        """The folder that holds what is remembered."""
+        self.told = Told(*parts[1:5])
+        self.changed = changed
+        """The sources and outputs that are not as they were, each with its size, times and inode."""
+        self.listed = listed
+        """What was seen now of each folder, by its path. A run that follows need not look again."""
+        self._parts = parts
+
+    def text(self) -> str:
+        """The text that `recall` reads, as of now."""
+        *parts, view = self._parts
+        probed = view.split("\0")[: parts[5].count("\0") + 1]
+        listings = [listing(folder, entries) for folder, entries in self.listed.items()]
+        return "\0\0".join([*parts, "\0".join([*probed, *listings])])
 
 
 def text_of(
@@ -88,9 +113,9 @@ def text_of(
             continue
         if max(found.st_mtime_ns, found.st_ctime_ns) > newest:
             return None
-    told_parts = [told.summary, told.plain, told.coloured]
-    parts = [surroundings(paths), *told_parts, "\0".join(probes), "\0".join(listings), _view(probes, listings.values())]
-    text = "\0\0".join(parts)
+    parts = [surroundings(paths), told.summary, told.plain, told.coloured, told.settled]
+    view = "\0".join([*map(_probed, probes), *listings.values()])
+    text = "\0\0".join([*parts, "\0".join(probes), "\0".join(listings), view])
     try:
         text.encode()
     except UnicodeEncodeError:  # the name of a file is not text
@@ -98,8 +123,8 @@ def text_of(
     return text
 
 
-def recall(paths: Sequence[str], start: str, name: str = NAME) -> Told | None:
-    """What the last run with these paths printed; None if anything may have changed since.
+def recall(paths: Sequence[str], start: str, name: str = NAME) -> Recalled | None:
+    """What the last run with these paths left behind; None if more may have changed since than what sources and outputs say.
 
     Args:
         paths: Those of the command line, or targets.
@@ -109,14 +134,55 @@ def recall(paths: Sequence[str], start: str, name: str = NAME) -> Told | None:
     key = surroundings(paths)
     folder = os.path.abspath(start)
     while True:
-        parts = _read(folder, name).split("\0\0", 6)
-        if len(parts) == 7 and parts[0] == key:
-            is_same = _seen_now(parts[4].split("\0"), filter(None, parts[5].split("\0"))) == parts[6]
-            return Told(*parts[1:4]) if is_same else None
+        parts = _read(folder, name).split("\0\0", 7)
+        if len(parts) == 8 and parts[0] == key:
+            return _compared(folder, parts)
         above = os.path.dirname(folder)
         if above == folder:
             return None
         folder = above
+
+
+def _compared(root: str, parts: list[str]) -> Recalled | None:
+    """What a run left behind, compared with what is there now."""
+    probes, folders, view = (part.split("\0") if part else [] for part in parts[5:])
+    if len(view) != len(probes) + len(folders) or [*map(_probed, probes)] != view[: len(probes)]:
+        return None
+    listed: dict[str, list[os.DirEntry[str]]] = {}
+    changed: dict[str, list[int]] = {}
+    for folder, before in zip(folders, view[len(probes) :], strict=True):
+        try:
+            with os.scandir(folder) as entries:
+                listed[folder] = [*entries]
+        except (OSError, ValueError):
+            return None
+        now = listing(folder, listed[folder])
+        if now != before:
+            more = _changed(before.split("\n"), now.split("\n"))
+            if more is None:
+                return None
+            changed.update({os.path.join(folder, name): status for name, status in more.items()})
+    return Recalled(root, parts, changed, listed)
+
+
+def _changed(before: list[str], now: list[str]) -> dict[str, list[int]] | None:
+    """The status of the Python files of a folder that are not as before; None if anything else is different."""
+    names = [line.rsplit(" ", 4)[0] for line in now]
+    if len(before) != len(now) or len({*names}) != len(now):
+        return None
+    try:
+        old, new = (dict(map(_file, {*one}.difference(other))) for one, other in ((before, now), (now, before)))
+    except ValueError:  # not a file of Python, or its status cannot be read
+        return None
+    return new if old.keys() == new.keys() else None
+
+
+def _file(line: str) -> tuple[str, list[int]]:
+    """The name of a Python file and its status, from its line in a listing."""
+    name, size, modified, changed, inode = line.rsplit(" ", 4)
+    if not name.endswith((".py", ".pyi")):
+        raise ValueError(name)
+    return name, [int(size), int(modified), int(changed), int(inode)]
 
 
 def _read(root: str, name: str) -> str:
@@ -145,21 +211,6 @@ def surroundings(paths: Sequence[str]) -> str:
     interpreter = [sys.prefix, sys.base_prefix, sys.flags.no_user_site, sys.flags.isolated]
     given = [(path, os.path.realpath(path)) for path in paths]
     return f"{state()}\n{os.getcwd()} {given} {interpreter} {environment}"
-
-
-def _seen_now(probes: Iterable[str], folders: Iterable[str]) -> str | None:
-    listings = []
-    for folder in folders:
-        try:
-            with os.scandir(folder) as entries:
-                listings.append(listing(folder, entries))
-        except (OSError, ValueError):
-            return None
-    return _view(probes, listings)
-
-
-def _view(probes: Iterable[str], listings: Iterable[str]) -> str:
-    return "\0".join([*map(_probed, probes), *listings])
 
 
 def _probed(path: str) -> str:

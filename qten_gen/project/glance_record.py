@@ -1,15 +1,18 @@
-"""What a run with nothing to do looked at, for the next one to tell at a glance that nothing has changed (see `glance`)."""
+"""What a run that left nothing to do looked at, for the next one to tell at a glance that nothing has changed (see `glance`)."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import sys
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from .config import Config
 from .distributions import looked_at
-from .files import ProjectFiles
 from .glance import listing
+from .libraries import OWN_PACKAGES, candidates
+from .stale import ProjectState
+from .walk import Listings
 
 
 class Glance(NamedTuple):
@@ -17,39 +20,39 @@ class Glance(NamedTuple):
 
     cache: str
     """The folder that holds what is remembered."""
+    settled: str
+    """What identifies the run in the manifest."""
     probes: tuple[str, ...]
     """Files and folders outside the listings whose status counts, whether they exist or not."""
-    seen: Mapping[str, Sequence[os.DirEntry[str]]]
-    """What the walk saw of each folder, by its path."""
+    seen: Listings
     newest: int
     """When one of the files was changed last, in nanoseconds."""
 
 
-def glance_of(files: ProjectFiles, config: Config, cache: str) -> Glance | None:
-    """What a run over an unchanged tree has looked at; None if the next one has to look closer.
-
-    Without a `pyproject.toml`, imports lead to folders that are not listed.
-    """
-    if config.root is None or not files.listings or files.others or files.unlistable or files.leftovers:
-        return None
-    environment = None if config.environment is None else os.path.join(config.root, config.environment)
-    folders = [*(config.source_roots or ()), *((config.environment,) if config.environment is not None else ())]
-    probes = [os.path.join(config.root, folder) for folder in (*folders, "src/__init__.py")]
-    settings = "pyproject.toml"
+def glance_of(state: ProjectState, paths: Sequence[str], config: Config, settled: str) -> Glance:
+    """What a run over an unchanged tree has looked at, if that is all that counts (see `is_closed`)."""
+    files = state.files
+    probes: list[str] = []
+    environment = None
+    if config.root is not None:
+        environment = None if config.environment is None else os.path.join(config.root, config.environment)
+        folders = [*(config.source_roots or ()), *((config.environment,) if config.environment is not None else ())]
+        probes += [os.path.join(config.root, folder) for folder in (*folders, "src/__init__.py")]
     probes += [
-        os.path.join(folder, settings)
+        os.path.join(folder, "pyproject.toml")
         for folder, seen in files.listings.items()
-        if any(entry.name == settings for entry in seen)
+        if any(entry.name == "pyproject.toml" for entry in seen)
     ]
-    folder = os.path.abspath(config.root)
-    while True:
-        probes += [os.path.join(folder, "pyproject.toml"), os.path.join(folder, "__init__.py")]
-        if os.path.dirname(folder) == folder:
-            break
-        folder = os.path.dirname(folder)
+    for path in paths if config.root is None else [config.root]:
+        for folder in (os.path.abspath(path), *_above(path)):
+            probes += [os.path.join(folder, "pyproject.toml"), os.path.join(folder, "__init__.py")]
+    if config.root is None:
+        probes += [os.path.join(folder, "__init__.py") for folder in sorted(files.unlisted)]
+        probes += _modules_above(state, config)
     statuses = [*(source.stat for source in files.sources.values()), *files.outputs.values()]
     newest = max((max(status.modified, status.changed) for status in statuses), default=0)
-    return Glance(cache, tuple(dict.fromkeys([*probes, *looked_at(environment)])), files.listings, newest)
+    probes += looked_at(environment)
+    return Glance(state.cache, settled, tuple(dict.fromkeys(probes)), files.listings, newest)
 
 
 def listings_of(found: Glance) -> dict[str, str]:
@@ -57,7 +60,41 @@ def listings_of(found: Glance) -> dict[str, str]:
     return {folder: listing(folder, entries) for folder, entries in found.seen.items()}
 
 
-def leads_out(imports: Iterable[str], roots: Iterable[str], unlisted: Collection[str]) -> bool:
+def is_closed(state: ProjectState, config: Config) -> bool:
+    """Whether everything is listed that an outcome depends on: no file of a library, of an excluded folder, or further up."""
+    files, graph = state.files, state.graph
+    if not files.listings or files.others or files.unlistable or files.leftovers:
+        return False
+    if graph.unresolved or state.failures or any(source.outside for source in files.sources.values()):
+        return False
+    roots = {*config.import_roots, *(origin.root for origin in graph.origins.values())}
+    imports = {name for found in graph.scans.values() for name in found.imports}
+    return not _leads_out(imports, roots, files.unlisted) and not any(
+        map(os.path.exists, _modules_above(state, config))
+    )
+
+
+def _modules_above(state: ProjectState, config: Config) -> list[str]:
+    """The files of the modules that imports would lead to above a project without a `pyproject.toml` (see `Dependencies`)."""
+    if config.root is not None:
+        return []
+    heads = {name.partition(".")[0] for found in state.graph.scans.values() for name in found.imports}
+    heads -= {*sys.stdlib_module_names, *OWN_PACKAGES}
+    folders = dict.fromkeys(
+        folder for root in {origin.root for origin in state.graph.origins.values()} for folder in _above(root)
+    )
+    return [path for folder in folders for head in sorted(heads) for path, _ in candidates(folder, head)]
+
+
+def _above(path: str) -> Iterator[str]:
+    """The folders above a file or folder, the nearest first."""
+    folder = os.path.abspath(path)
+    while folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+        yield folder
+
+
+def _leads_out(imports: Iterable[str], roots: Iterable[str], unlisted: Collection[str]) -> bool:
     """Whether one of the imported modules may be in a folder that is not listed, where nobody sees files come and go."""
     hidden = {os.path.abspath(path) for path in unlisted}
     names = {os.path.basename(path) for path in hidden}
@@ -74,9 +111,4 @@ def leads_out(imports: Iterable[str], roots: Iterable[str], unlisted: Collection
 
 
 def _is_inside(folder: str, hidden: Collection[str]) -> bool:
-    while folder not in hidden:
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return False
-        folder = parent
-    return True
+    return folder in hidden or any(above in hidden for above in _above(folder))

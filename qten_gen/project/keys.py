@@ -58,7 +58,7 @@ class Keys:
         self._fresh = fresh
         self._states: dict[str, str] = {}
         self._heads = graph.heads
-        self._answers: dict[tuple[View, str], str] = {}
+        self._answers: dict[View, dict[str, str]] = {}
         self._registering: dict[str, list[str]] = {}
         for path in sorted(owners):
             for owner in owners[path]:
@@ -71,14 +71,12 @@ class Keys:
         own = (
             f"{self._names[path]} {graph.origins[path].module} {imported} {graph.mismatches.get(path)} {[*graph.stubs]}"
         )
-        lines = [own, *(f"{name} {self._answer(view, name)}" for name in sorted(lookups))]
-        return digest("\n".join(lines).encode("utf-8", "surrogateescape"))
-
-    def _answer(self, view: View, name: str) -> str:
-        known = self._answers.get((view, name))
-        if known is None:
-            known = self._answers[view, name] = self._found(view, name)
-        return known
+        names = sorted(lookups)
+        answers = self._answers.setdefault(view, {})
+        for name in names:
+            if name not in answers:
+                answers[name] = f"{name} {self._found(view, name)}"
+        return digest("\n".join([own, *[answers[name] for name in names]]).encode("utf-8", "surrogateescape"))
 
     def _found(self, view: View, name: str) -> str:
         """Answer a look-up. Files are named as in the manifest, so that the answer does not depend on the working directory."""

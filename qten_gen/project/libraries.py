@@ -115,13 +115,19 @@ class Libraries:
 
 def module_in(root: str, module: str) -> Module | None:
     """The source or stub of a module below a folder."""
+    for path, is_package in candidates(root, module):
+        if os.path.isfile(path):
+            return Module(path, Origin(root, module, is_package))
+    return None
+
+
+def candidates(root: str, module: str) -> Iterator[tuple[str, bool]]:
+    """The paths that a module may have below a folder, the first one that exists counts, and whether it is a package there."""
     base = os.path.join(root, *module.split("."))
     stubs = os.path.join(root, f"{module.partition('.')[0]}-stubs", *module.split(".")[1:])
     for start, suffix in ((base, ".py"), (base, ".pyi"), (stubs, ".pyi")):
-        for path, is_package in ((os.path.join(start, f"__init__{suffix}"), True), (start + suffix, False)):
-            if os.path.isfile(path):
-                return Module(path, Origin(root, module, is_package))
-    return None
+        yield os.path.join(start, f"__init__{suffix}"), True
+        yield start + suffix, False
 
 
 def _texts(package: str) -> Iterator[bytes]:

@@ -5,19 +5,20 @@ damaged or written by another version of the generator counts as empty: its firs
 It has the size, times, inode, digest and scan of each source, and the digest of what those say that have been parsed. For each
 source with fresh outputs it also has what they depend on (see `keys`), and the signatures of the outputs.
 
-Paths in it are relative to the folder of `.qten_cache/`, with forward slashes.
+Paths in it are relative to the folder of `.qten_cache/`, with forward slashes. Each source has a line of its own, so that a run
+writes the lines of the others as it found them.
 """
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ..common.digests import digest
 from .generator_state import PACKAGE, state
 from .glance import FOLDER, read_cached
 from .scan import Scan
-from .walk import NO_STAT, Stat
+from .statuses import Signature, Stat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,17 +28,6 @@ if TYPE_CHECKING:
 
 _NAME = "manifest.json"
 _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of qten-gen and can be deleted.\n"
-
-
-class Signature(NamedTuple):
-    """A file as it was read. A modification time of -1 never matches, so the file is hashed again."""
-
-    stat: Stat
-    digest: str
-
-
-NO_FILE = Signature(NO_STAT, "")
-"""What no file has."""
 
 
 class SourceRecord(NamedTuple):
@@ -79,9 +69,18 @@ class Manifest(NamedTuple):
     sources: dict[str, SourceRecord]
     fresh: dict[str, FreshRecord]
     handlers: dict[str, HandlerRecord]
+    settled: str = ""
+    """The digest of what the last run was asked for and would say again, if it left nothing to do (see `run.unaffected`)."""
+    lookups: Sequence[str] = ()
+    """The names of look-ups. In the lines, they are positions in this list."""
+    lines: Mapping[str, str] = {}
+    """The lines of the sources, as they were read."""
 
 
 EMPTY = Manifest({}, {}, {})
+
+_MOST = 2
+"""How many times as many names of look-ups may stand in a manifest as are in use."""
 
 
 def generator(package: str = PACKAGE) -> str:
@@ -89,21 +88,44 @@ def generator(package: str = PACKAGE) -> str:
     return digest(state(package).encode("utf-8", "surrogateescape"))
 
 
-def load(root: str) -> Manifest:
-    """Read the manifest below a folder; empty if there is no valid one."""
+def load(root: str, only: Iterable[str] | None = None) -> Manifest:
+    """Read the manifest below a folder, or what it has of `only` these sources; empty if there is no valid one."""
     try:
-        key, _, body = read_cached(root, _NAME).partition(b"\n")
-        if key != _key(body):
-            return EMPTY
-        document = json.loads(body)
-        names: list[str] = document["lookups"]
-        return Manifest(
-            {path: _source_record(entry) for path, entry in document["sources"].items()},
-            {path: _fresh_record(entry, names) for path, entry in document["fresh"].items()},
-            {path: _handler_record(entry, names) for path, entry in document["handlers"].items()},
-        )
-    except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError, MemoryError):
+        settled, names, lines = _read(root)
+        if only is not None:
+            starts = tuple([f"[{_encode(path)}," for path in only])
+            lines = [line for line in lines if line.startswith(starts)]
+        sources, fresh, handlers = {}, {}, {}
+        kept = {}
+        for line, (path, source, generated, handler) in zip(lines, json.loads(f"[{','.join(lines)}]"), strict=True):
+            kept[path] = line
+            sources[path] = _source_record(source)
+            if generated is not None:
+                fresh[path] = _fresh_record(generated, names)
+            if handler is not None:
+                handlers[path] = _handler_record(handler, names)
+    except _DAMAGES:
         return EMPTY
+    return Manifest(sources, fresh, handlers, settled, names, kept)
+
+
+_DAMAGES = (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError, MemoryError)
+"""What reading a damaged file raises."""
+
+
+def _read(root: str) -> tuple[str, list[str], list[str]]:
+    """What identifies the run that wrote the manifest below a folder, the names of look-ups, and the lines of the sources.
+
+    Raises:
+        ValueError: Another generator wrote it, or it is damaged.
+        OSError: It cannot be read.
+    """
+    key, _, body = read_cached(root, _NAME).partition(b"\n")
+    if key != _key(body):
+        raise ValueError(key)
+    head, *lines = body.decode().split("\n")
+    settled, names = json.loads(head)
+    return settled, names, lines
 
 
 def _key(body: bytes) -> bytes:
@@ -133,20 +155,12 @@ def _named(lookups: list[int], names: list[str]) -> tuple[str, ...]:
     return tuple([names[position] for position in lookups])
 
 
-def _warning(entry: object) -> "Diagnostic":
+def _warning(entry: "Any") -> "Diagnostic":
     """A recorded warning. The model is imported late, because most trees have no warnings."""
     from ..model.diagnostics import Diagnostic, Kind, Span
 
-    code, name, message, help, notes, span = _items(entry)
-    *numbers, line = _items(span)
-    first, second, third, fourth = map(_number, numbers)
-    return Diagnostic(
-        Kind(_text(code), _text(name), "warning"),
-        _text(message),
-        help=_text(help),
-        notes=_texts(notes),
-        span=Span(first, second, third, fourth, None if line is None else _text(line)),
-    )
+    code, name, message, help, notes, span = entry
+    return Diagnostic(Kind(code, name, "warning"), message, help=help, notes=tuple(notes), span=Span(*span))
 
 
 def _warning_entry(item: "Diagnostic") -> list[object]:
@@ -154,20 +168,24 @@ def _warning_entry(item: "Diagnostic") -> list[object]:
     return [item.kind.code, item.kind.name, item.message, item.help, item.notes, item.span]
 
 
-def _fresh_entry(fresh: FreshRecord, positions: dict[str, int]) -> list[object]:
-    """A record as JSON. `_fresh_record` reads it back."""
-    warnings = [_warning_entry(item) for item in fresh.warnings]
-    return [fresh.key, [positions[name] for name in fresh.lookups], fresh.outputs, warnings]
+def _line(path: str, manifest: Manifest, positions: Mapping[str, int]) -> str:
+    """What the manifest has of a source, as JSON. `load` reads it back."""
+    source, fresh, handler = manifest.sources[path], manifest.fresh.get(path), manifest.handlers.get(path)
+    return _encode(
+        [
+            path,
+            [source.signature, source.module, source.content, source.parts, *source.scan],
+            fresh and [fresh.key, _positions(fresh, positions), fresh.outputs, [*map(_warning_entry, fresh.warnings)]],
+            handler and [handler.key, _positions(handler, positions), handler.owners],
+        ]
+    )
 
 
-def _handler_entry(found: HandlerRecord, positions: dict[str, int]) -> list[object]:
-    """A record as JSON. `_handler_record` reads it back."""
-    return [found.key, [positions[name] for name in found.lookups], found.owners]
+def _positions(record: FreshRecord | HandlerRecord, positions: Mapping[str, int]) -> list[int]:
+    return [positions[name] for name in record.lookups]
 
 
-def _source_entry(source: SourceRecord) -> list[object]:
-    """A record as JSON. `_source_record` reads it back."""
-    return [source.signature, source.module, source.content, source.parts, *source.scan]
+_encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def _signature(entry: "Any") -> Signature:
@@ -175,44 +193,58 @@ def _signature(entry: "Any") -> Signature:
     return Signature(Stat(*status), content)
 
 
-def _items(value: object) -> list[object]:
-    if not isinstance(value, list):
-        raise TypeError("list expected")
-    return value
+def save(root: str, current: Manifest, previous: Manifest) -> None:
+    """Write the manifest below a folder, unless it is as `load` has read it.
 
-
-def _number(value: object) -> int:
-    if not isinstance(value, int):
-        raise TypeError("number expected")
-    return value
-
-
-def _texts(value: object) -> tuple[str, ...]:
-    return tuple(map(_text, _items(value)))
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError("text expected")
-    return value
-
-
-def save(root: str, manifest: Manifest) -> None:
-    """Write the manifest below a folder. If that fails, the next run is slower but correct, so nothing is reported."""
-    lists = [
-        *(item.lookups for item in manifest.fresh.values()),
-        *(item.lookups for item in manifest.handlers.values()),
-    ]
-    names = sorted(frozenset[str]().union(*lists))
+    If that fails, the next run is slower but correct, so nothing is reported.
+    """
+    names = _lookups(current, previous.lookups)
+    known = previous if names[: len(previous.lookups)] == previous.lookups else EMPTY
     positions = {name: position for position, name in enumerate(names)}
-    document = {
-        "lookups": names,
-        "sources": {path: _source_entry(item) for path, item in sorted(manifest.sources.items())},
-        "fresh": {path: _fresh_entry(item, positions) for path, item in sorted(manifest.fresh.items())},
-        "handlers": {path: _handler_entry(item, positions) for path, item in sorted(manifest.handlers.items())},
-    }
-    body = json.dumps(document, separators=(",", ":"))
+    lines = [
+        known.lines[path] if _is_same(path, current, known) else _line(path, current, positions)
+        for path in sorted(current.sources)
+    ]
+    if lines != [*previous.lines.values()] or current.settled != previous.settled:
+        _save(root, current.settled, names, lines)
+
+
+def update(root: str, known: Manifest, records: Mapping[str, SourceRecord]) -> None:
+    """Write the manifest below a folder again with other records of sources, of which `known` has what was read."""
+    try:
+        settled, names, lines = _read(root)
+    except _DAMAGES:
+        return
+    positions = {name: position for position, name in enumerate(names)}
+    current = known._replace(sources={**known.sources, **records})
+    changed = {known.lines[path]: _line(path, current, positions) for path in records}
+    _save(root, settled, names, [changed.get(line, line) for line in lines])
+
+
+def _save(root: str, settled: str, names: Sequence[str], lines: Sequence[str]) -> None:
+    body = "\n".join([_encode([settled, names]), *lines])
     write(root, _NAME, f"{_key(body.encode()).decode()}\n{body}")
+
+
+def _is_same(path: str, current: Manifest, known: Manifest) -> bool:
+    """Whether the line of a source says what is known now."""
+    return (
+        path in known.lines
+        and current.sources[path] is known.sources[path]
+        and current.fresh.get(path) is known.fresh.get(path)
+        and current.handlers.get(path) is known.handlers.get(path)
+    )
+
+
+def _lookups(manifest: Manifest, known: Sequence[str]) -> list[str]:
+    """The names of the look-ups of a manifest. Those that are known keep their positions, unless too many are not in use."""
+    lists = [
+        *(record.lookups for record in manifest.fresh.values()),
+        *(record.lookups for record in manifest.handlers.values()),
+    ]
+    used = frozenset[str]().union(*lists)
+    names = [*known, *sorted(used.difference(known))]
+    return names if len(names) <= _MOST * len(used) else sorted(used)
 
 
 def write(root: str, name: str, text: str) -> None:

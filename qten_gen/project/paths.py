@@ -75,8 +75,8 @@ def _is_same(path: str, other: str) -> bool:
         return False
 
 
-def read_regular(path: str) -> bytes:
-    """The bytes of a regular file. Reading a pipe or a device could wait for ever, so they are refused.
+def read_regular(path: str, size: int = -1) -> bytes:
+    """The bytes of a regular file, all or the first ones. Reading a pipe or a device could wait for ever, so they are refused.
 
     Raises:
         OSError: It cannot be read, or is not a regular file.
@@ -86,7 +86,17 @@ def read_regular(path: str) -> bytes:
     with open(number, "rb") as file:
         if not stat.S_ISREG(os.fstat(number).st_mode):
             raise OSError(0, "it is not a regular file", path)
-        return file.read()
+        return file.read(size)
+
+
+def read_output(path: str) -> bytes:
+    """The bytes of an output; empty for a link, a folder or a pipe, which qten-gen never writes."""
+    if os.path.islink(path):
+        return b""
+    try:
+        return read_regular(path)
+    except OSError:
+        return b""
 
 
 def read_all(paths: Iterable[str]) -> tuple[dict[str, bytes], list[tuple[str, str]]]:

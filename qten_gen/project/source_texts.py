@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from ..common.digests import digest
 from .manifest import SourceRecord
-from .stale import read_source
+from .paths import read_regular
 
 
 class SourceTexts(Mapping[str, bytes]):
@@ -29,7 +29,7 @@ class SourceTexts(Mapping[str, bytes]):
         if path not in self._paths:
             raise KeyError(path)
         try:
-            data = read_source(path)
+            data = read_regular(path)
         except OSError:
             data = b""
             self.digests[path] = ""

@@ -22,14 +22,11 @@ from .header import is_ours, read_header
 from .import_graph import Handlers, Modules, SourceGraph, source_graph
 from .keys import Keys, Reader
 from .library_classes import RememberedClasses
-from .manifest import NO_FILE, FreshRecord, HandlerRecord, Manifest, Signature, SourceRecord
+from .manifest import FreshRecord, HandlerRecord, Manifest, SourceRecord
 from .output_names import name_of, outputs_of, source_of
-from .paths import display_path, read_regular, relative_to
+from .paths import display_path, read_output, read_regular, relative_to
 from .scan import Origin, Scan, scan
-from .walk import Stat
-
-_COARSE_CLOCK = 2_000_000_000
-"""Nanoseconds within which two changes may get the same modification time."""
+from .statuses import NO_FILE, Signature, Stat, signature
 
 
 class Failure(NamedTuple):
@@ -281,7 +278,7 @@ def _source_record(path: str, source: Source, before: SourceRecord | None, now: 
     origin, status = source.origin, source.stat
     if before is not None and before.module == origin.module and before.signature.stat == status:
         return before
-    data = read_source(path)
+    data = read_regular(path)
     found = signature(status, digest(data), now)
     if before is not None and before.module == origin.module and before.signature.digest == found.digest:
         return before._replace(signature=found)
@@ -303,6 +300,8 @@ def _fresh(path: str, record: FreshRecord, keys: Keys, files: ProjectFiles, now:
     if record.key != keys.key(path, record.lookups):
         return None
     outputs = _verified_outputs(record.outputs, path, files.outputs, now)
+    if outputs == record.outputs:
+        return record
     return None if outputs is None else record._replace(outputs=outputs)
 
 
@@ -351,27 +350,3 @@ def _orphans(files: ProjectFiles, kept: Collection[str], fresh: Mapping[str, Fre
             if is_ours(path, data):
                 orphans[path] = data
     return orphans
-
-
-def signature(status: Stat, digest: str, now: int) -> Signature:
-    """The signature of a file. If the file changed just before `now`, its time is -1, as it may not show a further change."""
-    return Signature(status if status.modified < now - _COARSE_CLOCK else status._replace(modified=-1), digest)
-
-
-def read_source(path: str) -> bytes:
-    """The bytes of a source.
-
-    Raises:
-        OSError: It cannot be read.
-    """
-    return read_regular(path)
-
-
-def read_output(path: str) -> bytes:
-    """The bytes of an output; empty for a link, a folder or a pipe, which qten-gen never writes."""
-    if os.path.islink(path):
-        return b""
-    try:
-        return read_regular(path)
-    except OSError:
-        return b""

@@ -3,38 +3,18 @@
 import fnmatch
 import os
 import stat
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple, Self
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from .config import ConfigError, Settings
 from .glance import BUILD_FOLDERS
 from .output_names import is_output, source_of
 from .paths import relative_to
+from .statuses import Stat
 from .temporary import is_temporary
 
 EXCLUDED = frozenset({"__pycache__", "__pypackages__", "node_modules", "site-packages", "venv"})
 """Folders that are never searched, besides hidden folders and virtual environments of any name."""
-
-
-class Stat(NamedTuple):
-    """What shows whether a file has changed. Times are in nanoseconds.
-
-    Size and modification time do not suffice: `cp -p`, rsync and archives give an edited file the time that it had elsewhere.
-    """
-
-    size: int
-    modified: int
-    changed: int
-    """The last change of the status, which no program can set; on Windows, when the file was made."""
-    inode: int
-
-    @classmethod
-    def of(cls, status: os.stat_result) -> Self:
-        return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
-
-
-NO_STAT = Stat(-1, -1, -1, -1)
-"""What no file has."""
 
 
 class Exclusion(NamedTuple):
@@ -58,13 +38,24 @@ def exclusion(patterns: Sequence[str], base: str) -> Exclusion:
     return Exclusion(base, names, tuple(pattern for pattern in cleaned if "/" in pattern))
 
 
+Listings = Mapping[str, Sequence["os.DirEntry[str]"]]
+"""What was seen of each folder, by its path."""
+NONE_SEEN: Listings = {}
+
+
 class Walk:
     """A walk over folders, and what it has found so far. All paths are display paths.
 
     Links to folders are not followed, so no loop is possible. A folder in which another project begins is not entered.
     """
 
-    def __init__(self, excluded: Exclusion, root: str | None, settings: Settings) -> None:
+    def __init__(
+        self,
+        excluded: Exclusion,
+        root: str | None,
+        settings: Settings,
+        listed: "Listings",
+    ) -> None:
         self.files: dict[str, Stat] = {}
         """Sources and outputs."""
         self.folders: set[str] = set()
@@ -77,7 +68,7 @@ class Walk:
         """Folders with a `pyproject.toml` that has no settings, so that they belong to the project around them."""
         self.unlisted: set[str] = set()
         """Folders that were not entered and modules that were left out, which an import may lead to all the same."""
-        self.listings: dict[str, list[os.DirEntry[str]]] = {}
+        self.listings: dict[str, Sequence[os.DirEntry[str]]] = {}
         """What was seen of each folder."""
         self.leftovers: list[str] = []
         """Files that have the name of a temporary file of a run."""
@@ -85,6 +76,7 @@ class Walk:
         self._has_patterns = bool(excluded.names or excluded.paths)
         self._root = root
         self._settings = settings
+        self._listed = listed
         self._here = os.getcwd()
 
     def enter(self, start: str, deep: bool = True, packages: bool = False) -> None:
@@ -96,7 +88,9 @@ class Walk:
                 continue
             below = self._list(folder, is_start=folder == start, deep=deep or folder != start)
             if packages and folder == start:
-                below = [path for path in below if os.path.isfile(os.path.join(path, "__init__.py"))]
+                others = [path for path in below if not os.path.isfile(os.path.join(path, "__init__.py"))]
+                self.unlisted.update(others)
+                below = [path for path in below if path not in others]
             if deep or packages:
                 waiting.extend(below)
 
@@ -120,8 +114,7 @@ class Walk:
     def _list(self, folder: str, is_start: bool, deep: bool) -> list[str]:
         """List one folder, and return the folders in it that a walk enters."""
         try:
-            with os.scandir(folder) as scanned:
-                entries = list(scanned)
+            entries = self._listed[folder] if folder in self._listed else _entries(folder)
         except FileNotFoundError as error:
             if is_start:
                 self.unreadable[folder] = error.strerror or str(error)
@@ -172,6 +165,11 @@ class Walk:
             self.members.append(folder)
             return False
         return True
+
+
+def _entries(folder: str) -> "list[os.DirEntry[str]]":
+    with os.scandir(folder) as scanned:
+        return list(scanned)
 
 
 def _status(path: str, entry: "os.DirEntry[str] | None", generated: bool) -> os.stat_result:

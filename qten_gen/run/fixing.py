@@ -10,8 +10,7 @@ from ..generate.fixing import fixed
 from ..generate.rewriting import CannotRewrite
 from ..model.diagnostics import Diagnostic
 from ..project.apply import Change, write
-from ..project.paths import leads_below
-from ..project.stale import read_source
+from ..project.paths import leads_below, read_regular
 from .run import Outcome
 
 _ROUNDS = 10
@@ -34,7 +33,7 @@ def fix(outcome: Outcome, paths: Sequence[str], again: Callable[[], Outcome]) ->
     for _ in range(_ROUNDS):
         sure = [item for item in outcome.diagnostics if item.fix is not None and item.fix.is_sure]
         found = [item for item in sure if leads_below(item.path, paths)]
-        sources = {path: read_source(path) for path in {item.path for item in found}}
+        sources = {path: read_regular(path) for path in {item.path for item in found}}
         mended = fixed(found, sources)
         staying = {path: data for path, data in mended.items() if isinstance(data, CannotRewrite)}
         changed = {path: data for path, data in mended.items() if isinstance(data, bytes) and data != sources[path]}

@@ -12,11 +12,12 @@ from ..common.digests import digest
 from ..project import manifest
 from ..project.apply import is_as_planned
 from ..project.library_classes import RememberedClasses
-from ..project.manifest import FreshRecord, HandlerRecord, Manifest, Signature, SourceRecord
+from ..project.manifest import FreshRecord, HandlerRecord, Manifest, SourceRecord
 from ..project.output_names import outputs_of
+from ..project.paths import read_output
 from ..project.source_texts import SourceTexts
-from ..project.stale import ProjectState, keys_of, read_output, signature
-from ..project.walk import Stat
+from ..project.stale import ProjectState, keys_of
+from ..project.statuses import NO_FILE, Signature, Stat, signature
 
 if TYPE_CHECKING:
     from ..generate.plan import Plan
@@ -62,9 +63,9 @@ def _recorded(output: str, text: str, now: int) -> Signature:
     try:
         status = os.stat(output)
     except OSError:
-        return manifest.NO_FILE
+        return NO_FILE
     data = read_output(output)
-    return signature(Stat.of(status), digest(data), now) if is_as_planned(data, text.encode()) else manifest.NO_FILE
+    return signature(Stat.of(status), digest(data), now) if is_as_planned(data, text.encode()) else NO_FILE
 
 
 def _recorded_warning(item: Diagnostic) -> Diagnostic:
@@ -96,8 +97,8 @@ def _parts(manifest: Manifest, name: str) -> Mapping[str, str] | None:
     return manifest.sources[name].parts if name in manifest.sources else None
 
 
-def remember(state: ProjectState, fresh: Mapping[str, FreshRecord]) -> None:
-    """Save the manifest if it has changed.
+def remember(state: ProjectState, fresh: Mapping[str, FreshRecord], settled: str) -> None:
+    """Save the manifest if it has changed. `settled` identifies a run that left nothing to do.
 
     The records of files outside the paths of this run are kept as long as the files exist.
     """
@@ -113,8 +114,6 @@ def remember(state: ProjectState, fresh: Mapping[str, FreshRecord]) -> None:
     handlers = {name: item for name, item in previous.handlers.items() if name in records and name not in present}
     handlers.update(state.handlers)
     _keep_what_is_asked(records, previous, [*right.values(), *handlers.values()])
-    current = Manifest(records, right, handlers)
-    if current != previous:
-        manifest.save(state.cache, current)
+    manifest.save(state.cache, Manifest(records, right, handlers, settled), previous)
     if isinstance(state.graph.libraries, RememberedClasses):
         state.graph.libraries.save()

@@ -14,15 +14,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..project.apply import Change, changes, remove_leftovers, write
 from ..project.config import Config, Settings
 from ..project.files import PathError, ProjectFiles, discover
-from ..project.glance_record import Glance, glance_of, leads_out
+from ..project.glance_record import Glance, glance_of, is_closed
 from ..project.import_graph import Handlers
 from ..project.manifest import FreshRecord
 from ..project.output_names import outputs_of
-from ..project.paths import true_path
+from ..project.paths import read_output, true_path
 from ..project.shape_package import refuse_missing
-from ..project.stale import Failure, ProjectState, project_state, read_output
+from ..project.stale import Failure, ProjectState, project_state
+from ..project.walk import NONE_SEEN, Listings
 from .reading import open_readings
 from .record import fresh_now, remember, torn
+from .unaffected import settled_by
 
 if TYPE_CHECKING:
     from ..generate.crashes import Crash
@@ -74,8 +76,11 @@ def run(
     settings: Settings | None = None,
     writes: bool = True,
     explains: bool = False,
+    listed: Listings = NONE_SEEN,
 ) -> Outcome:
     """Generate the code for the declarations below the paths. With `writes` off, change no file. If it `explains`, give reasons.
+
+    `listed` is what was just seen of folders. They are not looked at again.
 
     Paths of several projects are generated one project after the other, each with its own settings.
 
@@ -89,14 +94,14 @@ def run(
     collects = gc.isenabled()
     gc.disable()
     try:
-        outcomes = [_run_part(part, settings, manner) for part in parts(paths, settings)]
+        outcomes = [_run_part(part, settings, manner) for part in parts(paths, settings, listed)]
     finally:
         if collects:
             gc.enable()
     return outcomes[0] if len(outcomes) == 1 else _together(outcomes)
 
 
-def parts(paths: Sequence[str], settings: Settings) -> list[Part]:
+def parts(paths: Sequence[str], settings: Settings, listed: Listings = NONE_SEEN) -> list[Part]:
     """The files of each project, the outermost project first. Projects inside a given folder are among them."""
     given: dict[str, list[str]] = {}
     for path in paths:
@@ -106,7 +111,7 @@ def parts(paths: Sequence[str], settings: Settings) -> list[Part]:
         root = min(given, key=len)
         own = given.pop(root)
         config = settings.of(root) if root else Config()
-        files = discover(own, config, settings)
+        files = discover(own, config, settings, listed=listed)
         for folder in files.others:
             given.setdefault(settings.of(folder).root or "", []).append(folder)
         first = own[0]
@@ -170,23 +175,17 @@ def _attempt(part: Part, manner: _Manner) -> Outcome:
     if manner.writes:
         remove_leftovers(part.files.leftovers)
     if state.stale or state.orphans:
-        outcome, fresh = _generate(state, manner)
+        outcome, fresh, leaves_nothing = _generate(state, manner)
     else:
-        outcome, fresh = _nothing_to_do(state), state.fresh
-        if _is_closed(state, part.config):
-            outcome = outcome._replace(glance=glance_of(part.files, part.config, cache))
-    remember(state, fresh)
+        outcome, fresh, leaves_nothing = _nothing_to_do(state), state.fresh, True
+    settled = ""
+    if leaves_nothing and is_closed(state, part.config):
+        if not part.config.locks:  # a run also says which of these are stale
+            settled = settled_by(state, fresh, part.paths)
+        if fresh is state.fresh:
+            outcome = outcome._replace(glance=glance_of(state, part.paths, part.config, settled))
+    remember(state, fresh, settled)
     return outcome
-
-
-def _is_closed(state: ProjectState, config: Config) -> bool:
-    """Whether everything that the outcome depends on is listed: no file of a library or of an excluded folder."""
-    outside = any(source.outside for source in state.files.sources.values())
-    if outside or state.graph.unresolved or state.failures:
-        return False
-    roots = {*config.import_roots, *(origin.root for origin in state.graph.origins.values())}
-    imports = {name for found in state.graph.scans.values() for name in found.imports}
-    return not leads_out(imports, roots, state.files.unlisted)
 
 
 def _nothing_to_do(state: ProjectState) -> Outcome:
@@ -217,8 +216,11 @@ def _warnings(fresh: Mapping[str, FreshRecord]) -> tuple[Diagnostic, ...]:
     return ordered(replace(item, path=path) for path, item in recorded)
 
 
-def _generate(state: ProjectState, manner: _Manner) -> tuple[Outcome, dict[str, FreshRecord]]:
-    """Plan the stale targets, write the changes if `writes` is on, and return the outcome with the fresh records."""
+def _generate(state: ProjectState, manner: _Manner) -> tuple[Outcome, dict[str, FreshRecord], bool]:
+    """Plan the stale targets, write the changes if `writes` is on, and return the outcome with the fresh records.
+
+    Return also whether the run leaves nothing to do.
+    """
     existing = _existing_outputs(state.stale, state)
     planned, readings = _plan(state, existing)
     found = changes(planned.outputs, {**existing, **state.orphans})
@@ -239,7 +241,9 @@ def _generate(state: ProjectState, manner: _Manner) -> tuple[Outcome, dict[str, 
         from .reasons import reasons
 
         outcome = outcome._replace(reasons=reasons(outcome.changes, state))
-    return outcome, {**state.fresh, **fresh_now(state, planned, readings, pending)}
+    fresh = {**state.fresh, **fresh_now(state, planned, readings, pending)}
+    is_done = not pending and all(path in fresh for path in state.stale)
+    return outcome, fresh, is_done and not torn(state, readings)
 
 
 def _existing_outputs(targets: Iterable[str], state: ProjectState) -> dict[str, bytes]:

@@ -36,9 +36,9 @@ def asked() -> list[Sequence[str]]:
 def project(qten_gen: Command, asked: list[Sequence[str]]) -> Iterator[Command]:
     """A project in which the command is answered."""
 
-    def noted(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
+    def noted(arguments: Sequence[str], out: TextIO, err: TextIO, asks: bool) -> int:
         asked.append(arguments)
-        return main(arguments, out, err)
+        return main(arguments, out, err, asks)
 
     qten_gen.write("pyproject.toml", "[tool.qten-gen]\n")
     qten_gen.write("shop/__init__.py", "")
@@ -65,12 +65,12 @@ def test_the_command_prints_and_returns_what_the_other_process_would(project: Co
     result = project("--check", "shop")
     assert result.status == 1
     assert "QG104" in result.out and "did you mean frozen?" in result.out
-    assert asked == [["--color", "never"], ["--check", "shop", "--color", "never"]]
+    assert asked == [[], ["--check", "shop"]]
 
 
 def test_a_path_in_a_subfolder_finds_the_process_of_the_project(project: Command, asked: list[object]) -> None:
     project("shop/model.py")
-    assert asked == [["shop/model.py", "--color", "never"]]
+    assert asked == [["shop/model.py"]]
 
 
 def test_a_mistake_in_the_settings_is_printed_as_ever(project: Command) -> None:
@@ -129,7 +129,7 @@ def test_a_request_that_makes_no_sense_does_not_end_the_answers(project: Command
 
 
 def test_a_second_process_leaves_the_first_one_its_socket(project: Command, asked: list[object]) -> None:
-    def never(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
+    def never(arguments: Sequence[str], out: TextIO, err: TextIO, asks: bool) -> int:
         raise AssertionError(arguments)
 
     with answering(str(project.folder), never, Lock()):

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from qten_gen.project import paths, stale, walk
+from qten_gen.project import paths, walk
 from qten_gen.project.paths import relative_to
 from qten_gen.project.temporary import may_be_running
 from tests.command import BATCH, Command
@@ -120,7 +120,7 @@ def test_a_fault_at_any_call_leaves_each_file_old_or_new_and_names_it(
 
 def changing(monkeypatch: pytest.MonkeyPatch, change: Callable[[], object], times: int) -> None:
     """Let a source change just before the generator reads it, the first few times."""
-    original = stale.read_source
+    original = paths.read_regular
     done: list[str] = []
 
     def read(path: str) -> bytes:
@@ -129,7 +129,7 @@ def changing(monkeypatch: pytest.MonkeyPatch, change: Callable[[], object], time
             change()
         return original(path)
 
-    monkeypatch.setattr("qten_gen.project.source_texts.read_source", read)
+    monkeypatch.setattr("qten_gen.project.source_texts.read_regular", read)
 
 
 def test_a_source_that_changes_during_a_run_is_read_again(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -410,7 +410,7 @@ def test_a_source_that_changes_to_and_fro_is_never_called_fresh(
         reads.append(path)
         return old if len(reads) == 1 else source.read_bytes()
 
-    monkeypatch.setattr("qten_gen.project.source_texts.read_source", torn)
+    monkeypatch.setattr("qten_gen.project.source_texts.read_regular", torn)
     assert qten_gen("model.py").summary == "1 file up to date, 1 written"
     assert '"y"' in qten_gen.read("model_qten.py")
 

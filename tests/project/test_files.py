@@ -144,7 +144,7 @@ def test_a_file_that_cannot_be_read_is_named_and_its_outputs_stay(
     def refuse(path: str) -> bytes:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(stale, "read_source", refuse)
+    monkeypatch.setattr(stale, "read_regular", refuse)
     result = qten_gen("src")
     assert (result.status, result.err) == (2, "error: src/model.py: cannot read it: Permission denied\n")
     assert qten_gen.exists("src/model_qten.py")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from qten_gen.cli import glance as cli_glance
-from qten_gen.project import generator_state, glance, stale
+from qten_gen.project import generator_state, glance, statuses
 from qten_gen.run import run
 from tests.command import BATCH, Command
 
@@ -54,7 +54,8 @@ def linked(name: str) -> Callable[[Command], None]:
     """The change that a link takes the place of a file."""
 
     def link(settled: Command) -> None:
-        os.replace(name, "kept")
+        settled.write("kept", BATCH.replace("x:", "y:"))
+        os.remove(name)
         os.symlink("../kept", name)
 
     return link
@@ -249,7 +250,7 @@ def test_an_edit_that_keeps_size_and_time_is_generated(
     settled: Command, monkeypatch: pytest.MonkeyPatch, change: Callable[[Command], object]
 ) -> None:
     """As after `cp -p`, rsync, or unpacking an archive."""
-    monkeypatch.setattr(stale, "_COARSE_CLOCK", -(10**18))
+    monkeypatch.setattr(statuses, "_COARSE_CLOCK", -(10**18))
     for _ in range(2):
         settled("src/model.py")
     change(settled)

@@ -10,7 +10,7 @@ from zipfile import ZipFile
 import pytest
 import torch
 
-from qten_gen.project import stale
+from qten_gen.project import paths, stale
 from tests.command import Command
 from tests.project.installed import MODEL, NETS, Environment
 
@@ -118,13 +118,13 @@ def test_other_libraries_are_not_read(
     environment.install()
     qten_gen.write("app/other.py", "import bigtorch.nn\nfrom bigtorch import x\n\nclass Net(bigtorch.nn.Module): ...\n")
     read: list[str] = []
-    original = stale.read_source
+    original = paths.read_regular
 
     def noted(path: str) -> bytes:
         read.append(path)
         return original(path)
 
-    monkeypatch.setattr(stale, "read_source", noted)
+    monkeypatch.setattr(stale, "read_regular", noted)
     assert generated(qten_gen)
     assert {os.path.basename(path) for path in read} == {"__init__.py", "model.py", "other.py", "nets.py"}
     assert not [path for path in read if "bigtorch" in path]

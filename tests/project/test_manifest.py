@@ -103,15 +103,15 @@ def test_a_manifest_with_wrong_entries_is_ignored(qten_gen: Command) -> None:
     qten_gen.write("pyproject.toml", "[tool.qten-gen]\n")
     qten_gen.write("src/model.py", BATCH)
     qten_gen("src")
-    key, _, body = qten_gen.read(".qten_cache/manifest.json").partition("\n")
-    document = json.loads(body)
+    key, head, line = qten_gen.read(".qten_cache/manifest.json").split("\n")
+    entry = json.loads(line)
     damages: list[object] = [None, 3, [], ["a", "b", "c"], [{}, {}, {}], [["a"], {}, []], ["a", {}, [[1]]]]
     damages += [["a", [99], {}, []], ["a", ["b"], {}, []], ["a", [99], []], ["a", 1, []]]
     for damage in damages:
-        for part in ("sources", "fresh", "handlers"):
-            entries = {**document[part], "src/model.py": damage}
-            qten_gen.write(".qten_cache/manifest.json", f"{key}\n{json.dumps({**document, part: entries})}")
-            assert manifest.load(".") == manifest.EMPTY
+        for part in (1, 2, 3):
+            body = f"{head}\n{json.dumps([*entry[:part], damage, *entry[part + 1 :]])}"
+            qten_gen.write(".qten_cache/manifest.json", f"{key}\n{body}")
+            assert damage == entry[part] or manifest.load(".") == manifest.EMPTY
             assert qten_gen("src").summary == "2 files up to date"
 
 

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from qten_gen.cli.command import main
-from qten_gen.project import stale
+from qten_gen.project import paths, stale
 from tests.cli.test_run_laws import folder, outputs, write
 from tests.command import BATCH, Command
 from tests.generate.random_projects import Project, projects
@@ -161,14 +161,14 @@ def test_outputs_stay_when_the_base_cannot_be_read(
     qten_gen.write("a/models.py", BATCH)
     qten_gen.write("b/models.py", "from a.models import Batch\n\nclass Child(Batch):\n    y: str\n")
     assert qten_gen("b").summary == "2 files written"
-    original = stale.read_source
+    original = paths.read_regular
 
     def refuse(path: str) -> bytes:
         if path.endswith("a/models.py"):
             raise PermissionError(13, "Permission denied")
         return original(path)
 
-    monkeypatch.setattr(stale, "read_source", refuse)
+    monkeypatch.setattr(stale, "read_regular", refuse)
     for path in ("b", ".", "b/models.py"):
         (qten_gen.folder / "a/models.py").touch()
         assert qten_gen(path).status != 0

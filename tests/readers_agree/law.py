@@ -26,9 +26,9 @@ from qten_gen.common.naming import generated_class
 from qten_gen.emit.file import python_class
 from qten_gen.generate import in_memory
 from qten_gen.link import program_of
-from qten_gen.link.import_context import Asked
 from qten_gen.link.program import Reading
 from qten_gen.model import (
+    Asked,
     ConfigDecl,
     Declaration,
     FieldDecl,

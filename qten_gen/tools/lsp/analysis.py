@@ -19,9 +19,9 @@ from ...project.import_graph import Handlers, SourceGraph
 from ...project.judging import judged
 from ...project.manifest import FreshRecord, Manifest
 from ...project.output_names import outputs_of
-from ...project.paths import below, display_path, true_path
+from ...project.paths import below, display_path, read_output, true_path
 from ...project.source_texts import SourceTexts
-from ...project.stale import ProjectState, keys_of, project_state, read_output
+from ...project.stale import ProjectState, keys_of, project_state
 
 
 class Findings(NamedTuple):

@@ -1,0 +1,44 @@
+"""What shows whether a file has changed: its status and its digest."""
+
+import os
+from typing import NamedTuple, Self
+
+_COARSE_CLOCK = 2_000_000_000
+"""Nanoseconds within which two changes may get the same modification time."""
+
+
+class Stat(NamedTuple):
+    """What shows whether a file has changed. Times are in nanoseconds.
+
+    Size and modification time do not suffice: `cp -p`, rsync and archives give an edited file the time that it had elsewhere.
+    """
+
+    size: int
+    modified: int
+    changed: int
+    """The last change of the status, which no program can set; on Windows, when the file was made."""
+    inode: int
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> Self:
+        return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+
+
+NO_STAT = Stat(-1, -1, -1, -1)
+"""What no file has."""
+
+
+class Signature(NamedTuple):
+    """A file as it was read. A modification time of -1 never matches, so the file is hashed again."""
+
+    stat: Stat
+    digest: str
+
+
+NO_FILE = Signature(NO_STAT, "")
+"""What no file has."""
+
+
+def signature(status: Stat, digest: str, now: int) -> Signature:
+    """The signature of a file. If the file changed just before `now`, its time is -1, as it may not show a further change."""
+    return Signature(status if status.modified < now - _COARSE_CLOCK else status._replace(modified=-1), digest)
