@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from qten_gen.common.stub_settings import StubSettings
 from qten_gen.generate.outputs import render_outputs
 from qten_gen.model import FileDecl
 from qten_gen.project.output_names import is_output
@@ -136,10 +137,10 @@ def test_a_crash_in_one_process_is_reported_and_costs_its_file_alone(
 ) -> None:
     monkeypatch.chdir(project)
 
-    def crashing(file: FileDecl, existing: dict[str, bytes], literal_keys: bool) -> dict[str, str]:
+    def crashing(file: FileDecl, existing: dict[str, bytes], more: StubSettings) -> dict[str, str]:
         if file.source.path.endswith("child7.py"):
             raise ValueError("seven")
-        return render_outputs(file, existing, literal_keys)
+        return render_outputs(file, existing, more)
 
     monkeypatch.setattr("qten_gen.generate.plan.render_outputs", crashing)
     shared_among(4, monkeypatch)

@@ -136,14 +136,15 @@ def load(cls: type[T], folder: str, device: torch.device | None = None, *, allow
     text = _text(cls, folder)
     for _ in range(_ATTEMPTS):
         before = text
+        made: T | StorageError
         try:
             made = _object(cls, folder, metadata_files.parsed(before, folder), device, allow_pickle)
         except StorageError as error:
-            made, refusal = None, error
+            made = error
         text = _text(cls, folder)
         if text == before:
-            if made is None:
-                raise refusal
+            if isinstance(made, StorageError):
+                raise made
             return made
     raise StorageError(f"{folder}: another process replaces what is saved there faster than it can be read")
 
