@@ -55,7 +55,7 @@ def test_a_wrong_command_line_is_misuse(qten_gen: Command, arguments: list[str],
 
 
 def test_a_fault_of_ours_asks_for_a_report(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*arguments: object) -> None:
+    def fail(*arguments: object, **keywords: object) -> None:
         raise ZeroDivisionError("a fault")
 
     monkeypatch.setattr(run, "discover", fail)
@@ -78,7 +78,7 @@ def test_a_rendered_text_that_is_not_python_is_a_fault_of_ours_and_is_not_writte
 
 
 def test_an_interruption_ends_the_run_without_a_traceback(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(*arguments: object) -> None:
+    def interrupt(*arguments: object, **keywords: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(run, "discover", interrupt)
@@ -93,7 +93,7 @@ def test_an_interruption_while_a_module_is_loading_is_one_too(
         def __set_name__(self, owner: type, name: str) -> None:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(run, "discover", lambda *arguments: type("Class", (), {"field": Name()}))
+    monkeypatch.setattr(run, "discover", lambda *arguments, **keywords: type("Class", (), {"field": Name()}))
     result = qten_gen(".")
     assert (result.status, result.out, result.err) == (130, "", "interrupted\n")
 
@@ -104,7 +104,7 @@ def test_the_signal_of_ctrl_c_ends_a_process_with_130() -> None:
         "import os, signal, sys\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from qten_gen.cli import command; from qten_gen.run import run\n"
-        "run.discover = lambda *a: os.kill(os.getpid(), signal.SIGINT)\n"
+        "run.discover = lambda *a, **k: os.kill(os.getpid(), signal.SIGINT)\n"
         "sys.exit(command.main(['.']))\n"
     )
     result = python("-c", script)

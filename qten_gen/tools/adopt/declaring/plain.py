@@ -209,6 +209,7 @@ def is_plain_function(qualified: str, context: Context) -> bool:
 
 
 def _computes(node: ast.FunctionDef, file: OpenFile, context: Context) -> bool:
+    """Whether a function only computes its result: it changes nothing that it is given, and makes no module."""
     if node.decorator_list or any(isinstance(each, ast.Global | ast.Nonlocal | ast.Yield) for each in ast.walk(node)):
         return False
     inner = Context(file, context.project, context.found)
