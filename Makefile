@@ -61,7 +61,6 @@ NOT_IN_2_6 := $(addprefix tests/, \
 	tensorclass/fields/test_per_item.py::test_compiled_code_traces_it \
 	tensorclass/fields/test_unbatched.py::test_compiled_code_passes_it_on \
 	tensorclass/methods/test_fast_paths.py::test_an_index_of_many_positions_is_compiled_without_a_break \
-	tensorclass/methods/test_with_statements.py::test_a_view_in_compiled_code_breaks_the_graph_or_says_what_to_write \
 	declaring/test_ways_to_start.py::test_classes_of_a_script_reach_other_processes_through_cloudpickle \
 	module/test_dispatch_functional.py::test_every_hook_runs_around_a_handler \
 	module/test_repeated.py::test_a_tower_can_be_exported \

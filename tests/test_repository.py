@@ -51,6 +51,14 @@ def test_tests_of_one_group_are_given_to_one_worker(request: pytest.FixtureReque
     assert "PYTEST_XDIST_WORKER" not in os.environ or request.node.nodeid.endswith("@mypy")
 
 
+def test_every_test_that_takes_long_exists() -> None:
+    # With several workers, pytest says nothing of a test that it does not find.
+    makefile = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
+    long = re.findall(r"([\w/]+\.py)::(\w+)", makefile)
+    texts = {file: (REPOSITORY / "tests" / file).read_text(encoding="utf-8") for file, _ in long}
+    assert long and [f"{file}::{test}" for file, test in long if f"def {test}(" not in texts[file]] == []
+
+
 def test_generated_files_are_fresh() -> None:
     done = subprocess.run([sys.executable, "-m", "qten_gen", "--check"], cwd=REPOSITORY, text=True, capture_output=True)
     assert done.returncode == 0, done.stdout + done.stderr

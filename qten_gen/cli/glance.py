@@ -43,11 +43,8 @@ def recalled(arguments: Sequence[str]) -> Recalled | None:
     """What a run with this command line remembered that had nothing to do, if that is known."""
     paths = plain_paths(arguments)
     found = None if paths is None else recall(paths, paths[0] if paths else ".")
-    if (
-        found is not None and found.told.plain and os.environ.get("GITHUB_ACTIONS") == "true"
-    ):  # which has a format of its own
-        return None
-    return found
+    has_format_of_its_own = os.environ.get("GITHUB_ACTIONS") == "true"
+    return None if found is not None and found.told.plain and has_format_of_its_own else found
 
 
 def still_holds(found: Recalled, began: int) -> bool:

@@ -7,6 +7,7 @@ import builtins
 import re
 import sys
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -199,6 +200,20 @@ def function_of(qualified: str, context: Context) -> tuple[ast.FunctionDef, Open
     methods = [] if cls is None else [each for each in cls.node.body if isinstance(each, ast.FunctionDef)]
     method = next((each for each in methods if each.name == name), None)
     return None if method is None or cls is None else (method, context.project.files[cls.path])
+
+
+def holds_of(
+    qualified: str,
+    context: Context,
+    known: dict[str, bool],
+    holds: Callable[[ast.FunctionDef, OpenFile, Context], bool],
+) -> bool:
+    """Whether something holds of a function of the project, as far as is `known`; not of one that calls itself."""
+    if qualified not in known:
+        known[qualified] = False
+        found = function_of(qualified, context)
+        known[qualified] = found is not None and holds(*found, context)
+    return known[qualified]
 
 
 def self_attribute(node: ast.AST) -> str | None:

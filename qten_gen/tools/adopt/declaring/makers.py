@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator, Mapping
 
 from ..opened import OpenFile
-from .context import CLASSES, Context, function_of, quoted
+from .context import CLASSES, Context, holds_of, quoted
 from .expressions import free_names, over_fields
 from .pieces import Stays
 
@@ -106,12 +106,7 @@ def module_name(context: Context) -> str:
 
 def returns_module(qualified: str, context: Context) -> bool:
     """Whether a function or method of the project returns a module, whatever it is given."""
-    known = context.project.makers
-    if qualified not in known:
-        known[qualified] = False  # one that calls itself
-        found = function_of(qualified, context)
-        known[qualified] = found is not None and _always_module(*found, context)
-    return known[qualified]
+    return holds_of(qualified, context, context.project.makers, _always_module)
 
 
 def _always_module(node: ast.FunctionDef, file: OpenFile, context: Context) -> bool:

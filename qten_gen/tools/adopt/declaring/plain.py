@@ -7,7 +7,7 @@ from typing import TypeGuard
 
 from ....model.torch_layers import WITHOUT_TENSORS
 from ..opened import OpenFile
-from .context import Context, function_of, self_attribute
+from .context import Context, holds_of, self_attribute
 from .expressions import Settled
 
 _FUNCTIONS = frozenset(
@@ -200,12 +200,7 @@ def _is_plain_call(node: ast.Call, context: Context) -> bool:
 
 def is_plain_function(qualified: str, context: Context) -> bool:
     """Whether a function of the project computes plain values from its arguments, and does nothing else."""
-    known = context.project.plain
-    if qualified not in known:
-        known[qualified] = False  # one that calls itself
-        found = function_of(qualified, context)
-        known[qualified] = found is not None and _computes(*found, context)
-    return known[qualified]
+    return holds_of(qualified, context, context.project.plain, _computes)
 
 
 def _computes(node: ast.FunctionDef, file: OpenFile, context: Context) -> bool:
