@@ -322,6 +322,12 @@ def _chosen(
     if arguments[0] != arguments[1] and not any(identities):
         raise Stays("the branches construct a child with different arguments", body)
     given = arguments[1] if identities[0] else arguments[0]
+    values = [value for call in (body, orelse) for value in (*call.args, *(each.value for each in call.keywords))]
+    failing = next((each for each in values if _may_fail(each, context, index)), None)
+    if any(identities) and failing is not None:
+        raise Stays(
+            f"`{short(failing)}` is computed in one branch only, where a declaration computes it in both", failing
+        )
     made = next(
         (inner for call in (body, orelse) for inner in ast.walk(call) if _is_child_of(inner, call, context)), None
     )
@@ -333,6 +339,17 @@ def _chosen(
     chosen = f"{context.spell('choice')}({quoted(selector)}, {options})"
     annotation = " | ".join(dict.fromkeys(written for written, _ in classes))
     return Child(annotation, context.spell("submodule"), (chosen, *given))
+
+
+def _may_fail(node: ast.expr, context: Context, index: Index | None) -> bool:
+    """Whether computing an argument may raise, as `dim * 2` does for None and `dim // heads` for 0."""
+    found = over(node, context, index)
+    if found is None or isinstance(found, ast.Name | ast.Constant):
+        return False
+    divided = (each for each in ast.walk(found) if isinstance(each, ast.BinOp))
+    exact = (ast.Add, ast.Sub, ast.Mult)
+    is_total = all(isinstance(each.op, exact) or isinstance(each.right, ast.Constant) for each in divided)
+    return type_of(found, context) is None or not is_total
 
 
 def _is_child_of(node: ast.AST, call: ast.Call, context: Context) -> TypeGuard[ast.Call]:

@@ -15,6 +15,12 @@ _PURE = frozenset({"abs", "bool", "float", "int", "len", "max", "min", "round", 
 _RESULTS = {"abs": None, "bool": "bool", "float": "float", "int": "int", "len": "int", "round": None}
 
 
+_CHANGING = frozenset(
+    "add append clear discard extend insert pop popitem remove reverse setdefault sort update __next__".split()
+)
+"""Methods that change what they are called on, so that it matters how often an expression is computed."""
+
+
 class _Unsaid(Exception):
     """A name in an expression that no field says."""
 
@@ -62,6 +68,11 @@ class _OverFields(ast.NodeTransformer):
         if found is None and self.registered is not None and name in self.context.registered:
             return ast.Attribute(Settled(self.registered, ast.Load()), name, ast.Load())
         return self._free(found, f"self.{name}")
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGING:
+            raise _Unsaid(node.func.attr)
+        return self.generic_visit(node)
 
     def _free(self, found: ast.expr | None, name: str = "") -> ast.expr:
         """What takes the place of a name, unless it would mean something else inside of a comprehension."""
@@ -242,8 +253,10 @@ def argument(node: ast.expr, context: Context, index: Mapping[str, ast.expr] | N
     text = said(node, context, index)
     if text is not None:
         return quoted(text)
-    if context.meaning(node) and context.is_bound_above(node):
-        return ast.unparse(node)
+    if (meaning := context.meaning(node)) and context.is_bound_above(node):
+        written = ast.unparse(node)
+        is_no_string = meaning.startswith("torch.") or context.is_module_class(meaning)
+        return written if is_no_string else f"{context.spell('const')}({written})"
     raise Stays(f"the argument `{_short(node)}` cannot be written as an expression of a declaration", node)
 
 

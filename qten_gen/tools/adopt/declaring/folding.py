@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from .context import Context, self_attribute
 from .expressions import flat, free_names, with_values
+from .moving import put_in_place
 from .pieces import Stays
 from .plain import makes_field, may_register
 
@@ -80,7 +81,7 @@ class _Folding:
                 self.steps += self.branched(statement)
                 continue
             grown = self.growing[name]
-            members = _members([statement], name)
+            members = _members([statement], name, self.context)
             if members is None:
                 return name
             grown.members += members
@@ -89,7 +90,7 @@ class _Folding:
                 if grown.made_by is not None and next(iter(self.containers()), name) != name:
                     return name
                 finished = _finished(self.growing.pop(name))
-                if finished is None:
+                if finished is None or (_bound_by(grown.sources) - {name}) & _read_before_bound(later):
                     return name
                 self.steps.append(finished)
         return next(iter(self.growing), None)
@@ -136,7 +137,7 @@ class _Folding:
 
     def branched(self, statement: ast.stmt) -> list[Step]:
         """An `if` that decides about values, as an assignment of each."""
-        found = branch_values(statement) if isinstance(statement, ast.If) else None
+        found = branch_values(statement, self.context) if isinstance(statement, ast.If) else None
         if not isinstance(statement, ast.If) or found is None or not found.values:
             return [Step(statement, (statement,))]
         registers = makes_field(statement, self.context)
@@ -149,11 +150,16 @@ class _Folding:
         made: list[Step] = []
         if found.guard is not None:
             made.append(Step(ast.Assert(with_values(found.guard, before)), (statement,), False))
-        merged: list[ast.stmt] = []
+        merged: list[ast.Assign] = []
+        tests = [each.test for each in ast.walk(statement) if isinstance(each, ast.If)]
+        is_repeated = len(found.values) > 1 or found.guard is not None
+        if is_repeated and any(may_register(each, self.context) for each in tests):
+            return [Step(statement, (statement,))]
         for name in found.values:
-            value = found.value(name, before.get(name) or self.otherwise(name, statement))
-            target = _target(name)
-            merged.append(ast.copy_location(ast.Assign([target], with_values(value, before)), statement))
+            value = with_values(found.value(name, before.get(name) or self.otherwise(name, statement)), before)
+            if {*free_names(value), *_attributes(value)} & {ast.unparse(each.targets[0]) for each in merged}:
+                return [Step(statement, (statement,))]  # it reads what this had before
+            merged.append(ast.copy_location(ast.Assign([_target(name)], value), statement))
         first = tuple(step.sources[0] for step, _ in earlier.values())
         self.steps[:] = [each for each in self.steps if all(each is not step for step, _ in earlier.values())]
         sources = (*(each for each in self.statements if each in first), statement)
@@ -212,11 +218,11 @@ class _Branched:
         return [name for name, (one, other) in self.values.items() if (one is None or other is None) and not is_whole]
 
 
-def branch_values(node: ast.If) -> _Branched | None:
+def branch_values(node: ast.If, context: Context) -> _Branched | None:
     """What the branches of an `if` give values; None if they do anything else."""
     raises = tuple(len(each) == 1 and isinstance(each[0], ast.Raise) for each in (node.body, node.orelse))
     sides = [
-        ({}, None) if is_raised else _assigned(each)
+        ({}, None) if is_raised else _assigned(each, context)
         for each, is_raised in zip((node.body, node.orelse), raises, strict=True)
     ]
     (one, first), (other, second) = (each or (None, None) for each in sides)
@@ -237,7 +243,7 @@ def branch_values(node: ast.If) -> _Branched | None:
     )
 
 
-def _assigned(statements: Sequence[ast.stmt]) -> tuple[dict[str, ast.expr], ast.expr | None] | None:
+def _assigned(statements: Sequence[ast.stmt], context: Context) -> tuple[dict[str, ast.expr], ast.expr | None] | None:
     """The values that a branch assigns or registers, by name, and what has to be true for it; None if it does more."""
     found: dict[str, ast.expr] = {}
     guard: ast.expr | None = None
@@ -258,7 +264,7 @@ def _assigned(statements: Sequence[ast.stmt]) -> tuple[dict[str, ast.expr], ast.
                     f"self.{name}": call if self_attribute(function) == "register_buffer" and not is_none else value
                 }
             case ast.If():
-                inner = branch_values(statement)
+                inner = branch_values(statement, context)
                 if inner is None or (inner.guard is not None and guard is not None):
                     return None
                 guard = inner.guard or guard
@@ -270,6 +276,9 @@ def _assigned(statements: Sequence[ast.stmt]) -> tuple[dict[str, ast.expr], ast.
                 continue
             case _:
                 return None
+        made = [name for name, value in found.items() if may_register(value, context)]
+        if any(mentions(statement, name) for name in made):
+            return None
         for name, value in given.items():
             if name in found and not isinstance(statement, ast.If):
                 return None
@@ -278,11 +287,19 @@ def _assigned(statements: Sequence[ast.stmt]) -> tuple[dict[str, ast.expr], ast.
     return found, guard
 
 
-def _members(statements: Sequence[ast.stmt], name: str) -> list[ast.expr] | None:
-    """What statements add to a list; None if they do anything else."""
+def _members(statements: Sequence[ast.stmt], name: str, context: Context) -> list[ast.expr] | None:
+    """What statements add to a list; None if they do anything else.
+
+    Raises:
+        Stays: they make modules in another order than that of the list, or add one several times.
+    """
     found: list[ast.expr] = []
     local: dict[str, ast.expr] = {}
+    made: dict[str, ast.expr] = {}
+    placed: set[str] = set()
     for statement in statements:
+        if any(mentions(statement, each) for each in placed):
+            return None
         added: list[ast.expr] | None
         match statement:
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=held, attr=method), args=args, keywords=[])) if (
@@ -296,22 +313,30 @@ def _members(statements: Sequence[ast.stmt], name: str) -> list[ast.expr] | None
             ) == name and name.startswith("self."):
                 added = [ast.Tuple([key, value], ast.Load())]
             case ast.If(test=test, body=body, orelse=orelse):
-                one, other = _members(body, name), _members(orelse, name)
+                one, other = _members(body, name, context), _members(orelse, name, context)
                 added = None if one is None or other is None else _either(test, one, other)
             case ast.For(target=target, iter=source, body=body, orelse=[]):
-                inner = _members(body, name)
+                inner = _members(body, name, context)
                 added = None if inner is None else [_each(target, source, inner)]
-            case ast.Assign(targets=[ast.Name(id=bound)], value=value) if len(statements) > 1 and bound not in local:
+            case ast.Assign(targets=[ast.Name(id=bound)], value=value) if len(statements) > 1 and bound not in {
+                *local,
+                *made,
+            }:
                 if any(mentions(each, bound) for each in (*found, value)):
                     return None
-                local[bound] = with_values(value, local)
+                computed, used = put_in_place(with_values(value, local), made, context)
+                placed.update(used)
+                (made if may_register(value, context) else local)[bound] = computed
                 continue
             case _:
                 return None
         if added is None:
             return None
-        found += [with_values(each, local) for each in added]
-    return found
+        for each in added:
+            member, used = put_in_place(with_values(each, local), made, context)
+            placed.update(used)
+            found.append(member)
+    return None if made else found
 
 
 def _called(method: str, args: list[ast.expr]) -> list[ast.expr] | None:
@@ -395,6 +420,37 @@ def _dict(members: list[ast.expr]) -> ast.expr | None:
     if len(pairs) != len(members):
         return None
     return ast.Dict([key for key, _ in pairs], [value for _, value in pairs])
+
+
+def _bound_by(statements: Sequence[ast.stmt]) -> set[str]:
+    """The local names that loops and assignments bind."""
+    targets: list[ast.expr] = []
+    for each in (inner for statement in statements for inner in ast.walk(statement)):
+        targets += [each.target] if isinstance(each, ast.For) else each.targets if isinstance(each, ast.Assign) else []
+    return {
+        each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name) and _is_stored(each)
+    }
+
+
+def _read_before_bound(statements: Sequence[ast.stmt]) -> set[str]:
+    """The local names that statements read, unless they certainly bind them first."""
+    read: set[str] = set()
+    bound: set[str] = set()
+    for statement in statements:
+        match statement:
+            case ast.For(target=target, iter=source, body=body, orelse=orelse):
+                inner = {*free_names(source), *(_read_before_bound([*body, *orelse]) - {*free_names(target)})}
+            case ast.If(test=test, body=body, orelse=orelse):
+                inner = {*free_names(test), *_read_before_bound(body), *_read_before_bound(orelse)}
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                inner = {*free_names(value)}
+                read |= inner - bound
+                bound.add(name)
+                continue
+            case _:
+                inner = {*free_names(statement)}
+        read |= inner - bound
+    return read
 
 
 def _target(name: str) -> ast.Name | ast.Attribute:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from .context import Context
-from .expressions import reading
+from .expressions import reading, with_values
 from .pieces import Stays
-from .plain import draws_itself
+from .plain import draws, draws_itself
 
 
 def names_read(node: ast.stmt, context: Context) -> dict[str, str]:
@@ -34,15 +34,36 @@ def names_read(node: ast.stmt, context: Context) -> dict[str, str]:
     return {name: text for name in loads if (text := _read(name, context)) is not None}
 
 
-def in_order(node: ast.AST, context: Context) -> Iterator[str | None]:
+def put_in_place(value: ast.expr, made: dict[str, ast.expr], context: Context) -> tuple[ast.expr, list[str]]:
+    """An expression with what local names hold in their place, where it makes all in the order in which it was made.
+
+    The names that it reads, which are returned too, are `made` no more.
+
+    Raises:
+        Stays: it makes them in another order, or several times.
+    """
+    if not made:
+        return value, []
+    waiting = [name for name, held in made.items() if draws(held, context)]
+    events = list(in_order(value, made, context))
+    used = [name for name in events if name is not None]
+    drawn = [name for name in used if name in waiting]
+    is_first = None not in events[: max((events.index(name) for name in drawn), default=-1) + 1]
+    is_moved = (drawn or None in events) and (drawn != waiting or not is_first)
+    if is_moved or len({*used}) < len(used):
+        raise Stays(f"the local name `{(waiting or used)[0]}` holds a module or a tensor", value)
+    return with_values(value, {name: made.pop(name) for name in used}), used
+
+
+def in_order(node: ast.AST, made: Container[str], context: Context) -> Iterator[str | None]:
     """The local names with modules that an expression reads, in the order of its evaluation, and None for what draws.
 
     Raises:
         Stays: one is read several times, or perhaps never.
     """
-    if isinstance(node, ast.Name) and node.id in context.inlined:
+    if isinstance(node, ast.Name) and node.id in made:
         yield node.id
-    inner = [each for part in ast.iter_child_nodes(node) for each in in_order(part, context)]
+    inner = [each for part in ast.iter_child_nodes(node) for each in in_order(part, made, context)]
     if isinstance(
         node, ast.comprehension | ast.ListComp | ast.GeneratorExp | ast.DictComp | ast.Lambda | ast.IfExp | ast.BoolOp
     ):

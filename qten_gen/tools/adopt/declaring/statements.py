@@ -13,9 +13,9 @@ from ....rules.reserved import MODULE
 from .arguments import config_fields, scalar
 from .children import child, is_factory_kwargs
 from .context import BUFFER, PARAMETER, Context, quoted, self_attribute
-from .expressions import over_fields, said, short, type_of, with_values
+from .expressions import over_fields, said, short, type_of
 from .folding import Step, steps
-from .moving import in_order, names_read
+from .moving import names_read, put_in_place
 from .pieces import CheckPiece, FieldPiece, MovedPiece, Stays, Taken
 from .plain import changes_argument, draws, is_plain, makes_field, may_be_registered, may_register, writes_constants
 from .tensors import buffer, optional_tensor, parameter
@@ -197,7 +197,7 @@ class _Reader:
 
     def field_of(self, name: str, value: ast.expr, node: ast.stmt) -> None:
         """A field for a parameter, a buffer or a child."""
-        value = self.released(value, node)
+        value = self.released(value)
         match value:
             case ast.Call(func=function, args=[_, tensor, *others], keywords=keywords) if (
                 self_attribute(function) == "register_buffer"
@@ -269,6 +269,8 @@ class _Reader:
         if may_register(value, context):
             self.hold(name, value, node)
             return
+        if context.reads[name] > 1 and _is_used_up(value, context):
+            raise Stays(f"the local name `{name}` holds what can be read once", node)
         found, text = over_fields(value, context), said(value, context)
         kind = None if found is None or text is None else type_of(found, context)
         is_once = self.bound.count(name) == 1 and name not in self.arguments and name not in context.names
@@ -289,28 +291,18 @@ class _Reader:
     def hold(self, name: str, value: ast.expr, node: ast.stmt) -> None:
         """A local name for something that is made here, and registered where the one expression that reads the name is."""
         context = self.context
-        found = over_fields(self.released(value, node), context)
+        found = over_fields(self.released(value), context)
         is_argument = name in self.arguments or name in context.renamed
         if found is None or is_argument or context.reads[name] != 1 or self.bound.count(name) != 1:
             raise Stays(f"the local name `{name}` holds a module or a tensor", node)
         context.inlined[name] = found
         self.held[name] = self.step.sources
 
-    def released(self, value: ast.expr, node: ast.stmt) -> ast.expr:
-        """An expression with what local names hold in their place, where it makes all in the order in which it was made."""
-        context = self.context
-        if not context.inlined:
-            return value
-        waiting = [name for name, held in context.inlined.items() if draws(held, context)]
-        events = list(in_order(value, context))
-        used = [name for name in events if name is not None]
-        drawn = [name for name in used if name in waiting]
-        is_first = None not in events[: max((events.index(name) for name in drawn), default=-1) + 1]
-        if (drawn or None in events) and (drawn != waiting or not is_first):
-            raise Stays(f"the local name `{(waiting or used)[0]}` holds a module or a tensor", node)
+    def released(self, value: ast.expr) -> ast.expr:
+        """An expression with the modules that local names hold in their place."""
+        found, used = put_in_place(value, self.context.inlined, self.context)
         self.released_from += [source for name in used for source in self.held[name]]
-        made = {name: context.inlined.pop(name) for name in used}
-        return with_values(value, made)
+        return found
 
     def is_free(self, name: str, allowed: set[str]) -> bool:
         """Whether a derived value may have a name."""
@@ -383,6 +375,13 @@ def names_of_class(node: ast.ClassDef) -> frozenset[str]:
             case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr()):
                 found.add(name)
     return frozenset(found)
+
+
+def _is_used_up(node: ast.expr, context: Context) -> bool:
+    """Whether an expression makes an iterator."""
+    made_by = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+    is_iterator = made_by in ("enumerate", "iter", "map", "filter", "reversed", "zip")
+    return isinstance(node, ast.GeneratorExp) or is_iterator or made_by.startswith("itertools.")
 
 
 def _is_super_init(call: ast.Call) -> bool:

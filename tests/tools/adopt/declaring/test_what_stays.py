@@ -30,6 +30,39 @@ def net(arguments: str, body: str) -> str:
     return HEAD.replace("ARGUMENTS", arguments) + indent(body, " " * 8) + "\n"
 
 
+LOOP = "self.layers = nn.ModuleList()\nfor i in range(dim):\n"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        # a name keeps the value of the last round
+        LOOP + "    width = dim * i\n    self.layers.append(nn.Linear(dim, width))\nself.out = nn.Linear(width, 1)",
+        # the list is in another order than the draws; one module is in it twice; one is made, and left out
+        LOOP + "    a = nn.Linear(dim, 1)\n    b = nn.Linear(dim, 2)\n    self.layers.append(nn.ModuleList([b, a]))",
+        LOOP + "    a = nn.Linear(dim, 1)\n    self.layers.append(a)\n    self.layers.append(a)",
+        LOOP + "    a = nn.Linear(dim, 1)\n    if i:\n        self.layers.append(a)",
+        # one module under two names
+        "if dim:\n    self.a = nn.Linear(1, 1)\n    self.b = self.a\nelse:\n    self.a = self.b = None",
+        # a test that is different once its branch ran, or each time
+        "hidden = dim\nif hidden < 8:\n    hidden = 9\n    more = 2\nelse:\n    more = 1\nself.a = nn.Linear(hidden, more)",
+        "if torch.rand(()) < 1:\n    self.a = nn.ReLU()\n    self.b = nn.ReLU()\n"
+        "else:\n    self.a = nn.Tanh()\n    self.b = nn.Tanh()",
+        # an object that is used up
+        "rest = [dim, 2]\nself.a = nn.Linear(rest.pop(), 1)\nself.b = nn.Linear(rest.pop(), 1)",
+    ],
+)
+def test_what_several_statements_do_with_one_object_or_name_stays(body: str) -> None:
+    lines = lines_of(adopted(net("dim: int", body)), verbose=False, color=False)
+    assert any("Net keeps its __init__" in line for line in lines)
+
+
+def test_an_argument_of_one_branch_is_computed_in_that_branch_alone() -> None:
+    body = "self.proj = nn.Linear(cond * 2, 1) if cond is not None else nn.Identity()"
+    (after,) = adopted(net("cond: int | None = None", body)).texts.values()
+    assert "lambda cond: (" in after.decode() or "lambda cond: nn.Linear(cond * 2, 1) if" in after.decode()
+
+
 @pytest.mark.parametrize(
     ("arguments", "body", "why"),
     [
@@ -96,7 +129,7 @@ def net(arguments: str, body: str) -> str:
             "dim: int, depth: int",
             "layers = []\nfor i in range(depth):\n    layers.append(nn.Linear(dim, 1))\n"
             "self.net = nn.Sequential(*layers)\nself.last = nn.Linear(dim, i)",
-            "line 17: the argument `i` cannot be written as an expression of a declaration",
+            "line 14: a loop does more than add children to one list",
         ),
         (
             "dim: int",
