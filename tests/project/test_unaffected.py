@@ -1,12 +1,13 @@
 """A run after an edit looks at no other file if what changed says what it said, and never when it says something else."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
 
 from qten_gen.cli import glance as cli_glance
+from qten_gen.project import manifest
 from qten_gen.run import run
 from tests.command import BATCH, Command
 
@@ -96,6 +97,23 @@ def test_a_run_over_other_paths_settles_nothing(settled: Command) -> None:
     settled.write("shop/base.py", BASE.replace("x", "z"))
     settled("shop/plain.py")
     assert settled("shop").summary == "2 files up to date, 2 written"
+
+
+def test_a_manifest_that_another_process_writes_meanwhile_stays_as_it_is(
+    settled: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load = manifest.load
+
+    def overtaken(root: str, only: Iterable[str] | None = None) -> manifest.Manifest:
+        known = load(root, only)
+        manifest.save(root, manifest.EMPTY, load(root))
+        return known
+
+    SAME["a comment"](settled)
+    with monkeypatch.context() as patched:
+        patched.setattr(manifest, "load", overtaken)
+        assert settled("shop").summary == "4 files up to date"
+    assert load(".").sources == {}
 
 
 def swap_folders(settled: Command, *, back: bool) -> None:
