@@ -199,8 +199,18 @@ def _generate(
     if outcome.glance is not None and config.output_format is None and not stale:
         from .glance import remember
 
-        remember(outcome, outcome.glance, options.paths, began)
+        probes = (*outcome.glance.probes, *_locks(config))
+        remember(outcome, outcome.glance._replace(probes=probes), options.paths, began)
     return _status(outcome, options)
+
+
+def _locks(config: Config) -> list[str]:
+    """The files of the locks in the settings. One that changes may be stale."""
+    if not config.locks:
+        return []
+    from .lock import lock_path
+
+    return [lock_path(config.root or ".", target) for target in config.locks]
 
 
 def _stale_locks(config: Config, err: TextIO) -> bool:

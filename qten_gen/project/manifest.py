@@ -215,6 +215,8 @@ def update(root: str, known: Manifest, records: Mapping[str, SourceRecord]) -> N
         settled, names, lines = _read(root)
     except _DAMAGES:
         return
+    if names != known.lookups:  # another process has written it meanwhile
+        return
     positions = {name: position for position, name in enumerate(names)}
     current = known._replace(sources={**known.sources, **records})
     changed = {known.lines[path]: _line(path, current, positions) for path in records}

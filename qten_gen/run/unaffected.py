@@ -23,10 +23,22 @@ if TYPE_CHECKING:
 
 
 def settled_by(state: ProjectState, fresh: Mapping[str, FreshRecord], paths: Sequence[str]) -> str:
-    """Identifies a run that left nothing to do: by its paths, by its files, and by what the next run says."""
+    """Identifies a run that left nothing to do: by its paths, by its files, and by what the next run says.
+
+    It is also identified by its folders. One that is put in the place of another, and back, leaves the status of its files as it
+    was, so they do not count as changed although the manifest knows what the other one held. A link to a file may be set to
+    another file and back in the same way, so nothing identifies a run over one.
+    """
+    listings = state.files.listings
+    if any(entry.is_symlink() for seen in listings.values() for entry in seen if entry.name.endswith((".py", ".pyi"))):
+        return ""
+    try:
+        folders = [(found.st_dev, found.st_ino) for found in map(os.stat, listings)]
+    except OSError:
+        return ""
     made = [(path, *record.outputs, *map(repr, record.warnings)) for path, record in sorted(fresh.items())]
     files = [*state.files.sources, *sorted(state.files.unlisted)]
-    return digest(repr((os.getcwd(), paths, files, made)).encode("utf-8", "surrogateescape"))
+    return digest(repr((os.getcwd(), paths, folders, files, made)).encode("utf-8", "surrogateescape"))
 
 
 def is_unaffected(root: str, settled: str, changed: Mapping[str, Sequence[int]]) -> bool:

@@ -84,6 +84,13 @@ def test_a_lock_is_compared_again_after_a_change(locked: Command, file: str) -> 
     assert locked("lock", "--check").out == f"up to date: {LOCK}\n"
 
 
+@pytest.mark.parametrize("file", ["goods/fast.py", "goods/model/__init__.py", "helpers.py"])
+def test_a_lock_is_compared_again_after_a_module_is_added(locked: Command, file: str) -> None:
+    """It may be imported in place of another: by a `try`, or because a package comes before a file."""
+    locked.write(file, locked.read("goods/model.py"))
+    assert locked("lock", "--check").out == f"up to date: {LOCK}\n"
+
+
 def test_a_list_is_held_against_an_unchanged_lock_after_a_change(locked: Command) -> None:
     locked.write("lora.json", '{"names": ["embeding"]}')
     for _ in range(2):

@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import nn
 
+from qten_gen.cli import glance
 from qten_gen.tools.lock.codemod import with_migration
 from tests.command import Command
 from tests.contracts.edits import DECODER, EDITS
@@ -190,6 +191,19 @@ def test_a_changed_declaration_makes_a_lock_possibly_stale(shop: Command) -> Non
     edit(shop, "depth: int = 3", "depth: int = 2")
     assert shop().err == ""
     assert DECODER.strip() == shop.read("goods/model.py").strip()
+
+
+def test_another_lock_is_possibly_stale_where_no_source_has_changed(
+    shop: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after the checkout of an old one."""
+    monkeypatch.setattr(glance, "_CLOCK", -(10**18))
+    shop()
+    shop("lock")
+    for _ in range(2):
+        assert shop().err == ""
+    shop.write(LOCK, shop.read(LOCK).replace("goods/model_qten.py ", "goods/model_qten.py 0"))
+    assert shop().err == f"note: {LOCK} may be stale: run qten-gen lock\n"
 
 
 def test_a_method_makes_no_lock_stale(shop: Command) -> None:

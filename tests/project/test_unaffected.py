@@ -1,12 +1,13 @@
 """A run after an edit looks at no other file if what changed says what it said, and never when it says something else."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
 
 from qten_gen.cli import glance as cli_glance
+from qten_gen.project import manifest
 from qten_gen.run import run
 from tests.command import BATCH, Command
 
@@ -96,6 +97,61 @@ def test_a_run_over_other_paths_settles_nothing(settled: Command) -> None:
     settled.write("shop/base.py", BASE.replace("x", "z"))
     settled("shop/plain.py")
     assert settled("shop").summary == "2 files up to date, 2 written"
+
+
+def test_a_manifest_that_another_process_writes_meanwhile_stays_as_it_is(
+    settled: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load = manifest.load
+
+    def overtaken(root: str, only: Iterable[str] | None = None) -> manifest.Manifest:
+        known = load(root, only)
+        manifest.save(root, manifest.EMPTY, load(root))
+        return known
+
+    SAME["a comment"](settled)
+    with monkeypatch.context() as patched:
+        patched.setattr(manifest, "load", overtaken)
+        assert settled("shop").summary == "4 files up to date"
+    assert load(".").sources == {}
+
+
+def swap_folders(settled: Command, *, back: bool) -> None:
+    if not back:
+        settled.write(".other/__init__.py", "")
+        settled.write(".other/base.py", BASE.replace("x", "z"))
+    os.rename("lib", ".aside")
+    os.rename(".other", "lib")
+    os.rename(".aside", ".other")
+
+
+def set_link_to_file(settled: Command, *, back: bool) -> None:
+    if not back:
+        settled.write("other.txt", BASE.replace("x", "z"))
+    os.unlink("lib/base.py")
+    os.symlink("../base.txt" if back else "../other.txt", "lib/base.py")
+
+
+@pytest.mark.parametrize("change", [swap_folders, set_link_to_file])
+def test_files_that_are_put_back_with_their_status_are_not_taken_for_those_of_the_last_run(
+    settled: Command, change: Callable[..., None]
+) -> None:
+    settled.write("lib/__init__.py", "")
+    settled.write("base.txt", BASE)
+    if change is set_link_to_file:
+        os.symlink("../base.txt", "lib/base.py")
+    else:
+        settled.write("lib/base.py", BASE)
+    settled.write("shop/child.py", CHILD.replace(".base", "lib.base"))
+    for _ in range(3):
+        settled(".")
+    first = settled.read("shop/child_qten.py")
+    change(settled, back=False)
+    settled(".")
+    assert settled.read("shop/child_qten.py") != first
+    change(settled, back=True)
+    settled(".")
+    assert settled.read("shop/child_qten.py") == first
 
 
 def test_warnings_move_with_the_lines_of_their_file(settled: Command) -> None:
