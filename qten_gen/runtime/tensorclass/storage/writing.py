@@ -4,9 +4,9 @@ A first save writes the files of the tensors, then the metadata of nested folder
 there is nothing to load. A later save
 
 1. writes every tensor to a new file beside the old one, `x.memmap.~<token>`;
-2. replaces the metadata. From here on the new object is there: who reads the metadata takes a file with its token in the name
-   before the one without. Nested folders come first, each in the same way;
-3. gives the new files their names.
+2. puts the metadata aside, where it still counts, and writes other metadata. From here on the new object is there: who reads
+   the metadata takes a file with its token in the name before the one without. Nested folders come first, each in the same way;
+3. gives the new files their names, and replaces the metadata once more.
 
 No file is written to after it has its name, so whoever maps the old ones keeps them, whole. tensordict reads the same folder;
 between 2 and 3 it finds a format version that it refuses.
@@ -25,7 +25,7 @@ from torch import Tensor
 from ..core.stored import Stored
 from . import files, metadata_files, schema, tensordict_folders
 from .errors import StorageError
-from .file_names import METADATA, PENDING
+from .file_names import ASIDE, METADATA, PENDING
 from .folder_lock import only_writer
 from .levels import Placed, SaveOptions, describe_object, rebuilt
 from .metadata_files import metadata_in
@@ -33,7 +33,7 @@ from .schema import Level, Metadata, StaticEntry, TensorEntry
 
 T = TypeVar("T", bound=Stored)
 
-_LEFT_BEHIND = re.compile(rf".*{re.escape(PENDING)}[0-9a-f]{{8}}")
+_LEFT_BEHIND = re.compile(rf".*{re.escape(PENDING)}[0-9a-f]{{8}}|{re.escape(ASIDE)}")
 
 
 class _Work(NamedTuple):
@@ -69,7 +69,7 @@ def save(self: T, folder: str, options: SaveOptions) -> T:
         moved = [item for item in placed if item.path not in stay]
         if not options.existsok:
             _refuse_existing(levels, moved)
-        replaces = any(os.path.lexists(metadata_in(folder)) for folder, _ in levels)
+        replaces = any(metadata_files.is_in(folder) for folder, _ in levels)
         before = _files_of_old(folder) if replaces else set()
         fresh = [item for item in moved if item.entry.size]
         _write(_Work(os.urandom(4).hex(), replaces, levels, fresh, options))
@@ -139,7 +139,8 @@ def _write_metadata(work: _Work, *, readable: bool) -> None:
         value[schema.SECTION] = schema.to_json(Metadata(level._replace(folder=""), work.token))
         if work.options.durable:
             files.sync_folder(folder)
-        metadata_files.write(folder, metadata_files.text_of(value), work.token, work.options.durable)
+        write = metadata_files.write if readable else metadata_files.write_for_now
+        write(folder, metadata_files.text_of(value), work.token, work.options.durable)
 
 
 def _write_values(work: _Work) -> None:
@@ -193,15 +194,16 @@ def _clean(levels: list[tuple[str, Level]], before: set[str]) -> None:
 
 
 def _refuse_existing(levels: list[tuple[str, Level]], moved: list[Placed]) -> None:
-    for path in [*(metadata_in(folder) for folder, _ in levels), *(item.path for item in moved)]:
-        if os.path.lexists(path):
-            raise FileExistsError(f"{path} exists already; pass existsok=True to replace what is saved there")
+    found = [metadata_in(folder) for folder, _ in levels if metadata_files.is_in(folder)]
+    found += [item.path for item in moved if os.path.lexists(item.path)]
+    if found:
+        raise FileExistsError(f"{found[0]} exists already; pass existsok=True to replace what is saved there")
 
 
 def _refuse_part_of_larger(folder: str) -> None:
     """The metadata of the larger object says what its parts are, so a part cannot be replaced behind its back."""
     owner, name = os.path.split(folder)
-    if not os.access(metadata_in(owner), os.F_OK):
+    if not metadata_files.is_in(owner):
         return  # as nearly always, and seen without an exception
     try:
         found = metadata_files.read(owner)
