@@ -406,3 +406,21 @@ def handle_more(net, x): ...
 
 def test_registering_with_something_that_is_not_a_declared_module_is_not_reported() -> None:
     assert codes("import abc\nclass A(abc.ABC): ...\n@A.register(int)\ndef f(x): ...\n") == []
+
+
+@pytest.mark.parametrize(
+    ("field", "help"),
+    [
+        ('norm: nn.LayerNorm | None = submodule("dim")', "write submodule(nn.LayerNorm, ...)"),
+        ('layers: qten_gen.ModuleList[nn.Linear] = submodule("dim", repeat=2)', "write submodule(nn.Linear, ...)"),
+        ('layers: nn.ModuleList = submodule("dim", repeat=2)', 'write submodule(nn.Linear, "dim", "dim")'),
+        (
+            'scale: Tensor = buffer("dim", init="ones", initializer=nn.init.ones_)',
+            "write initializer=nn.init.ones_, for example, to say what fills the tensor",
+        ),
+    ],
+)
+def test_the_help_for_a_wrong_argument_names_what_was_meant(field: str, help: str) -> None:
+    (item,) = found(f"import qten_gen\nclass Net(Module):\n    dim: int\n    {field}\n")
+
+    assert (item.code, item.help) == ("QG305", help)
