@@ -209,6 +209,8 @@ def _problem(call: SpecifierCall, called: str, argument: Argument) -> tuple[str,
             _positional_problem(called, value) if isinstance(value, Value) or called in ("field", "virtual") else None
         )
     if keyword not in known:
+        if keyword in ("shape", "size") and called in ("param", "buffer"):
+            return f"{called}(...) takes its sizes without a keyword", f"write {called}(3, 4, ...)"
         help = did_you_mean(keyword, known, f"it accepts {', '.join(known)}")
         return f"{called}(...) got an unexpected keyword argument {keyword!r}", help
     if keyword in language.SPECIFIER_SWITCHES and not (isinstance(value, Value) and value.literal in ("True", "False")):
