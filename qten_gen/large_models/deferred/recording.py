@@ -45,6 +45,12 @@ _CHECKS = {
 NESTED = ("the sizes of a nested tensor are values", "use a padded tensor, or make it later")
 """Why a nested tensor is not recorded, and what to do."""
 
+_WITH_INIT = (
+    "Python does not call the `__init__` of its class on a deferred tensor",
+    "set attributes in `__new__`, or on an nn.Parameter",
+)
+"""Why a parameter of such a class is not recorded, and what to do."""
+
 _STORAGES = (torch.UntypedStorage, torch.TypedStorage)
 
 _SET = {
@@ -107,6 +113,10 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         """
         found = self._known.find(tensor)
         return self._slot_of_changed(tensor) if found is None else found
+
+    def made_as(self, parameter: nn.Parameter) -> type[nn.Parameter]:
+        """The class that the program made a parameter of."""
+        return cast("type[nn.Parameter]", self.tape.slots[self.slot(parameter)].made_as or nn.Parameter)
 
     def made_at(self, tensor: Tensor) -> Place | None:
         """The line that made a fake tensor: where the cache is that kept it, if one did."""
@@ -228,6 +238,8 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
     ) -> object:
         """Note an operation that gets or makes fake tensors; `mine` are those that it gets. What it returns is fake."""
         place, made_as = caller()
+        if made_as is not None and made_as.__init__ is not nn.Parameter.__init__:
+            raise refused(self.program, made_as.__name__, place, *_WITH_INIT)
         if any(isinstance(value, _STORAGES) for value in (*args, *kwargs.values())):
             func, args = self._with_tensor_for_storage(func, args, place)
             return self._record(
