@@ -14,9 +14,9 @@ from torch import Tensor, nn
 from ...common.suggestions import did_you_mean
 from ...large_models.fake.context import fake_mode
 from ...large_models.fake.errors import FakeTensorError
-from ...runtime.module.outline.model_tree import ModuleEntry, TensorEntry
 from .arguments import call
 from .config_types import Text
+from .model_tree import ModuleEntry, TensorEntry
 from .request import InspectionError
 from .runs import Run
 from .totals import Totals

@@ -14,10 +14,10 @@ from torch import Tensor, nn
 from torch.distributed.tensor import Shard
 
 from qten_gen import Module, param, submodule
-from qten_gen.runtime.module.outline.walking import contents_of
 from qten_gen.tools.inspect.construction import build, on_fakes
 from qten_gen.tools.inspect.memory import memory_of
 from qten_gen.tools.inspect.totals import rows_of, sharding_of, totals_of
+from qten_gen.tools.inspect.walking import contents_of
 
 from .samples import Net, ReadsValues, Shared, Truncated
 

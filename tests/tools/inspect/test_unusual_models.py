@@ -8,7 +8,6 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen.runtime.module.outline.walking import contents_of
 from qten_gen.tools.inspect.arguments import call, read_arguments
 from qten_gen.tools.inspect.construction import build, on_fakes
 from qten_gen.tools.inspect.inspection import Inspection, inspect
@@ -19,6 +18,7 @@ from qten_gen.tools.inspect.running import run
 from qten_gen.tools.inspect.totals import totals_of
 from qten_gen.tools.inspect.views.json_document import as_json
 from qten_gen.tools.inspect.views.text import as_text
+from qten_gen.tools.inspect.walking import contents_of
 
 HERE = "tests.tools.inspect.test_unusual_models"
 CPU = torch.device("cpu")

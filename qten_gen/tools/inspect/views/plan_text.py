@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....common.folded_names import fold, with_segment
-from ....runtime.showing.numbers import memory
 from ..plans import Cut, Plan, Problem
+from .numbers import memory
 from .table import Row, Style, painted, render
 
 
