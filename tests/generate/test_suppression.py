@@ -123,7 +123,7 @@ def test_a_comment_that_does_nothing_is_reported_with_its_place(comment: str, me
 
 
 def test_each_code_of_a_comment_stands_for_itself() -> None:
-    body = "class A(TensorClass):\n    w: float  # qten-gen: ignore[QG210, QG215]\n"
+    body = "class A(TensorClass):\n    w: float  # qten-gen: ignore[QG210, QG216]\n"
     assert found(body) == ["QG009:4"]
 
 
