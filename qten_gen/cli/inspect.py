@@ -23,7 +23,7 @@ def inspect(options: InspectOptions, out: TextIO, err: TextIO) -> int:
         UsageError: All modules of the settings are meant, and they name none.
     """
     config = load(".")
-    from ..tools.inspect.nesting import room_for_nesting
+    from ..tools.inspect.silence import room_for_nesting
 
     with room_for_nesting():
         if not options.all:

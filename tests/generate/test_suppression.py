@@ -13,7 +13,7 @@ from qten_gen import rules
 from qten_gen.generate.plan import plan
 from qten_gen.model.diagnostics import DeclarationError
 from qten_gen.read.suppressions import suppressions
-from qten_gen.rules.cases import bad
+from qten_gen.rules.explaining import bad
 from tests.rules.marked import case
 
 HEAD = """\

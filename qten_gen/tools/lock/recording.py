@@ -14,7 +14,7 @@ from ...runtime.declaring.declared_class import DeclaredClass
 from ...runtime.module.core.module_base import ModuleBase
 from ...runtime.module.kept_dtypes import kept_tensors
 from ..inspect.construction import on_fakes
-from ..inspect.declared import spelled
+from ..inspect.declared_sizes import spelled
 from ..inspect.importing import named
 from ..inspect.inspection import model_of
 from ..inspect.model_tree import TensorEntry

@@ -12,9 +12,9 @@ from qten_gen.tools.inspect.arguments import call, read_arguments
 from qten_gen.tools.inspect.construction import build, on_fakes
 from qten_gen.tools.inspect.inspection import Inspection, inspect
 from qten_gen.tools.inspect.memory import memory_of
-from qten_gen.tools.inspect.nesting import room_for_nesting
 from qten_gen.tools.inspect.request import InspectionError, Request
 from qten_gen.tools.inspect.running import run
+from qten_gen.tools.inspect.silence import room_for_nesting
 from qten_gen.tools.inspect.totals import totals_of
 from qten_gen.tools.inspect.views.json_document import as_json
 from qten_gen.tools.inspect.views.text import as_text

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ....common import folded_names
+from ....common.folded_names import with_segment
 from ..folding import Folded, fold, is_list_of_one
 from ..inspection import Inspection
 from ..model_tree import TensorEntry
+from ..plans import Cut, Plan, Problem
 from ..totals import Sharding
 from .numbers import TIMES, count, memory, sizes
-from .plan_text import plan_lines
 from .run_text import run_lines
-from .table import Row, painted, render
+from .table import Row, Style, painted, render
 
 
 def as_text(found: Inspection, *, width: int | None = None, color: bool = False, folds: bool = True) -> str:
@@ -135,3 +137,35 @@ def _ranks(sharding: Sharding, width: int | None, color: bool) -> Iterator[str]:
     if sharding.whole:
         names_of = ", ".join(sharding.whole)
         yield painted(f"fully_shard refuses parameters without dimensions: {names_of}", "bad", color)
+
+
+def plan_lines(plan: Plan, width: int | None = None, color: bool = False, *, folds: bool = True) -> Iterator[str]:
+    """A line for each tensor that is cut and one for each problem, those of equal layers as one."""
+    mesh = ", ".join(f"{axis}={size}" for axis, size in plan.mesh.items())
+    rows = [
+        Row("", cut.path, (", ".join(map(str, cut.shape)), ", ".join(f"{axis} {at}" for axis, at in cut.axes)))
+        for cut in (
+            folded_names.fold(plan.cuts, lambda cut: cut.path, _cut, lambda cut: cut[1:]) if folds else plan.cuts
+        )
+    ]
+    yield from render(rows, "rl", width, color, (f"cut on {mesh}", "shape on a rank", "dimension"))
+    yield f"{memory(plan.bytes)} on a rank; {plan.rules} rules in {plan.source}"
+    for problem in _folded(plan.problems) if folds else plan.problems:
+        style: Style = "bad" if problem.is_error else "plain"
+        yield painted(f"{'error' if problem.is_error else 'note'}: {problem}", style, color)
+
+
+def _cut(item: Cut, position: int, segment: str) -> Cut:
+    """A cut under another number."""
+    return item._replace(path=with_segment(item.path, position, segment))
+
+
+def _folded(problems: tuple[Problem, ...]) -> list[Problem]:
+    return folded_names.fold(problems, lambda item: item.name, _problem, lambda item: item[1:], whole_layers=False)
+
+
+def _problem(item: Problem, position: int, segment: str) -> Problem:
+    """A problem under another number; a name in its text with the same numbers goes with it."""
+    name = with_segment(item.name, position, segment)
+    old, new = (".".join(each.split(".")[: position + 1]) for each in (item.name, name))
+    return item._replace(name=name, text=item.text.replace(f"{old}.", f"{new}."))
