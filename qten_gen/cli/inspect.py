@@ -90,7 +90,6 @@ def _request(options: InspectOptions, config: Config) -> Request:
         ranks=options.ranks,
         mesh=options.mesh,
         plan=options.plan,
-        optimizers=tuple(options.optimizer),
         dtype=options.dtype,
         device=options.device,
         import_roots=tuple(root for root in config.import_roots if os.path.isdir(root)),

@@ -61,7 +61,7 @@ def inspect(request: Request) -> Inspection:
         if found is not None and not all(entry.is_initialised for entry in tree.all_tensors()):
             tree = contents_of(model)
         totals = totals_of(tree)
-        memory = memory_of(tree, totals, found, request.optimizers)
+        memory = memory_of(tree, totals, found)
         plan = None if mesh is None else plan_of(model, tree, mesh, request.plan)
     sharding = None
     if request.ranks is not None:
