@@ -383,3 +383,38 @@ def test_a_buffer_is_initialised_by_an_inherited_reset() -> None:
 
 def test_registering_with_something_that_is_not_a_declared_module_is_not_reported() -> None:
     assert codes("import abc\nclass A(abc.ABC): ...\n@A.register(int)\ndef f(x): ...\n") == []
+
+
+@pytest.mark.parametrize(
+    ("field", "help"),
+    [
+        ('norm: nn.LayerNorm | None = submodule("dim")', "write submodule(nn.LayerNorm, ...)"),
+        ('layers: qten_gen.ModuleList[nn.Linear] = submodule("dim", repeat=2)', "write submodule(nn.Linear, ...)"),
+        ('layers: nn.ModuleList = submodule("dim", repeat=2)', 'write submodule(nn.Linear, "dim", "dim")'),
+        (
+            'scale: Tensor = buffer("dim", init="ones", initializer=nn.init.ones_)',
+            "write initializer=nn.init.ones_, for example, to say what fills the tensor",
+        ),
+        ("scale: Tensor = buffer(shape=(3, 4), initializer=nn.init.ones_)", "write buffer(3, 4, ...)"),
+    ],
+)
+def test_the_help_for_a_wrong_argument_names_what_was_meant(field: str, help: str) -> None:
+    (item,) = found(f"import qten_gen\nclass Net(Module):\n    dim: int\n    {field}\n")
+
+    assert (item.code, item.help) == ("QG305", help)
+
+
+@pytest.mark.parametrize(
+    ("field", "help"),
+    [
+        ("head: nn.Linear = nn.Linear(3, 4)", "write head: nn.Linear = submodule(nn.Linear, 3, 4), or field("),
+        ("act: nn.Module = nn.ReLU()", "write act: nn.ReLU = submodule(nn.ReLU), or field("),
+        ("head = nn.Linear(3, 4)", "write head: nn.Linear = submodule(nn.Linear, 3, 4)"),
+        ("body = nn.Sequential(nn.Linear(3, 4))", "write body: ... = submodule(...), with the class and its arguments"),
+    ],
+)
+def test_the_help_for_a_constructed_module_is_the_specifier_that_constructs_it(field: str, help: str) -> None:
+    (item,) = found(f"class Net(Module):\n    dim: int\n    {field}\n")
+
+    assert item.help is not None
+    assert item.help.startswith(help)
