@@ -34,7 +34,7 @@ ROOMS = {
     "project": {"common", "model"},
     "generate": {"common", "model", "read", "link", "rules", "emit", "project"},
     "run": {"common", "model", "project", "generate"},
-    "tools/stubs": {"common", "model", "read", "project"},
+    "tools/stubs": {"common", "model", "read", "generate", "project"},
     "tools/inspect": {"common", "model", "read", "reflection", "project", "runtime", "large_models"},
     "tools/lock": {"common", "model", "project", "generate", "runtime", "tools/inspect"},
     "tools/verify": {"tools/inspect", "runtime"},

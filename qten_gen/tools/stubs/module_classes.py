@@ -12,8 +12,9 @@ subscript, so one belongs into an annotation that is not evaluated: `blocks: "nn
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 from ...model.registered import Registered, RegisteredKind
 from ...read.imports import bound_names
@@ -42,8 +43,8 @@ class ModuleClasses:
         qualified = f"{source.file.name}.{node.name}"
         if qualified == MODULE or not self._is_module(source, node):
             return
-        if qualified in CONTAINERS:
-            change_container(qualified, node)
+        if qualified in containers():
+            change_container(containers()[qualified], node)
         original = source.classes[node.name]
         added = [*self._registered(source, original), *self._calls(source, original)]
         if added:
@@ -143,60 +144,17 @@ def _without_placeholder(body: list[ast.stmt]) -> list[ast.stmt]:
     return [node for node in body if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))]
 
 
-_LIST = """\
-class ModuleList(_Generic[_types.Element]):
-    def __init__(self, modules: Iterable[_types.Element] | None = None) -> None: ...
-    @overload
-    def __getitem__(self, idx: slice) -> ModuleList[_types.Element]: ...
-    @overload
-    def __getitem__(self, idx: int) -> _types.Element: ...
-    def __iter__(self) -> Iterator[_types.Element]: ...
-    @overload
-    def __add__(self, other: Iterable[_types.Element]) -> ModuleList[_types.Element]: ...
-    @overload
-    def __add__(self, other: Iterable[_types.Other]) -> ModuleList[_types.Element | _types.Other]: ...
-    def pop(self, key: int | slice) -> _types.Element: ...
-"""
+@cache
+def containers() -> Mapping[str, ast.ClassDef]:
+    """The containers by their qualified names, with the methods that differ from the library's."""
+    from ...generate.templates import rendered
 
-_DICT = """\
-class ModuleDict(_Generic[_types.Element]):
-    def __init__(self, modules: Mapping[str, _types.Element] | None = None) -> None: ...
-    def __getitem__(self, key: str) -> _types.Element: ...
-    def pop(self, key: str) -> _types.Element: ...
-    def items(self) -> container_abcs.ItemsView[str, _types.Element]: ...
-    def values(self) -> container_abcs.ValuesView[_types.Element]: ...
-"""
-
-_SEQUENTIAL = """\
-class Sequential(_Generic[_types.Result]):
-    @overload
-    def __init__(
-        self: Sequential[_types.Result], *args: *tuple[*tuple[Module, ...], _types.Returning[_types.Result]]
-    ) -> None: ...
-    @overload
-    def __init__(self: Sequential[Any], *args: Module) -> None: ...
-    @overload
-    def __init__(self: Sequential[Any], arg: OrderedDict[str, Module]) -> None: ...
-    __call__: _ClassVar[_types.Call]
-    def forward(self, input: Any) -> _types.Result: ...
-    @overload
-    def __getitem__(self, idx: slice) -> Sequential[Any]: ...
-    @overload
-    def __getitem__(self, idx: int) -> Any: ...
-    def __iter__(self) -> Iterator[Any]: ...
-"""
-
-CONTAINERS = {
-    f"torch.nn.modules.container.{name}": text
-    for name, text in {"ModuleList": _LIST, "ModuleDict": _DICT, "Sequential": _SEQUENTIAL}.items()
-}
-"""The containers by their qualified names, with the methods that differ from the library's."""
+    classes = ast.parse(rendered("library_containers.pyi.j2")).body
+    return {f"torch.nn.modules.container.{cls.name}": cls for cls in classes if isinstance(cls, ast.ClassDef)}
 
 
-def change_container(name: str, node: ast.ClassDef) -> None:
+def change_container(ours: ast.ClassDef, node: ast.ClassDef) -> None:
     """Make the copy of a container generic. Of its methods, those that the library has too are replaced."""
-    ours = ast.parse(CONTAINERS[name]).body[0]
-    assert isinstance(ours, ast.ClassDef)
     theirs = {method.name for method in node.body if isinstance(method, Function)}
     methods = [item for item in ours.body if not isinstance(item, Function) or item.name in theirs]
     replaced = {item.name for item in methods if isinstance(item, Function)}
