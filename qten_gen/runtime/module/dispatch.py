@@ -37,8 +37,8 @@ def put_handler(
     """
     made = registration(handler, statement)
     with REGISTRATION:
+        add(cls, types, made, replace=replace)
         for each in types:
-            add(cls, each, made, replace=replace)
             # Objects that were made before their class was declared again are handled like others.
             cls._handlers = {**cls._handlers, **dict.fromkeys(earlier(each), made)}
         for heir in _with_subclasses(cls):

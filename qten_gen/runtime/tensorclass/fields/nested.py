@@ -12,6 +12,8 @@ from typing import Any, NamedTuple, Protocol, TypeVar, cast, overload
 import torch
 from torch import Size, Tensor
 
+from ...declaring.loading import Undeclared
+from ..core.contents import nested_class
 from ..core.errors import class_names, describe, disambiguation, label
 from ..core.locks import nested_objects
 from ..core.stored import Stored
@@ -96,6 +98,8 @@ def _converted(
         TypeError: it stands for none, or its keys do not fit.
         ValueError: its sizes do not fit.
     """
+    if cast("type", cls) is Undeclared:
+        cls = cast("type[T]", nested_class(type(self), name))
     try:
         found = object_for(cls, value)
     except (TypeError, ValueError) as error:
