@@ -4,9 +4,9 @@ A handler is registered for a pair of functional class and object class. The obj
 type counts, whichever functional class it is registered on (`registered_types.py` has the rule). Then the functional class
 decides: of the handlers for that type, the nearest one along its bases counts.
 
-What was found for a class that is not registered itself is remembered, and must not keep that class alive. Weak references would
-cost every call more than the look-up itself. A class is always part of a reference cycle, so it can go in a garbage collection
-only: each full collection starts by forgetting what was remembered, and the next call finds the handler anew.
+`_resolved` caches the handler of classes that are not registered themselves. To keep none of these alive, each full garbage
+collection empties those entries: only such a collection can free a class, which is always part of a reference cycle. Weak
+references would cost every call more than the look-up itself.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ def _refuse_if_it_holds_frozen(self: Stored, action: str, holder: Stored) -> Non
 
 
 def refuse_other(self: Stored, name: str, value: object) -> None:
-    """Refuse to set a field of a locked or frozen object, unless it is locked and keeps the tensor or object that it holds.
+    """Refuse to set a field of a frozen object, or that of a locked one to anything but the tensor or object it already holds.
 
     So `batch.x += 1` does with a lock what it does without: Python adds in place, and then assigns what the field holds already.
 
