@@ -147,9 +147,9 @@ def test_outputs_stay_when_the_library_is_gone(qten_gen: Command, environment: E
 
 
 def test_a_module_of_the_project_that_is_gone_is_not_to_be_installed(qten_gen: Command) -> None:
-    base, child = "from qten_gen import TensorClass\nclass Base(TensorClass): ...\n", "from app.base import Base\n"
-    qten_gen.write("app/base.py", base)
-    qten_gen.write("app/model.py", f"{child}class Child(Base): ...\n")
+    qten_gen.write("app/__init__.py", "")
+    qten_gen.write("app/base.py", "from qten_gen import TensorClass\nclass Base(TensorClass): ...\n")
+    qten_gen.write("app/model.py", "from app.base import Base\nclass Child(Base): ...\n")
     assert qten_gen("app").status == 0
     (qten_gen.folder / "app/base.py").unlink()
     result = qten_gen("app")
