@@ -145,6 +145,13 @@ def test_a_required_field_cannot_follow_an_inherited_default() -> None:
     assert (item.code, item.span.line) == ("QG202", 9)
 
 
+@pytest.mark.parametrize("annotation", ['"Tensor"', "'Tensor'", "Tensor"])
+def test_an_annotation_that_is_a_string_stays_one_in_the_help(annotation: str) -> None:
+    (item,) = found(f"class Batch(TensorClass):\n    x: {annotation} = None\n")
+    quote = annotation.replace("Tensor", "")[:1]
+    assert (item.code, item.help) == ("QG213", f"write x: {quote}Tensor | None{quote} = None")
+
+
 def test_a_keyword_only_field_may_follow_a_default() -> None:
     assert field("x: Tensor | None = None\n    y: Tensor = field(kw_only=True)") == []
 
