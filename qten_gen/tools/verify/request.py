@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..inspect.request import InspectionError as InspectionError
+
 
 @dataclass(frozen=True, slots=True)
 class VerifyRequest:

@@ -16,10 +16,9 @@ from tempfile import TemporaryDirectory
 
 import torch
 
-from ..inspect.request import InspectionError
 from .comparing import compare
 from .records import Difference, Record
-from .request import VerifyRequest
+from .request import InspectionError, VerifyRequest
 from .worker import Result, Task, search_path
 
 
