@@ -418,3 +418,15 @@ def test_the_help_for_a_constructed_module_is_the_specifier_that_constructs_it(f
 
     assert item.help is not None
     assert item.help.startswith(help)
+
+
+def test_the_help_for_an_attribute_in_an_expression_is_the_field() -> None:
+    (item,) = found('class Net(Module):\n    dim: int\n    head: nn.Linear = submodule(nn.Linear, "self.dim", 2)\n')
+
+    assert item.help == "expressions name fields without self; the config fields are dim"
+
+
+def test_the_help_for_a_child_without_an_annotation_names_its_class() -> None:
+    (item,) = found("class Net(Module):\n    head = submodule(nn.Linear, 3, 2)\n")
+
+    assert item.help == "write head: nn.Linear = submodule(...)"

@@ -216,6 +216,10 @@ def test_without_batch_dimensions_there_is_no_len_and_no_iteration() -> None:
         len(batch())
     with pytest.raises(TypeError, match="a Batch without batch dimensions cannot be iterated over"):
         iter(batch())
+    with pytest.raises(
+        IndexError, match=r"Batch has 0 batch dimensions, .*; give the constructor a batch_size=\[\.\.\.\]"
+    ):
+        batch()[0]
 
 
 def test_assignment_asks_for_the_batch_size_of_the_items() -> None:
