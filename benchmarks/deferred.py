@@ -24,8 +24,8 @@ from qten_gen import deferred_init, materialize_module
 
 MODELS: dict[str, Callable[[], nn.Module]] = {
     "nn.Linear(8, 8)": lambda: nn.Linear(8, 8),
-    "20 × nn.Linear(8, 8)": lambda: nn.Sequential(*[nn.Linear(8, 8) for _ in range(20)]),
-    "6 × nn.TransformerEncoderLayer(64, 4)": lambda: nn.Sequential(
+    "20 x nn.Linear(8, 8)": lambda: nn.Sequential(*[nn.Linear(8, 8) for _ in range(20)]),
+    "6 x nn.TransformerEncoderLayer(64, 4)": lambda: nn.Sequential(
         *[nn.TransformerEncoderLayer(64, 4) for _ in range(6)]
     ),
     "nn.Transformer()": lambda: nn.Transformer(batch_first=True),
@@ -117,7 +117,7 @@ def main() -> None:
         times = [f"{1000 * seconds:.1f} ms" for seconds in (eager["seconds"], deferred["record"], deferred["replay"])]
         sizes = [eager["megabytes"], deferred["recorded megabytes"], deferred["megabytes"]]
         print(f"| {name} | {' | '.join(times)} | {' | '.join(f'{size:.0f} MB' for size in sizes)} |")
-    for name in ("20 × nn.Linear(8, 8)", "6 × nn.TransformerEncoderLayer(64, 4)"):
+    for name in ("20 x nn.Linear(8, 8)", "6 x nn.TransformerEncoderLayer(64, 4)"):
         warm, fake = (in_processes(name, how, arguments.rounds)["seconds"] for how in ("warm", "fake"))
         print(
             f"{name}: recording takes {warm / fake:.2f} times the time of FakeTensorMode alone ({1000 * fake:.1f} ms)"
