@@ -139,16 +139,24 @@ def state_after(
         if records[path].scan != known.records[path].scan:
             return None
     files = known.files._replace(sources=sources, outputs=outputs, listings=listings)
-    untouched = _untouched(known, records, changed)
-    return _compared(known._replace(files=files, records=records), untouched, now, open_reader)
-
-
-def _untouched(
-    known: ProjectState, records: Mapping[str, SourceRecord], changed: Collection[str]
-) -> dict[str, FreshRecord]:
-    """The records of targets that stay fresh because they and their outputs are as they were, and what they have looked up."""
-    origins = known.graph.origins
+    state = known._replace(files=files, records=records)
     written = [path for path in changed if path in records and _digest(records, path) != _digest(known.records, path)]
+    made = {source_of(path) for path in changed if is_output(path)}
+    if not written and all(_verified_outputs(_outputs(known, path), path, outputs, now) for path in made):
+        return state
+    return _compared(state, _untouched(known, written, changed), now, open_reader)
+
+
+def _outputs(known: ProjectState, path: str) -> Mapping[str, Signature]:
+    return known.fresh[path].outputs if path in known.fresh else {}
+
+
+def _untouched(known: ProjectState, written: Collection[str], changed: Collection[str]) -> dict[str, FreshRecord]:
+    """The records of targets that stay fresh because they and their outputs are as they were, and what they have looked up.
+
+    Of the `changed` files, the `written` sources have other bytes.
+    """
+    origins = known.graph.origins
     others = [
         path for path in known.graph.relevant if not known.files.sources[path].target
     ]  # they may look up the former

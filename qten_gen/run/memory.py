@@ -43,7 +43,9 @@ class Memory:
     def keep(self, part: Part, state: ProjectState, settled: str) -> None:
         """Keep what a run has left, if it left nothing to do."""
         if settled:
-            self._runs[state.cache] = Kept(part, state, settled, folder_numbers(state.files.listings))
+            self._runs[state.cache] = Kept(
+                part, state._replace(reader=None), settled, folder_numbers(state.files.listings)
+            )
 
     def recall(self, found: Recalled) -> Kept | None:
         """What the last run has left, compared with what is there now; None if that does not tell all. It is forgotten."""
