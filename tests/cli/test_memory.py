@@ -123,11 +123,8 @@ def test_runs_of_one_process_give_what_a_run_from_nothing_gives(seed: int) -> No
                 step(chosen)
             texts = {str(path.relative_to(root)): path.read_text() for path in root.rglob("*.py*") if path.is_file()}
             with folder(texts, (root / "pyproject.toml").read_text()) as other:
-                expected = findings(None)
-                written = outputs(other)
-            for _ in range(2):
-                assert findings(memory) == expected
-                assert outputs(root) == written
+                expected = [(findings(None), outputs(other)) for _ in range(2)]
+            assert [(findings(memory), outputs(root)) for _ in range(2)] == expected
 
 
 @pytest.fixture
