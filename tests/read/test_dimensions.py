@@ -19,6 +19,38 @@ def read(text: str) -> Dim:
     return dim
 
 
+@pytest.mark.parametrize(
+    ("text", "python", "words"),
+    [
+        ("8", "8", "8"),
+        ("1_000", "1000", "1000"),
+        ("0x10", "16", "16"),
+        ("1e-3", "0.001", "0.001"),
+        (" dim ", "dim", "dim"),
+        ("-1", "-1", "-1"),
+        ("3*dim", "3 * dim", "3*dim"),
+        ("((a+b))*c", "(a + b) * c", "(a+b)*c"),
+        ("(a*b)+c", "a * b + c", "a*b+c"),
+        ("a-(b-c)", "a - (b - c)", "a-(b-c)"),
+        ("a//(b*c)", "a // (b * c)", "a//(b*c)"),
+        ("-(a+b)", "-(a + b)", "-(a+b)"),
+        ("(-a)**2", "(-a) ** 2", "(-a)**2"),
+        ("a**(-b)", "a ** (-b)", "a**(-b)"),
+        ("(a and b) or c", "a and b or c", "a and b or c"),
+        ("not (a == b)", "not a == b", "not a == b"),
+        ("0 < rate<=1", "0 < rate <= 1", "0 < rate <= 1"),
+        ("a if b else (c if d else a)", "a if b else c if d else a", "a if b else c if d else a"),
+        ("(a + b)[index+1].c", "(a + b)[index + 1].c", "(a+b)[index+1].c"),
+        ("norm == 'rms * 2'", 'norm == "rms * 2"', 'norm == "rms * 2"'),
+        ("norm == 'say \"no\"'", "norm == 'say \"no\"'", "norm == 'say \"no\"'"),
+        ("(a,)", "(a,)", "(a,)"),
+        ("max(a, 2)", "max(a, 2)", "max(a, 2)"),
+    ],
+)
+def test_an_expression_has_one_text_for_python_and_one_for_people(text: str, python: str, words: str) -> None:
+    assert (to_python(read(text)), in_words(read(text))) == (python, words)
+
+
 def test_a_function_has_the_name_that_generated_code_has_for_it() -> None:
     assert to_python(read("min(min(a, 1), b)"), lambda name: f"_builtins.{name}") == (
         "_builtins.min(_builtins.min(a, 1), b)"

@@ -29,6 +29,21 @@ def test_a_place_is_the_node_it_leads_to() -> None:
     assert located(text, NodePath(("body", 1, "bases", 1))) == (3, 9, 3, 12)
 
 
+@pytest.mark.parametrize(
+    ("text", "start"),
+    [
+        ("class Größe: ...", (1, 7)),
+        ("@final\n@other\nclass   Größe(Base): ...", (3, 9)),
+        ("class \\\n  \\\n  Größe: ...", (3, 3)),
+        ("async  def Größe(self): ...", (1, 12)),
+        ("ä = 1; x = 2\ndef\tGröße(): ...", (2, 5)),
+    ],
+)
+def test_the_name_of_a_class_or_a_function_is_found_in_the_text(text: str, start: tuple[int, int]) -> None:
+    place = NodePath(("body", 2 if "x = 2" in text else 0, "name"))
+    assert located(text, place) == (*start, start[0], start[1] + 5)
+
+
 def test_a_keyword_is_found_in_the_text() -> None:
     assert located("f(1,\n  ü=(2))\n", NodePath(("body", 0, "value", "keywords", 0, "arg"))) == (2, 3, 2, 4)
     assert located("f(1,\n  ü=(2))\n", NodePath(("body", 0, "value", "keywords", 0, "value"))) == (2, 6, 2, 7)
@@ -63,3 +78,17 @@ def test_what_has_a_line_keeps_it() -> None:
     assert locate([item], {}) == (item,)
     (found,) = locate([item], {"a.py": b"x = (\ny = 1\n"})
     assert found.span == Span(2, 4, 2, 5, "y = 1")
+
+
+@pytest.mark.parametrize(
+    ("data", "line"),
+    [
+        ("# -*- coding: latin-1 -*-\r\nx = 'ü'\r\n".encode("latin-1"), "x = 'ü'"),
+        (b"# -*- coding: klingon -*-\nx = 1", "x = 1"),
+        (b"\nx = '\xff'\n", "x = '\ufffd'"),
+        (b"# one line", None),
+    ],
+)
+def test_a_span_carries_its_source_line_whatever_the_encoding(data: bytes, line: str | None) -> None:
+    (found,) = locate([diagnostic_at(KIND, "a.py", "", line=2, column=1)], {"a.py": data})
+    assert found.span.text == line

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qten_gen.model import SourceFile, TypeExpr
+from qten_gen.model import ImportedName, SourceFile, TypeExpr
 from qten_gen.model.diagnostics import Diagnostic
 from qten_gen.read.module import read
 
@@ -22,6 +22,15 @@ def refusal(data: bytes) -> Diagnostic:
     found, (diagnostic,) = read(data, "shop/model.py", "shop.model")
     assert found == SourceFile("shop/model.py", "shop.model")
     return diagnostic
+
+
+def test_a_byte_order_mark_and_windows_line_ends_make_no_difference() -> None:
+    text = "class Batch(Base):\n    tokens: int\n"
+
+    found, diagnostics = read(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode(), "shop/model.py", "shop.model")
+
+    assert diagnostics == ()
+    assert found == source(text)
 
 
 def test_a_coding_line_is_honoured() -> None:
@@ -90,6 +99,38 @@ def test_a_class_for_type_checkers_only_is_not_a_class() -> None:
     assert source("if TYPE_CHECKING:\n    class A(Base): ...\n").classes == ()
 
 
+def test_imports_are_kept_as_written() -> None:
+    found = source(
+        """
+        import torch.nn as nn
+        import torch.nn.functional
+        import qten_gen as q
+        from .base import Base as B
+        from .. import other
+        if TYPE_CHECKING:
+            from .later import Later
+        """
+    )
+
+    assert found.imports == {
+        "nn": ImportedName("torch.nn", None),
+        "torch": ImportedName("torch", None),
+        "q": ImportedName("qten_gen", None),
+        "B": ImportedName(".base", "Base"),
+        "other": ImportedName("..", "other"),
+        "Later": ImportedName(".later", "Later", type_checking=True),
+    }
+
+
+def test_a_star_import_of_the_language_is_known_and_any_other_is_noted() -> None:
+    known = source("from qten_gen import *\n\nclass Batch(TensorClass): ...\n")
+    other = source("from torch import *\n")
+
+    assert known.classes[0].bases[0].name == "qten_gen.TensorClass"
+    assert not known.has_star_import
+    assert other.has_star_import
+
+
 @pytest.mark.parametrize("module", ["typing", "typing_extensions"])
 def test_a_star_import_of_typing_is_known(module: str) -> None:
     found = source(f"from {module} import *\nclass Batch(Base):\n    n: ClassVar[int] = 3\n    x: Optional[int]\n")
@@ -110,6 +151,23 @@ def test_type_statements_are_read() -> None:
     found = source("from torch import Tensor\ntype New = Tensor\n")
 
     assert {name: alias.name for name, alias in found.aliases.items()} == {"New": "torch.Tensor"}
+
+
+def test_registrations_keep_all_parameters_of_the_handler() -> None:
+    found = source(
+        """
+        from .net import Net
+
+        @Net.register(str)
+        def read(net: Net, text: str, *, strict: bool = True) -> int: ...
+        """
+    )
+
+    (registration,) = found.registrations
+    assert (registration.owner.name, registration.type.name) == ("shop.net.Net", "builtins.str")
+    assert registration.handler == "read"
+    assert registration.signature.parameters == "net: Net, text: str, *, strict: bool = True"
+    assert registration.signature.result == "int"
 
 
 @given(st.binary(max_size=200))
@@ -147,3 +205,24 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     found, diagnostics = read(text.encode(), "shop/model.py", "shop.model")
 
     assert not diagnostics or found == SourceFile("shop/model.py", "shop.model")
+
+
+def test_names_that_methods_bind_are_not_those_of_the_class() -> None:
+    found = source(
+        """
+        class Batch:
+            SIZE = 3
+            TWICE = 1
+            TWICE = 2
+            def method(self, default=(SHOWN := 1)):
+                SIZE = 4
+                for TIMES in range(SIZE):
+                    pass
+            TIMES = 5
+            SHOWN = 6
+            class Inner:
+                SIZE = 7
+        """
+    )
+
+    assert found.constants == {"Batch.SIZE": "3", "Batch.TIMES": "5", "Batch.Inner.SIZE": "7"}

@@ -68,6 +68,17 @@ def test_a_virtual_tensor_stands_under_no_condition() -> None:
     assert codes(text) == ["QG212"]
 
 
+def test_a_module_that_writes_its_constructor_may_tell_checkers_of_an_attribute() -> None:
+    text = """
+    class Net(Module):
+        if TYPE_CHECKING:
+            ready: bool
+        def __init__(self) -> None:
+            super().__init__()
+    """
+    assert codes(text) == []
+
+
 def test_the_place_is_the_name_and_the_help_says_what_to_write_instead() -> None:
     (item,) = found("class Net(Module):\n    if FLAG:\n        scale: Tensor = buffer()\n")
     assert (item.span.line, item.span.column, item.span.end_column) == (5, 9, 14)

@@ -16,6 +16,31 @@ def codes(files: dict[str, str]) -> list[str]:
     return [item.code for item in plan({path: dedent(text).encode() for path, text in texts.items()}, {}).diagnostics]
 
 
+def test_a_handler_in_a_module_that_nobody_imports_is_reported_where_it_stands() -> None:
+    sources = {"shop/__init__.py": b"", "shop/net.py": NET.encode(), "shop/more.py": HANDLER.encode()}
+
+    (item,) = plan(sources, {}).diagnostics
+
+    assert (item.path, item.span.line, item.kind.severity) == ("shop/more.py", 2, "warning")
+    assert item.message == "nothing imports shop.more, so its handlers for Net are not registered"
+    assert item.help == "import it where Net is used, or in shop"
+
+
+@pytest.mark.parametrize(
+    "importing",
+    [
+        {"shop/__init__.py": "from . import more\n"},
+        {"shop/__init__.py": "from .more import handle\n"},
+        {"shop/__init__.py": "from .more import *\n"},
+        {"shop/net.py": NET + "import shop.more\n"},
+        {"main.py": "import shop.more\n"},
+        {"shop/use.py": "def f():\n    from shop.more import handle\n"},
+    ],
+)
+def test_any_import_in_another_file_will_do(importing: dict[str, str]) -> None:
+    assert codes({"shop/more.py": HANDLER, **importing}) == []
+
+
 def test_an_import_in_the_file_itself_will_not_do() -> None:
     assert codes({"shop/more.py": f"import shop.more\n{HANDLER}"}) == ["QG403"]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import dedent
+
 import pytest
 
 from qten_gen.generate.fixing import fixed
@@ -91,3 +93,24 @@ def test_there_is_no_fix_where_something_else_is_read(value: str, names: str) ->
     )
     assert mended is None
     assert found('cached=True, sources=("size",)', value) == ([], None), "the author knows"
+
+
+def test_a_class_with_its_own_constructor_names_what_that_assigns() -> None:
+    text = """
+    import torch
+    from qten_gen import Module, virtual
+    from torch import Tensor
+
+    class Written(Module):
+        def __init__(self, size: int) -> None:
+            super().__init__()
+            self.size = size
+        @virtual(cached=True)
+        def ramp(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+            return torch.arange(self.size)
+    """
+    source = {"model.py": dedent(text).encode()}
+    new = fixed(plan(source, {}).diagnostics, source)["model.py"]
+    assert isinstance(new, bytes)
+    assert b'@virtual(cached=True, sources=("size",))' in new
+    assert plan({"model.py": new}, {}).diagnostics == ()
