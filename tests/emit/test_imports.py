@@ -4,8 +4,10 @@ import ast
 from pathlib import Path
 from textwrap import dedent
 
+import pytest
+
 from qten_gen.emit.file import PythonFileView, python_class, python_file
-from qten_gen.emit.imports import IMPORTS
+from qten_gen.emit.imports import IMPORTS, statements
 from qten_gen.emit.stub_file import StubFileView, stub_file
 from qten_gen.generate.render import render_class
 from qten_gen.link import link
@@ -31,6 +33,34 @@ def linked(text: str, head: str = HEAD) -> FileDecl:
 
 def lines(view: PythonFileView | StubFileView) -> list[str]:
     return [line for group in view.imports for line in group]
+
+
+@pytest.mark.parametrize(
+    ("aliases", "expected"),
+    [
+        ([], ()),
+        (["_nn"], (("from torch import nn as _nn",),)),
+        (
+            ["_rt", "_torch", "_t", "_builtins", "_repeat", "annotations"],
+            (
+                ("from __future__ import annotations",),
+                ("import builtins as _builtins", "import typing as _t", "from itertools import repeat as _repeat"),
+                ("import torch as _torch", "from qten_gen.runtime import generated as _rt"),
+            ),
+        ),
+    ],
+)
+def test_statements_are_grouped_and_sorted(aliases: list[str], expected: tuple[tuple[str, ...], ...]) -> None:
+    assert statements(aliases) == expected
+
+
+def test_a_docstring_causes_no_import() -> None:
+    """Words that a search of the text would take for names of ours."""
+    plain = linked("class Batch(TensorClass):\n    x: Tensor\n")
+    words = "_nn. _repeat( _builtins. _torch. _Slot[ _OrderedDict["
+    told = linked(f'class Batch(TensorClass):\n    """{words}"""\n\n    x: Tensor\n    """{words}"""\n')
+    assert python_file(told).imports == python_file(plain).imports
+    assert stub_file(told).imports == stub_file(plain).imports
 
 
 def test_a_class_in_memory_has_the_imports_of_its_file() -> None:

@@ -54,6 +54,21 @@ def test_a_text_is_split_at_commas_outside_brackets(text: str, expected: list[st
     assert layout.split(text) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("One line.", '"""One line."""'),
+        ("Two\n\nlines.", '"""Two\n\n    lines.\n    """'),
+        ('It says "so"', '"""It says "so\\""""'),
+        ('a """ b', '"""a \\"\\"\\" b"""'),
+        ("C:\\new\\", '"""C:\\\\new\\\\"""'),
+        ("a\0b", '"""a\\x00b"""'),
+    ],
+)
+def test_a_docstring_stands_between_triple_quotes(text: str, expected: str) -> None:
+    assert layout.docstring(text, 4) == expected
+
+
 @given(
     st.text(st.characters(codec="utf-8", exclude_categories=["Zl", "Zp", "Cc"], include_characters="\0"), max_size=20)
 )

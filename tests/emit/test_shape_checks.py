@@ -13,6 +13,25 @@ def checks(*fields: FieldDecl, how: str = "on") -> ShapeChecks:
     return shape_checks(declaration, "n", frozenset({"n"}))
 
 
+def test_a_named_axis_of_one_field_is_read_and_not_compared() -> None:
+    found = checks(shaped("x", "*batch seq"))
+    assert found.guards == {"x": "x.dim() != n + 1"}
+    assert found.lines == (
+        "seq = x.shape[-1]",
+        "if x.shape != (*batch_size, seq):",
+        "    _features.refuse_shapes(self, batch_size, x=x)",
+    )
+
+
+def test_a_named_axis_of_two_fields_is_read_from_the_first() -> None:
+    found = checks(shaped("x", "*batch seq"), shaped("y", "*batch seq"))
+    assert found.guards == {"x": "x.dim() != n + 1", "y": ""}
+    assert found.lines[:2] == (
+        "seq = x.shape[-1]",
+        "if x.shape != (*batch_size, seq) or y.shape != (*batch_size, seq):",
+    )
+
+
 def test_a_number_is_compared_with_nothing_read() -> None:
     found = checks(shaped("x", "*batch 3", "Int64"))
     assert found.guards == {"x": ""}

@@ -19,6 +19,7 @@ def lines(field: FieldDecl, *taken: str, n: str = "n", guard: str | None = None)
 
 
 TENSOR = FieldDecl("x", FieldKind.TENSOR)
+OPTIONAL = FieldDecl("x", FieldKind.TENSOR, optional=True)
 POINT = FieldDecl("x", FieldKind.NESTED, nested="Point", type=TypeExpr("shop.model.Point", text="Point"))
 
 
@@ -27,6 +28,24 @@ def test_the_constructor_keeps_clear_of_fields_called_like_what_it_uses(field: F
     found = lines(field, "isinstance", "n", n="dims")
     assert found.fit_if.startswith("not _builtins.isinstance(x, ")
     assert "[:dims] != batch_size" in found.fit_if
+
+
+@pytest.mark.parametrize(
+    ("field", "plain", "static"),
+    [
+        (TENSOR, True, False),
+        (FieldDecl("x", FieldKind.NUMBER), True, False),
+        (OPTIONAL, False, False),
+        (FieldDecl("x", FieldKind.TENSOR, unbatched=True), False, False),
+        (FieldDecl("x", FieldKind.TENSOR, container="list"), False, False),
+        (POINT, False, False),
+        (FieldDecl("x", FieldKind.STATIC), False, True),
+        (FieldDecl("x", FieldKind.PER_ITEM), False, True),
+    ],
+)
+def test_fields_are_sorted_by_what_the_batch_carries(field: FieldDecl, plain: bool, static: bool) -> None:
+    found = stored(field)
+    assert (found.plain, found.static) == (plain, static)
 
 
 def test_a_frozen_object_holds_frozen_ones() -> None:

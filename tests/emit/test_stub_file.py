@@ -31,6 +31,18 @@ def statement(text: str, name: str) -> list[str]:
     return [lines[start], *body[: body.index("")]] if "" in body else [lines[start], *body]
 
 
+def test_a_class_of_two_tensors_is_one_line() -> None:
+    text = stub("class Batch(TensorClass):\n    tokens: Tensor\n    mask: Tensor | None = None\n")
+    assert text.splitlines()[2:] == [
+        "# ruff: noqa",
+        "# fmt: off",
+        "# isort: skip_file",
+        '"""The classes declared in `model.py`, as type checkers see them."""',
+        "",
+        "from .model import Batch as Batch",
+    ]
+
+
 def test_functions_and_constants_with_declared_classes_are_given_as_they_are() -> None:
     text = stub(
         "class Batch(TensorClass):\n    x: Tensor\n"
@@ -59,6 +71,31 @@ def test_an_import_gives_way_to_a_function_that_the_stub_gives() -> None:
     lines = {line.strip() for line in text.splitlines()}
     assert {"from .model import count as count", "from .kinds import count as _count"} <= lines
     assert "def __call__(self, x: _count, /) -> int: ..." in lines
+
+
+def test_handlers_make_a_statement_whose_constructor_is_that_of_the_declaration() -> None:
+    assert statement(NET, "Net") == [
+        "class Net(_decl.Net, init=False):",
+        "@_t.overload",
+        "def __call__(self, x: Tensor) -> Tensor: ...",
+        "@_t.overload",
+        "def __call__(self, text: str, /) -> int: ...",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("field", "line"),
+    [
+        ("net: Net = submodule(Net)", "net: Net = ..."),
+        ("net: Net | None = None", "net: Net | None = ..."),
+        ("nets: 'ModuleList[Net]' = submodule(Net, repeat=2)", "nets: ModuleList[Net] = ..."),
+    ],
+)
+def test_what_holds_such_a_class_has_a_statement_too(field: str, line: str) -> None:
+    holder = f"{NET}class Holder(Module):\n    dim: int\n    {field}\n"
+    assert statement(holder, "Holder") == ["class Holder(_decl.Holder, init=False):", line]
+    outer = f"{holder}class Outer(Module):\n    holder: Holder = submodule(Holder, 1)\n"
+    assert statement(outer, "Outer") == ["class Outer(_decl.Outer, init=False):", "holder: Holder = ..."]
 
 
 def test_two_classes_that_hold_each_other_have_statements_if_one_has_something_to_say() -> None:

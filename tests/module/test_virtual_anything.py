@@ -367,3 +367,15 @@ def test_in_compiled_code() -> None:
         for found, wanted in zip(compiled(module), expected(module), strict=True):
             assert found.dtype == wanted.dtype and torch.equal(found, wanted)
         compare_everywhere(module)
+
+
+def test_in_functional_transforms() -> None:
+    module = derived()
+
+    def total(weight: Tensor) -> Tensor:
+        out: Tensor = functional_call(module, {"weight": weight}, (torch.ones(3),))
+        return out.sum()
+
+    torch.func.grad(total)(torch.ones(3, 3))
+    torch.vmap(lambda x: x * module.cached_table)(torch.ones(2, 3))
+    compare_everywhere(module)
