@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
-from qten_gen import Module, param, submodule, virtual
+from qten_gen import Module, buffer, param, submodule, virtual
 
 
 class Mask(Module):
@@ -65,6 +67,18 @@ def test_it_is_computed_on_every_read() -> None:
     assert module.fresh is not module.fresh
 
 
+@pytest.mark.parametrize("name", ["causal", "positions", "rotary", "single"])
+def test_the_result_keeps_the_dtype_that_the_function_gives_it(name: str) -> None:
+    """Cast to the module's dtype, a mask would be added to scores, positions could not index, angles would be lost."""
+    function: Callable[..., Tensor] = Mask._specifiers[name].function  # type: ignore[union-attr, assignment] # a virtual tensor's
+    for dtype in (torch.float32, torch.float16, torch.bfloat16, torch.float64):
+        module = mask().to(dtype)
+        expected: Tensor = function(module, dtype, torch.device("cpu"))
+        read: Tensor = getattr(module, name)
+        assert read.dtype is expected.dtype
+        assert torch.equal(read, expected)
+
+
 @pytest.mark.parametrize("name", ["fresh", "kept"])
 def test_a_declaration_can_ask_for_the_module_s_dtype(name: str) -> None:
     """Floating point only, as nn.Module casts."""
@@ -89,6 +103,19 @@ def test_it_cannot_be_assigned(name: str) -> None:
         setattr(mask(), name, torch.ones(3))
 
 
+def test_a_buffer_gives_dtype_and_device_where_there_is_no_parameter() -> None:
+    class Buffered(Module):
+        steps: Tensor = buffer(dtype=torch.int64, initializer=nn.init.zeros_)
+        level: Tensor = buffer(initializer=nn.init.zeros_)
+
+        @virtual
+        def one(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+            return torch.ones((), dtype=dtype, device=device)
+
+    assert Buffered(dtype=torch.float64).one.dtype is torch.float64
+    assert Buffered().half().one.dtype is torch.float16
+
+
 def test_a_module_without_tensors_still_follows_its_moves() -> None:
     class Bare(Module):
         size: int
@@ -104,6 +131,22 @@ def test_a_module_without_tensors_still_follows_its_moves() -> None:
     assert not bare.state_dict()
 
 
+def test_a_class_with_its_own_constructor_follows_its_first_floating_tensor() -> None:
+    class Classic(Module):
+        layer: nn.Linear
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = nn.Linear(2, 2, dtype=torch.float64)
+
+        @virtual
+        def one(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+            return torch.ones((), dtype=dtype, device=device)
+
+    assert Classic().one.dtype is torch.float64
+    assert Classic().half().one.dtype is torch.float16
+
+
 def test_reading_it_computes_no_parametrization() -> None:
     class Counted(nn.Module):
         calls = 0
@@ -117,6 +160,19 @@ def test_reading_it_computes_no_parametrization() -> None:
     before = counted.calls
     assert module.fresh.dtype is torch.float32
     assert counted.calls == before
+
+
+def test_gradients_flow_through_it() -> None:
+    class Squared(Module):
+        weight: nn.Parameter = param(2, initializer=nn.init.ones_)
+
+        @virtual
+        def square(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+            return self.weight.square()
+
+    squared = Squared()
+    (gradient,) = torch.autograd.grad(squared.square.sum(), squared.weight)
+    assert torch.equal(gradient, torch.full((2,), 2.0))
 
 
 def test_an_attribute_error_in_the_function_is_not_taken_for_a_missing_attribute() -> None:
@@ -141,6 +197,21 @@ def test_a_result_that_is_not_a_tensor_is_refused() -> None:
 
     with pytest.raises(TypeError, match=r"Wrong\.derived: expected a tensor, got int"):
         Wrong().derived  # noqa: B018 # what the test is about
+
+
+def test_a_subclass_can_build_on_the_inherited_one() -> None:
+    class Base(Module):
+        @virtual(cached=True, sources=())
+        def table(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+            return torch.ones(2, dtype=dtype, device=device)
+
+    class Doubled(Base):
+        @virtual(cached=True, sources=())
+        def table(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+            return 2 * super().table
+
+    assert Doubled().table.tolist() == [2, 2]
+    assert Base().table.tolist() == [1, 1]
 
 
 class Placed(Module):
