@@ -381,29 +381,6 @@ def test_a_buffer_is_initialised_by_an_inherited_reset() -> None:
     assert codes(text) == []
 
 
-@pytest.mark.parametrize(
-    ("general", "special", "expected"),
-    [
-        ("int", "bool", ["QG405"]),
-        ("object", "str", ["QG405"]),
-        ("float", "int", []),
-        ("bool", "int", []),
-        ("int", "str", []),
-    ],
-)
-def test_a_handler_that_gives_way_is_reported(general: str, special: str, expected: list[str]) -> None:
-    text = f"""
-class Net(Module): ...
-class Child(Net): ...
-@Net.register({special})
-def handle(net, x): ...
-@Child.register({general})
-def handle_more(net, x): ...
-"""
-    assert codes(text) == expected
-    assert codes(f"{text}@Child.register({special})\ndef decide(net, x): ...\n") == []
-
-
 def test_registering_with_something_that_is_not_a_declared_module_is_not_reported() -> None:
     assert codes("import abc\nclass A(abc.ABC): ...\n@A.register(int)\ndef f(x): ...\n") == []
 
