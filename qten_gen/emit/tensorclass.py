@@ -31,7 +31,7 @@ class TensorClassView(NamedTuple):
     attributes: tuple[str, ...]
     """The assignments in the class body."""
     of_ground_class: tuple[str, ...]
-    """The assignments of what serves from the ground class, where a parent may have its own."""
+    """The assignments of what serves from the base class, where a parent may have its own."""
     properties: tuple[str, ...]
     """The assignments of properties that the runtime has."""
     parameters: tuple[str, ...]
@@ -44,7 +44,7 @@ class TensorClassView(NamedTuple):
     n: str
     """The constructor's variable for the number of batch dimensions."""
     plain: bool
-    """Whether every field is one tensor that carries the batch, so that the primitives of the ground class serve."""
+    """Whether every field is one tensor that carries the batch, so that the primitives of the base class serve."""
     has_nested: bool
     fill_signature: str
     """The `def` line of `_fill`."""
@@ -230,7 +230,7 @@ def _attributes(declaration: TensorClassDecl, names: NestedNames) -> tuple[str, 
 
 
 def _of_ground_class(declaration: TensorClassDecl, plain: bool, has_matches: bool) -> Iterator[str]:
-    """The primitives of the ground class that serve, where a parent with other kinds of fields may have its own."""
+    """The primitives of the base class that serve, where a parent with other kinds of fields may have its own."""
     if any(base.declared for base in declaration.bases):
         for primitive in ("_rearrange", "_split", "_field_values") if plain else ():
             yield f"{primitive} = _rt.Stored.{primitive}"

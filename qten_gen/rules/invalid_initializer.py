@@ -70,7 +70,9 @@ def _wrong_value(name: str, given: Value, context: RuleContext) -> tuple[str, st
 def _problem(name: str, given: Value, context: RuleContext) -> tuple[str, str] | None:
     """What is wrong with the initializer of a field, and how to fix it."""
     if given.method is not None:
-        missing = _missing_method(given.method, context, f"define {given.method}(self, tensor), or pass a function")
+        missing = _missing_method(
+            given.method, context, f"define {given.method}(self, tensor), or pass a function such as nn.init.ones_"
+        )
         return _no_name(given.method, "initializer") or missing
     if given.literal is not None:
         example = f"partial(nn.init.constant_, val={given.literal})"

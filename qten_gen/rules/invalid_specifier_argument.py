@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from ..common.suggestions import did_you_mean
 from ..model import Argument, SpecifierCall, Value, is_sequence, is_several, language, nested_keywords
 from ..model.diagnostics import Diagnostic, Kind
+from ..model.field_kinds import child_class
 from .context import RuleContext
 from .dynamic_declaration import KEYWORDS as _DECIDING
 from .dynamic_declaration import is_dynamic, is_tuple
@@ -38,7 +39,8 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     is_text = context.source is not None
     for field in context.field_sources:
         if field.specifier is not None:
-            yield from _findings(field.specifier, is_text)
+            child = "" if field.annotation is None else child_class(field.annotation).text
+            yield from _findings(field.specifier, is_text, child)
             yield from _of_lists(field.specifier)
             yield from _of_nested(field.specifier, is_text)
     for call in context.check_calls:
@@ -48,12 +50,13 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             yield from _findings(method.specifier, is_text)
 
 
-def _findings(call: SpecifierCall, is_text: bool) -> Iterator[Diagnostic]:
+def _findings(call: SpecifierCall, is_text: bool, child: str = "") -> Iterator[Diagnostic]:
     """What is wrong with the arguments of one call, each on its own and together.
 
     Args:
         call: The call of a specifier.
         is_text: Whether it was read from text, where the value of an expression may be unknown.
+        child: The class of the children in the field's annotation, as written: `nn.LayerNorm`.
     """
     called = call.name.rpartition(".")[2]
     for argument in call.arguments:
@@ -63,7 +66,7 @@ def _findings(call: SpecifierCall, is_text: bool) -> Iterator[Diagnostic]:
             known = argument.keyword is None or argument.keyword in language.SPECIFIER_KEYWORDS.get(call.name, ())
             yield Diagnostic(KIND, message, argument.place if known else argument.place.beside("arg"), help)
     if called == "submodule":
-        yield from _of_class(call)
+        yield from _of_class(call, child)
     if called in ("derived", "check") and len(call.positional) != 1 and not _is_unpacked(call):
         example = 'derived("dim // heads")' if called == "derived" else 'check("dim % heads == 0")'
         message = f"{called}(...) takes one expression, but {len(call.positional)} are given"
@@ -81,9 +84,11 @@ def _findings(call: SpecifierCall, is_text: bool) -> Iterator[Diagnostic]:
         )
 
 
-def _of_class(call: SpecifierCall) -> Iterator[Diagnostic]:
+def _of_class(call: SpecifierCall, child: str) -> Iterator[Diagnostic]:
     """What is wrong with the first argument of a submodule, which is what makes the child."""
-    message, help = "submodule(...) needs a class as its first argument", 'write submodule(nn.Linear, "dim", "dim")'
+    message = "submodule(...) needs a class as its first argument"
+    names_class = child.replace(".", "").isidentifier() and not child.endswith(("ModuleList", "ModuleDict"))
+    help = f"write submodule({child}, ...)" if names_class else 'write submodule(nn.Linear, "dim", "dim")'
     if not call.positional:
         yield Diagnostic(KIND, message, call.place, help)
         return
@@ -204,11 +209,16 @@ def _problem(call: SpecifierCall, called: str, argument: Argument) -> tuple[str,
             _positional_problem(called, value) if isinstance(value, Value) or called in ("field", "virtual") else None
         )
     if keyword not in known:
+        if keyword in ("shape", "size") and called in ("param", "buffer"):
+            return f"{called}(...) takes its sizes without a keyword", f"write {called}(3, 4, ...)"
         help = did_you_mean(keyword, known, f"it accepts {', '.join(known)}")
         return f"{called}(...) got an unexpected keyword argument {keyword!r}", help
     if keyword in language.SPECIFIER_SWITCHES and not (isinstance(value, Value) and value.literal in ("True", "False")):
         got = value.text if isinstance(value, Value) else argument.text
-        return f"{keyword} must be True or False, got {got}", f"write {keyword}=True or {keyword}=False"
+        message = f"{keyword} must be True or False, got {got}"
+        if keyword == "init" and called in ("param", "buffer"):
+            return message, "write initializer=nn.init.ones_, for example, to say what fills the tensor"
+        return message, f"write {keyword}=True or {keyword}=False"
     if called == "virtual":
         return _virtual_problem(keyword, value)
     if keyword == "init" and isinstance(value, Value) and value.literal == "True":

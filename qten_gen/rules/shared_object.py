@@ -15,6 +15,7 @@ is cloned for each instance.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ..model import (
@@ -116,12 +117,32 @@ def _of_default(field: ConfigDecl, what: str, factory: bool, place: NodePath) ->
         help = "write a tuple, or field(default_factory=...) with a function that makes the iterator"
         return f"the {part} of {field.name} contains {_USED_UP}", place, help
     message = f"the {part} of {field.name} contains a {what}, which exists once for all instances"
-    write = {
-        "module": f"{field.name}: {field.type.text} = submodule(...), with the class and its arguments",
-        "parameter": f"{field.name}: {field.type.text} = param(...), with sizes and an initializer",
-        "tensor": f"{field.name}: {field.type.text} = buffer(...), with sizes and an initializer",
-    }[what]
+    default = "" if field.default is None else field.default.value.text
+    write = f"{field.name}: {as_specifier(what, default, field.type.text)}"
     return message, place, f"write {write}, or field(default_factory=...) with a function that makes it"
+
+
+def as_specifier(what: str, made: str, annotation: str) -> str:
+    """The annotation and the specifier that stand for an object: `nn.Linear = submodule(nn.Linear, 3, 4)`.
+
+    Args:
+        what: What is made: "module", "parameter" or "tensor".
+        made: The expression that makes it, `nn.Linear(3, 4)`.
+        annotation: The annotation of the field, if the expression does not name a class.
+    """
+    call = _CONSTRUCTION.fullmatch(made) if what == "module" else None
+    if call is not None:
+        cls, arguments = call.groups()
+        return f"{cls} = submodule({', '.join(filter(None, (cls, arguments)))})"
+    return {
+        "module": f"{annotation} = submodule(...), with the class and its arguments",
+        "parameter": f"{annotation} = param(...), with sizes and an initializer",
+        "tensor": f"{annotation} = buffer(...), with sizes and an initializer",
+    }[what]
+
+
+_CONSTRUCTION = re.compile(r"((?:\w+\.)*[A-Z]\w*)\(([^()]*)\)")
+"""A call of a class without calls among its arguments, which could be modules themselves."""
 
 
 def _kind_of(value: Value, context: RuleContext) -> str | None:

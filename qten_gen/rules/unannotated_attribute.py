@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from ..model import ModuleDecl, Value
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
-from .shared_object import kind_of
+from .shared_object import as_specifier, kind_of
 
 KIND = Kind("QG217", "unannotated-attribute")
 
@@ -63,13 +63,9 @@ def _problem(
         return None
     if not is_module:
         return f"{name} is a tensor of the class, not a field", f"write {name}: Tensor = field(default_factory=...)"
-    write = {
-        "module": f"{name}: ... = submodule(...), with the class and its arguments",
-        "parameter": f"{name}: nn.Parameter = param(...), with sizes and an initializer",
-        "tensor": f"{name}: Tensor = buffer(...), with sizes and an initializer",
-    }[what]
+    annotation = {"module": "...", "parameter": "nn.Parameter", "tensor": "Tensor"}[what]
     held = "contains" if value.is_container else "is"
     return (
         f"{name} {held} a {what} that exists once for all instances, and that none of them registers",
-        f"write {write}",
+        f"write {name}: {as_specifier(what, value.text, annotation)}",
     )

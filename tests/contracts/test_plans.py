@@ -12,11 +12,11 @@ import pytest
 from torch import nn
 
 from qten_gen import Module, ModuleList, check, param, submodule
-from qten_gen.runtime.module.outline.walking import contents_of
 from qten_gen.tools.inspect.plans import Plan, mesh_of, plan_of
 from qten_gen.tools.inspect.request import InspectionError
 from qten_gen.tools.inspect.totals import sharding_of
-from qten_gen.tools.inspect.views.plan_text import plan_lines
+from qten_gen.tools.inspect.views.text import plan_lines
+from qten_gen.tools.inspect.walking import contents_of
 from tests.command import Command
 
 

@@ -243,6 +243,29 @@ def test_modules_that_import_each_other_for_types_only_may_be_imported_in_any_or
         a.A(torch.ones(2), torch.ones(2), batch_size=[2])
 
 
+def test_a_class_that_is_imported_for_types_only_is_imported_where_a_field_needs_it(project: Any) -> None:
+    project.write(
+        pkg__="",
+        pkg__box="from torch import Tensor\nfrom qten_gen import TensorClass\nclass Box(TensorClass):\n    corners: Tensor\n",
+        pkg__scene="""
+            from __future__ import annotations
+            from typing import TYPE_CHECKING
+            from qten_gen import TensorClass
+            if TYPE_CHECKING:
+                from .box import Box
+
+            class Scene(TensorClass):
+                box: Box
+        """,
+    )
+    project.generate()
+    scene = project.load("pkg.scene")
+    with pytest.raises(TypeError, match=r"^Scene\.box: expected Box, got int 3$"):
+        scene.Scene(3)
+    made = scene.Scene.from_dict({"box": {"corners": torch.ones(4)}})
+    assert type(made.box) is project.load("pkg.box").Box
+
+
 def test_a_field_of_an_inherited_class_is_stored_once(project: Any) -> None:
     project.write(
         base=BATCH,

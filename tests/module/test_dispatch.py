@@ -78,6 +78,18 @@ def test_a_second_handler_for_the_pair_is_refused_with_both_places() -> None:
     assert Once()(0) == 1
 
 
+def test_a_handler_for_several_types_is_registered_for_all_of_them_or_none() -> None:
+    class Several(Functional):
+        pass
+
+    Several.register(int)(lambda several, number: 1)
+    with pytest.raises(ValueError, match="Several has a handler for int already"):
+        Several.register(str | int)(lambda several, value: 2)
+    Several.register(float)(lambda several, number: 3)
+
+    assert Several.get_applicable_types() == (int, float)
+
+
 def test_a_module_without_registrations_keeps_its_forward() -> None:
     linear = linear_class()
     own = vars(linear)["forward"]

@@ -392,28 +392,40 @@ def test_a_buffer_is_initialised_by_an_inherited_reset() -> None:
     assert codes(text) == []
 
 
-@pytest.mark.parametrize(
-    ("general", "special", "expected"),
-    [
-        ("int", "bool", ["QG405"]),
-        ("object", "str", ["QG405"]),
-        ("float", "int", []),
-        ("bool", "int", []),
-        ("int", "str", []),
-    ],
-)
-def test_a_handler_that_gives_way_is_reported(general: str, special: str, expected: list[str]) -> None:
-    text = f"""
-class Net(Module): ...
-class Child(Net): ...
-@Net.register({special})
-def handle(net, x): ...
-@Child.register({general})
-def handle_more(net, x): ...
-"""
-    assert codes(text) == expected
-    assert codes(f"{text}@Child.register({special})\ndef decide(net, x): ...\n") == []
-
-
 def test_registering_with_something_that_is_not_a_declared_module_is_not_reported() -> None:
     assert codes("import abc\nclass A(abc.ABC): ...\n@A.register(int)\ndef f(x): ...\n") == []
+
+
+@pytest.mark.parametrize(
+    ("field", "help"),
+    [
+        ('norm: nn.LayerNorm | None = submodule("dim")', "write submodule(nn.LayerNorm, ...)"),
+        ('layers: qten_gen.ModuleList[nn.Linear] = submodule("dim", repeat=2)', "write submodule(nn.Linear, ...)"),
+        ('layers: nn.ModuleList = submodule("dim", repeat=2)', 'write submodule(nn.Linear, "dim", "dim")'),
+        (
+            'scale: Tensor = buffer("dim", init="ones", initializer=nn.init.ones_)',
+            "write initializer=nn.init.ones_, for example, to say what fills the tensor",
+        ),
+        ("scale: Tensor = buffer(shape=(3, 4), initializer=nn.init.ones_)", "write buffer(3, 4, ...)"),
+    ],
+)
+def test_the_help_for_a_wrong_argument_names_what_was_meant(field: str, help: str) -> None:
+    (item,) = found(f"import qten_gen\nclass Net(Module):\n    dim: int\n    {field}\n")
+
+    assert (item.code, item.help) == ("QG305", help)
+
+
+@pytest.mark.parametrize(
+    ("field", "help"),
+    [
+        ("head: nn.Linear = nn.Linear(3, 4)", "write head: nn.Linear = submodule(nn.Linear, 3, 4), or field("),
+        ("act: nn.Module = nn.ReLU()", "write act: nn.ReLU = submodule(nn.ReLU), or field("),
+        ("head = nn.Linear(3, 4)", "write head: nn.Linear = submodule(nn.Linear, 3, 4)"),
+        ("body = nn.Sequential(nn.Linear(3, 4))", "write body: ... = submodule(...), with the class and its arguments"),
+    ],
+)
+def test_the_help_for_a_constructed_module_is_the_specifier_that_constructs_it(field: str, help: str) -> None:
+    (item,) = found(f"class Net(Module):\n    dim: int\n    {field}\n")
+
+    assert item.help is not None
+    assert item.help.startswith(help)

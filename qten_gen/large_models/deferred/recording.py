@@ -45,7 +45,22 @@ _CHECKS = {
 NESTED = ("the sizes of a nested tensor are values", "use a padded tensor, or make it later")
 """Why a nested tensor is not recorded, and what to do."""
 
-_NOT_RECORDED = (torch.UntypedStorage, torch.TypedStorage)
+_WITH_INIT = (
+    "Python does not call the `__init__` of its class on a deferred tensor",
+    "set attributes in `__new__`, or on an nn.Parameter",
+)
+"""Why a parameter of such a class is not recorded, and what to do."""
+
+_STORAGES = (torch.UntypedStorage, torch.TypedStorage)
+
+_SET = {
+    torch.ops.aten.set_.source_Storage: torch.ops.aten.set_.source_Tensor,
+    torch.ops.aten.set_.source_Storage_storage_offset: torch.ops.aten.set_.source_Tensor_storage_offset,
+}
+"""Operators that let a tensor look at a storage, and those that take a tensor instead."""
+
+_LOADING = (torch._utils._rebuild_tensor.__code__,)
+"""What `torch.load` makes its tensors with: nothing else has their storages."""
 
 _UNINITIALIZED = (nn.UninitializedParameter.__new__.__code__, nn.UninitializedBuffer.__new__.__code__)
 
@@ -75,6 +90,8 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         """The thread that records an operation at this moment."""
         self._known = KnownTensors(self.tape)
         self._outside: dict[int, int] = {}
+        self._read: dict[int, Tensor] = {}
+        """What the program read from files: deferred tensors of whole storages, by the storages' addresses."""
         self._arrays: list[tuple[weakref.ref[object], Tensor, int]] = []
         """The arrays of NumPy that the program got: each with the tensor that it is a view of, and the slot of its values."""
         self.streams = Streams(self.tape)
@@ -96,6 +113,10 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         """
         found = self._known.find(tensor)
         return self._slot_of_changed(tensor) if found is None else found
+
+    def made_as(self, parameter: nn.Parameter) -> type[nn.Parameter]:
+        """The class that the program made a parameter of."""
+        return cast("type[nn.Parameter]", self.tape.slots[self.slot(parameter)].made_as or nn.Parameter)
 
     def made_at(self, tensor: Tensor) -> Place | None:
         """The line that made a fake tensor: where the cache is that kept it, if one did."""
@@ -217,8 +238,13 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
     ) -> object:
         """Note an operation that gets or makes fake tensors; `mine` are those that it gets. What it returns is fake."""
         place, made_as = caller()
-        if any(isinstance(value, _NOT_RECORDED) for value in (*args, *kwargs.values())):
-            raise refused(self.program, func, place, "it takes the memory of a tensor itself", "pass the tensor")
+        if made_as is not None and made_as.__init__ is not nn.Parameter.__init__:
+            raise refused(self.program, made_as.__name__, place, *_WITH_INIT)
+        if any(isinstance(value, _STORAGES) for value in (*args, *kwargs.values())):
+            func, args = self._with_tensor_for_storage(func, args, place)
+            return self._record(
+                func, traits(func), [tensor for tensor in tensors(args) if self.is_mine(tensor)], args, {}
+            )
         slots = [self.slot(tensor) for tensor in mine]
         before = [(tensor._cdata, storage_address(tensor), slot) for tensor, slot in zip(mine, slots, strict=True)]
         changed = [self._known.storage(tensor) for tensor in what.changed(args, kwargs)]
@@ -268,6 +294,20 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
             ],
         )
         return found
+
+    def _with_tensor_for_storage(
+        self, func: OpOverload, args: Sequence[object], place: Place
+    ) -> tuple[OpOverload, Sequence[object]]:
+        """How a tensor of a file is set to its storage, as an operation on a constant tensor; tensors may share a storage."""
+        if func not in _SET or not is_inside(_LOADING):
+            raise refused(self.program, func, place, "it takes the memory of a tensor itself", "pass the tensor")
+        tensor, storage, *geometry = args
+        assert isinstance(tensor, Tensor) and isinstance(storage, torch.UntypedStorage)
+        if storage._cdata not in self._read:
+            with _disable_current_modes():
+                whole = torch.empty(0, dtype=tensor.dtype, device=storage.device).set_(storage)
+                self._read[storage._cdata] = self._constant(whole, None)
+        return _SET[func], (tensor, self._read[storage._cdata], *geometry)
 
     def _append(
         self,

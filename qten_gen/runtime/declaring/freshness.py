@@ -1,8 +1,8 @@
 """Whether a generated class still matches its declaration.
 
 Fresh means that the declaration, as the statement says it now, has the fingerprint that the generated class carries, and that
-the values which the generated text spells out are the values in the statement. Stale code never runs: `in_memory` builds
-the class anew.
+the values which the generated text spells out are the values in the statement. Of a class that is not fresh, `in_memory`
+builds another one.
 """
 
 from __future__ import annotations

@@ -14,9 +14,9 @@ from typing import NamedTuple
 from torch import nn
 
 from ...common.name_patterns import PatternError, advice, matching
-from ...runtime.module.outline.model_tree import ModuleEntry, TensorEntry
 from .declared_sizes import DeclaredSizes
 from .documents import DocumentError, value_at
+from .model_tree import ModuleEntry, TensorEntry
 from .plan_styles import Side, Style, UnknownStyle, styles
 from .request import InspectionError
 

@@ -38,10 +38,31 @@ def test_nothing_is_inferred_where_no_batch_size_is_given() -> None:
     assert Flat(torch.rand(4, 3), torch.rand(4)).batch_size == ()
 
 
-@pytest.mark.parametrize("given", ["4", 1.5, [1.5]])
+@pytest.mark.parametrize("given", ["4", b"4", 1.5, [1.5], {4: 1}])
 def test_another_batch_size_is_refused(given: Any) -> None:
     with pytest.raises(TypeError, match="batch_size: expected int, a sequence of int or None, got"):
         Flat(torch.rand(4), torch.rand(4), batch_size=given)
+
+
+@pytest.mark.parametrize("given", [-3, [4, -3]])
+def test_a_negative_batch_size_is_refused(given: Any) -> None:
+    class Named(TensorClass):
+        name: str
+
+    with pytest.raises(ValueError, match=r"^batch_size: expected sizes that are not negative, got \["):
+        Named("a", batch_size=given)
+
+
+def test_the_device_is_the_one_that_the_tensors_say() -> None:
+    made = Flat(torch.rand(4), torch.rand(4), device="cpu:0")
+
+    assert made.device == made.x.device
+
+
+def test_a_number_that_python_does_not_write_out_is_refused_like_any_other() -> None:
+    wrong: Any = 10**5000
+    with pytest.raises(TypeError, match=r"^Flat\.y: expected a Tensor, got a int"):
+        Flat(torch.rand(4), wrong)
 
 
 def test_a_value_that_is_not_a_tensor_is_refused() -> None:
@@ -234,10 +255,12 @@ def test_a_class_of_the_same_name_is_told_by_its_module() -> None:
         lambda long: Flat(torch.ones(2, 2), torch.ones(2), batch_size=long),
         lambda long: flat(2).split(long),
         lambda long: flat(2).reshape(long),
+        lambda long: flat(2)[long, long],
+        lambda long: flat(2)[[*map(str, long)]],  # type: ignore[list-item] # the mistake
     ],
 )
 def test_a_message_about_sizes_is_bounded(call: Callable[[list[int]], object]) -> None:
-    with pytest.raises((ValueError, TypeError)) as error:
+    with pytest.raises((ValueError, TypeError, IndexError)) as error:
         call([*range(100_000)])
     assert len(str(error.value)) < 200
 

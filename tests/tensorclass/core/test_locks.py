@@ -90,6 +90,20 @@ def test_a_frozen_object_holds_frozen_shallow_copies_of_nested_objects() -> None
     assert value.cover.x is not inner.x
 
 
+def test_the_dict_of_an_object_that_a_frozen_one_holds_is_a_copy() -> None:
+    class Inner(TensorClass):
+        parts: dict[str, Tensor]
+
+    class Outer(TensorClass, frozen=True):
+        inner: Inner
+
+    inner = Inner({"a": torch.zeros(2)})
+    value = Outer(inner)
+    inner.parts["b"] = torch.ones(2)
+
+    assert [*value.inner.parts] == ["a"]
+
+
 RESULTS: dict[str, Callable[[Album], Any]] = {
     "clone": lambda value: value.clone(),
     "index": lambda value: value[1:],

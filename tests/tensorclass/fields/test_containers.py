@@ -109,6 +109,13 @@ def test_objects_that_are_combined_have_the_same_keys() -> None:
             combine(value.replace(heads=None))
 
 
+def test_a_message_about_keys_is_bounded() -> None:
+    first, other = (Heads({f"{name}{key}": torch.ones(()) for key in range(9999)}) for name in ("age", "kind"))
+    with pytest.raises(ValueError, match=r"got \['age0', .*\.\.\.\] and \['kind0', .*\.\.\.\]$") as error:
+        Heads.stack([first, other])
+    assert len(str(error.value)) < 200
+
+
 def test_shapes_that_cannot_be_combined_are_named_with_the_key() -> None:
     value = layers(4)
     with pytest.raises(ValueError, match=r"^stack: Layers\.heads\['age'\]: expected one shape beyond the batch size"):

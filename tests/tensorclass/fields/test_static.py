@@ -179,7 +179,6 @@ def test_an_object_inside_itself_is_shown_as_three_dots() -> None:
     value = noted(note)
     note += [value, note]
     assert repr(value) == ("Noted(\n    x=float32[2],\n    note=[1, ..., ...],\n    batch_size=[2],\n)")
-    assert "..." in value._repr_html_()  # type: ignore[operator] # the class has no text of its own
 
 
 K = TypeVar("K")

@@ -33,7 +33,9 @@ def describe(value: object) -> str:
         return "None"
     if isinstance(value, Tensor):
         return f"a Tensor of dtype {value.dtype} and shape {list(value.shape)}"
-    if isinstance(value, (int, float, complex, str)) and len(repr(value)) < 30:
+    # Python refuses to write integers of many digits.
+    is_plain = isinstance(value, (float, complex, str)) or (isinstance(value, int) and value.bit_length() < 96)
+    if is_plain and len(repr(value)) < 30:
         return f"{kind} {value!r}"
     return f"a {kind}"
 

@@ -99,7 +99,7 @@ def _index_tensor(self: Stored, item: object) -> Tensor:
     try:
         made = torch.as_tensor(values, device="cpu")
     except (TypeError, ValueError, RuntimeError) as error:
-        raise TypeError(f"{type(self).__name__} is indexed with lists of int or bool, got {item!r}") from error
+        raise TypeError(f"{type(self).__name__} is indexed with lists of int or bool, got {abridged(item)}") from error
     return made if made.numel() else made.long()
 
 
@@ -168,4 +168,4 @@ def shown(index: Index) -> str:
     if isinstance(index, slice):
         parts = [index.start, index.stop, *([] if index.step is None else [index.step])]
         return ":".join("" if part is None else str(part) for part in parts)
-    return "..." if index is Ellipsis else repr(index)
+    return "..." if index is Ellipsis else abridged(index)

@@ -4,8 +4,8 @@ from typing import ClassVar
 
 from torch import nn
 
-from qten_gen.runtime.module.outline.walking import contents_of
 from qten_gen.tools.inspect.plans import plan_of
+from qten_gen.tools.inspect.walking import contents_of
 
 PLAIN = ""
 OURS = "lm_head.weight: dimension 0 is cut by tp, but embed_tokens.weight, the same tensor, is whole"

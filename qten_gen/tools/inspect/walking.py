@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
-from ....common.naming import REFERENCE
-from ...showing.tensor_memory import bytes_of, dtype_name, storage_key, storage_of
-from ..core.module_base import ModuleBase
+from ...common.naming import REFERENCE
+from ...runtime.module.core.module_base import ModuleBase
 from .model_tree import ModuleEntry, TensorEntry, TensorKind
+from .tensor_memory import bytes_of, dtype_name, storage_key, storage_of
 
 
 def contents_of(model: nn.Module) -> ModuleEntry:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import torch
 from torch import Tensor
 
@@ -39,17 +37,3 @@ def storage_of(tensor: Tensor) -> torch.UntypedStorage | None:
             return tensor.untyped_storage()
     except (RuntimeError, NotImplementedError):
         return None
-
-
-def total_bytes(tensors: Iterable[Tensor]) -> int:
-    """The memory of several tensors, in bytes; what some of them share counts once."""
-    found = 0
-    left: dict[int, int] = {}
-    for tensor in tensors:
-        size, storage = bytes_of(tensor), storage_of(tensor)
-        if storage is not None:
-            key: int = storage._cdata
-            size = min(size, left.setdefault(key, storage.nbytes()))
-            left[key] -= size
-        found += size
-    return found
