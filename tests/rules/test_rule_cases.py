@@ -256,6 +256,17 @@ def test_a_dimension_may_read_an_inherited_field() -> None:
     assert codes(text) == []
 
 
+def test_a_constant_of_the_file_in_const_is_a_plain_string() -> None:
+    text = """
+    MODE = "circular"
+    class Net(Module):
+        conv: nn.Conv1d = submodule(nn.Conv1d, 1, 1, 3, padding_mode={})
+    """
+
+    assert codes(text.format("const(MODE)")) == []
+    assert codes(text.format("MODE")) == ["QG302"]
+
+
 def test_a_string_for_a_submodule_that_is_not_a_dimension_gets_advice() -> None:
     text = 'class Net(Module):\n    conv: nn.Conv1d = submodule(nn.Conv1d, 1, 1, 3, padding_mode="{}")\n'
 
