@@ -125,14 +125,6 @@ def looped_leaves(self: Any) -> list[Tensor]:
     return [*self._field_values()[0]]
 
 
-def written_requires_grad(self: Any) -> bool:
-    return bool(self._q.requires_grad or self._k.requires_grad or self._v.requires_grad)
-
-
-def looped_requires_grad(self: Any) -> bool:
-    return any(value.requires_grad for value in self._field_values()[0])
-
-
 def written_to_dict(self: Any) -> dict[str, object]:
     return {"q": self._q, "k": self._k, "v": self._v}
 
@@ -150,7 +142,6 @@ ROWS: tuple[tuple[str, Primitive, Primitive, str], ...] = (
     ("_join, stack of two", written_join, looped_join, "a, stack, [a, b], stacked"),
     ("_split, unbind", written_split, looped_split, "a, unbind, 0, sizes"),
     ("_leaves", written_leaves, looped_leaves, "a"),
-    ("_requires_grad", written_requires_grad, looped_requires_grad, "a"),
     ("_to_dict", written_to_dict, looped_to_dict, "a"),
 )
 

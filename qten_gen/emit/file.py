@@ -76,7 +76,7 @@ def _python_class(
         case TensorClassDecl():
             return tensorclass.view(declaration, names, variables)
         case ModuleDecl():
-            return module.view(declaration, siblings)
+            return module.view(declaration, siblings, variables)
 
 
 def _siblings(file: FileDecl) -> Siblings:

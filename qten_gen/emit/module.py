@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from ..common.naming import REFERENCE, own_global
@@ -82,8 +82,11 @@ class ModuleView(NamedTuple):
     """The names of `imports.IMPORTS` that the class uses."""
 
 
-def view(declaration: ModuleDecl, siblings: Siblings) -> ModuleView:
-    """The view of one declaration, whose constructor calls some classes of its file by name."""
+def view(declaration: ModuleDecl, siblings: Siblings, variables: Collection[str] = frozenset()) -> ModuleView:
+    """The view of one declaration.
+
+    `siblings` are the classes of its file that its constructor calls by name, `variables` the type variables of the file.
+    """
     config = [field for field in declaration.fields if isinstance(field, ConfigDecl)]
     own = [field for field in declaration.fields if declares(declaration, field)]
     aliases, builtins = Aliases(), Builtins(_names(declaration))
@@ -95,7 +98,7 @@ def view(declaration: ModuleDecl, siblings: Siblings) -> ModuleView:
         declaration=declaration,
         attributes=_attributes(declaration, called),
         init_doc=layout.docstring(init_doc(declaration), 8) if constructs else "",
-        signature=_signature(config, declaration.module, builtins, aliases) if constructs else "",
+        signature=_signature(config, declaration.module, builtins, variables, aliases) if constructs else "",
         config=config,
         defaults=tuple(field for field in config if spelling.default_is_looked_up(field)),
         registrations=_registrations(declaration, called, builtins, aliases) if constructs else (),
@@ -124,11 +127,18 @@ def _names(declaration: ModuleDecl) -> frozenset[str]:
     return frozenset((*(field.name for field in declaration.fields), *arguments))
 
 
-def _signature(config: list[ConfigDecl], module: str, builtins: Builtins, aliases: Aliases) -> str:
+def _signature(
+    config: list[ConfigDecl], module: str, builtins: Builtins, variables: Collection[str], aliases: Aliases
+) -> str:
+    """The `def` line of `__init__`. A generated class is not generic, so it says `Any` for the type variables of the file."""
+
+    def parameter(field: ConfigDecl) -> str:
+        return spelling.parameter(field, spelling.python_type(field, module, builtins, variables), aliases)
+
     parameters = (
-        *(spelling.parameter(f, spelling.python_type(f, module, builtins), aliases) for f in config if not f.kw_only),
+        *(parameter(field) for field in config if not field.kw_only),
         "*",
-        *(spelling.parameter(f, spelling.python_type(f, module, builtins), aliases) for f in config if f.kw_only),
+        *(parameter(field) for field in config if field.kw_only),
         "device: _rt.DeviceLike = None",
         f"dtype: {aliases.use('_torch')}.dtype | None = None",
     )

@@ -49,8 +49,6 @@ class Lines(NamedTuple):
     """What stands for its tensors in the list that `_leaves` returns."""
     leaf_if: str
     """The statement that adds the leaves of a value that may be None."""
-    requires_grad: str
-    """Whether a tensor of it requires a gradient."""
     item: str
     """Its key and value in the dict that `_to_dict` returns."""
     match: str
@@ -122,10 +120,6 @@ class _FieldCode(NamedTuple):
         return (
             f"None if {name or f'self.{self.storage}'} is None else {expression}" if self.field.optional else expression
         )
-
-    def false_if_none(self, condition: str) -> str:
-        """A condition on what the field holds that is false where it holds None."""
-        return f"(self.{self.storage} is not None and {condition})" if self.field.optional else condition
 
     @property
     def given(self) -> str:
@@ -237,7 +231,6 @@ def _tensor(code: _FieldCode) -> Lines:
         pieces=f"_rt.part_optional(fn, {mine}, argument, batch_sizes)" if optional else f"fn({mine}, argument)",
         leaf=mine,
         leaf_if=f"leaves.append({mine})" if optional else "",
-        requires_grad=code.false_if_none(f"{mine}.requires_grad"),
         item=f'"{name}": {mine}',
         match=code.call("match_optional", f"{mine}, {code.others}") if optional else "",
         imports=frozenset() if code.guard is None else _FEATURES,
@@ -273,7 +266,6 @@ def _unbatched(code: _FieldCode) -> Lines:
         pieces=f"_repeat({mine})",
         leaf=mine,
         leaf_if=f"leaves.append({mine})" if optional else "",
-        requires_grad=code.false_if_none(f"{mine}.requires_grad"),
         item=f'"{name}": {mine}',
         match=code.feature("same_tensor", f"[{mine}, {code.others}]"),
         imports=_REPEAT | _FEATURES,
@@ -302,7 +294,6 @@ def _tensors(code: _FieldCode) -> Lines:
         rearrange=mine if unbatched else each("fn(tensor, argument)"),
         zip=code.feature("zip_tensors", f"fn, {mine}, {code.others}"),
         put="" if unbatched else code.feature("put_tensors", f"{mine}, index, value.{code.storage}"),
-        requires_grad=code.false_if_none(f"any(tensor.requires_grad for tensor in {every})"),
         item=f'"{name}": {code.none_or(f"{{**{mine}}}" if is_dict else f"[*{mine}]")}',
         match=code.feature("same_tensors", both)
         if unbatched
@@ -337,8 +328,7 @@ def _collection(code: _FieldCode) -> Lines:
         fit=code.feature("held", f"{name}, batch_size, device"),
         set=code.none_or(code.feature("held", "value, self._batch_size, self._device"), "value"),
     )
-    requires_grad = code.false_if_none(f"_features.requires_grad(self.{code.storage})")
-    return lines._replace(requires_grad=requires_grad, imports=_FEATURES)
+    return lines._replace(imports=_FEATURES)
 
 
 def _of_objects(code: _FieldCode, fit_if: str, fit: str, set: str) -> Lines:
@@ -358,7 +348,6 @@ def _of_objects(code: _FieldCode, fit_if: str, fit: str, set: str) -> Lines:
         pieces=f"_rt.part_nested(self, fn, {mine}, argument, batch_sizes)",
         leaf=f"*{mine}._leaves()",
         leaf_if=f"leaves.extend({mine}._leaves())" if code.field.optional else "",
-        requires_grad=code.false_if_none(f"{mine}._requires_grad()"),
         item=f'"{name}": {code.none_or(f"{mine}._to_dict()")}',
         match=code.call("match_nested", f"{mine}, {code.others}"),
     )
@@ -385,7 +374,6 @@ def _static(code: _FieldCode) -> Lines:
         pieces=f"_repeat({mine})",
         leaf="",
         leaf_if="",
-        requires_grad="",
         item=f'"{name}": {mine}',
         match=code.call("same", f"[{mine}, {code.others}]"),
         imports=_REPEAT,
@@ -408,7 +396,6 @@ def _per_item(code: _FieldCode) -> Lines:
         pieces=code.feature("part_items", f"fn, {mine}, argument, batch_sizes"),
         leaf="",
         leaf_if="",
-        requires_grad="",
         item=f'"{name}": {mine}',
         match=code.call("match_optional", f"{mine}, {code.others}") if code.field.optional else "",
         imports=_FEATURES,

@@ -60,7 +60,6 @@ class TensorClassView(NamedTuple):
     matches: tuple[str, ...]
     """The statements of `_check_compatible`."""
     leaves: str
-    requires_grad: str
     pieces: str
     """The assignment of what `_split` goes through: the values of all fields and the batch size, part by part."""
     contents: str
@@ -118,11 +117,10 @@ def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection
         pieces=layout.bracketed(
             "pieces = zip(", [*(f.lines.pieces for f in stored), "batch_sizes", "_repeat(self._device)"], ")", 8
         ),
-        requires_grad=_any([f.lines.requires_grad for f in carried]),
         contents=_contents([f.seen for f in carried], [f.seen for f in static]),
         to_dict=layout.bracketed("return {", [f.lines.item for f in fields], "}", 8),
         builtin=builtins.names(
-            *("type", "bool", "tuple", "dict", "str", "object"),
+            *("type", "tuple", "dict", "str", "object"),
             *(["len"] if carried else []),
             *(["property"] if any(f.own and not f.property for f in fields) else []),
             "list",
@@ -155,15 +153,6 @@ def _contents(carried: list[str], static: list[str]) -> str:
 def _tuple(items: list[str], indent: int) -> str:
     """A tuple of expressions, on one line if `indent` is 0."""
     return layout.bracketed("(", items, ")", indent) if indent and len(items) > 1 else layout.in_parentheses(items)
-
-
-def _any(conditions: list[str]) -> str:
-    """`return a or b`."""
-    line = f"return {' or '.join(conditions) or 'False'}"
-    if len(line) + 8 <= layout.WIDTH:
-        return line
-    first, *others = conditions
-    return "\n".join(["return (", f"{' ' * 12}{first}", *(f"{' ' * 12}or {other}" for other in others), f"{' ' * 8})"])
 
 
 def _new(values: list[str], batch_size: str, device: str, *names: str) -> str:

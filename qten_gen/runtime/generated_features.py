@@ -39,7 +39,6 @@ from .tensorclass.fields.per_item import put_items as put_items
 from .tensorclass.fields.per_item import rearrange_items as rearrange_items
 from .tensorclass.fields.tensordict_entries import collection as collection
 from .tensorclass.fields.tensordict_entries import entries as entries
-from .tensorclass.fields.tensordict_entries import requires_grad as requires_grad
 from .tensorclass.fields.tensordict_fields import held as held
 from .tensorclass.fields.unbatched import same_tensor as same_tensor
 from .tensorclass.fields.unbatched import unbatched as unbatched

@@ -160,10 +160,6 @@ class Stored:
         """Every tensor, those of nested fields included; None is left out."""
         raise NotImplementedError
 
-    def _requires_grad(self) -> bool:
-        """Whether any tensor requires a gradient."""
-        raise NotImplementedError
-
     def _field_values(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:  # what a field holds, its annotation says
         """The values of the tensor and nested fields, and of the static fields, in field order."""
         return tuple(self._leaves()), ()

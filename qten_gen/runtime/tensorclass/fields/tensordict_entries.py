@@ -239,9 +239,6 @@ class Entries(Stored):
         parts = [value._leaves() if isinstance(value, Stored) else [value] for value in self._td_carried]
         return [leaf for part in parts for leaf in part]
 
-    def _requires_grad(self) -> bool:
-        return any(leaf.requires_grad for leaf in self._leaves())
-
     def _field_values(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         return self._td_carried, self._td_static
 
@@ -366,12 +363,6 @@ def entries(value: Any) -> Any:  # the object for a TensorDict; any other value 
     out._td_lock = tensordict_state.lock_of(value)
     out._td_origin = value
     return out
-
-
-def requires_grad(value: object) -> bool:
-    """Whether a TensorDict has a tensor that requires a gradient."""
-    found: bool = entries(value)._requires_grad()
-    return found
 
 
 def _items(entry: Any) -> PerItem[Any]:

@@ -21,7 +21,7 @@ class Gradients(Stored):
     @property
     def requires_grad(self) -> bool:
         """Whether any tensor requires a gradient."""
-        return self._requires_grad()
+        return any(tensor.requires_grad for tensor in self._leaves())
 
     if TYPE_CHECKING:
         # A field may be called so, which checkers accept in place of a name without a declared type.
