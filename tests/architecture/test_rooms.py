@@ -66,7 +66,7 @@ ROOMS = {
 command imports them when something is inspected or verified, and never otherwise.
 """
 
-PURE_PROJECT = ("header", "import_graph", "import_mismatch", "output_names", "scan")
+PURE_PROJECT = ("import_graph", "import_mismatch", "output_names", "scan")
 """The modules of `project` that turn data into data. `generate` may import these and no other: it knows no disk."""
 
 PURE = (

@@ -145,6 +145,13 @@ def test_a_required_field_cannot_follow_an_inherited_default() -> None:
     assert (item.code, item.span.line) == ("QG202", 9)
 
 
+@pytest.mark.parametrize("annotation", ['"Tensor"', "'Tensor'", "Tensor"])
+def test_an_annotation_that_is_a_string_stays_one_in_the_help(annotation: str) -> None:
+    (item,) = found(f"class Batch(TensorClass):\n    x: {annotation} = None\n")
+    quote = annotation.replace("Tensor", "")[:1]
+    assert (item.code, item.help) == ("QG213", f"write x: {quote}Tensor | None{quote} = None")
+
+
 def test_a_keyword_only_field_may_follow_a_default() -> None:
     assert field("x: Tensor | None = None\n    y: Tensor = field(kw_only=True)") == []
 
@@ -429,3 +436,15 @@ def test_the_help_for_a_constructed_module_is_the_specifier_that_constructs_it(f
 
     assert item.help is not None
     assert item.help.startswith(help)
+
+
+def test_the_help_for_an_attribute_in_an_expression_is_the_field() -> None:
+    (item,) = found('class Net(Module):\n    dim: int\n    head: nn.Linear = submodule(nn.Linear, "self.dim", 2)\n')
+
+    assert item.help == "expressions name fields without self; the config fields are dim"
+
+
+def test_the_help_for_a_child_without_an_annotation_names_its_class() -> None:
+    (item,) = found("class Net(Module):\n    head = submodule(nn.Linear, 3, 2)\n")
+
+    assert item.help == "write head: nn.Linear = submodule(...)"

@@ -57,6 +57,9 @@ def find_generated(name: str, qualname: str, module: str, file: str | None) -> G
         return NoGeneratedClass()
     found = vars(joined).get(generated_class(name))
     if isinstance(found, type):
+        if not loading.is_as_written(joined):
+            edited = f"{loading.plain_name(joined.__name__)} was edited by hand, or merged, after it was generated"
+            return NoGeneratedClass(edited, (joined,))
         return GeneratedClass(found, (joined,))
     return NoGeneratedClass(f"{name} was declared after {loading.plain_name(joined.__name__)} was generated", (joined,))
 

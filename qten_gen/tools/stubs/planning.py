@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ...common.format_number import FORMAT
+from ...common.header import with_header
 from ...common.suggestions import nearest
-from ...project.header import with_header
 from ...project.installed import Installed, ModuleFile
 from . import support
 from .copying import copied

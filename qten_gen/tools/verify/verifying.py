@@ -18,7 +18,7 @@ import torch
 
 from .comparing import compare
 from .records import Difference, Record
-from .request import VerifyError, VerifyRequest
+from .request import InspectionError, VerifyRequest
 from .worker import Result, Task, search_path
 
 
@@ -47,7 +47,7 @@ def verify(request: VerifyRequest) -> Verdict:
     """Compare a model with what it was.
 
     Raises:
-        VerifyError: the request is wrong, or one of the models cannot be built.
+        InspectionError: the request is wrong, or one of the models cannot be built.
     """
     here = Path.cwd().resolve()
     with old_folder(request) as folder, TemporaryDirectory(prefix="qten-gen-") as scratch:
@@ -87,7 +87,7 @@ def _record_of(task: Task, folder: Path, scratch: str, which: str) -> Record:
     """What a process of its own found.
 
     Raises:
-        VerifyError: it found out why there is no record, or it died.
+        InspectionError: it found out why there is no record, or it died.
     """
     given, output = os.path.join(scratch, f"{which}.task"), os.path.join(scratch, which)
     torch.save(task, given)
@@ -103,11 +103,13 @@ def _record_of(task: Task, folder: Path, scratch: str, which: str) -> Record:
         check=False,
     )
     if not os.path.exists(output):
-        raise VerifyError(f"the process of the {which} model ended with status {process.returncode}", is_misuse=False)
+        raise InspectionError(
+            [f"the process of the {which} model ended with status {process.returncode}"], is_misuse=False
+        )
     result: Result = torch.load(output, weights_only=False)
     if result.record is None:
-        problems = (f"{which} code: {problem}" for problem in result.problems)
-        raise VerifyError(*problems, trace=result.trace, is_misuse=result.is_misuse)
+        problems = [f"{which} code: {problem}" for problem in result.problems]
+        raise InspectionError(problems, trace=result.trace, is_misuse=result.is_misuse)
     return result.record
 
 
@@ -123,15 +125,17 @@ def _refuse_new_classes(old: Record, new: Record, folder: Path) -> None:
     """Refuse an old model with a class of the new code, which an installed package can bring in.
 
     Raises:
-        VerifyError: there is one.
+        InspectionError: there is one.
     """
     own = [home for home in new.homes if home and not Path(home).resolve().is_relative_to(folder)]
     shared = sorted({*own} & {*old.homes})
     users = [home for home in shared if "site-packages" not in Path(home).parts and not _is_ours(home)]
     if users:
-        raise VerifyError(
-            f"the old model has classes of {users[0]}, which is not in {folder}: add the folder that it is imported from to"
-            " import-roots, or name the old code with --old"
+        raise InspectionError(
+            [
+                f"the old model has classes of {users[0]}, which is not in {folder}: add the folder that it is imported from to"
+                " import-roots, or name the old code with --old"
+            ]
         )
 
 
@@ -147,12 +151,12 @@ def old_folder(request: VerifyRequest) -> Iterator[Path]:
     """What stands for the current folder in the old code. A folder with a revision of git is removed afterwards.
 
     Raises:
-        VerifyError: there is no such folder or revision.
+        InspectionError: there is no such folder or revision.
     """
     if request.old is not None:
         path = Path(request.old).resolve()
         if not path.is_dir():
-            raise VerifyError(f"--old {request.old}: there is no such folder")
+            raise InspectionError([f"--old {request.old}: there is no such folder"])
         yield path
         return
     top, prefix = _git("rev-parse", "--show-toplevel"), _git("rev-parse", "--show-prefix")
@@ -167,7 +171,7 @@ def old_folder(request: VerifyRequest) -> Iterator[Path]:
         _export(top, revision, folder)
         path = Path(folder).resolve() / prefix
         if not path.is_dir():
-            raise VerifyError(f"--against {request.against}: that revision has no folder {prefix}")
+            raise InspectionError([f"--against {request.against}: that revision has no folder {prefix}"])
         yield path
 
 
@@ -175,7 +179,7 @@ def _export(top: str, revision: str, folder: str) -> None:
     """Write the files of a revision into a folder."""
     done = subprocess.run(["git", "-C", top, "archive", "--format=tar", revision], capture_output=True, check=False)
     if done.returncode:
-        raise VerifyError(f"git archive {revision}: {done.stderr.decode(errors='replace').strip()}")
+        raise InspectionError([f"git archive {revision}: {done.stderr.decode(errors='replace').strip()}"])
     with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
         archive.extractall(folder, filter="data")
 
@@ -185,9 +189,9 @@ def _git(*arguments: str, what: str = "--verify") -> str:
     try:
         done = subprocess.run(["git", *arguments], capture_output=True, text=True, check=False)
     except FileNotFoundError:
-        raise VerifyError("git is not installed: name the folder of the old code with --old PATH") from None
+        raise InspectionError(["git is not installed: name the folder of the old code with --old PATH"]) from None
     if done.returncode:
         said = done.stderr.strip().removeprefix("fatal: ").splitlines()
         advice = "name a revision with --against, or the folder of the old code with --old"
-        raise VerifyError(f"{what}: git says: {said[0] if said else 'nothing'}; {advice}")
+        raise InspectionError([f"{what}: git says: {said[0] if said else 'nothing'}; {advice}"])
     return done.stdout.strip()

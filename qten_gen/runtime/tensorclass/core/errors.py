@@ -13,6 +13,9 @@ from torch import Tensor
 from ....common.suggestions import nearest
 from .stored import Stored
 
+NO_BATCH_SIZE = "give the constructor a batch_size=[...], or call .auto_batch_size_()"
+"""Advice about an object without batch dimensions, for which the constructor may have been given no batch size."""
+
 _SHORT = Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
 

@@ -15,6 +15,7 @@ from torch.compiler import is_compiling
 
 from ..core import late
 from ..core.contents import batched_leaves
+from ..core.errors import NO_BATCH_SIZE
 from ..core.sizes import mask_indices, slice_length, with_length
 from ..core.stored import Stored
 
@@ -75,7 +76,7 @@ def length(self: Stored) -> int:
     try:
         return self._batch_size[0]
     except IndexError:
-        raise TypeError(f"a {type(self).__name__} without batch dimensions has no len()") from None
+        raise TypeError(f"a {type(self).__name__} without batch dimensions has no len(); {NO_BATCH_SIZE}") from None
 
 
 _MANY = 256

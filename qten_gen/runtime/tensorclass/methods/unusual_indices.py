@@ -13,7 +13,7 @@ import torch
 from torch import Size, Tensor
 from torch.compiler import is_compiling
 
-from ..core.errors import abridged, describe
+from ..core.errors import NO_BATCH_SIZE, abridged, describe
 from ..core.indices import Index, IndexItem, PlainIndex, PlainIndexItem
 from ..core.sizes import mask_indices, slice_length
 from ..core.stored import Stored
@@ -26,9 +26,10 @@ def plain_form(self: Stored, index: Index) -> PlainIndex:
     used = sum(_dimensions(item) for item in tensors)
     batch_ndim = len(self._batch_size)
     if used > batch_ndim:
+        instead = "a field's own dimensions are indexed on the field" if batch_ndim else NO_BATCH_SIZE
         raise IndexError(
             f"{type(self).__name__} has {batch_ndim} batch dimension{'' if batch_ndim == 1 else 's'}, "
-            f"[{shown(index)}] indexes {used}; a field's own dimensions are indexed on the field"
+            f"[{shown(index)}] indexes {used}; {instead}"
         )
     if sum(item is Ellipsis for item in tensors) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")

@@ -8,10 +8,7 @@ file without it, whatever its name is.
 """
 
 import re
-from os.path import basename
 from typing import NamedTuple
-
-from .output_names import source_of
 
 # Compiled at its first use, because a run over an unchanged tree does not need it.
 _LINES = (
@@ -53,12 +50,6 @@ def _digest(body: bytes) -> str:
     from hashlib import sha256
 
     return sha256(body).hexdigest()[:12]
-
-
-def is_ours(path: str, data: bytes) -> bool:
-    """Whether an output can be removed: it has a header that names the source which its own name implies."""
-    header = read_header(data)
-    return header is not None and header.source == basename(source_of(path))
 
 
 def begins_like_ours(data: bytes) -> bool:
