@@ -87,3 +87,17 @@ def _gets_by(other: FoundClass) -> bool:
         len(called) == 1 and isinstance(called[0].value, ast.Call) and ast.unparse(called[0].value.func) == "super"
     )
     return is_once and not any(each.arg == INIT for each in other.node.keywords)
+
+
+def names_of_class(node: ast.ClassDef) -> frozenset[str]:
+    """The methods and attributes of a class body; annotations without a value are none."""
+    found: set[str] = set()
+    for statement in node.body:
+        match statement:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                found.add(name)
+            case ast.Assign(targets=targets):
+                found |= {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr()):
+                found.add(name)
+    return frozenset(found)

@@ -336,3 +336,9 @@ def _short(node: ast.expr) -> str:
 
 
 short = _short
+
+
+def first_line(node: ast.stmt) -> str:
+    """The first line of a statement, shortened for a report."""
+    text = ast.unparse(node).splitlines()[0]
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -9,11 +9,11 @@ from functools import partial
 from ....common.language import INIT
 from ..adoption import FoundClass, Kind, Proposal, Reason
 from ..opened import OpenFile, Project
-from .bases import TAKEN, refuse_bases, refuse_subclasses
+from .bases import TAKEN, names_of_class, refuse_bases, refuse_subclasses
 from .context import Context, self_attribute
 from .pieces import CheckPiece, FieldPiece, MovedPiece, Stays, Taken
 from .proofs import constructor
-from .statements import names_of_class, take_apart
+from .statements import take_apart
 
 _DOES = "declare what __init__ registers"
 

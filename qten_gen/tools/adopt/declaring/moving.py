@@ -7,8 +7,8 @@ from collections.abc import Container, Iterator
 
 from .context import Context
 from .expressions import reading, with_values
-from .pieces import Stays
-from .plain import draws, draws_itself
+from .pieces import MovedPiece, Piece, Stays
+from .plain import draws, draws_itself, may_register
 
 
 def names_read(node: ast.stmt, context: Context) -> dict[str, str]:
@@ -84,3 +84,19 @@ def read_as(name: str, context: Context) -> str | None:
         text = ast.unparse(reading(found, context, "self"))
         return text if isinstance(found, ast.Name | ast.Constant) else f"({text})"
     return f"self.{name}" if name in context.types else None
+
+
+def drop_unread(pieces: list[Piece], context: Context) -> None:
+    """Leave out the statements for local names that nothing in `__post_init__` reads: fields have their values."""
+    read: set[str] = set()
+    for piece in reversed(pieces.copy()):
+        if not isinstance(piece, MovedPiece):
+            continue
+        names = [each for each in ast.walk(piece.origin) if isinstance(each, ast.Name)]
+        stored = {each.id for each in names if isinstance(each.ctx, ast.Store)}
+        is_kept = stored and stored <= context.kept and isinstance(piece.origin, ast.Assign | ast.AnnAssign)
+        if is_kept and not stored & read and not may_register(piece.origin, context):
+            pieces.remove(piece)
+            continue
+        added = {each.target for each in ast.walk(piece.origin) if isinstance(each, ast.AugAssign)}
+        read |= {each.id for each in names if isinstance(each.ctx, ast.Load) or each in added} - piece.names.keys()

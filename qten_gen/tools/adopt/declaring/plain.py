@@ -8,7 +8,7 @@ from typing import TypeGuard
 
 from ....model.torch_layers import WITHOUT_TENSORS
 from ..opened import OpenFile
-from .context import CLASSES, Context, holds_of, self_attribute
+from .context import CLASSES, PARAMETER, Context, holds_of, self_attribute
 from .expressions import Settled
 
 _FUNCTIONS = frozenset(
@@ -279,3 +279,41 @@ def writes_constants(node: ast.stmt, context: Context) -> bool:
             of_self = isinstance(head, ast.Name) and head.id == "self"
             return of_self and context.meaning(function) in _CONSTANT_FILLS
     return False
+
+
+def registers_surely(node: ast.stmt, context: Context) -> bool:
+    """Whether a statement at the end makes modules or parameters itself, which should be fields."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Call):
+            qualified = context.meaning(each.func)
+            called = each.func.attr if isinstance(each.func, ast.Attribute) else ""
+            if qualified in PARAMETER or (qualified and context.is_module_class(qualified)):
+                return True
+            if called in ("register_buffer", "register_parameter", "add_module", "register_module", "__setattr__"):
+                return True
+            if isinstance(each.func, ast.Name) and each.func.id in (
+                "setattr",
+                "delattr",
+                "exec",
+                "eval",
+                "locals",
+                "vars",
+            ):
+                return True
+    return any(
+        isinstance(each, ast.Return | ast.Yield | ast.Await | ast.Global | ast.Nonlocal | ast.Delete)
+        for each in ast.walk(node)
+    )
+
+
+def is_used_up(node: ast.expr, context: Context) -> bool:
+    """Whether an expression makes an iterator."""
+    made_by = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+    is_iterator = made_by in ("enumerate", "iter", "map", "filter", "reversed", "zip")
+    return isinstance(node, ast.GeneratorExp) or is_iterator or made_by.startswith("itertools.")
+
+
+def depend(targets: list[ast.expr], value: ast.Tuple) -> bool:
+    """Whether a part of `a, b = b, a` reads what another one assigns."""
+    assigned = {ast.unparse(target) for target in targets}
+    return any(ast.unparse(each) in assigned for each in ast.walk(value) if isinstance(each, ast.Name | ast.Attribute))

@@ -12,21 +12,25 @@ from dataclasses import replace
 
 from ....rules.reserved import MODULE
 from .arguments import config_fields, scalar
+from .bases import names_of_class
 from .children import child, is_factory_kwargs
 from .context import BUFFER, PARAMETER, Context, quoted, self_attribute
-from .expressions import over_fields, said, short, type_of
+from .expressions import first_line, over_fields, said, short, type_of
 from .folding import Step, steps
 from .growing import adds_to, mentions
-from .moving import names_read, put_in_place
+from .moving import drop_unread, names_read, put_in_place
 from .pieces import CheckPiece, FieldPiece, MovedPiece, Stays, Taken
 from .plain import (
     changes_argument,
+    depend,
     draws,
     is_plain,
+    is_used_up,
     makes_field,
     makes_object,
     may_be_registered,
     may_register,
+    registers_surely,
     writes_constants,
 )
 from .remaining import remaining
@@ -115,7 +119,7 @@ class _Reader:
         if self.context.inlined:
             raise Stays(f"the local name `{min(self.context.inlined)}` holds a module or a tensor", self.init)
         self.remaining()
-        self._drop_unread()
+        drop_unread(self.taken.pieces, self.context)
         if not self.constructed:
             raise Stays("it does not call super().__init__()", self.init)
         for name in self.arguments:
@@ -241,7 +245,7 @@ class _Reader:
             case ast.Name(id=name):
                 self.local(name, value, node, later)
             case ast.Tuple(elts=targets) if isinstance(value, ast.Tuple) and len(value.elts) == len(targets):
-                if any(may_register(each, self.context) for each in value.elts) or _depend(targets, value):
+                if any(may_register(each, self.context) for each in value.elts) or depend(targets, value):
                     raise Stays("one assignment makes several children", node)
                 for inner, part in zip(targets, value.elts, strict=True):
                     self.assign(inner, part, node, later)
@@ -356,7 +360,7 @@ class _Reader:
         if may_register(value, context):
             self.hold(name, value, node)
             return
-        if context.reads[name] > 1 and _is_used_up(value, context):
+        if context.reads[name] > 1 and is_used_up(value, context):
             raise Stays(f"the local name `{name}` holds what can be read once", node)
         found, text = over_fields(value, context), said(value, context)
         kind = None if found is None or text is None else type_of(found, context)
@@ -403,18 +407,18 @@ class _Reader:
         if gone:
             raise Stays(f"`{min(gone)}` is used for more than children and tensors", node)
         if not self.step.is_movable:
-            raise Stays(f"`{_first_line(node)}` does more than register", node)
+            raise Stays(f"`{first_line(node)}` does more than register", node)
         rest = [each for each in later if makes_field(each, self.context)]
         drawing = (each for each in self.context.inlined.values() if draws(each, self.context))
         if (rest or any(drawing)) and not is_plain(node, self.context) and not writes_constants(node, self.context):
             raise Stays(
-                f"`{_first_line(node)}` runs before `{_first_line(rest[0] if rest else node)}` registers more",
+                f"`{first_line(node)}` runs before `{first_line(rest[0] if rest else node)}` registers more",
                 node,
             )
-        if _registers_surely(node, self.context):
-            raise Stays(f"`{_first_line(node)}` registers something that cannot be declared", node)
+        if registers_surely(node, self.context):
+            raise Stays(f"`{first_line(node)}` registers something that cannot be declared", node)
         if changes_argument(node, self.context):
-            raise Stays(f"`{_first_line(node)}` may change an argument that fields are computed from", node)
+            raise Stays(f"`{first_line(node)}` may change an argument that fields are computed from", node)
         for source in self.step.sources:
             if source not in self.moved:
                 self.moved.add(source)
@@ -431,45 +435,9 @@ class _Reader:
                 if stored is not None and (stored in self.arguments or stored in self.context.registered):
                     raise Stays(f"`self.{stored}` is assigned again", node)
 
-    def _drop_unread(self) -> None:
-        """Leave out the statements for local names that nothing in `__post_init__` reads: fields have their values."""
-        read: set[str] = set()
-        for piece in reversed(self.taken.pieces.copy()):
-            if not isinstance(piece, MovedPiece):
-                continue
-            names = [each for each in ast.walk(piece.origin) if isinstance(each, ast.Name)]
-            stored = {each.id for each in names if isinstance(each.ctx, ast.Store)}
-            is_kept = stored and stored <= self.context.kept and isinstance(piece.origin, ast.Assign | ast.AnnAssign)
-            if is_kept and not stored & read and not may_register(piece.origin, self.context):
-                self.taken.pieces.remove(piece)
-                continue
-            added = {each.target for each in ast.walk(piece.origin) if isinstance(each, ast.AugAssign)}
-            read |= {each.id for each in names if isinstance(each.ctx, ast.Load) or each in added} - piece.names.keys()
-
 
 def _is_any(kind: str | None) -> bool:
     return kind is None or "Any" in kind or "object" in kind
-
-
-def names_of_class(node: ast.ClassDef) -> frozenset[str]:
-    """The methods and attributes of a class body; annotations without a value are none."""
-    found: set[str] = set()
-    for statement in node.body:
-        match statement:
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                found.add(name)
-            case ast.Assign(targets=targets):
-                found |= {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
-            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr()):
-                found.add(name)
-    return frozenset(found)
-
-
-def _is_used_up(node: ast.expr, context: Context) -> bool:
-    """Whether an expression makes an iterator."""
-    made_by = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
-    is_iterator = made_by in ("enumerate", "iter", "map", "filter", "reversed", "zip")
-    return isinstance(node, ast.GeneratorExp) or is_iterator or made_by.startswith("itertools.")
 
 
 def _is_super_init(call: ast.Call) -> bool:
@@ -479,39 +447,3 @@ def _is_super_init(call: ast.Call) -> bool:
         case ast.Attribute(attr="__init__"):
             return ast.unparse(call.func) in ("nn.Module.__init__", "torch.nn.Module.__init__", "Module.__init__")
     return False
-
-
-def _depend(targets: list[ast.expr], value: ast.Tuple) -> bool:
-    """Whether a part of `a, b = b, a` reads what another one assigns."""
-    assigned = {ast.unparse(target) for target in targets}
-    return any(ast.unparse(each) in assigned for each in ast.walk(value) if isinstance(each, ast.Name | ast.Attribute))
-
-
-def _registers_surely(node: ast.stmt, context: Context) -> bool:
-    """Whether a statement at the end makes modules or parameters itself, which should be fields."""
-    for each in ast.walk(node):
-        if isinstance(each, ast.Call):
-            qualified = context.meaning(each.func)
-            called = each.func.attr if isinstance(each.func, ast.Attribute) else ""
-            if qualified in PARAMETER or (qualified and context.is_module_class(qualified)):
-                return True
-            if called in ("register_buffer", "register_parameter", "add_module", "register_module", "__setattr__"):
-                return True
-            if isinstance(each.func, ast.Name) and each.func.id in (
-                "setattr",
-                "delattr",
-                "exec",
-                "eval",
-                "locals",
-                "vars",
-            ):
-                return True
-    return any(
-        isinstance(each, ast.Return | ast.Yield | ast.Await | ast.Global | ast.Nonlocal | ast.Delete)
-        for each in ast.walk(node)
-    )
-
-
-def _first_line(node: ast.stmt) -> str:
-    text = ast.unparse(node).splitlines()[0]
-    return text if len(text) <= 60 else f"{text[:57]}..."
