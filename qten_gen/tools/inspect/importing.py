@@ -51,7 +51,9 @@ def _parts(target: str) -> tuple[str, str]:
         return module, name
     head, _, last = module.rpartition(".")
     named = module if not colon and last != "py" else "pkg.model"
-    instead = f"did you mean {head}:{last}?" if head and not colon and last[:1].isupper() else f"for example {named}:Decoder"
+    instead = (
+        f"did you mean {head}:{last}?" if head and not colon and last[:1].isupper() else f"for example {named}:Decoder"
+    )
     raise InspectionError([f"the target {target!r} is not of the form module:name; {instead}"])
 
 
