@@ -12,7 +12,7 @@ from ..project.apply import Change, diff, write
 from ..project.config import Settings, load
 from ..project.paths import leads_below, read_all, read_regular
 from ..report.concise import headline
-from ..run.run import parts
+from ..run.parts import parts
 from ..tools.adopt.adoption import Level, Options
 from ..tools.adopt.opening import Sources
 from ..tools.adopt.running import Outcome

@@ -6,7 +6,6 @@ The settings and the files are read anew for each answer.
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 from collections.abc import Callable, Iterator, Sequence
@@ -17,11 +16,11 @@ from typing import TextIO
 
 from ..project.glance import FOLDER, surroundings
 from ..project.manifest import cache_folder
-from .asking import NAME
+from .asking import COLOR, ENCODING, NAME
 from .glance import plain_paths
 
-Main = Callable[[Sequence[str], TextIO, TextIO, bool], int]
-"""Carries out a command line, prints to the two streams, and returns the exit status. With False, it asks no other process."""
+Main = Callable[[Sequence[str], TextIO, TextIO], int]
+"""Carries out a command line, prints to the two streams, and returns the exit status. It asks no other process."""
 
 _LONGEST = 5
 """Seconds that a request may take to arrive."""
@@ -79,12 +78,12 @@ def _accept(listener: socket.socket, main: Main, busy: Lock) -> None:
         # Whatever is wrong with a request, the next one is answered.
         with suppress(Exception), connection, connection.makefile("rwb") as stream:
             connection.settimeout(_LONGEST)
-            key, arguments, is_coloured = json.loads(stream.readline())
+            key, color, *arguments = stream.read().decode(*ENCODING).split("\0")
             if key == _key(arguments):
                 stream.write(b"\n")
                 stream.flush()
                 with busy:
-                    stream.write(json.dumps(_answer(main, arguments, is_coloured)).encode())
+                    stream.write(_answer(main, arguments, color == COLOR).encode(*ENCODING))
 
 
 def _key(arguments: Sequence[str]) -> str | None:
@@ -92,11 +91,11 @@ def _key(arguments: Sequence[str]) -> str | None:
     return None if paths is None else surroundings(paths)
 
 
-def _answer(main: Main, arguments: Sequence[str], is_coloured: bool) -> tuple[int, str, str]:
+def _answer(main: Main, arguments: list[str], is_coloured: bool) -> str:
     """The exit status of a command line and what it prints."""
     out, err = _Page(is_coloured), _Page(is_coloured)
-    status = main(arguments, out, err, False)
-    return status, out.getvalue(), err.getvalue()
+    status = main(arguments, out, err)
+    return f"{status}\0{out.getvalue()}\0{err.getvalue()}\0"
 
 
 class _Page(StringIO):

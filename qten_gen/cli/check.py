@@ -11,7 +11,7 @@ from ..project.config import Settings
 from ..project.judging import judged
 from ..project.paths import read_all
 from ..report import report
-from ..run.run import parts
+from ..run.parts import parts
 from ..tools.check.remembered import check_again
 from . import DONE, FOUND, MISUSE
 from .baseline import beyond_baseline

@@ -17,20 +17,27 @@ if TYPE_CHECKING:
 
     from ..model.diagnostics import Diagnostic
     from ..project.config import Config
-    from ..project.walk import Listings
+    from ..project.glance import Recalled
+    from ..run.memory import Memory
     from ..run.run import Outcome
     from .options import GenerateOptions
     from .parser import CommandOptions
 
 
 def main(
-    argv: Sequence[str] | None = None, stdout: TextIO | None = None, stderr: TextIO | None = None, asks: bool = True
+    argv: Sequence[str] | None = None,
+    stdout: TextIO | None = None,
+    stderr: TextIO | None = None,
+    memory: Memory | None = None,
 ) -> int:
-    """Run the command and return its exit status. It never raises. If it `asks`, another process may answer."""
+    """Run the command and return its exit status. It never raises.
+
+    Another process may answer, unless this is the one that does: then `memory` has what it knows of earlier runs.
+    """
     arguments = list(sys.argv[1:] if argv is None else argv)
     out, err = stdout or _escape_unencodable(sys.stdout), stderr or _escape_unencodable(sys.stderr)
     try:
-        status = _dispatch(arguments, out, err, asks)
+        status = _dispatch(arguments, out, err, memory)
         out.flush()
         return status
     except BrokenPipeError:
@@ -59,7 +66,7 @@ def _bug(err: TextIO) -> int:
     return INTERNAL
 
 
-def _dispatch(arguments: list[str], out: TextIO, err: TextIO, asks: bool) -> int:
+def _dispatch(arguments: list[str], out: TextIO, err: TextIO, memory: Memory | None) -> int:
     """Print the version, carry out a command, or generate. A mistake of the user is printed, and returned as `MISUSE`."""
     if arguments in (["--version"], ["-V"]):
         from .. import __version__
@@ -73,17 +80,16 @@ def _dispatch(arguments: list[str], out: TextIO, err: TextIO, asks: bool) -> int
     started, began = perf_counter(), time_ns()
     if arguments[:1] == ["lock"] and print_unchanged_locks(arguments[1:], out):
         return DONE
-    known = recalled(arguments)
-    if asks and (known is None or known.changed):
+    if memory is None:
         from .asking import ask
 
         status = ask(arguments, out, err)
         if status is not None:
             return status
-    if known is not None and still_holds(known, began):
+    known = recalled(arguments)
+    if known is not None and still_holds(known, began, memory):
         print_again(known.told, arguments, started, out)
         return DONE
-    listed = {} if known is None else known.listed
 
     from ..project.config import ConfigError
     from ..project.files import PathError
@@ -93,13 +99,13 @@ def _dispatch(arguments: list[str], out: TextIO, err: TextIO, asks: bool) -> int
     try:
         options = plain(arguments)
         if options is not None:
-            return _generate(options, started, began, out, err, listed)
+            return _generate(options, started, began, out, err, known, memory)
         from .parser import Shown, parse, parse_command
 
         try:
             if arguments[0] in COMMANDS:
                 return _carry_out(parse_command(arguments), out, err)
-            return _generate(parse(arguments), started, began, out, err, listed)
+            return _generate(parse(arguments), started, began, out, err, known, memory)
         except Shown as shown:
             out.write(str(shown))
             return DONE
@@ -169,9 +175,10 @@ def _generate(
     began: int,
     out: TextIO,
     err: TextIO,
-    listed: Listings,
+    known: Recalled | None,
+    memory: Memory | None,
 ) -> int:
-    """Read the settings, run, and print the outcome. `listed` is what was seen of folders since the command began."""
+    """Read the settings, run, and print the outcome. `known` is what was seen at a glance since the command began."""
     from time import perf_counter
 
     from ..project.config import Settings
@@ -188,7 +195,7 @@ def _generate(
 
     paths = given_paths(options.paths, config)
     writes, explains = options.mode == "write", needs_reasons(options, config)
-    outcome = run(paths, settings, writes, explains, listed)
+    outcome = run(paths, settings, writes, explains, known, memory)
     mended: tuple[Diagnostic, ...] = ()
     if options.fix and any(item.fix is not None for item in outcome.diagnostics):
         from ..run.fixing import fix
@@ -199,8 +206,7 @@ def _generate(
     if outcome.glance is not None and config.output_format is None and not stale:
         from .glance import remember
 
-        probes = (*outcome.glance.probes, *_locks(config))
-        remember(outcome, outcome.glance._replace(probes=probes), options.paths, began)
+        remember(outcome, outcome.glance, options.paths, began, _locks(config))
     return _status(outcome, options)
 
 

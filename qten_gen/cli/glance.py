@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from ..project.glance import Recalled, Told
     from ..project.glance_record import Glance
+    from ..run.memory import Memory
     from ..run.run import Outcome
 
 _QUIET = ("-q", "--quiet")
@@ -47,13 +48,13 @@ def recalled(arguments: Sequence[str]) -> Recalled | None:
     return None if found is not None and found.told.plain and has_format_of_its_own else found
 
 
-def still_holds(found: Recalled, began: int) -> bool:
+def still_holds(found: Recalled, began: int, memory: Memory | None = None) -> bool:
     """Whether there is nothing to do still. `began` is the time before anything was read, in nanoseconds.
 
-    If sources have changed that say the same, the next run compares with these.
+    If sources have changed that say the same, the next run compares with these. With a `memory`, a run finds that out as soon.
     """
-    if not found.changed:
-        return True
+    if not found.changed or memory is not None:
+        return not found.changed
     from ..run.unaffected import is_unaffected
 
     if not is_unaffected(found.root, found.told.settled, found.changed):
@@ -104,22 +105,29 @@ def remember_locks(root: str, name: str, targets: Sequence[str], locks: int, fil
         manifest.write(root, name, text)
 
 
-def remember(outcome: Outcome, glance: Glance, paths: Sequence[str], began: int) -> None:
-    """Write what `recalled` reads. `began` is the time before anything was read, in nanoseconds.
+def remember(outcome: Outcome, glance: Glance, paths: Sequence[str], began: int, locks: Sequence[str] = ()) -> None:
+    """Write what `recalled` reads.
 
     What may have changed just before is not remembered, because the clock may not tell the next change from it.
+
+    Args:
+        outcome: That of a run.
+        glance: What the run looked at.
+        paths: Those of the command line.
+        began: The time before anything was read, in nanoseconds.
+        locks: The files of locks, one of which may become stale.
     """
-    summary = _summary(outcome)
-    if summary is None or glance.newest >= began - _CLOCK:
-        return
     from ..project import manifest
     from ..project.glance import NAME, Told, text_of
-    from ..project.glance_record import listings_of
+    from ..project.glance_record import listings_of, newest, probes_of
 
+    summary = _summary(outcome)
+    if summary is None or newest(glance) >= began - _CLOCK:
+        return
     told = Told(summary, _warnings(outcome, False), _warnings(outcome, True), glance.settled)
-    text = text_of(paths, told, glance.probes, listings_of(glance), began - _CLOCK)
+    text = text_of(paths, told, (*probes_of(glance), *locks), listings_of(glance), began - _CLOCK)
     if text is not None:
-        manifest.write(glance.cache, NAME, text)
+        manifest.write(glance.state.cache, NAME, text)
 
 
 def _summary(outcome: Outcome) -> str | None:

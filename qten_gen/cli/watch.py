@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
@@ -19,9 +20,11 @@ from ..project.paths import read_output
 from ..project.temporary import is_temporary
 from ..project.walk import EXCLUDED
 from ..report.concise import headline
-from ..run.run import parts, run
+from ..run.memory import Memory
+from ..run.parts import parts
+from ..run.run import run
 from . import DONE, MISUSE
-from .answering import Main, answering
+from .answering import answering
 from .glance import print_again, recalled, remember, still_holds
 from .options import GenerateOptions, given_paths, output_format
 from .printing import print_outcome
@@ -78,13 +81,14 @@ class _Runs(NamedTuple):
     options: GenerateOptions
     written: dict[str, bytes | None]
     """The outputs as these runs have left them."""
+    memory: Memory
     busy: Lock
     """Taken while something is generated."""
     out: TextIO
     err: TextIO
 
 
-def watch(options: GenerateOptions, main: Main, out: TextIO, err: TextIO) -> int:
+def watch(options: GenerateOptions, main: Callable[..., int], out: TextIO, err: TextIO) -> int:
     """Run, and run again after each change, until the user interrupts that. Return the exit status.
 
     Between these runs, `main` carries out other commands for the project (see `answering`).
@@ -99,10 +103,9 @@ def watch(options: GenerateOptions, main: Main, out: TextIO, err: TextIO) -> int
         err.write(_MISSING)
         return MISUSE
     watched = _watched(options)
-    busy = Lock()
-    runs = _Runs(options, {}, busy, out, err)
+    runs = _Runs(options, {}, Memory(), Lock(), out, err)
     try:
-        with answering(_root(options), main, busy):
+        with answering(_root(options), partial(main, memory=runs.memory), runs.busy):
             while True:
                 changes = watchfiles.watch(
                     *sorted(watched.folders),
@@ -164,16 +167,16 @@ def _print_run(runs: _Runs, is_first: bool) -> None:
     started, began = time.perf_counter(), time.time_ns()
     at = time.strftime("%H:%M:%S ")
     is_plain = options == GenerateOptions(options.paths, watch=True)
-    known = recalled(options.paths) if is_plain and not is_first else None
-    if known is not None and still_holds(known, began):
+    known = None if is_first else recalled(options.paths)
+    if is_plain and known is not None and still_holds(known, began, runs.memory):
         print_again(known.told, (), started, out, at)
         out.flush()
         return
     try:
         settings = Settings()
         config = settings.of(options.paths[0] if options.paths else ".")
-        listed = {} if known is None else known.listed
-        outcome = run(given_paths(options.paths, config), settings, explains=options.verbose, listed=listed)
+        paths = given_paths(options.paths, config)
+        outcome = run(paths, settings, explains=options.verbose, known=known, memory=runs.memory)
     except ConfigError as error:
         err.write(f"{at}{headline(error.diagnostic, color=False)}\n")
     except PathError as error:

@@ -28,7 +28,7 @@ from .literal_keys import keyed_methods
 from .parameters import as_written, of_call, parsed
 from .registered_names import is_told, registered_names
 from .repeated import OVERLOADS, own_methods
-from .shapes import shaped
+from .shapes import shaped, sized_child
 from .stub_names import StubNames, qualified
 from .type_parameters import arguments, type_parameters
 
@@ -55,7 +55,7 @@ def class_stub(declaration: Declaration, names: StubNames, related: Mapping[str,
     # pyright knows the keywords of a class statement from `__init_subclass__`, and TensorClass has no `init`.
     is_refused = isinstance(declaration, TensorClassDecl) or names.is_final(declaration)
     remark = "  # pyright: ignore[reportGeneralTypeIssues]" if is_refused else ""
-    lines = [*_held(declaration, names)]
+    lines = [*_held(declaration, names, related)]
     if isinstance(declaration, TensorClassDecl):
         # A field that stands here is no keyword-only one to a checker.
         positional = [field.name for field in declaration.fields if not field.kw_only]
@@ -78,15 +78,19 @@ def class_stub(declaration: Declaration, names: StubNames, related: Mapping[str,
     )
 
 
-def _held(declaration: Declaration, names: StubNames) -> Iterator[str]:
+def _held(declaration: Declaration, names: StubNames, related: Mapping[str, Declaration]) -> Iterator[str]:
     """Fields that hold an object with a class statement of its own, and numbers that become tensors.
 
     Each has a value: checkers take it for a field of a dataclass, where one without may not hide one with a default.
     """
+    is_shaped = names.more.shapes and says_shapes(declaration)
     for field in declaration.fields:
-        if not declares(declaration, field):
+        child = sized_child(field, declaration, names, related) if is_shaped else None
+        if child is None and not declares(declaration, field):
             continue
-        if isinstance(field, FieldDecl) and field.kind is FieldKind.NUMBER:
+        if child is not None:
+            held = child
+        elif isinstance(field, FieldDecl) and field.kind is FieldKind.NUMBER:
             held = _number(field, names)
         elif any(name in names.exact for name in field.type.mentioned):
             held = names.type(field.type, declaration.module, given=True)

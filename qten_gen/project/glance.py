@@ -42,7 +42,10 @@ def listing(folder: str, entries: Iterable[os.DirEntry[str]]) -> str:
     for entry in entries:
         name = entry.name
         if name.endswith(_SHOWN):
-            lines.append(f"{name} {_shown(entry)}")
+            try:
+                lines.append(f"{name} {_shown(entry.stat())}")
+            except OSError:
+                lines.append(f"{name} -")
         elif name.endswith(".tmp") or name == "pyvenv.cfg":
             lines.append(name)
         elif not (name.startswith(".") or name == "__pycache__" or entry.is_file(follow_symlinks=False)):
@@ -51,11 +54,7 @@ def listing(folder: str, entries: Iterable[os.DirEntry[str]]) -> str:
     return "\n".join(lines)
 
 
-def _shown(entry: os.DirEntry[str]) -> str:
-    try:
-        found = entry.stat()
-    except OSError:
-        return "-"
+def _shown(found: os.stat_result) -> str:
     return f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino}"
 
 
@@ -192,8 +191,8 @@ def _read(root: str, name: str) -> str:
         return ""
 
 
-def read_cached(root: str, name: str) -> bytes:
-    """The bytes of a file of the cache below a folder. A checkout may hold a link under its name, to a device without an end.
+def read_cached(root: str, name: str, size: int = -1) -> bytes:
+    """The bytes of a file of the cache below a folder, all or the first ones. A checkout may hold a link there, even to a device.
 
     Raises:
         OSError: It cannot be read, or is not a regular file.
@@ -202,7 +201,7 @@ def read_cached(root: str, name: str) -> bytes:
     with open(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(0, "it is not a regular file")
-        return file.read()
+        return file.read(size)
 
 
 def surroundings(paths: Sequence[str]) -> str:
@@ -215,7 +214,6 @@ def surroundings(paths: Sequence[str]) -> str:
 
 def _probed(path: str) -> str:
     try:
-        found = os.stat(path)
+        return _shown(os.stat(path))
     except (OSError, ValueError):
         return "-"
-    return f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from .config import Config
@@ -12,25 +12,28 @@ from .distributions import looked_at
 from .glance import listing
 from .libraries import OWN_PACKAGES, candidates
 from .stale import ProjectState
-from .walk import Listings
 
 
 class Glance(NamedTuple):
-    """What a run looked at that had nothing to do (see `glance`)."""
+    """What a run looked at that had nothing to do, if that is all that counts (see `is_closed`)."""
 
-    cache: str
-    """The folder that holds what is remembered."""
+    state: ProjectState
+    paths: tuple[str, ...]
+    config: Config
     settled: str
     """What identifies the run in the manifest."""
-    probes: tuple[str, ...]
-    """Files and folders outside the listings whose status counts, whether they exist or not."""
-    seen: Listings
-    newest: int
+
+
+def newest(found: Glance) -> int:
     """When one of the files was changed last, in nanoseconds."""
+    files = found.state.files
+    statuses = [*(source.stat for source in files.sources.values()), *files.outputs.values()]
+    return max((max(status.modified, status.changed) for status in statuses), default=0)
 
 
-def glance_of(state: ProjectState, paths: Sequence[str], config: Config, settled: str) -> Glance:
-    """What a run over an unchanged tree has looked at, if that is all that counts (see `is_closed`)."""
+def probes_of(found: Glance) -> tuple[str, ...]:
+    """The files and folders outside the listings whose status counts, whether they exist or not."""
+    state, paths, config, _ = found
     files = state.files
     probes: list[str] = []
     environment = None
@@ -49,15 +52,13 @@ def glance_of(state: ProjectState, paths: Sequence[str], config: Config, settled
     if config.root is None:
         probes += [os.path.join(folder, "__init__.py") for folder in sorted(files.unlisted)]
         probes += _modules_above(state, config)
-    statuses = [*(source.stat for source in files.sources.values()), *files.outputs.values()]
-    newest = max((max(status.modified, status.changed) for status in statuses), default=0)
     probes += looked_at(environment)
-    return Glance(state.cache, settled, tuple(dict.fromkeys(probes)), files.listings, newest)
+    return tuple(dict.fromkeys(probes))
 
 
 def listings_of(found: Glance) -> dict[str, str]:
-    """What the next run compares of each folder. Most runs that had nothing to do follow an edit, and need none."""
-    return {folder: listing(folder, entries) for folder, entries in found.seen.items()}
+    """What the next run compares of each folder."""
+    return {folder: listing(folder, entries) for folder, entries in found.state.files.listings.items()}
 
 
 def is_closed(state: ProjectState, config: Config) -> bool:

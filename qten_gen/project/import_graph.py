@@ -14,7 +14,7 @@ Of these, a run reads the files that its targets depend on (see `generate.readin
 """
 
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from os.path import join, split
 from typing import NamedTuple, Protocol
 
@@ -75,6 +75,10 @@ class SourceGraph(NamedTuple):
     """The sources by module name."""
     mismatches: Mapping[str, ImportMismatch]
     """The relevant sources that are imported under another module name than that of their origin."""
+    heads: frozenset[str]
+    """The first parts of the module names of all relevant sources."""
+    registering: Sequence[str]
+    """The relevant sources that may register handlers, sorted."""
     unresolved: Mapping[str, frozenset[str]] = {}
     """For each source that imports modules which cannot be found anywhere, the names of these."""
     libraries: LibraryClasses | None = None
@@ -111,16 +115,6 @@ class SourceGraph(NamedTuple):
             if other is not None:
                 yield other, name
 
-    @property
-    def heads(self) -> frozenset[str]:
-        """The first parts of the module names of all relevant sources."""
-        return frozenset(self.origins[path].module.partition(".")[0] for path in self.relevant)
-
-    @property
-    def registering(self) -> list[str]:
-        """The relevant sources that may register handlers, sorted."""
-        return sorted(path for path in self.relevant if self.scans[path].registers)
-
 
 class View(NamedTuple):
     """Where module names are looked up from: the folder that a program is imported from.
@@ -155,7 +149,9 @@ def source_graph(
     imported = frozenset(target for path, targets in imports.items() for target in targets if target != path)
     relevant = frozenset(_relevant(scans, imports, modules, origins, generated))
     mismatches = find_import_mismatches(origins, scans, sorted(relevant))
-    return SourceGraph(origins, scans, imports, imported, relevant, modules, mismatches)
+    heads = frozenset(origins[path].module.partition(".")[0] for path in relevant)
+    registering = sorted(path for path in relevant if scans[path].registers)
+    return SourceGraph(origins, scans, imports, imported, relevant, modules, mismatches, heads, registering)
 
 
 def graph_from_texts(sources: Mapping[str, bytes], generated: Collection[str] = ()) -> SourceGraph:

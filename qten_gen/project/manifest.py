@@ -75,6 +75,8 @@ class Manifest(NamedTuple):
     """The names of look-ups. In the lines, they are positions in this list."""
     lines: Mapping[str, str] = {}
     """The lines of the sources, as they were read."""
+    mark: bytes = b""
+    """The first line, which tells it from what another run has written."""
 
 
 EMPTY = Manifest({}, {}, {})
@@ -91,7 +93,7 @@ def generator(package: str = PACKAGE) -> str:
 def load(root: str, only: Iterable[str] | None = None) -> Manifest:
     """Read the manifest below a folder, or what it has of `only` these sources; empty if there is no valid one."""
     try:
-        settled, names, lines = _read(root)
+        mark, settled, names, lines = _read(root)
         if only is not None:
             starts = tuple([f"[{_encode(path)}," for path in only])
             lines = [line for line in lines if line.startswith(starts)]
@@ -106,15 +108,23 @@ def load(root: str, only: Iterable[str] | None = None) -> Manifest:
                 handlers[path] = _handler_record(handler, names)
     except _DAMAGES:
         return EMPTY
-    return Manifest(sources, fresh, handlers, settled, names, kept)
+    return Manifest(sources, fresh, handlers, settled, names, kept, mark)
+
+
+def is_there(root: str, known: Manifest) -> bool:
+    """Whether a manifest is the one below a folder, which no other process has written meanwhile."""
+    try:
+        return read_cached(root, _NAME, len(known.mark)) == known.mark != b""
+    except OSError:
+        return False
 
 
 _DAMAGES = (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError, MemoryError)
 """What reading a damaged file raises."""
 
 
-def _read(root: str) -> tuple[str, list[str], list[str]]:
-    """What identifies the run that wrote the manifest below a folder, the names of look-ups, and the lines of the sources.
+def _read(root: str) -> tuple[bytes, str, list[str], list[str]]:
+    """The first line of the manifest below a folder, what identifies the run that wrote it, the look-ups, and the other lines.
 
     Raises:
         ValueError: Another generator wrote it, or it is damaged.
@@ -125,7 +135,7 @@ def _read(root: str) -> tuple[str, list[str], list[str]]:
         raise ValueError(key)
     head, *lines = body.decode().split("\n")
     settled, names = json.loads(head)
-    return settled, names, lines
+    return key, settled, names, lines
 
 
 def _key(body: bytes) -> bytes:
@@ -193,26 +203,28 @@ def _signature(entry: "Any") -> Signature:
     return Signature(Stat(*status), content)
 
 
-def save(root: str, current: Manifest, previous: Manifest) -> None:
-    """Write the manifest below a folder, unless it is as `load` has read it.
+def save(root: str, current: Manifest, previous: Manifest) -> Manifest:
+    """Write the manifest below a folder, unless it is as `load` has read it. Return it as `load` would read it now.
 
     If that fails, the next run is slower but correct, so nothing is reported.
     """
     names = _lookups(current, previous.lookups)
     known = previous if names[: len(previous.lookups)] == previous.lookups else EMPTY
     positions = {name: position for position, name in enumerate(names)}
-    lines = [
-        known.lines[path] if _is_same(path, current, known) else _line(path, current, positions)
+    lines = {
+        path: known.lines[path] if _is_same(path, current, known) else _line(path, current, positions)
         for path in sorted(current.sources)
-    ]
-    if lines != [*previous.lines.values()] or current.settled != previous.settled:
-        _save(root, current.settled, names, lines)
+    }
+    mark = previous.mark
+    if [*lines.values()] != [*previous.lines.values()] or current.settled != previous.settled:
+        mark = _save(root, current.settled, names, lines.values())
+    return current._replace(lookups=names, lines=lines, mark=mark)
 
 
 def update(root: str, known: Manifest, records: Mapping[str, SourceRecord]) -> None:
     """Write the manifest below a folder again with other records of sources, of which `known` has what was read."""
     try:
-        settled, names, lines = _read(root)
+        _, settled, names, lines = _read(root)
     except _DAMAGES:
         return
     if names != known.lookups:  # another process has written it meanwhile
@@ -223,9 +235,12 @@ def update(root: str, known: Manifest, records: Mapping[str, SourceRecord]) -> N
     _save(root, settled, names, [changed.get(line, line) for line in lines])
 
 
-def _save(root: str, settled: str, names: Sequence[str], lines: Sequence[str]) -> None:
+def _save(root: str, settled: str, names: Sequence[str], lines: Iterable[str]) -> bytes:
+    """Write the manifest, and return its first line."""
     body = "\n".join([_encode([settled, names]), *lines])
-    write(root, _NAME, f"{_key(body.encode()).decode()}\n{body}")
+    mark = _key(body.encode())
+    write(root, _NAME, f"{mark.decode()}\n{body}")
+    return mark
 
 
 def _is_same(path: str, current: Manifest, known: Manifest) -> bool:

@@ -23,10 +23,11 @@ from .import_graph import Handlers, Modules, SourceGraph, source_graph
 from .keys import Keys, Reader
 from .library_classes import RememberedClasses
 from .manifest import FreshRecord, HandlerRecord, Manifest, SourceRecord
-from .output_names import is_ours, name_of, outputs_of, source_of
+from .output_names import is_ours, is_output, name_of, outputs_of, source_of
 from .paths import display_path, read_output, read_regular, relative_to
 from .scan import Origin, Scan, scan
 from .statuses import NO_FILE, Signature, Stat, signature
+from .walk import Listings
 
 
 class Failure(NamedTuple):
@@ -109,23 +110,93 @@ def project_state(
         libraries=RememberedClasses(dependencies.environment, cache),
         stubs=StubSettings(config.literal_keys, config.shapes is not None),
     )
+    state = ProjectState(files, cache, names, previous, records, graph, {}, {}, None, {}, [], {}, tuple(unreadable))
+    return _compared(state, {}, now, open_reader)
+
+
+def state_after(
+    known: ProjectState, listings: Listings, changed: Mapping[str, Stat], open_reader: OpenReader
+) -> ProjectState | None:
+    """The state of the project after changes of sources and outputs; None if they may change the graph.
+
+    Args:
+        known: The state after a run that left nothing to do. Its previous manifest is the one that the run has written.
+        listings: What is seen of each folder now.
+        changed: The status of the files that are not as they were.
+        open_reader: Gives what reads the changed files.
+    """
+    now = time.time_ns()
+    sources, outputs, records = dict(known.files.sources), dict(known.files.outputs), dict(known.records)
+    for path, status in changed.items():
+        if path in outputs:
+            outputs[path] = status
+            continue
+        try:
+            sources[path] = sources[path]._replace(stat=status)
+            records[path] = _source_record(path, sources[path], records[path], now)
+        except (KeyError, OSError):
+            return None
+        if records[path].scan != known.records[path].scan:
+            return None
+    files = known.files._replace(sources=sources, outputs=outputs, listings=listings)
+    state = known._replace(files=files, records=records)
+    written = [path for path in changed if path in records and _digest(records, path) != _digest(known.records, path)]
+    made = {source_of(path) for path in changed if is_output(path)}
+    if not written and all(_verified_outputs(_outputs(known, path), path, outputs, now) for path in made):
+        return state
+    return _compared(state, _untouched(known, written, changed), now, open_reader)
+
+
+def _outputs(known: ProjectState, path: str) -> Mapping[str, Signature]:
+    return known.fresh[path].outputs if path in known.fresh else {}
+
+
+def _untouched(known: ProjectState, written: Collection[str], changed: Collection[str]) -> dict[str, FreshRecord]:
+    """The records of targets that stay fresh because they and their outputs are as they were, and what they have looked up.
+
+    Of the `changed` files, the `written` sources have other bytes.
+    """
+    origins = known.graph.origins
+    others = [
+        path for path in known.graph.relevant if not known.files.sources[path].target
+    ]  # they may look up the former
+    modules = {origins[path].module for path in (*written, *others)}
+    asked = {name for name in known.previous.lookups if name.lstrip("?@+!").partition(":")[0] in modules}
+    touched = {source_of(path) if is_output(path) else path for path in changed}
+    return {
+        path: record for path, record in known.fresh.items() if path not in touched and asked.isdisjoint(record.lookups)
+    }
+
+
+def _digest(records: Mapping[str, SourceRecord], path: str) -> str:
+    return records[path].signature.digest
+
+
+def _compared(
+    state: ProjectState, untouched: Mapping[str, FreshRecord], now: int, open_reader: OpenReader | None
+) -> ProjectState:
+    """A state whose files are read and whose graph is made, compared with the manifest.
+
+    `untouched` targets are fresh, unless sources register handlers for others than the state says.
+    """
+    files, names, previous, records, graph = state.files, state.names, state.previous, state.records, state.graph
     changes = _Changes(graph, names, previous, records, open_reader)
     changes.read_changed()
     handlers = changes.handlers()
     targets = sorted(path for path in graph.relevant if files.sources[path].target)
     keys = Keys(graph, names, changes.contents, changes.owners, records, targets, previous.fresh)
-    fresh: dict[str, FreshRecord] = {}
+    fresh = {**untouched} if changes.owners == state.owners else {}
     for path in targets:
-        record = previous.fresh.get(names[path])
+        record = None if path in fresh else previous.fresh.get(names[path])
         if record is not None and not (record.warnings and path in changes.changed):
             verified = _fresh(path, record, keys, files, now)
             if verified is not None:
                 fresh[path] = verified
     stale = [path for path in targets if path not in fresh]
-    failures = (*_unlistable(files), *unreadable, *_shadowed_declarations(files))
+    failures = (*_unlistable(files), *state.failures, *_shadowed_declarations(files))
     orphans = _orphans(files, {*stale, *(failure.path for failure in failures)}, fresh)
     found = (handlers, changes.owners, changes.reader, fresh, stale, orphans, failures)
-    return ProjectState(files, cache, names, previous, records, graph, *found)
+    return ProjectState(files, state.cache, names, previous, records, graph, *found)
 
 
 def keys_of(state: ProjectState, lookups: Mapping[str, Iterable[str]], reader: Reader) -> dict[str, str]:
@@ -176,7 +247,7 @@ class _Changes:
         changed = set()
         for path in self._graph.relevant:
             before, record = self._previous.sources.get(self._names[path]), self._records[path]
-            if before is not None and before.signature.digest != record.signature.digest:
+            if before is not None and before is not record and before.signature.digest != record.signature.digest:
                 changed.add(path)
                 if before.content:
                     self._know(path)

@@ -97,8 +97,8 @@ def _parts(manifest: Manifest, name: str) -> Mapping[str, str] | None:
     return manifest.sources[name].parts if name in manifest.sources else None
 
 
-def remember(state: ProjectState, fresh: Mapping[str, FreshRecord], settled: str) -> None:
-    """Save the manifest if it has changed. `settled` identifies a run that left nothing to do.
+def remember(state: ProjectState, fresh: Mapping[str, FreshRecord], settled: str) -> ProjectState:
+    """Save the manifest if it has changed, and return the state with it. `settled` identifies a run that left nothing to do.
 
     The records of files outside the paths of this run are kept as long as the files exist.
     """
@@ -114,6 +114,8 @@ def remember(state: ProjectState, fresh: Mapping[str, FreshRecord], settled: str
     handlers = {name: item for name, item in previous.handlers.items() if name in records and name not in present}
     handlers.update(state.handlers)
     _keep_what_is_asked(records, previous, [*right.values(), *handlers.values()])
-    manifest.save(state.cache, Manifest(records, right, handlers, settled), previous)
+    saved = manifest.save(state.cache, Manifest(records, right, handlers, settled), previous)
     if isinstance(state.graph.libraries, RememberedClasses):
         state.graph.libraries.save()
+    own = {path: records[name] for path, name in names.items() if name in records}
+    return state._replace(previous=saved, records=own, fresh={**fresh}, stale=[], orphans={})

@@ -13,24 +13,27 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..project.apply import Change, changes, remove_leftovers, write
 from ..project.config import Config, Settings
-from ..project.files import PathError, ProjectFiles, discover
-from ..project.glance_record import Glance, glance_of, is_closed
+from ..project.files import PathError, discover
+from ..project.glance_record import Glance, is_closed
 from ..project.import_graph import Handlers
 from ..project.manifest import FreshRecord
 from ..project.output_names import outputs_of
-from ..project.paths import read_output, true_path
+from ..project.paths import read_output
 from ..project.shape_package import refuse_missing
 from ..project.stale import Failure, ProjectState, project_state
-from ..project.walk import NONE_SEEN, Listings
+from ..project.walk import NONE_SEEN
+from .memory import Kept, Memory
+from .parts import Part, parts
 from .reading import open_readings
 from .record import fresh_now, remember, torn
-from .unaffected import settled_by
+from .unaffected import settled_by, tells_the_same
 
 if TYPE_CHECKING:
     from ..generate.crashes import Crash
     from ..generate.plan import Plan
     from ..generate.readings import Readings
     from ..model.diagnostics import Diagnostic
+    from ..project.glance import Recalled
     from ..project.keys import Reader
 
 
@@ -55,20 +58,11 @@ class Outcome(NamedTuple):
 
 
 class _Manner(NamedTuple):
-    """How a run goes: whether it changes files and gives reasons."""
+    """How a run goes: whether it changes files and gives reasons, and where it leaves what it has found."""
 
     writes: bool
     explains: bool
-
-
-class Part(NamedTuple):
-    """The files of a run that belong to one project."""
-
-    paths: tuple[str, ...]
-    config: Config
-    cache: str
-    """The folder that holds the manifest."""
-    files: ProjectFiles
+    memory: Memory | None
 
 
 def run(
@@ -76,11 +70,13 @@ def run(
     settings: Settings | None = None,
     writes: bool = True,
     explains: bool = False,
-    listed: Listings = NONE_SEEN,
+    known: Recalled | None = None,
+    memory: Memory | None = None,
 ) -> Outcome:
     """Generate the code for the declarations below the paths. With `writes` off, change no file. If it `explains`, give reasons.
 
-    `listed` is what was just seen of folders. They are not looked at again.
+    `known` is what was just seen at a glance, so that folders are not looked at again. `memory` has what earlier runs in this
+    process have left.
 
     Paths of several projects are generated one project after the other, each with its own settings.
 
@@ -89,35 +85,21 @@ def run(
         ConfigError: The settings of a project cannot be used.
     """
     settings = settings or Settings()
-    manner = _Manner(writes, explains)
+    manner = _Manner(writes, explains, memory)
     # The manifest and the parser create millions of objects that live to the end. Looking for garbage among them takes long.
     collects = gc.isenabled()
     gc.disable()
     try:
-        outcomes = [_run_part(part, settings, manner) for part in parts(paths, settings, listed)]
+        kept = None if memory is None or known is None else memory.recall(known)
+        if kept is not None:
+            outcomes = [_run_part(kept.part, settings, manner, kept)]
+        else:
+            listed = NONE_SEEN if known is None else known.listed
+            outcomes = [_run_part(part, settings, manner) for part in parts(paths, settings, listed)]
     finally:
         if collects:
             gc.enable()
     return outcomes[0] if len(outcomes) == 1 else _together(outcomes)
-
-
-def parts(paths: Sequence[str], settings: Settings, listed: Listings = NONE_SEEN) -> list[Part]:
-    """The files of each project, the outermost project first. Projects inside a given folder are among them."""
-    given: dict[str, list[str]] = {}
-    for path in paths:
-        given.setdefault(settings.of(true_path(path)).root or "", []).append(path)
-    found: list[Part] = []
-    while given:
-        root = min(given, key=len)
-        own = given.pop(root)
-        config = settings.of(root) if root else Config()
-        files = discover(own, config, settings, listed=listed)
-        for folder in files.others:
-            given.setdefault(settings.of(folder).root or "", []).append(folder)
-        first = own[0]
-        cache = root or (first if os.path.isdir(first) else os.path.dirname(first) or ".")
-        found.append(Part(tuple(own), config, cache, files))
-    return found
 
 
 def _together(outcomes: Sequence[Outcome]) -> Outcome:
@@ -140,16 +122,16 @@ class _Changed(Exception):
     """A source is not as it was when the run began; the text is its path. Nothing has been written yet."""
 
 
-def _run_part(part: Part, settings: Settings, manner: _Manner) -> Outcome:
+def _run_part(part: Part, settings: Settings, manner: _Manner, kept: Kept | None = None) -> Outcome:
     """Generate the code for the files of one project. If a source changes meanwhile, begin again."""
     if part.config.shapes is not None:
         refuse_missing(part.config)
     path = ""
     for _ in range(_ATTEMPTS):
         try:
-            return _judged(_attempt(part, manner), part.config)
+            return _judged(_attempt(part, manner, kept), part.config)
         except _Changed as changed:
-            path = str(changed)
+            path, kept = str(changed), None
             part = part._replace(files=discover(part.paths, part.config, settings))
     raise PathError(f"{path} changed while qten-gen was reading it; run qten-gen again")
 
@@ -163,14 +145,14 @@ def _judged(outcome: Outcome, config: Config) -> Outcome:
     return outcome._replace(diagnostics=judged(outcome.diagnostics, config))
 
 
-def _attempt(part: Part, manner: _Manner) -> Outcome:
-    """Generate the code for the files of one project, as they are now.
+def _attempt(part: Part, manner: _Manner, kept: Kept | None) -> Outcome:
+    """Generate the code for the files of one project, as they are now. What is `kept` has been compared with them.
 
     Raises:
         _Changed: A source has changed since the files were listed.
     """
     cache = os.path.abspath(part.cache)
-    state = project_state(part.files, cache, part.config, open_readings)
+    state = project_state(part.files, cache, part.config, open_readings) if kept is None else kept.state
     _check_bytes(state, state.reader)
     if manner.writes:
         remove_leftovers(part.files.leftovers)
@@ -178,14 +160,25 @@ def _attempt(part: Part, manner: _Manner) -> Outcome:
         outcome, fresh, leaves_nothing = _generate(state, manner)
     else:
         outcome, fresh, leaves_nothing = _nothing_to_do(state), state.fresh, True
-    settled = ""
-    if leaves_nothing and is_closed(state, part.config):
-        if not part.config.locks:  # a run also says which of these are stale
-            settled = settled_by(state, fresh, part.paths)
-        if fresh is state.fresh:
-            outcome = outcome._replace(glance=glance_of(state, part.paths, part.config, settled))
-    remember(state, fresh, settled)
+    settled = _settled(part, state, fresh, kept) if leaves_nothing else None
+    if settled is not None and fresh is state.fresh:
+        outcome = outcome._replace(glance=Glance(state, part.paths, part.config, settled))
+    if (
+        kept is None or fresh is not state.fresh or settled != kept.settled
+    ):  # what says the same is written with what does not
+        state = remember(state, fresh, settled or "")
+    if manner.memory is not None:
+        manner.memory.keep(part, state, settled or "")
     return outcome
+
+
+def _settled(part: Part, state: ProjectState, fresh: Mapping[str, FreshRecord], kept: Kept | None) -> str | None:
+    """What identifies a run that left nothing to do, which may be nothing; None if its outcome depends on what is not listed."""
+    if kept is not None and not state.failures and tells_the_same(state, fresh):
+        return kept.settled
+    if not is_closed(state, part.config):
+        return None
+    return "" if part.config.locks else settled_by(state, fresh, part.paths)  # a run also says which of these are stale
 
 
 def _nothing_to_do(state: ProjectState) -> Outcome:

@@ -7,7 +7,7 @@ differs, on which the graph and all keys depend (see `keys`). So no other file i
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ..common.digests import digest
 from ..project import manifest
@@ -32,13 +32,29 @@ def settled_by(state: ProjectState, fresh: Mapping[str, FreshRecord], paths: Seq
     listings = state.files.listings
     if any(entry.is_symlink() for seen in listings.values() for entry in seen if entry.name.endswith((".py", ".pyi"))):
         return ""
-    try:
-        folders = [(found.st_dev, found.st_ino) for found in map(os.stat, listings)]
-    except OSError:
+    folders = folder_numbers(listings)
+    if not folders:
         return ""
     made = [(path, *record.outputs, *map(repr, record.warnings)) for path, record in sorted(fresh.items())]
     files = [*state.files.sources, *sorted(state.files.unlisted)]
     return digest(repr((os.getcwd(), paths, folders, files, made)).encode("utf-8", "surrogateescape"))
+
+
+def folder_numbers(folders: Iterable[str]) -> list[tuple[int, int]]:
+    """What tells folders from others that are put in their place; nothing if one is gone."""
+    try:
+        return [(found.st_dev, found.st_ino) for found in map(os.stat, folders)]
+    except OSError:
+        return []
+
+
+def tells_the_same(state: ProjectState, fresh: Mapping[str, FreshRecord]) -> bool:
+    """Whether a run left the outputs and warnings of the run before, as far as `settled_by` looks at them."""
+    before = ((state.previous.fresh.get(state.names[path]), fresh[path]) for path in state.stale)
+    return all(
+        old is not None and old.outputs.keys() == new.outputs.keys() and old.warnings == new.warnings
+        for old, new in before
+    )
 
 
 def is_unaffected(root: str, settled: str, changed: Mapping[str, Sequence[int]]) -> bool:

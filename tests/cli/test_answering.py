@@ -21,6 +21,7 @@ from qten_gen.cli import COMMANDS
 from qten_gen.cli.answering import answering
 from qten_gen.cli.asking import NAME, ask
 from qten_gen.cli.command import main
+from qten_gen.run.memory import Memory
 from tests.command import BATCH, BROKEN, Command
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs sockets in files")
@@ -36,10 +37,11 @@ def asked() -> list[Sequence[str]]:
 def project(qten_gen: Command, asked: list[Sequence[str]]) -> Iterator[Command]:
     """A project in which the command is answered."""
 
-    def noted(arguments: Sequence[str], out: TextIO, err: TextIO, asks: bool) -> int:
+    def noted(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
         asked.append(arguments)
-        return main(arguments, out, err, asks)
+        return main(arguments, out, err, memory)
 
+    memory = Memory()
     qten_gen.write("pyproject.toml", "[tool.qten-gen]\n")
     qten_gen.write("shop/__init__.py", "")
     qten_gen.write("shop/model.py", BATCH)
@@ -118,7 +120,7 @@ def test_a_socket_of_somebody_else_is_not_asked(
 
 
 def test_a_request_that_makes_no_sense_does_not_end_the_answers(project: Command, asked: list[object]) -> None:
-    for request in (b"", b"no JSON\n", b"[1, 2]\n", b'["key", [3], false]\n'):
+    for request in (b"", b"no key", b"key\0color\0--diff", b"\xff\0\0src"):
         with socket.socket(socket.AF_UNIX) as other:
             other.connect(os.path.relpath(project.folder / ".qten_cache" / NAME))
             other.sendall(request)
@@ -129,7 +131,7 @@ def test_a_request_that_makes_no_sense_does_not_end_the_answers(project: Command
 
 
 def test_a_second_process_leaves_the_first_one_its_socket(project: Command, asked: list[object]) -> None:
-    def never(arguments: Sequence[str], out: TextIO, err: TextIO, asks: bool) -> int:
+    def never(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
         raise AssertionError(arguments)
 
     with answering(str(project.folder), never, Lock()):

@@ -89,7 +89,12 @@ def test_the_bytes_of_a_rank_are_those_of_the_parts(tmp_path: Path) -> None:
         (
             {"head": 0},
             {"tp": 2},
-            ["error: head: dimension 0 is cut by tp, but embedding, the same tensor, is whole"],
+            ["error: head: cut in dimension 0 by tp, but embedding, the same tensor, is whole"],
+        ),
+        (
+            {"embedding": 0},
+            {"tp": 2},
+            ["error: head: whole, but embedding, the same tensor, is cut in dimension 0 by tp"],
         ),
         (
             {**GOOD, "down": "replicate"},

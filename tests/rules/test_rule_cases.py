@@ -145,6 +145,13 @@ def test_a_required_field_cannot_follow_an_inherited_default() -> None:
     assert (item.code, item.span.line) == ("QG202", 9)
 
 
+@pytest.mark.parametrize("annotation", ['"Tensor"', "'Tensor'", "Tensor"])
+def test_an_annotation_that_is_a_string_stays_one_in_the_help(annotation: str) -> None:
+    (item,) = found(f"class Batch(TensorClass):\n    x: {annotation} = None\n")
+    quote = annotation.replace("Tensor", "")[:1]
+    assert (item.code, item.help) == ("QG213", f"write x: {quote}Tensor | None{quote} = None")
+
+
 def test_a_keyword_only_field_may_follow_a_default() -> None:
     assert field("x: Tensor | None = None\n    y: Tensor = field(kw_only=True)") == []
 
@@ -247,6 +254,17 @@ def test_a_dimension_may_read_an_inherited_field() -> None:
     """
 
     assert codes(text) == []
+
+
+def test_a_constant_of_the_file_in_const_is_a_plain_string() -> None:
+    text = """
+    MODE = "circular"
+    class Net(Module):
+        conv: nn.Conv1d = submodule(nn.Conv1d, 1, 1, 3, padding_mode={})
+    """
+
+    assert codes(text.format("const(MODE)")) == []
+    assert codes(text.format("MODE")) == ["QG302"]
 
 
 def test_a_string_for_a_submodule_that_is_not_a_dimension_gets_advice() -> None:

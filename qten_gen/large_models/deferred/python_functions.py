@@ -94,7 +94,8 @@ def _numpy(recorder: Recorder, func: Callable[..., object], tensor: Tensor, *arg
     """An array of the values, which follows changes of the tensor. It cannot be written to: the tensor would not follow."""
     values = recorder.value(tensor).requires_grad_(tensor.requires_grad)
     array = func(values, *args, **kwargs)
-    recorder.hand_out(array, values, tensor)
+    slot = recorder.slot(tensor)
+    recorder.arrays.hand_out(array, values, slot, recorder.tape.storage_of(slot))
     array.flags.writeable = False  # type: ignore[attr-defined] # an array of numpy, which is not imported here
     return array
 

@@ -6,7 +6,6 @@ Operations on real tensors alone run as they are, at once.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from threading import get_ident
 from typing import TypeVar, cast
@@ -17,7 +16,8 @@ from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
-from .errors import Program, foreign, hidden, refused, unseen
+from .arrays import Arrays
+from .errors import Program, foreign, hidden, nested, refused, unseen, with_init
 from .evaluation import Evaluation
 from .known_tensors import KnownTensors, storage_address
 from .overloads import Traits, tensors, traits
@@ -41,15 +41,6 @@ _CHECKS = {
     torch.ops.aten._assert_async.msg,
 }
 """Operators that only raise, depending on values."""
-
-NESTED = ("the sizes of a nested tensor are values", "use a padded tensor, or make it later")
-"""Why a nested tensor is not recorded, and what to do."""
-
-_WITH_INIT = (
-    "Python does not call the `__init__` of its class on a deferred tensor",
-    "set attributes in `__new__`, or on an nn.Parameter",
-)
-"""Why a parameter of such a class is not recorded, and what to do."""
 
 _STORAGES = (torch.UntypedStorage, torch.TypedStorage)
 
@@ -92,10 +83,9 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         self._outside: dict[int, int] = {}
         self._read: dict[int, Tensor] = {}
         """What the program read from files: deferred tensors of whole storages, by the storages' addresses."""
-        self._arrays: list[tuple[weakref.ref[object], Tensor, int]] = []
-        """The arrays of NumPy that the program got: each with the tensor that it is a view of, and the slot of its values."""
         self.streams = Streams(self.tape)
         self.evaluation = Evaluation(self.tape)
+        self.arrays = Arrays(self.evaluation)
 
     def add_input(self, tensor: Tensor) -> int:
         """Take a fake tensor that exists already as an input of the program; its slot."""
@@ -166,7 +156,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         if given and not mine:
             return self._run_real(func, what, args, kwargs)
         if any(tensor.is_nested for tensor in given):
-            raise refused(self.program, func, caller()[0], *NESTED)
+            raise nested(self.program, func, caller()[0])
         if any(not isinstance(tensor, FakeTensor) for tensor in what.changed(args, kwargs)):
             return self._write_real(func, what, args, kwargs)
         if func is _EMPTY and args[0] == [0] and is_inside(_UNINITIALIZED):
@@ -239,7 +229,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         """Note an operation that gets or makes fake tensors; `mine` are those that it gets. What it returns is fake."""
         place, made_as = caller()
         if made_as is not None and made_as.__init__ is not nn.Parameter.__init__:
-            raise refused(self.program, made_as.__name__, place, *_WITH_INIT)
+            raise with_init(self.program, made_as.__name__, place)
         if any(isinstance(value, _STORAGES) for value in (*args, *kwargs.values())):
             func, args = self._with_tensor_for_storage(func, args, place)
             return self._record(
@@ -261,7 +251,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
             args, kwargs = self._with_values((tuple(args), kwargs))
             made = func(*args, **kwargs)
             if any(tensor.is_nested for tensor in tensors([made])):
-                raise refused(self.program, func, place, *NESTED) from None
+                raise nested(self.program, func, place) from None
             found = self._as_fake(made)
         results = list(tensors([found]))
         if any(tensor.layout != torch.strided or tensor.is_nested for tensor in results):
@@ -340,20 +330,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
                 place=place,
             )
         )
-        if self._arrays and writes:
-            self._refresh_arrays(writes)
-
-    def hand_out(self, array: object, values: Tensor, tensor: Tensor) -> None:
-        """Keep an array of NumPy up to date: it is a view of `values`, which are those of a fake tensor."""
-        self._arrays.append((weakref.ref(array), values, self.slot(tensor)))
-
-    def _refresh_arrays(self, writes: Sequence[int]) -> None:
-        self._arrays = [each for each in self._arrays if each[0]() is not None]
-        for _, values, slot in self._arrays:
-            if self.tape.storage_of(slot) in writes:
-                now = self.evaluation.values([slot])[slot]
-                with torch.no_grad(), _disable_current_modes():
-                    values.detach().copy_(now)
+        self.arrays.refresh(writes)
 
     def _enter(self, tensor: Tensor, before: Sequence[tuple[int, int, int]], made_as: type[Tensor] | None) -> int:
         """The slot of a tensor that an operation returned.

@@ -57,11 +57,6 @@ class Sources:
         scans = {path: scan(data, self.origins[path]) for path, data in texts.items()}
         return replace(self, texts={**self.texts, **texts}, scans={**self.scans, **scans})
 
-    @property
-    def graph(self) -> SourceGraph:
-        """The files and their imports."""
-        return source_graph(self.origins, self.scans)
-
 
 @dataclass(frozen=True, slots=True)
 class Opened:
@@ -75,8 +70,7 @@ class Opened:
 
 def open_project(sources: Sources, options: Options, before: Opened | None = None) -> Opened:
     """Open the files with classes that an adoption is about. Files that are as they were `before` are not read again."""
-    graph = sources.graph
-    graph = graph._replace(relevant=frozenset(graph.origins))
+    graph = source_graph(sources.origins, sources.scans, sources.origins)  # every file is relevant
     readings = Readings(sources.texts, graph)
     if before is not None:
         old = before.readings.sources

@@ -232,8 +232,8 @@ class _Held:
                     yield Problem(path, f"{own}, but {entry.tied_to}, the same tensor, is {other}")
 
     def _placed(self, path: str) -> str:
-        cuts = [f"dimension {dimension} is cut by {axis}" for axis, dimension, _ in sorted(self._dimensions(path))]
-        return " and ".join(cuts) or "whole"
+        cuts = [f"in dimension {dimension} by {axis}" for axis, dimension, _ in sorted(self._dimensions(path))]
+        return f"cut {' and '.join(cuts)}" if cuts else "whole"
 
     def unpaired(self) -> Iterator[Problem]:
         """Layers that give a part of their result where no layer takes one, and layers that take a part that none gives.

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from qten_gen import TensorClass, field
+from qten_gen import TensorClass
 
 from ..declared import Batch, Flat, Point, assert_sound, batch, flat, point
 
@@ -121,28 +121,10 @@ def test_a_nested_batch_size_that_does_not_fit_is_refused() -> None:
         Batch(torch.rand(4), point(5), batch_size=4)
 
 
-def test_a_nested_object_is_raised_only_where_its_tensors_fit() -> None:
-    inner = point(5)
-    inner.batch_size = ()
-    with pytest.raises(
-        ValueError, match=r"^Batch\.point: Point\.position: expected a shape that starts with \[4\], got \[5, 2\]$"
-    ):
-        Batch(torch.rand(4), inner, batch_size=4)
-
-
 def test_without_a_device_tensors_stay_where_they_are() -> None:
     flat = Flat(torch.rand(4, device="meta"), torch.rand(4), batch_size=4)
     assert flat.device is None
     assert flat.x.device.type == "meta"
-
-
-def test_with_a_device_every_tensor_is_moved() -> None:
-    moved = Batch(torch.rand(4), point(4), torch.rand(4), batch_size=4, device="meta")
-    assert moved.device == torch.device("meta")
-    assert {tensor.device.type for tensor in (moved.tokens, moved.mask, moved.point.weight) if tensor is not None} == {
-        "meta"
-    }
-    assert moved.point.device == moved.device
 
 
 def test_a_default_factory_is_called_for_each_object() -> None:
@@ -191,29 +173,6 @@ def test_post_init_runs_once_in_the_constructor() -> None:
     doubled = Doubled(torch.ones(2), batch_size=2)
     again = Doubled.stack([doubled.clone()[0], (doubled + 0).to(torch.float64)[1].float()])
     assert again.x.tolist() == [2, 2]
-
-
-def test_an_own_constructor_can_call_the_generated_one() -> None:
-    class Ranged(TensorClass):
-        x: Tensor
-
-        def __init__(self, length: int) -> None:
-            super().__init__(x=torch.arange(length), batch_size=length)
-
-    ranged = Ranged(3)
-    assert ranged[1:].x.tolist() == [1, 2]
-    assert ranged.replace(x=torch.zeros(3)).batch_size == (3,)
-
-
-def test_keyword_only_fields_are_keyword_only() -> None:
-    class Optioned(TensorClass):
-        x: Tensor
-        scale: Tensor = field(kw_only=True)
-
-    maker: Any = Optioned
-    assert Optioned(torch.ones(1), scale=torch.ones(2)).scale.shape == (2,)
-    with pytest.raises(TypeError, match="positional"):
-        maker(torch.ones(1), torch.ones(2))
 
 
 def test_the_base_class_itself_cannot_be_made() -> None:

@@ -114,7 +114,8 @@ def functions_that_draw(module: Any) -> None:
     module.a = nn.Dropout(0.5)(torch.ones(5))
     module.b = F.gumbel_softmax(torch.randn(3))
     module.c = F.dropout1d(torch.ones(1, 3, 2))
-    module.d = F.scaled_dot_product_attention(torch.randn(1, 2, 3), torch.randn(1, 2, 3), torch.randn(1, 2, 3))
+    q, k, v = torch.randn(3, 1, 2, 3, 4)
+    module.d = F.scaled_dot_product_attention(q, k, v)
     module.e = F.fractional_max_pool2d(torch.randn(1, 4, 4), 2, output_size=2)
 
 
