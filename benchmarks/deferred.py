@@ -18,11 +18,16 @@ from time import process_time
 
 import torch
 from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from qten_gen import deferred_init, materialize_module
 
 MODELS: dict[str, Callable[[], nn.Module]] = {
     "nn.Linear(8, 8)": lambda: nn.Linear(8, 8),
+    "20 x nn.Linear(8, 8)": lambda: nn.Sequential(*[nn.Linear(8, 8) for _ in range(20)]),
+    "6 x nn.TransformerEncoderLayer(64, 4)": lambda: nn.Sequential(
+        *[nn.TransformerEncoderLayer(64, 4) for _ in range(6)]
+    ),
     "nn.Transformer()": lambda: nn.Transformer(batch_first=True),
     "20 layers in half precision": lambda: nn.Sequential(*[nn.Linear(2000, 2000) for _ in range(20)]).half(),
 }
@@ -51,6 +56,10 @@ def measure(make: Callable[[], nn.Module], how: str) -> dict[str, float]:
     if how == "eager":
         make()
         return {"seconds": process_time() - began, "megabytes": peak() - start}
+    if how == "fake":
+        return {"seconds": warm_least(lambda: in_fake_mode(make))}
+    if how == "warm":
+        return {"seconds": warm_least(lambda: deferred_init(make))}
     model = deferred_init(make)
     recorded, recorded_peak = process_time() - began, peak() - start
     materialize_module(model)
@@ -60,6 +69,22 @@ def measure(make: Callable[[], nn.Module], how: str) -> dict[str, float]:
         "replay": process_time() - began - recorded,
         "megabytes": peak() - start,
     }
+
+
+def in_fake_mode(make: Callable[[], nn.Module]) -> nn.Module:
+    """A module of torch's own fake tensors. torch can neither copy nor convert them in place."""
+    with FakeTensorMode():
+        return make()
+
+
+def warm_least(make: Callable[[], nn.Module]) -> float:
+    """The least of the seconds that ten calls take."""
+    found = []
+    for _ in range(10):
+        began = process_time()
+        make()
+        found.append(process_time() - began)
+    return min(found)
 
 
 def in_processes(name: str, how: str, rounds: int) -> dict[str, float]:
@@ -92,6 +117,11 @@ def main() -> None:
         times = [f"{1000 * seconds:.1f} ms" for seconds in (eager["seconds"], deferred["record"], deferred["replay"])]
         sizes = [eager["megabytes"], deferred["recorded megabytes"], deferred["megabytes"]]
         print(f"| {name} | {' | '.join(times)} | {' | '.join(f'{size:.0f} MB' for size in sizes)} |")
+    for name in ("20 x nn.Linear(8, 8)", "6 x nn.TransformerEncoderLayer(64, 4)"):
+        warm, fake = (in_processes(name, how, arguments.rounds)["seconds"] for how in ("warm", "fake"))
+        print(
+            f"{name}: recording takes {warm / fake:.2f} times the time of FakeTensorMode alone ({1000 * fake:.1f} ms)"
+        )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """The start of a Llama of 1.5 billion parameters in two processes of this machine, each of which holds half of every tensor.
 
-Two ways: `materialize` of a module on meta to which `fully_shard` was applied, and drawing whole tensors, one at a time, for
-`distribute_tensor` to cut. Each process says how long it took, and how much memory it used at most beyond what it had before.
+Four ways: `materialize` of a module on meta to which `fully_shard` was applied; `materialize_module` of a deferred one on a mesh;
+`to_empty` and drawing into DTensors, as torchtitan does; and drawing whole tensors, one by one, for `distribute_tensor` to cut.
+Each process says how long it took, and how much memory it used at most beyond what it had before.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from time import perf_counter, process_time
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Module, ModuleList, buffer, param, submodule
+from qten_gen import Module, ModuleList, buffer, deferred_init, materialize_module, param, submodule
 
 WORLD = 2
 
@@ -82,15 +83,41 @@ class Start:
     held: int
 
 
-def by_materialize(sizes: Mapping[str, int]) -> list[Tensor]:
-    """Each process makes its half."""
+def sharded_on_meta(sizes: Mapping[str, int]) -> Llama:
+    """A model that has no values, of DTensors."""
     from torch.distributed.fsdp import fully_shard
 
     model = Llama.on_meta(**sizes, dtype=torch.bfloat16)
     for layer in model.layers:
         fully_shard(layer)
     fully_shard(model)
-    return list(model.materialize("cpu", seed=0).parameters())
+    return model
+
+
+def by_materialize(sizes: Mapping[str, int]) -> list[Tensor]:
+    """Each process makes its half."""
+    return list(sharded_on_meta(sizes).materialize("cpu", seed=0).parameters())
+
+
+def by_deferred_init(sizes: Mapping[str, int]) -> list[Tensor]:
+    """Each process carries out a recording tensor by tensor, and keeps its half."""
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.tensor import Shard
+
+    mesh = init_device_mesh("cpu", (torch.distributed.get_world_size(),))
+    torch.manual_seed(0)
+    model = deferred_init(Llama, **sizes, dtype=torch.bfloat16)
+    materialize_module(model, mesh=mesh, placements={"*": Shard(0)})
+    return list(model.parameters())
+
+
+def by_to_empty(sizes: Mapping[str, int]) -> list[Tensor]:
+    """Each process draws into its half: on the CPU, numbers that have nothing to do with those of one process."""
+    made: list[Tensor] = list(sharded_on_meta(sizes).to_empty(device="cpu").parameters())
+    with torch.no_grad():
+        for parameter in made:
+            nn.init.normal_(parameter, std=0.02) if parameter.dim() > 1 else nn.init.ones_(parameter)
+    return made
 
 
 def by_distribute_tensor(sizes: Mapping[str, int]) -> list[Tensor]:
@@ -111,6 +138,8 @@ def by_distribute_tensor(sizes: Mapping[str, int]) -> list[Tensor]:
 
 WAYS: dict[str, Callable[[Mapping[str, int]], list[Tensor]]] = {
     "materialize": by_materialize,
+    "deferred_init": by_deferred_init,
+    "to_empty": by_to_empty,
     "distribute_tensor": by_distribute_tensor,
 }
 
@@ -135,6 +164,7 @@ def _status(name: str) -> int:
 def in_processes(way: str, sizes: Mapping[str, int], world: int = WORLD) -> list[Start]:
     """What a way takes in each of `world` processes."""
     environment = os.environ | {"GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
+    environment["MALLOC_MMAP_THRESHOLD_"] = "1000000"  # so that glibc gives back what is freed
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-W", "ignore", "-m", "benchmarks.sharded", "--way", way, "--folder", folder]
         command += ["--sizes", json.dumps(dict(sizes)), "--world", str(world)]
@@ -157,7 +187,7 @@ def table(results: Mapping[str, list[Start]]) -> str:
 
 
 def main() -> None:
-    """Measure both ways, or be one of the processes."""
+    """Measure the ways, or be one of the processes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--small", action="store_true", help="a model of a few hundred thousand parameters")
     parser.add_argument("--way", choices=list(WAYS), help=argparse.SUPPRESS)

@@ -1,12 +1,13 @@
 """What the command and the import cost on top of what anybody pays.
 
 `qten-gen --version` and a run over an unchanged tree, as whole processes, against a bare interpreter; `import qten_gen` with its
-runtime against `import torch`.
+runtime against `import torch`; `qten-gen lock --load` of a checkpoint of 10,000 tensors against one of ten.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -75,6 +76,30 @@ def compare_imports(folder: Path, rounds: int) -> Row:
     return Row("import of the runtime", {"this": torch + runtime, "bare": torch}, "40 ms")
 
 
+def write_checkpoint(folder: Path, layers: int) -> None:
+    """The header of a checkpoint with ten tensors a layer, and the lock of its model."""
+    names = [f"layers.{layer}.weight{number}" for layer in range(layers) for number in range(10)]
+    header = json.dumps({name: {"dtype": "BF16", "shape": [64, 64], "data_offsets": [0, 0]} for name in names}).encode()
+    (folder / f"{layers}.safetensors").write_bytes(len(header).to_bytes(8, "little") + header)
+    lines = (f"layers.{{0-{layers - 1}}}.weight{number}  bfloat16  param  [64, 64]\n" for number in range(10))
+    lock = folder / "locks" / f"model.Layers{layers}.lock"
+    lock.parent.mkdir(exist_ok=True)
+    lock.write_text(f"# lock 1: model:Layers{layers}\nversions  -\n{''.join(lines)}", encoding="utf-8")
+
+
+def compare_checkpoints(command: str, folder: Path, rounds: int) -> Row:
+    """A checkpoint of many tensors against one of few."""
+    columns = {"this": 1000, "bare": 1}
+    for layers in columns.values():
+        write_checkpoint(folder, layers)
+    lines = {
+        column: [command, "lock", f"model:Layers{layers}", "--load", f"{layers}.safetensors"]
+        for column, layers in columns.items()
+    }
+    measurements = {column: partial(time_call, partial(run, line, folder)) for column, line in lines.items()}
+    return Row("qten-gen lock --load, 10,000 tensors", interleaved(measurements, rounds), "20 ms")
+
+
 def rows(folder: Path, files: int, rounds: int) -> list[Row]:
     """All comparisons. The tree in `folder` is generated before anything is timed."""
     write_tree(folder, files)
@@ -84,6 +109,7 @@ def rows(folder: Path, files: int, rounds: int) -> list[Row]:
         compare_processes("qten-gen --version", [command, "--version"], folder, rounds, "40 ms"),
         compare_processes(f"qten-gen, {files} unchanged files", [command, "package"], folder, rounds, "60 ms"),
         compare_imports(folder, max(3, rounds // 3)),
+        compare_checkpoints(command, folder, rounds),
     ]
 
 

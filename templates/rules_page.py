@@ -12,7 +12,7 @@ from itertools import dropwhile
 from textwrap import fill, indent
 
 from qten_gen.rules import RULES, Rule
-from qten_gen.rules.cases import bad, good
+from qten_gen.rules.explaining import bad, good
 
 _INTRODUCTION = """\
 # Look up a diagnostic

@@ -62,14 +62,14 @@ def _verify(options: AdoptOptions, target: str, out: TextIO, err: TextIO) -> int
 
 def verify(request: VerifyRequest, out: TextIO, err: TextIO) -> int:
     """Compare a class with what it was. What that stands on imports torch and the user's code, in other processes."""
-    from ..tools.verify.request import VerifyError
+    from ..tools.verify.request import InspectionError
     from ..tools.verify.verdict_text import lines
     from ..tools.verify.verifying import verify as compared
 
     started = perf_counter()
     try:
         verdict = compared(request)
-    except VerifyError as error:
+    except InspectionError as error:
         err.write(error.trace)
         err.writelines(f"error: {problem}\n" for problem in error.problems)
         return MISUSE if error.is_misuse else FOUND

@@ -23,7 +23,7 @@ def inspect(options: InspectOptions, out: TextIO, err: TextIO) -> int:
         UsageError: All modules of the settings are meant, and they name none.
     """
     config = load(".")
-    from ..tools.inspect.nesting import room_for_nesting
+    from ..tools.inspect.silence import room_for_nesting
 
     with room_for_nesting():
         if not options.all:
@@ -90,7 +90,6 @@ def _request(options: InspectOptions, config: Config) -> Request:
         ranks=options.ranks,
         mesh=options.mesh,
         plan=options.plan,
-        optimizers=tuple(options.optimizer),
         dtype=options.dtype,
         device=options.device,
         import_roots=tuple(root for root in config.import_roots if os.path.isdir(root)),

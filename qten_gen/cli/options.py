@@ -95,7 +95,6 @@ class InspectOptions:
     ranks: int | None
     mesh: str | None
     plan: str | None
-    optimizer: list[str]
     dtype: str | None
     device: str
     unfold: bool

@@ -271,14 +271,6 @@ def _inspect(parser: Parser) -> None:
     add("--ranks", type=int, metavar="N", help="show what each of N ranks holds with FSDP2")
     add("--mesh", metavar="AXES", help="hold a sharding plan against the model, for a mesh such as tp=8,ep=4")
     add("--plan", metavar="FILE:NAME", help="where the plan is, such as shop/plans.py:tp_plan (the model's own)")
-    add(
-        "--optimizer",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="NAME",
-        help="count the states of these torch.optim optimizers, such as sgd:momentum=0.9 (adamw and sgd)",
-    )
     add("--dtype", metavar="DTYPE", help="cast the model, as model.to(dtype) does")
     devices = "move the model to cpu, cuda or cuda:1, which need not exist (cpu)"
     add("--device", default="cpu", metavar="DEVICE", help=devices)

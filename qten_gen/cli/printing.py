@@ -121,7 +121,7 @@ def _shown(text: str) -> str:
 
 
 def _edited(change: Change) -> str:
-    from ..project.header import read_header
+    from ..common.header import read_header
 
     header = read_header(change.old or b"")
     return " (edited by hand)" if change.kind == "stale" and header is not None and not header.intact else ""

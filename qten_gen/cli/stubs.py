@@ -67,8 +67,8 @@ def _changes(folder: str, texts: dict[str, str], *, whole: bool) -> tuple[list[C
 
     Of the stubs in the folder that are not planned, those of a package that is written anew are removed, and with `whole` all.
     """
+    from ..common.header import read_header
     from ..project.apply import changes
-    from ..project.header import read_header
     from ..project.paths import display_path, read_regular
 
     existing: dict[str, bytes] = {}

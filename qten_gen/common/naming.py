@@ -6,7 +6,7 @@ PRIVATE_NAMES = frozenset(
     "_abc_impl _assign _batch_size _check_compatible _collections _containers _declaration _declared_as _defaults _device "
     "_entered _field_values _fields "
     "_fill _fingerprint _flags _index_put _inlined_values _join _leaves _lock _map _map_with _names _nested "
-    "_per_item _rearrange _repr_html_ _requires_grad _shapes _specifiers _split _static _to_dict _unbatched _zip".split()
+    "_per_item _rearrange _requires_grad _shapes _specifiers _split _static _to_dict _unbatched _zip".split()
 )
 """Private attributes of generated classes and of TensorClass itself."""
 
@@ -33,8 +33,8 @@ REFERENCE = "_reference"
 def storage(name: str) -> str:
     """The private attribute that stores a field of a TensorClass.
 
-    >>> storage("tokens"), storage("map"), storage("map_"), storage("_tokens"), storage("repr_html_")
-    ('_tokens', '_map_', '_map__', '_tokens_', '_repr_html__')
+    >>> storage("tokens"), storage("map"), storage("map_"), storage("_tokens")
+    ('_tokens', '_map_', '_map__', '_tokens_')
     """
     if name.startswith("_"):
         return f"{name}_"

@@ -170,7 +170,7 @@ def compared(file: Mapping[str, Stored], wanted: Mapping[str, Wanted]) -> Found:
             found.append(Difference("reshaped", name, stored.shape, target.shape))
         if target.dtype != stored.dtype:
             found.append(Difference("recast", name, stored.dtype, target.dtype))
-        if line.tie in given and (stored.memory is None or stored.memory != given[line.tie].memory):
+        if line.tie and line.tie in given and (stored.memory is None or stored.memory != given[line.tie].memory):
             found.append(Difference("tied", name, line.tie))
     found += [
         Difference("removed", name, f"{stored.dtype} {stored.shape}")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import ast
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from ..model import (
@@ -13,20 +14,22 @@ from ..model import (
     ModuleDecl,
     RegistrationDecl,
     Signature,
+    SourceFile,
     TensorClassDecl,
     declares,
     home,
 )
+from ..model.expression_text import annotation_text
+from ..model.field_kinds import members_of
 from ..model.registered import Registered, RegisteredKind
 from . import layout, spelling
-from .call_order import forward_first
 from .exact_classes import says_shapes
 from .literal_keys import keyed_methods
 from .parameters import as_written, of_call, parsed
 from .registered_names import is_told, registered_names
 from .repeated import OVERLOADS, own_methods
-from .shapes import shaped
-from .stub_names import StubNames
+from .shapes import shaped, sized_child
+from .stub_names import StubNames, qualified
 from .type_parameters import arguments, type_parameters
 
 
@@ -52,7 +55,7 @@ def class_stub(declaration: Declaration, names: StubNames, related: Mapping[str,
     # pyright knows the keywords of a class statement from `__init_subclass__`, and TensorClass has no `init`.
     is_refused = isinstance(declaration, TensorClassDecl) or names.is_final(declaration)
     remark = "  # pyright: ignore[reportGeneralTypeIssues]" if is_refused else ""
-    lines = [*_held(declaration, names)]
+    lines = [*_held(declaration, names, related)]
     if isinstance(declaration, TensorClassDecl):
         # A field that stands here is no keyword-only one to a checker.
         positional = [field.name for field in declaration.fields if not field.kw_only]
@@ -75,15 +78,19 @@ def class_stub(declaration: Declaration, names: StubNames, related: Mapping[str,
     )
 
 
-def _held(declaration: Declaration, names: StubNames) -> Iterator[str]:
+def _held(declaration: Declaration, names: StubNames, related: Mapping[str, Declaration]) -> Iterator[str]:
     """Fields that hold an object with a class statement of its own, and numbers that become tensors.
 
     Each has a value: checkers take it for a field of a dataclass, where one without may not hide one with a default.
     """
+    is_shaped = names.more.shapes and says_shapes(declaration)
     for field in declaration.fields:
-        if not declares(declaration, field):
+        child = sized_child(field, declaration, names, related) if is_shaped else None
+        if child is None and not declares(declaration, field):
             continue
-        if isinstance(field, FieldDecl) and field.kind is FieldKind.NUMBER:
+        if child is not None:
+            held = child
+        elif isinstance(field, FieldDecl) and field.kind is FieldKind.NUMBER:
             held = _number(field, names)
         elif any(name in names.exact for name in field.type.mentioned):
             held = names.type(field.type, declaration.module, given=True)
@@ -182,3 +189,52 @@ def _result(signature: Signature, names: StubNames, module: str) -> str:
         return result
     t = names.aliases.use("_t")
     return f"{t}.Coroutine[{t}.Any, {t}.Any, {result}]"
+
+
+_PLAIN = frozenset(
+    f"builtins.{name}" for name in "bool bytes complex dict float frozenset int list set str tuple".split()
+)
+"""Builtins that are no base of a tensor."""
+
+
+def forward_first(
+    forward: Iterable[tuple[SourceFile, Signature]], handlers: Iterable[RegistrationDecl], declared: Container[str]
+) -> bool:
+    """Whether `forward` takes only tensors and plain builtins, and the handlers only declared classes and the other of these.
+
+    A call runs a handler where there is one, so `forward` stands behind the handlers if both can mean an object. If not, it
+    stands first: where a module is taken for a function, as by `torch.compile(module)`, mypy reads the first overload alone.
+    """
+    taken = {name for source, signature in forward for name in _taken(signature, source)} - {"None"}
+    registered = {member.name for handler in handlers for member in members_of(handler.type)} - {"None"}
+    others = {name for name in registered if name not in declared}
+    return taken <= {"torch.Tensor", *_PLAIN} and others <= _PLAIN and not (others and taken & _PLAIN)
+
+
+def _taken(signature: Signature, source: SourceFile) -> Iterator[str]:
+    """The qualified names of what the first argument can be; `""` for a type that says less."""
+    first = next(iter(parsed(signature.parameters)), None)
+    return iter(()) if first is None else _members(first.type, source)
+
+
+def _members(text: str, source: SourceFile) -> Iterator[str]:
+    """The qualified names of the members of a union, with what jaxtyping annotates in the place of its annotation."""
+    node = ast.parse(text, mode="eval").body if text else None
+    match node:
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+            yield from _members(ast.unparse(left), source)
+            yield from _members(ast.unparse(right), source)
+        case ast.Constant(value=None):
+            yield "None"
+        case ast.Constant(value=str(quoted)):
+            yield from _members(annotation_text(quoted) or "", source)
+        case ast.Subscript(value=value, slice=ast.Tuple(elts=[item, *_])) if _is_shaped(ast.unparse(value), source):
+            yield from _members(ast.unparse(item), source)
+        case ast.Name() | ast.Attribute():
+            yield qualified(ast.unparse(node), source)
+        case _:
+            yield ""
+
+
+def _is_shaped(name: str, source: SourceFile) -> bool:
+    return qualified(name, source).startswith("jaxtyping.")

@@ -70,14 +70,11 @@ def _has_keys(declaration: Declaration) -> bool:
 
 def says_shapes(declaration: Declaration) -> bool:
     """Whether a class has shapes to say, and a constructor to say them in that is made of its fields alone."""
-    if (
-        declaration.custom_init
-        or declaration.type_parameters
-        or any(base.declared or "[" in base.text for base in declaration.bases)
-    ):
+    if declaration.custom_init or declaration.type_parameters or any("[" in base.text for base in declaration.bases):
         return False
     if isinstance(declaration, TensorClassDecl):
-        return any(field.dims is not None for field in declaration.fields)
+        derives = any(base.declared for base in declaration.bases)
+        return not derives and any(field.dims is not None for field in declaration.fields)
     return bool(sizes(declaration)) and not (declaration.keeps_init or declaration.handlers)
 
 

@@ -2,21 +2,35 @@
 
 `Shaped[Tensor, "[b, t, width]"]` is `Annotated` under another name, so any other checker reads `Tensor`. `shape_vars` declares
 the names in the strings: for a class, its config fields of type `int`; for a function, the other names in its jaxtyping
-annotations. A batch has its sizes in the constructor alone, as most of its methods give objects of other sizes. What pyrefly
-has no word for, such as a size that another name computes, stays a plain tensor, which fits everywhere.
+annotations. `Shaped[Block, "width, 4"]` is a child with its sizes. A batch has its sizes in the constructor alone, as most of its
+methods give objects of other sizes. What pyrefly has no word for, such as a size that another name computes, stays a plain
+tensor, which fits everywhere.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from keyword import iskeyword
 
-from ..model import BufferDecl, ConfigDecl, Declaration, FieldDecl, ModuleDecl, ParameterDecl, TensorClassDecl, home
+from ..model import (
+    BufferDecl,
+    ConfigDecl,
+    Declaration,
+    Dim,
+    FieldDecl,
+    ModuleDecl,
+    ModuleField,
+    ParameterDecl,
+    SubmoduleDecl,
+    TensorClassDecl,
+    Value,
+    home,
+)
 from ..model.array_shapes import ANY_DTYPE, DTYPES, FAMILIES, Axis, AxisKind, UnreadableShape, read_axes
 from . import layout
-from .exact_classes import sizes
+from .exact_classes import says_shapes, sizes
 from .stub_names import StubNames
 
 _ARRAY = re.compile(
@@ -60,6 +74,46 @@ def _held(declaration: ModuleDecl, names: StubNames, known: Collection[str]) -> 
             held = names.type(field.type, home(field))
             shape = ", ".join(filter(None, spelled))
             yield f'{field.name}: {names.aliases.use("_Shaped")}[{held}, "[{shape}]"] = ...'
+
+
+def sized_child(
+    field: FieldDecl | ModuleField, declaration: Declaration, names: StubNames, related: Mapping[str, Declaration]
+) -> str | None:
+    """The type of a child, or of a list of equal ones, with the sizes that its arguments say; None where they do not."""
+    if not (isinstance(field, SubmoduleDecl) and isinstance(declaration, ModuleDecl)) or field.when or field.inner:
+        return None
+    child = related.get(field.made)
+    each = field.type.args[0] if field.is_repeated and len(field.type.args) == 1 else field.type
+    if not isinstance(child, ModuleDecl) or not says_shapes(child) or isinstance(each, str) or each.name != field.made:
+        return None
+    given = _sizes_given(field, child, sizes(declaration))
+    if given is None:
+        return None
+    held = names.type(each, home(field), given=True)
+    sized = f'{names.aliases.use("_Shaped")}[{held}, "{", ".join(given)}"]'
+    return (
+        sized
+        if each is field.type
+        else names.type(field.type, home(field), given=True).replace(f"[{held}]", f"[{sized}]")
+    )
+
+
+def _sizes_given(field: SubmoduleDecl, child: ModuleDecl, known: Collection[str]) -> list[str] | None:
+    """What each size of a child is in the sizes of the class that holds it."""
+    taken = [each for each in child.fields if isinstance(each, ConfigDecl)]
+    texts = {each.name: _size(each.default.value) for each in taken if each.default is not None}
+    positional = iter([each.name for each in taken if not each.kw_only])
+    for argument in field.arguments:
+        texts[argument.keyword or next(positional, "")] = _size(argument.value)
+    spelled = [_arithmetic(texts.get(name, ""), known) for name in sizes(child)]
+    return None if None in spelled else [each for each in spelled if each is not None]
+
+
+def _size(value: object) -> str:
+    """The expression or the number that a value is; empty for another, which Python computes in the class body."""
+    if isinstance(value, Dim):
+        return value.text
+    return value.text if isinstance(value, Value) and value.text.isdecimal() else ""
 
 
 def _constructor(declaration: ModuleDecl, names: StubNames, known: Collection[str]) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ..common.stub_settings import NOTHING_MORE, StubSettings
-from ..model import FileDecl
-from .class_stub import ClassStub, class_stub
-from .functional_stub import functional_stub
+from ..model import FileDecl, FunctionalDecl
+from . import layout
+from .class_stub import ClassStub, class_stub, handler_call
 from .imports import statements
 from .offered import offered
 from .repeated import own_functions
@@ -99,3 +99,20 @@ def _is_used(statement: str, texts: Iterable[str]) -> bool:
     """Whether a text mentions what an import binds."""
     name = re.escape(statement.rpartition(" ")[2].partition(".")[0])
     return any(re.search(rf"\b{name}\b", text) for text in texts)
+
+
+def functional_stub(functional: FunctionalDecl, names: StubNames) -> ClassStub:
+    """The class in the stub, which derives from the one of the source. An object without a handler is an error."""
+    bases = (f"_decl.{functional.name}", *map(names.generated, functional.parents))
+    return ClassStub(
+        head=f"class {functional.name}({', '.join(bases)}):",
+        doc=layout.docstring(functional.doc or f"`{functional.name}` with the calls of its handlers.", 4),
+        lines=tuple(_methods(functional, names)),
+    )
+
+
+def _methods(functional: FunctionalDecl, names: StubNames) -> Iterator[str]:
+    for method, is_written in (("__call__", functional.writes_call), ("invoke", functional.writes_invoke)):
+        for handler in () if is_written else functional.handlers:
+            overload = f"@{names.aliases.use('_t')}.overload\n    " if len(functional.handlers) > 1 else ""
+            yield f"{overload}{handler_call(handler, names, method)}"

@@ -30,8 +30,8 @@ class TensorClassView(NamedTuple):
     declaration: TensorClassDecl
     attributes: tuple[str, ...]
     """The assignments in the class body."""
-    of_ground_class: tuple[str, ...]
-    """The assignments of what serves from the ground class, where a parent may have its own."""
+    of_base_class: tuple[str, ...]
+    """The assignments of what serves from the base class, where a parent may have its own."""
     properties: tuple[str, ...]
     """The assignments of properties that the runtime has."""
     parameters: tuple[str, ...]
@@ -44,7 +44,7 @@ class TensorClassView(NamedTuple):
     n: str
     """The constructor's variable for the number of batch dimensions."""
     plain: bool
-    """Whether every field is one tensor that carries the batch, so that the primitives of the ground class serve."""
+    """Whether every field is one tensor that carries the batch, so that the primitives of the base class serve."""
     has_nested: bool
     fill_signature: str
     """The `def` line of `_fill`."""
@@ -96,7 +96,7 @@ def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection
     return TensorClassView(
         declaration=declaration,
         attributes=_attributes(declaration, names),
-        of_ground_class=tuple(_of_ground_class(declaration, plain, bool(matches))),
+        of_base_class=tuple(_of_base_class(declaration, plain, bool(matches))),
         properties=tuple(f.property for f in fields if f.own and f.property),
         parameters=_parameters(declaration, names, builtins, variables, aliases),
         defaults=tuple(f.name for f in declaration.fields if spelling.default_is_looked_up(f)),
@@ -229,8 +229,8 @@ def _attributes(declaration: TensorClassDecl, names: NestedNames) -> tuple[str, 
     )
 
 
-def _of_ground_class(declaration: TensorClassDecl, plain: bool, has_matches: bool) -> Iterator[str]:
-    """The primitives of the ground class that serve, where a parent with other kinds of fields may have its own."""
+def _of_base_class(declaration: TensorClassDecl, plain: bool, has_matches: bool) -> Iterator[str]:
+    """The primitives of the base class that serve, where a parent with other kinds of fields may have its own."""
     if any(base.declared for base in declaration.bases):
         for primitive in ("_rearrange", "_split", "_field_values") if plain else ():
             yield f"{primitive} = _rt.Stored.{primitive}"

@@ -7,8 +7,8 @@ from keyword import iskeyword
 from os.path import basename, dirname, join
 from unicodedata import normalize
 
+from ..common.header import read_header
 from ..model.diagnostics import FOREIGN_OUTPUT, IMPLICIT_NAMESPACE_PACKAGE, INVALID_MODULE_NAME, Diagnostic
-from ..project.header import read_header
 from ..project.import_mismatch import ImportMismatch
 from ..project.output_names import outputs_of
 from ..project.scan import Origin

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from symtable import symtable
 
 from ..common.format_number import FORMAT
+from ..common.header import with_header
 from ..common.stub_settings import NOTHING_MORE, StubSettings
 from ..emit.source_imports import source_name
 from ..model import FileDecl
-from ..project.header import with_header
 from ..project.output_names import outputs_of
 from .render import render_python
 from .render_stub import render_stub

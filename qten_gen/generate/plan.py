@@ -13,9 +13,8 @@ from ..common.records import field, record
 from ..link.lookups import widest
 from ..model import FileDecl
 from ..model.diagnostics import Diagnostic, ordered
-from ..project.header import is_ours
 from ..project.import_graph import SourceGraph, View, graph_from_texts
-from ..project.output_names import outputs_of, source_of
+from ..project.output_names import is_ours, outputs_of, source_of
 from ..read.positions import locate
 from .crashes import Crash, attempt
 from .examination import Examination

@@ -11,6 +11,7 @@ from ..model.diagnostics import UNRESOLVED_IMPORT, Diagnostic
 from ..model.field_kinds import members_of
 
 _HELP = "run qten-gen where {0} is installed, or set environment or source-roots in [tool.qten-gen] so that it is found"
+_DELETED = "define it there again, or import the class from where it is now; what was generated stays until then"
 _COPIES = "leave the copies out with exclude in [tool.qten-gen], or import it under a name that only one of them has"
 
 
@@ -51,17 +52,19 @@ def _bases(
         for name in (base.name, *ancestors(base.name)):
             module = _module(name, unresolved)
             if module and (may_be_declared or places(module)):
-                problem, help = _lost(module, places(module))
+                problem, help = _lost(module, places(module), file.source.module)
                 message = f"the module {module} of the base {name.rpartition('.')[2]} {problem}"
                 message = f"{message}, so it is not known whether {cls.name} is a declaration"
                 yield Diagnostic(UNRESOLVED_IMPORT, message, base.place, help, path=file.source.path)
                 return
 
 
-def _lost(module: str, places: Sequence[str]) -> tuple[str, str]:
-    """Why it is not known which file a module is, and what helps."""
+def _lost(module: str, places: Sequence[str], importing: str) -> tuple[str, str]:
+    """Why it is not known which file a module is, which another imports, and what helps."""
     if not places:
-        return "cannot be found", _HELP.format(module.partition(".")[0])
+        package, dot, _ = module.partition(".")
+        is_own = dot and package == importing.partition(".")[0]
+        return "cannot be found", _DELETED if is_own else _HELP.format(package)
     return f"is found in several places, {' and '.join(places[:3])}", _COPIES
 
 
@@ -78,7 +81,7 @@ def _field_types(
             module = _module(member.name, unresolved)
             last = member.name.rpartition(".")[2]
             if module and (f":{last}".encode() in generated or places(module)):
-                problem, help = _lost(module, places(module))
+                problem, help = _lost(module, places(module), file.source.module)
                 message = f"the module {module} of {last}, the type of {field.name}, {problem}"
                 yield Diagnostic(UNRESOLVED_IMPORT, message, declaration.place, help, path=file.source.path)
 

@@ -173,8 +173,11 @@ def _argument(specifier: str, position: int, argument: Argument, lookup: Lookup)
     if value is given or value.literal is None:
         return argument
     known: object = ast.literal_eval(value.literal)
-    if language.takes_dimension(specifier, position, argument.keyword) and _is_dimension(
-        specifier, argument.keyword, known
+    is_const = given.place != argument.place  # the value stands inside of `const(...)`
+    if (
+        not is_const
+        and language.takes_dimension(specifier, position, argument.keyword)
+        and _is_dimension(specifier, argument.keyword, known)
     ):
         text = known if isinstance(known, str) else str(known)
         return replace(argument, value=parse(text), text=text)

@@ -19,15 +19,14 @@ from ..model import (
     ModuleDecl,
     SourceFile,
     SubmoduleDecl,
+    language,
 )
-from ..model.constructed import ConstructedClass, FoundClass
+from ..model.constructed import DECIDING, ConstructedClass, FoundClass
 from ..model.diagnostics import Diagnostic, ordered
 from ..model.field_kinds import child_class, members_of
 from .bases import Ancestry, Root
 from .constants import with_constants
-from .constructors import constructed, parameters_of
-from .declare import Declarations
-from .functionals import Functionals
+from .declare import Declarations, bound_by
 from .import_context import import_context
 from .lookups import Lookups, Remembered
 from .names import Names
@@ -277,3 +276,84 @@ def _modules_of_handlers(dispatching: Iterable[ModuleDecl | FunctionalDecl]) -> 
     for each in dispatching:
         for handler in each.handlers:
             yield from (handler.module, handler.type.name.rpartition(".")[0])
+
+
+class Functionals:
+    """The Functionals of a run that have a stub: handlers are registered for them, and they are not generic."""
+
+    def __init__(self, names: Names, ancestry: Ancestry, declarations: Declarations) -> None:
+        self._names = names
+        self._ancestry = ancestry
+        self._declarations = declarations
+
+    def of_file(self, file: SourceFile) -> Iterator[FunctionalDecl]:
+        """Those of a file, in the order of its classes."""
+        found = (self._get(f"{file.module}.{cls.qualname}") for cls in file.classes)
+        return (functional for functional in found if functional is not None)
+
+    def _get(self, qualified: str) -> FunctionalDecl | None:
+        """The Functional of a resolved name; None for any other class, and for one that has no stub."""
+        found = self._names.class_of(qualified)
+        mro = self._ancestry.mro(qualified)
+        if found is None or language.FUNCTIONAL not in mro or self._ancestry.root(qualified) is not None:
+            return None
+        file, cls = found
+        # A handler of a generic one may give what its variables stand for, which is not known where it is registered.
+        if cls.type_parameters or any(base.args for base in cls.bases):
+            return None
+        handlers = self._declarations.dispatched(qualified)
+        if not handlers:
+            return None
+        bodies = (self._names.class_of(name) for name in mro)
+        bound = frozenset[str]().union(*(bound_by(body[1]) for body in bodies if body is not None))
+        parents = tuple(base for base in self._ancestry.bases(qualified) if self._get(base) is not None)
+        writes = ("__call__" in bound, "invoke" in bound)
+        return FunctionalDecl(cls.name, file.module, parents, handlers, cls.doc, *writes)
+
+
+Find = Callable[[str], ConstructedClass | None]
+"""Finds what a class statement says about a call of the class."""
+
+_HARMLESS = frozenset(
+    {"builtins.object", "typing.Generic", "typing_extensions.Generic", "abc.ABC", language.MODULE}
+    | {"torch.nn.Module", "torch.nn.modules.module.Module"}
+)
+"""Bases that leave the constructors of their subclasses alone."""
+
+
+def parameters_of(name: str, find: Find) -> str | None:
+    """The parameters of the constructor of a class; None where something else may decide what a call takes."""
+    waiting, seen = [name], set(_HARMLESS)
+    while waiting:
+        current = waiting.pop()
+        if current not in seen:
+            seen.add(current)
+            found = find(current)
+            if found is None or not found.is_plain:
+                return None
+            waiting += found.bases
+    return _nearest(name, find)
+
+
+def _nearest(name: str, find: Find) -> str | None:
+    """The parameters of the nearest `__init__`, up to where a class has several bases."""
+    seen: set[str] = set()
+    while name not in seen:
+        seen.add(name)
+        found = find(name)
+        if found is None or found.parameters is not None:
+            return found and found.parameters
+        if len(found.bases) != 1:
+            return None
+        name = found.bases[0]
+    return None
+
+
+def constructed(cls: ClassSource, bases: tuple[str, ...]) -> ConstructedClass:
+    """What a class statement of the run says about a call of the class."""
+    own = [method for method in cls.methods if method.name == "__init__"]
+    bound = {*cls.attributes, *(method.name for method in cls.methods)}
+    plain = not cls.decorators and not cls.unpacked and not DECIDING & bound
+    plain = plain and all(keyword != "metaclass" for keyword, _ in cls.keywords)
+    plain = plain and len(own) < 2 and "__init__" not in cls.attributes and not any(item.decorators for item in own)
+    return ConstructedClass(bases, own[0].signature.parameters if own else None, plain)

@@ -1,7 +1,7 @@
 """Maps the names of sources to those of their outputs, and back."""
 
 from functools import cache
-from os.path import split
+from os.path import basename, split
 
 OUTPUT_SUFFIXES = ("_qten.py", "_qten.pyi")
 
@@ -31,6 +31,14 @@ def source_of(output: str) -> str:
     start = _start_of_name(output)
     stem = output[start:].rpartition(".")[0].removesuffix("_qten")
     return f"{output[:start]}{stem or '__init__'}.py"
+
+
+def is_ours(path: str, data: bytes) -> bool:
+    """Whether an output can be removed: it has a header that names the source which its own name implies."""
+    from ..common.header import read_header  # a run over an unchanged tree reads no header
+
+    header = read_header(data)
+    return header is not None and header.source == basename(source_of(path))
 
 
 def is_output(path: str) -> bool:

@@ -13,17 +13,17 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from ..common.digests import digest
+from ..common.header import read_header
 from ..common.stub_settings import StubSettings
 from . import manifest
 from .config import Config
 from .dependencies import Dependencies
 from .files import ProjectFiles, Source
-from .header import is_ours, read_header
 from .import_graph import Handlers, Modules, SourceGraph, source_graph
 from .keys import Keys, Reader
 from .library_classes import RememberedClasses
 from .manifest import FreshRecord, HandlerRecord, Manifest, SourceRecord
-from .output_names import is_output, name_of, outputs_of, source_of
+from .output_names import is_ours, is_output, name_of, outputs_of, source_of
 from .paths import display_path, read_output, read_regular, relative_to
 from .scan import Origin, Scan, scan
 from .statuses import NO_FILE, Signature, Stat, signature

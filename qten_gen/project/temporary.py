@@ -8,7 +8,7 @@ import os
 import re
 import time
 
-from .header import begins_like_ours
+from ..common.header import begins_like_ours
 from .paths import read_regular
 
 _NAME = r"\.qten-gen-[0-9a-f]{12}-(\d{1,10})\.tmp"

@@ -4,14 +4,53 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import cast
 
 from ..model.diagnostics import SYNTAX_ERROR, Diagnostic, diagnostic_at
 from .source_lines import lines_of
+
+_Version = tuple[int, int]
+
+_RUNNING = "{}.{}.{}".format(*sys.version_info)
+
+_FORMS: tuple[tuple[_Version, str, re.Pattern[str]], ...] = (
+    (
+        (3, 13),
+        "defaults of type parameters need",
+        re.compile(r"\s*(?:class|(?:async\s+)?def|type)\s+\w+\s*\[[^\]]*[^=]=[^=]"),
+    ),
+    ((3, 12), "type parameters need", re.compile(r"\s*(?:class|(?:async\s+)?def)\s+\w+\s*\[")),
+    ((3, 12), "the type statement needs", re.compile(r"\s*type\s+\w+\s*(?:\[.*\]\s*)?=")),
+)
+"""The first version with a form, the message about it, and what a line with it starts with."""
+
+_TEMPLATE_STRING = re.compile(r"(?<![\w'\"])(?:t|tr|rt)['\"]", re.IGNORECASE)
+
+
+def newer_syntax(error: SyntaxError, lines: Sequence[str]) -> tuple[str, str] | None:
+    """The message and the help for a syntax error that a later version of Python would not find; None for others."""
+    number, column = error.lineno or 1, max(1, error.offset or 1)
+    line = lines[number - 1] if number <= len(lines) else ""
+    for version, form, pattern in _FORMS:
+        if pattern.match(line) and sys.version_info < version:
+            return _needs(form, version)
+    if sys.version_info < (3, 14) and _TEMPLATE_STRING.search(line[max(0, column - 3) : column + 2]):
+        return _needs("template strings need", (3, 14))
+    if sys.version_info < (3, 12) and "f-string" in error.msg:
+        return error.msg, f"Python 3.12 allows more in f-strings than Python {_RUNNING}, which qten-gen runs with"
+    return None
+
+
+def _needs(form: str, version: _Version) -> tuple[str, str]:
+    needed = "{}.{}".format(*version)
+    help = f"run qten-gen with Python {needed} or newer, or write it as in Python {_RUNNING}"
+    return f"{form} Python {needed}, but qten-gen runs with Python {_RUNNING}", help
+
 
 _CONFLICT = re.compile(r"^<<<<<<< ", re.MULTILINE)
 """The line that starts a merge conflict."""
@@ -31,7 +70,6 @@ def parse(text: str, path: str) -> ast.Module | Diagnostic:
         if conflict is not None:
             return _unresolved_conflict(text[: conflict.start()], path)
         line, column = error.lineno or 1, max(1, error.offset or 1)
-        from .newer_syntax import newer_syntax
 
         message, help = newer_syntax(error, lines_of(text)) or (error.msg, "")
         return diagnostic_at(SYNTAX_ERROR, path, message, line=line, column=column, help=help)

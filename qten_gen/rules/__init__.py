@@ -19,7 +19,6 @@ from . import (
     circular_value,
     colliding_name,
     conditional_field,
-    constant_field,
     duplicate_class,
     dynamic_declaration,
     early_value,
@@ -64,7 +63,6 @@ from . import (
     possibly_missing_attribute,
     private_name,
     reserved_name,
-    shadowed_handler,
     shared_object,
     syntax_error,
     unannotated_attribute,
@@ -144,7 +142,6 @@ DECLARATION_RULES: tuple[DeclarationRule, ...] = (
     non_tensor_field,
     unsupported_shape,
     implicit_tensor_conversion,
-    constant_field,
     unmanaged_tensor,
     unannotated_attribute,
     frozen_mutation,
@@ -180,7 +177,6 @@ FILE_RULES: tuple[FileRule, ...] = (
     undefined_name,
     misplaced_specifier,
     unimported_handler,
-    shadowed_handler,
     dynamic_declaration,
 )
 PLAIN_RULES: tuple[PlainRule, ...] = (

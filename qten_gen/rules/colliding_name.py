@@ -34,8 +34,8 @@ EXAMPLE = """
 """
 
 
-_NOT_OURS = frozenset({"_abc_impl", "_repr_html_"})
-"""What every class with abstract methods has, also a mixin; and how notebooks show an object, which a class may decide."""
+_NOT_OURS = frozenset({"_abc_impl"})
+"""What every class with abstract methods has, also a mixin."""
 
 
 def check(context: RuleContext) -> Iterator[Diagnostic]:

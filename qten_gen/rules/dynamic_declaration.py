@@ -6,7 +6,8 @@ one machine to the next. qten-gen does not guess: it generates nothing for the f
 the class in memory, and does not warn that generated files are stale.
 
 Constants are resolved: `param(SIZE)` is `param(3)` if the file assigns `SIZE = 3` once, and nothing else to it, or imports it
-from one that does. That one must declare something itself or have type aliases, because qten-gen reads no other files.
+from one that does. That one must declare something itself or have type aliases, because qten-gen reads no other files. Literals,
+tuples of them and arithmetic such as `2 * SIZE` are constants; calls, f-strings, comparisons and conditions are not.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ EXAMPLE = """
 """
 
 _ONLY_THEN = "known only at run time"
+_A_CONSTANT = "a constant that is assigned once, without a call or condition"
 KEYWORDS = ("when", "tie", "keys", "repeat", "group", "cached", "sources", language.ALIAS, *language.SPECIFIER_SWITCHES)
 """Keywords whose value decides what is declared."""
 
@@ -162,12 +164,17 @@ def _arguments(call: SpecifierCall) -> Iterator[Diagnostic]:
             yield Diagnostic(KIND, message, argument.place, "write them out")
         elif argument.keyword in KEYWORDS and (is_dynamic(given) or is_tuple(given)):
             message = f"the argument {argument.keyword} is {_ONLY_THEN}, got {given.text}"
-            yield Diagnostic(KIND, message, argument.place, "write its value, or a constant that is assigned once")
+            yield Diagnostic(
+                KIND,
+                message,
+                argument.place,
+                f"write its value, or {_A_CONSTANT}",
+            )
         elif call.name in _OF_EXPRESSIONS and language.takes_dimension(call.name, position, argument.keyword):
             if is_dynamic(given):
                 what = "size" if call.name in (language.PARAM, language.BUFFER) else "expression"
                 message = f"the {what} {given.text} is {_ONLY_THEN}"
-                help = "write an integer, an expression over config fields, or a constant that is assigned once"
+                help = f"write an integer, an expression over config fields, or {_A_CONSTANT}"
                 yield Diagnostic(KIND, message, argument.place, help)
         elif call.name == language.SUBMODULE and position and is_dynamic(given) and _is_string(given.text):
             message = f"the config fields in {given.text} are {_ONLY_THEN}"

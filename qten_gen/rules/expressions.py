@@ -169,6 +169,8 @@ def unknown_names(expression: Expression, declared: Mapping[str, ModuleField]) -
             help = 'add repeat="depth", for a config field depth that says how many; or declare a config field index'
             help = f"{help}; for a plain string, write const({text!r})" if is_plain else help
             yield name, "index is the position of a repeated child, but this child is not repeated", help
+        elif name == "self" and found is None:
+            yield name, "self is not a config field", f"expressions name fields without self; {known}"
         elif (meant := field_of_argument(name, declared)) is not None:
             yield name, f"{name} is the alias of a field", f"expressions name the field: write {meant}"
         elif found is not None:

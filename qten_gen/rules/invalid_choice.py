@@ -9,6 +9,7 @@ The annotation of the child names each class that the choice may give, or a base
 
 from __future__ import annotations
 
+import builtins
 from ast import literal_eval
 from collections.abc import Iterator
 
@@ -18,7 +19,6 @@ from ..model.diagnostics import Diagnostic, Kind
 from ..model.field_kinds import members_of
 from .context import Project, RuleContext
 from .dynamic_declaration import is_dynamic_text
-from .known_types import known_ancestors
 
 KIND = Kind("QG341", "invalid-choice")
 
@@ -124,7 +124,7 @@ def _ancestors(name: str, project: Project) -> frozenset[str] | None:
     """A class and those that it derives from, below nn.Module; None if they are not known."""
     module, _, layer = name.rpartition(".")
     if module != "torch.nn" or not layer[:1].isupper():
-        return known_ancestors(name, project)
+        return _known_ancestors(name, project)
     return None if layer.startswith("Lazy") else frozenset({name, f"torch.nn.{_BASES.get(layer, layer)}"})
 
 
@@ -160,3 +160,26 @@ def _listed(text: str) -> list[object]:
     except (ValueError, SyntaxError):
         return []
     return found if isinstance(found, list) else []
+
+
+def _known_ancestors(name: str, project: Project) -> frozenset[str] | None:
+    """A class and all its ancestors; None if the text does not say."""
+    module, _, plain = name.rpartition(".")
+    if module == "builtins" and isinstance(cls := getattr(builtins, plain, None), type):
+        return frozenset(f"builtins.{base.__name__}" for base in cls.__mro__)
+    if name in ("torch.Tensor", "builtins.None"):
+        return frozenset({name, "builtins.object"})
+    declaration = project.declarations.get(name)
+    if declaration is None:
+        return None
+    found = frozenset({name, "builtins.object"})
+    for base in declaration.bases:
+        above = _known_ancestors(base.name, project) if base.declared else _root_of_ours(base.name)
+        if above is None:
+            return None
+        found |= above
+    return found
+
+
+def _root_of_ours(name: str) -> frozenset[str] | None:
+    return frozenset({name}) if name.startswith("qten_gen.") else None

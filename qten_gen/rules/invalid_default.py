@@ -91,6 +91,12 @@ def _or_none(name: str, context: RuleContext) -> Fix | None:
     return Fix(" | None", source.place / "annotation", is_behind=True)
 
 
+def _or_none_in_text(type: TypeExpr) -> str:
+    """An annotation that allows None, as it is written: a string stays one, as `"Net" | None` would raise TypeError."""
+    quote = type.text[-1]
+    return f"{type.text[:-1]} | None{quote}" if quote in ("'", '"') else f"{type.text} | None"
+
+
 def _of_any(field: FieldDecl | ConfigDecl, default: Default) -> tuple[str, str] | None:
     """What is wrong with a default that no field can hold, or only one of another type; and how to fix it."""
     value = default.value
@@ -148,7 +154,7 @@ def _help(field: FieldDecl | ConfigDecl, value: object, converts: bool) -> str:
     if isinstance(field, ConfigDecl) or field.kind is FieldKind.STATIC:
         return "" if converts else _of_plain(field, value)
     if value is None:
-        return "" if field.optional else f"write {field.name}: {field.type.text} | None = None"
+        return "" if field.optional else f"write {field.name}: {_or_none_in_text(field.type)} = None"
     if field.kind is FieldKind.NUMBER:
         return (
             "" if _fits(value, field.cast or "") else "write a default of the annotated type, or change the annotation"
@@ -164,7 +170,9 @@ def _help(field: FieldDecl | ConfigDecl, value: object, converts: bool) -> str:
         )
     if field.kind is FieldKind.PER_ITEM:
         default = (
-            "write None as the default" if field.optional else f"write {field.name}: {field.type.text} | None = None"
+            "write None as the default"
+            if field.optional
+            else f"write {field.name}: {_or_none_in_text(field.type)} = None"
         )
         return f"{default}; the constructor takes a value for each item"
     return "remove the default, or write a default_factory"
@@ -175,7 +183,7 @@ def _of_plain(field: FieldDecl | ConfigDecl, value: object) -> str:
     names = [member.name for member in members_of(field.type)]
     if value is None:
         known = all(name in _BUILTINS or name == "torch.Tensor" or name.startswith("torch.nn.") for name in names)
-        return f"write {field.name}: {field.type.text} | None = None" if known else ""
+        return f"write {field.name}: {_or_none_in_text(field.type)} = None" if known else ""
     classes = [_BUILTINS.get(name) for name in names if name != "None"]
     if None in classes:
         return ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model import language
+from ..model import SpecifierCall, Value, language
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext, name_of
 
@@ -40,5 +40,13 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     for field in context.field_sources:
         if field.annotation is None and field.specifier is not None and field.specifier.name != language.VIRTUAL:
             called = field.specifier.name.rpartition(".")[2]
-            help = f"write {field.name}: {_TYPES.get(field.specifier.name, 'its type')} = {called}(...)"
+            help = f"write {field.name}: {_type(field.specifier)} = {called}(...)"
             yield Diagnostic(KIND, f"the field {field.name} has no annotation", name_of(field), help)
+
+
+def _type(call: SpecifierCall) -> str:
+    """What the annotation of a field with this specifier says; the class of a child, if the call names it."""
+    first = call.positional[0].value if call.name == language.SUBMODULE and call.positional else None
+    if isinstance(first, Value) and first.literal is None and first.text.replace(".", "").isidentifier():
+        return first.text
+    return _TYPES.get(call.name, "its type")

@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from ..model import (
     Argument,
     ConfigDecl,
+    Default,
     ModuleDecl,
     NodePath,
     SpecifierCall,
@@ -69,7 +70,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
                 what = _kind_of(default.value, context)
                 is_cloned = what == "tensor" and not default.factory and not default.value.is_container
                 if what is not None and not is_cloned:
-                    yield Diagnostic(KIND, *_of_default(field, what, default.factory, default.value.place))
+                    yield Diagnostic(KIND, *_of_default(field, what, default, context))
             case SubmoduleDecl(cls=cls, arguments=arguments):
                 yield from _of_child(field.name, cls, arguments, context)
 
@@ -110,27 +111,26 @@ _INSTEAD = {
 }
 
 
-def _of_default(field: ConfigDecl, what: str, factory: bool, place: NodePath) -> tuple[str, NodePath, str]:
+def _of_default(field: ConfigDecl, what: str, default: Default, context: RuleContext) -> tuple[str, NodePath, str]:
     """The message, the place and the help for a default that contains an object."""
-    part = "default_factory" if factory else "default"
+    part, place = "default_factory" if default.factory else "default", default.value.place
     if what == "iterator":
         help = "write a tuple, or field(default_factory=...) with a function that makes the iterator"
         return f"the {part} of {field.name} contains {_USED_UP}", place, help
     message = f"the {part} of {field.name} contains a {what}, which exists once for all instances"
-    default = "" if field.default is None else field.default.value.text
-    write = f"{field.name}: {as_specifier(what, default, field.type.text)}"
+    write = f"{field.name}: {as_specifier(what, default.value, field.type.text, context)}"
     return message, place, f"write {write}, or field(default_factory=...) with a function that makes it"
 
 
-def as_specifier(what: str, made: str, annotation: str) -> str:
+def as_specifier(what: str, made: Value, annotation: str, context: RuleContext) -> str:
     """The annotation and the specifier that stand for an object: `nn.Linear = submodule(nn.Linear, 3, 4)`.
 
     Args:
         what: What is made: "module", "parameter" or "tensor".
-        made: The expression that makes it, `nn.Linear(3, 4)`.
+        made: What makes it: the expression `nn.Linear(3, 4)`, if it was read from text.
         annotation: The annotation of the field, if the expression does not name a class.
     """
-    call = _CONSTRUCTION.fullmatch(made) if what == "module" else None
+    call = _CONSTRUCTION.fullmatch(made.text) if what == "module" and context.source is not None else None
     if call is not None:
         cls, arguments = call.groups()
         return f"{cls} = submodule({', '.join(filter(None, (cls, arguments)))})"

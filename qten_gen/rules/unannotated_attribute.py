@@ -67,5 +67,5 @@ def _problem(
     held = "contains" if value.is_container else "is"
     return (
         f"{name} {held} a {what} that exists once for all instances, and that none of them registers",
-        f"write {name}: {as_specifier(what, value.text, annotation)}",
+        f"write {name}: {as_specifier(what, value, annotation, context)}",
     )

@@ -10,8 +10,8 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from ..common.format_number import FORMAT
+from ..common.header import read_header
 from ..project.apply import Change
-from ..project.header import read_header
 from ..project.output_names import outputs_of, source_of
 from ..project.stale import ProjectState
 

@@ -272,8 +272,6 @@ class Conversion(Stored):
 
         An object inside itself, which the list of a static field makes possible, is shown as `...`.
         """
-    def _repr_html_(self) -> str | None:
-        """The fields as a table of HTML, for notebooks; None for a class with its own `__repr__`, which they show then."""
     def __reduce__(self: T) -> Reduced[T]:
         """How to pickle with torch's tensors."""
     def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:

@@ -45,7 +45,7 @@ def test_settings_change_what_is_reported_and_not_what_is_generated(qten_gen: Co
         ('per-file-ignores = { "src/legacy/*" = ["QG210"] }\n', 0, both[1:]),
         ('per-file-ignores = { legacy = "QG210" }\n', 0, both[1:]),
         ('per-file-ignores = { "old.py" = ["QG210"] }\n', 0, both[1:]),
-        ('per-file-ignores = { "*.py" = ["QG215"] }\n', 0, both),
+        ('per-file-ignores = { "*.py" = ["QG216"] }\n', 0, both),
         ('severity = { QG210 = "error" }\nper-file-ignores = { "*.py" = ["QG210"] }\n', 0, []),
     ]:
         for _ in range(2):

@@ -83,7 +83,15 @@ def test_nothing_that_a_pickle_names_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"abc", b"\0" * 100, (2**62).to_bytes(8, "little"), b"\x05\0\0\0\0\0\0\0{abc}"]
+    "content",
+    [
+        b"",
+        b"abc",
+        b"\0" * 100,
+        (2**62).to_bytes(8, "little"),
+        b"\x05\0\0\0\0\0\0\0{abc}",
+        b'\x09\0\0\0\0\0\0\0{"a":[1]}',
+    ],
 )
 def test_another_file_is_refused(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_bytes(content)
@@ -231,19 +239,23 @@ def test_a_folded_tie_has_the_numbers_of_its_name_at_the_same_places() -> None:
     assert held({**tensors, **ties}, Lock("m:Net", {}, lines)).differences == []
 
 
-def test_ten_thousand_tensors_take_a_moment(tmp_path: Path) -> None:
+def test_ten_thousand_tensors_take_little_more_than_to_parse_their_header(tmp_path: Path) -> None:
     names = [f"layers.{layer}.experts.{expert}.w" for layer in range(100) for expert in range(100)]
     entries = {name: {"dtype": "F32", "shape": [8, 8], "data_offsets": [0, 0]} for name in names}
     text = json.dumps(entries).encode()
     path = tmp_path / "model.safetensors"
     path.write_bytes(len(text).to_bytes(8, "little") + text)
     lock = Lock("m:Net", {}, (Line("layers.{0-99}.experts.{0-99}.w", "float32", "param", "[8, 8]"),))
-    times = []
-    for _ in range(5):
+
+    def taken(call: Callable[[], object]) -> float:
         start = time.process_time()
-        assert held(header(str(path)), lock).differences == []
-        times.append(time.process_time() - start)
-    assert min(times) < 0.2
+        call()
+        return time.process_time() - start
+
+    assert held(header(str(path)), lock).differences == []
+    pairs = [(taken(lambda: json.loads(text)), taken(lambda: held(header(str(path)), lock))) for _ in range(7)]
+    parsing, holding = map(min, zip(*pairs, strict=True))
+    assert holding < 3 * parsing
 
 
 def test_a_lock_that_is_not_there_is_to_be_written(qten_gen: Command) -> None:

@@ -12,11 +12,11 @@ import pytest
 from torch import nn
 
 from qten_gen import Module, ModuleList, check, param, submodule
-from qten_gen.runtime.module.outline.walking import contents_of
 from qten_gen.tools.inspect.plans import Plan, mesh_of, plan_of
 from qten_gen.tools.inspect.request import InspectionError
 from qten_gen.tools.inspect.totals import sharding_of
-from qten_gen.tools.inspect.views.plan_text import plan_lines
+from qten_gen.tools.inspect.views.text import plan_lines
+from qten_gen.tools.inspect.walking import contents_of
 from tests.command import Command
 
 
@@ -89,7 +89,12 @@ def test_the_bytes_of_a_rank_are_those_of_the_parts(tmp_path: Path) -> None:
         (
             {"head": 0},
             {"tp": 2},
-            ["error: head: dimension 0 is cut by tp, but embedding, the same tensor, is whole"],
+            ["error: head: cut in dimension 0 by tp, but embedding, the same tensor, is whole"],
+        ),
+        (
+            {"embedding": 0},
+            {"tp": 2},
+            ["error: head: whole, but embedding, the same tensor, is cut in dimension 0 by tp"],
         ),
         (
             {**GOOD, "down": "replicate"},

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from qten_gen import Module, TensorClass, param
 
 if TYPE_CHECKING:
-    from decimal import Decimal
+    pass
 
 
 class Mode(enum.Enum):
@@ -91,15 +91,6 @@ def test_names_of_a_function_are_known() -> None:
         other: Local | None = None
 
     assert (types_of(Local)["unit"], types_of(Local)["other"]) == (Unit, Local | None)
-
-
-def test_a_name_for_checkers_only_stays_a_reference() -> None:
-    class Priced(Module):
-        price: Decimal | None = None
-
-    with pytest.raises(NameError, match="Decimal"):
-        types_of(Priced)
-    assert inspect.signature(Priced, eval_str=True).parameters["price"].default is None
 
 
 @pytest.mark.parametrize("cls", [Net, Deeper])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import abc
 import dataclasses
 import types
 import typing
@@ -43,16 +42,6 @@ CALLS: dict[str, Callable[..., Any]] = {
     "new_class": lambda base, **flags: types.new_class("Made", (base,), flags, lambda names: names.update(ANNOTATED)),
     "type": lambda base, **flags: type(base)("Made", (base,), dict(ANNOTATED), **flags),
 }
-
-
-@pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize("base", [TensorClass, Batch])
-def test_a_call_declares_fields(call: str, base: type) -> None:
-    made: Any = CALLS[call](base)
-    fields = [torch.ones(2)] * len(made._fields)
-    assert (made.__module__, made.__qualname__, made._fields[-1]) == (__name__, "Made", "y")
-    item: Any = made(*fields, batch_size=2)[0]
-    assert item.y.shape == () and len(_pytree.tree_leaves(item)) == len(fields)
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -131,20 +120,6 @@ def test_the_command_agrees_about_protocols(project: Any) -> None:
     model = project.load("model")
     assert "model_qten" in [base.__module__ for base in model.Batch.__mro__]
     assert model.Net(3).width == 3
-
-
-def test_an_abstract_class_asks_for_its_methods() -> None:
-    class Base(Batch, abc.ABC):
-        @abc.abstractmethod
-        def measure(self) -> int: ...
-
-    class Made(Base):
-        def measure(self) -> int:
-            return 7
-
-    with pytest.raises(TypeError, match="abstract"):
-        Base(torch.ones(2))  # type: ignore[abstract] # what is tested
-    assert Made(torch.ones(2), batch_size=2)[0].measure() == 7
 
 
 def test_dataclass_is_refused() -> None:

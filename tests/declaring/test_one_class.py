@@ -2,7 +2,6 @@
 
 import importlib
 import os
-import pickle
 import sys
 import threading
 import warnings
@@ -58,16 +57,6 @@ def test_an_unknown_name_of_a_generated_module_is_an_attribute_error(project: An
         _ = project.load("model_qten").Bach
 
 
-def test_nothing_generated_means_the_class_is_rendered_in_memory(project: Any) -> None:
-    project.write(model=BATCH)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        model = project.load("model")
-    batch = model.Batch(torch.ones(2, 3), batch_size=[2])
-    assert (batch.source, batch.batch_size) == ("train", (2,))
-    assert generated_file(model.Batch).startswith("<qten-gen model.Batch")
-
-
 def test_rendered_text_is_shown_by_inspect(project: Any) -> None:
     project.write(model=BATCH)
     import inspect
@@ -92,26 +81,6 @@ def test_classes_in_functions_see_the_names_around_them() -> None:
     outer, inner = make()
     made = outer(inner(torch.ones(2), batch_size=[2]), batch_size=[2])
     assert type(made[0].inner) is inner
-
-
-def test_classes_in_classes_are_rendered_in_memory(project: Any) -> None:
-    project.write(
-        model="""
-        from torch import Tensor
-        from qten_gen import TensorClass
-
-        class Batch(TensorClass):
-            tokens: Tensor
-
-            class Point(TensorClass):
-                position: Tensor
-        """
-    )
-    project.generate()
-    model = project.load("model")
-    assert generated_file(model.Batch) == str(project.root / "model_qten.py")
-    point = model.Batch.Point(torch.ones(2), batch_size=[2])
-    assert type(pickle.loads(pickle.dumps(point))) is model.Batch.Point
 
 
 SCRIPT = """
@@ -243,51 +212,27 @@ def test_modules_that_import_each_other_for_types_only_may_be_imported_in_any_or
         a.A(torch.ones(2), torch.ones(2), batch_size=[2])
 
 
-def test_a_field_of_an_inherited_class_is_stored_once(project: Any) -> None:
+def test_a_class_that_is_imported_for_types_only_is_imported_where_a_field_needs_it(project: Any) -> None:
     project.write(
-        base=BATCH,
-        child="""
-        from torch import Tensor
-        from base import Batch
+        pkg__="",
+        pkg__box="from torch import Tensor\nfrom qten_gen import TensorClass\nclass Box(TensorClass):\n    corners: Tensor\n",
+        pkg__scene="""
+            from __future__ import annotations
+            from typing import TYPE_CHECKING
+            from qten_gen import TensorClass
+            if TYPE_CHECKING:
+                from .box import Box
 
-        class Marked(Batch):
-            mask: Tensor | None = None
+            class Scene(TensorClass):
+                box: Box
         """,
     )
     project.generate()
-    child = project.load("child")
-    made = child.Marked(torch.ones(2, 3), "test", torch.zeros(2), batch_size=[2])
-    assert (made[0].source, made[0].mask.item()) == ("test", 0.0)
-    assert [cls.__name__ for cls in child.Marked.__mro__][:5] == [
-        "Marked",
-        "_Marked_",
-        "Batch",
-        "_Batch_",
-        "TensorClass",
-    ]
-    assert not hasattr(made, "__dict__")
-
-
-def test_two_parents_with_fields_can_be_combined_where_one_is_open(project: Any) -> None:
-    project.write(
-        model="""
-        from torch import Tensor
-        from qten_gen import TensorClass
-
-        class Reward(TensorClass, open=True):
-            reward: Tensor
-
-        class State(TensorClass):
-            state: Tensor
-
-        class Step(Reward, State):
-            done: Tensor
-        """
-    )
-    project.generate()
-    step = project.load("model").Step
-    made = step(torch.zeros(2), torch.ones(2), torch.ones(2) > 0, batch_size=[2])
-    assert list(made[0].to_dict()) == ["state", "reward", "done"]
+    scene = project.load("pkg.scene")
+    with pytest.raises(TypeError, match=r"^Scene\.box: expected Box, got int 3$"):
+        scene.Scene(3)
+    made = scene.Scene.from_dict({"box": {"corners": torch.ones(4)}})
+    assert type(made.box) is project.load("pkg.box").Box
 
 
 def test_nested_classes_of_one_name_are_told_apart(project: Any) -> None:

@@ -28,18 +28,6 @@ def test_an_unknown_flag_is_refused_with_a_suggestion() -> None:
             tokens: Tensor
 
 
-def test_all_findings_are_told_at_once() -> None:
-    with pytest.raises(DeclarationError) as caught:
-
-        class Scale(Module):
-            dim: int
-            weight: nn.Parameter = param("dmi", initializer=nn.init.ones_)
-            offset: Tensor = buffer("dim")
-
-    assert [finding.code for finding in caught.value.findings] == ["QG302", "QG303"]
-    assert "did you mean 'dim'" in str(caught.value) or "dim" in caught.value.findings[0].help
-
-
 @pytest.mark.parametrize("text", ["nn.Linear |", "int:\n print(1)\n x: int"])
 def test_a_quoted_type_that_is_no_expression_is_refused(text: str) -> None:
     namespace = {"__annotations__": {"dim": "int", "child": text}, "child": called(submodule, nn.Linear, "dim", "dim")}
@@ -71,12 +59,3 @@ def test_what_is_not_there_yet_is_an_attribute_error() -> None:
     state = State(torch.ones(2), batch_size=2)
     with pytest.raises(AttributeError, match="to_h5"):
         _ = state.to_h5  # type: ignore[attr-defined]  # the mistake under test
-
-
-def test_a_layer_of_torch_has_its_public_name_in_a_message() -> None:
-    with pytest.raises(DeclarationError, match=r"write layer: torch\.nn\.Linear = submodule\(\.\.\.\)"):
-        types.new_class(
-            "Net",
-            (Module,),
-            exec_body=lambda body: body.update(__annotations__={"layer": nn.Linear}, layer=nn.Linear(2, 2)),
-        )

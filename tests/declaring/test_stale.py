@@ -1,12 +1,13 @@
 """Edited declarations never run code that was generated for what they said before."""
 
+import subprocess
 import warnings
 from typing import Any
 
 import pytest
 import torch
 
-from qten_gen import StaleWarning
+from qten_gen import NotGeneratedError, StaleWarning
 
 BEFORE = """
     from torch import Tensor, nn
@@ -84,14 +85,50 @@ def test_a_class_added_later_is_stale_too(project: Any) -> None:
         project.load("model")
 
 
-@pytest.mark.parametrize("name", ["__init__", "_fill"])
-def test_a_generated_class_that_has_lost_a_part_says_so(project: Any, name: str) -> None:
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("def __init__(", "def other("), ("self._source = source", 'self._source = "edited"')],
+)
+def test_an_edited_generated_file_does_not_run(project: Any, old: str, new: str) -> None:
     project.write(model=BEFORE)
     project.generate()
     path = project.root / "model_qten.py"
-    path.write_text(path.read_text().replace(f"def {name}(", "def other("))
-    with pytest.raises(ImportError, match=f"^model_qten was edited by hand: Batch has lost {name}; run: qten-gen$"):
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new, 1))
+    with pytest.warns(
+        StaleWarning, match="^model_qten was edited by hand, or merged, after it was generated; it is built"
+    ):
+        model = project.load("model")
+    assert model.Batch(torch.ones(2)).source == "train"
+
+
+def test_a_merge_that_mixes_the_code_of_two_declarations_does_not_run(
+    project: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = project.root / "model_qten.py"
+    saved = [project.root / f"{name}.txt" for name in ("ours", "base", "theirs")]
+    fields = ("\n        ours: Tensor | None = None", "", "\n        theirs: Tensor | None = None")
+    for field, copy in zip(fields, saved, strict=True):
+        project.write(model=edited("tokens: Tensor", f"tokens: Tensor{field}"))
+        project.generate()
+        copy.write_bytes(path.read_bytes())
+    # The file of declarations is the one of theirs, as after `git checkout --theirs`.
+    merged = subprocess.run(["git", "merge-file", "--union", "-p", *saved], capture_output=True, check=True)
+    path.write_bytes(merged.stdout)
+    monkeypatch.setenv("QTEN_GEN_JIT", "off")
+    with pytest.raises(NotGeneratedError, match="model_qten was edited by hand, or merged"):
         project.load("model")
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_line_ends_are_no_edit(project: Any, ends: str) -> None:
+    project.write(model=BEFORE)
+    project.generate()
+    path = project.root / "model_qten.py"
+    path.write_bytes(path.read_bytes().replace(b"\n", ends.encode()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert project.load("model").Batch(torch.ones(2)).source == "train"
 
 
 def test_a_change_in_a_parent_makes_its_children_stale(project: Any) -> None:

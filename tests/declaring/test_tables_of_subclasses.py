@@ -107,7 +107,7 @@ def load(request: pytest.FixtureRequest, project: Any) -> Load:
 
 
 def tables(ground: type, cls: type) -> dict[str, object]:
-    """What a class has for the tables of its ground class."""
+    """What a class has for the tables of its base class."""
     kinds = (dict, tuple, frozenset)
     names = {name for name, empty in vars(ground).items() if name.startswith("_") and type(empty) in kinds}
     return {name: getattr(cls, name) for name in names | {"_defaults", "_specifiers"} if not name.startswith("__")}

@@ -153,14 +153,3 @@ def test_jit_off_says_that_a_class_in_a_class_has_to_move(project: Any, monkeypa
     message = r"nothing is generated for Outer\.Batch, which stands in a class or a function.* Move it to the top level"
     with pytest.raises(ImportError, match=message):
         project.load("model")
-
-
-@pytest.mark.parametrize("name", ["Tree", "Outer.Tree"])
-def test_a_class_in_a_class_may_hold_objects_of_its_own_class(project: Any, name: str) -> None:
-    text = (
-        f'{HEAD}class Outer:\n    class Tree(TensorClass):\n        x: Tensor\n        left: "{name} | None" = None\n'
-    )
-    project.write(model=text)
-    tree = project.load("model").Outer.Tree
-    leaf = tree(torch.ones(2), batch_size=[2])
-    assert tree(torch.ones(2), leaf, batch_size=[2])[0].left.batch_size == ()

@@ -96,16 +96,6 @@ def test_a_null_byte_in_what_is_rendered_is_a_fault_of_ours(monkeypatch: pytest.
     assert crash.traceback.endswith("SyntaxError: source code cannot contain null bytes\n")
 
 
-def test_many_long_names_are_imported_over_several_lines() -> None:
-    names = [f"NoShortNameForAClass{number}" for number in range(7)]
-    classes = "".join(f"class {name}(TensorClass):\n    x: Tensor\n" for name in names)
-    text = f"from torch import Tensor\nfrom qten_gen import TensorClass\n{classes}"
-    made = plan({"pkg/__init__.py": b"", "pkg/model.py": text.encode()}, {})
-    assert not made.crashes
-    generated = made.outputs["pkg/model_qten.py"] or ""
-    assert "    from .model import (\n        NoShortNameForAClass0,\n" in generated
-
-
 @pytest.mark.parametrize(
     ("package", "name"),
     [

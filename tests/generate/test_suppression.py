@@ -13,7 +13,7 @@ from qten_gen import rules
 from qten_gen.generate.plan import plan
 from qten_gen.model.diagnostics import DeclarationError
 from qten_gen.read.suppressions import suppressions
-from qten_gen.rules.cases import bad
+from qten_gen.rules.explaining import bad
 from tests.rules.marked import case
 
 HEAD = """\
@@ -123,7 +123,7 @@ def test_a_comment_that_does_nothing_is_reported_with_its_place(comment: str, me
 
 
 def test_each_code_of_a_comment_stands_for_itself() -> None:
-    body = "class A(TensorClass):\n    w: float  # qten-gen: ignore[QG210, QG215]\n"
+    body = "class A(TensorClass):\n    w: float  # qten-gen: ignore[QG210, QG216]\n"
     assert found(body) == ["QG009:4"]
 
 

@@ -51,16 +51,6 @@ def test_a_star_import_brings_classes_aliases_and_what_the_file_imports(project:
     assert "from .base import Point\n" in (project.root / "depot/model_qten.py").read_text()
 
 
-def test_star_imports_are_followed_over_several_files(project: Any) -> None:
-    project.write(
-        depot__="from .passing import *\n",
-        depot__passing="from .base import *\nLIMIT = 3\n",
-        use="from depot import *\n\nclass Child(Point):\n    mask: Heights\n",
-    )
-    project.generate()
-    assert kinds(project.load("use").Child) == {"xy": "tensor", "mask": "tensor"}
-
-
 def test_files_may_bring_names_to_each_other(project: Any) -> None:
     project.write(
         depot__left="from qten_gen import TensorClass\nclass Left(TensorClass): ...\nfrom .right import *\n",
@@ -147,15 +137,6 @@ def test_names_of_libraries_may_be_passed_on(project: Any, line: str, prefix: st
     model = project.load("depot.model")
     assert kinds(model.Batch) == {"tokens": "tensor", "mask": "tensor"}
     assert model.Net(2).weight.shape == (2,)
-
-
-def test_a_name_may_be_passed_on_under_another(project: Any) -> None:
-    project.write(
-        spelled="from torch import Tensor as T\n",
-        model="from spelled import T\nfrom qten_gen import TensorClass\n\nclass Batch(TensorClass):\n    x: T\n",
-    )
-    project.generate()
-    assert kinds(project.load("model").Batch) == {"x": "tensor"}
 
 
 def test_names_that_only_look_alike_are_left_alone(project: Any) -> None:

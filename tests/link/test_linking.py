@@ -65,57 +65,10 @@ def names(declaration: Declaration) -> list[str]:
     return [field.name for field in declaration.fields]
 
 
-def test_only_descendants_of_the_two_roots_declare() -> None:
-    found = declared(
-        """
-        class Batch(TensorClass): ...
-        class Net(Module): ...
-        class Child(Batch): ...
-        class Mixin: ...
-        class Plain(nn.Module): ...
-        """
-    )
-
-    assert sorted(found) == ["Batch", "Child", "Net"]
-
-
-def test_a_base_is_followed_through_the_package_that_re_exports_it() -> None:
-    found, diagnostics = linked(
-        init="from .base import Batch as Public",
-        base="class Batch(TensorClass):\n    tokens: Tensor",
-        model="from shop import Public\nclass Marked(Public):\n    mask: Tensor",
-    )
-
-    assert diagnostics == ()
-    assert names(found["Marked"]) == ["tokens", "mask"]
-    assert found["Marked"].bases[0].name == "shop.base.Batch"
-
-
 def test_a_root_may_be_re_exported() -> None:
     found, _ = linked(base="Base = TensorClass", model="from .base import Base\nclass Batch(Base): ...")
 
     assert sorted(found) == ["Batch"]
-
-
-def test_files_may_import_each_other() -> None:
-    found, diagnostics = linked(
-        a="""
-        from typing import TYPE_CHECKING
-        if TYPE_CHECKING:
-            from .b import Inner
-        class Outer(TensorClass):
-            inner: "Inner"
-        """,
-        b="""
-        from .a import Outer
-        class Inner(TensorClass):
-            outer: Outer | None = None
-        """,
-    )
-
-    assert diagnostics == ()
-    assert tensorclass(found, "Outer").fields[0].nested == "Inner"
-    assert tensorclass(found, "Inner").fields[0].nested == "Outer"
 
 
 def test_a_class_that_derives_from_tensor_is_one() -> None:
@@ -123,16 +76,6 @@ def test_a_class_that_derives_from_tensor_is_one() -> None:
 
     (field,) = tensorclass(found, "Batch").fields
     assert (field.kind, field.type.text) == (FieldKind.TENSOR, "Mine")
-
-
-def test_an_alias_keeps_its_name_and_gives_its_meaning() -> None:
-    found, _ = linked(
-        kinds="from jaxtyping import Int as I\nTokens = I[Tensor, 'b s']",
-        model="from .kinds import Tokens\nclass Batch(TensorClass):\n    tokens: Tokens",
-    )
-
-    (field,) = tensorclass(found, "Batch").fields
-    assert (field.type.text, field.dtype, field.dims) == ("Tokens", "Int", "b s")
 
 
 def test_a_package_may_name_a_function_as_the_submodule_that_it_is_from() -> None:
@@ -164,17 +107,6 @@ def test_a_type_parameter_of_the_class_stands_for_its_bound() -> None:
     found = declared("class Pair[T: Tensor](TensorClass):\n    first: T\n")
 
     assert tensorclass(found, "Pair").fields[0].kind is FieldKind.TENSOR
-
-
-def test_registrations_of_all_files_belong_to_the_module_they_name() -> None:
-    found, _ = linked(
-        net="class Net(Module): ...\nclass Child(Net): ...\n@Net.register(int)\ndef _(net, x): ...",
-        more="from . import net\n@net.Net.register(str)\ndef read(net, text): ...",
-    )
-
-    registered = [(r.type.name, r.handler, r.module) for r in module(found, "Net").registrations]
-    assert registered == [("builtins.str", "read", "shop.more"), ("builtins.int", "_", "shop.net")]
-    assert module(found, "Child").registrations == ()
 
 
 def test_a_base_that_the_imported_file_does_not_have_is_reported() -> None:

@@ -54,40 +54,6 @@ def test_every_kind_is_decided_by_some_annotation() -> None:
     assert {kind for _, kind in KINDS.values()} == set(FieldKind)
 
 
-@pytest.mark.parametrize(
-    "name", [name for name, (_, kind) in KINDS.items() if kind is not FieldKind.STATIC], ids=lambda name: name
-)
-def test_none_beside_a_type_makes_the_field_optional_and_keeps_its_kind(name: str) -> None:
-    type, kind = KINDS[name]
-    found = classify("x", union((type, NONE)), frozenset(), is_declared)
-
-    assert (found.kind, found.optional) == (kind, True)
-    assert not classify("x", type, frozenset(), is_declared).optional
-
-
-def test_a_kind_keeps_what_its_annotation_says() -> None:
-    def field(name: str) -> object:
-        return classify("x", KINDS[name][0], frozenset(), is_declared)
-
-    def said(name: str, attribute: str) -> object:
-        return getattr(field(name), attribute)
-
-    assert (said("Int[Tensor, ...]", "dtype"), said("Int[Tensor, ...]", "dims")) == ("Int", "*batch seq")
-    assert said("Unbatched[Tensor]", "unbatched") is True
-    assert (said("dict[str, Tensor]", "container"), said("list[Tensor]", "container")) == ("dict", "list")
-    assert said("Point", "nested") == "Point"
-
-
-def test_flags_decide_what_becomes_of_a_number() -> None:
-    stored = classify("x", FLOAT, frozenset(), is_declared)
-    kept = classify("x", FLOAT, frozenset({"nocast"}), is_declared)
-    converted = classify("x", FLOAT, frozenset({"autocast"}), is_declared)
-
-    assert (stored.kind, stored.cast) == (FieldKind.NUMBER, "float")
-    assert (kept.kind, kept.cast) == (FieldKind.STATIC, None)
-    assert (converted.kind, converted.cast) == (FieldKind.STATIC, "float")
-
-
 def test_final_is_seen_through() -> None:
     found = classify("x", TypeExpr("typing.Final", (union((TENSOR, NONE)),)), frozenset(), is_declared)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 
 import pytest
-from torch import Tensor, nn
+from torch import nn
 
-from qten_gen import DeclarationError, Module, TensorClass, check, choice, derived, field, param, submodule
+from qten_gen import DeclarationError, Module, check, choice, derived, field, param, submodule
 
 
 class Block(Module):
@@ -116,15 +116,6 @@ def test_a_failed_check_names_the_field() -> None:
         Block(2, hidden=1)
 
 
-def test_a_tensorclass_field_takes_no_alias() -> None:
-    with pytest.raises(
-        DeclarationError, match=r"QG343 .*Batch is a TensorClass, whose fields have one name everywhere"
-    ):
-
-        class Batch(TensorClass):
-            tokens: Tensor = field(alias="ids")
-
-
 MISTAKES = {
     "a: int = field(alias='b')\n    b: int = 1": "b is an argument too, so it cannot be the alias of a",
     "a: int = field(alias='c')\n    b: int = field(alias='c')": "c is the alias of b too, so it cannot be the alias of a",
@@ -152,14 +143,3 @@ def test_an_argument_cannot_have_the_name_of_an_inherited_alias() -> None:
 
         class Wrong(Block):
             norm: nn.Module  # type: ignore[misc] # an argument in place of the child
-
-
-@pytest.mark.parametrize(
-    "use", ["param('width', initializer=nn.init.ones_)", "param(2, when='width', initializer=nn.init.ones_)"]
-)
-def test_an_expression_that_uses_the_alias_is_told_the_name_of_the_field(use: str) -> None:
-    names = {"Module": Module, "field": field, "param": param, "nn": nn, "__name__": __name__}
-    with pytest.raises(DeclarationError, match="write size"):
-        exec(
-            f"class Net(Module):\n    size: int = field(alias='width')\n    weight: nn.Parameter | None = {use}", names
-        )

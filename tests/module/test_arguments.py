@@ -8,7 +8,7 @@ from typing import Any, Literal
 import pytest
 from torch import nn
 
-from qten_gen import DeclarationError, Module, const, submodule
+from qten_gen import Module, const, submodule
 
 
 class Kept(nn.Module):
@@ -77,19 +77,6 @@ def net(annotation: str, field: str) -> Any:
     namespace: dict[str, Any] = {"__name__": "arguments_of_children"}
     exec(f"{head}class Net(Module):\n    x: {annotation}\n    {field}\n", namespace)
     return namespace["Net"]
-
-
-@pytest.mark.parametrize("annotation", ["float", "str", "float | int", "tuple[int, int]", "str | None"])
-@pytest.mark.parametrize(
-    "field",
-    [
-        'y: nn.Parameter = param("x", initializer=nn.init.ones_)',
-        'y: nn.Module = submodule(nn.ReLU, repeat="x")',
-    ],
-)
-def test_a_size_is_an_integer(annotation: str, field: str) -> None:
-    with pytest.raises(DeclarationError, match="x is not an integer"):
-        net(annotation, field)
 
 
 @pytest.mark.parametrize("annotation", ["int", "bool", "Any"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import pickle
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import pytest
@@ -75,18 +74,6 @@ def test_a_module_base_of_another_library_is_constructed_too(cls: Any) -> None:
     assert net._trainer is None and net.dim == 3
     assert net.device == torch.device("cpu") and net.log(2.0).item() == 2
     assert net.to("meta").device == torch.device("meta") and net.loss.weight.is_meta
-
-
-@pytest.mark.parametrize("cls", [First, Last, Further])
-def test_such_a_module_trains_copies_and_loads(cls: Any) -> None:
-    net = cls(3, dtype=torch.float64)
-    net(torch.ones(3, dtype=torch.float64)).backward()
-    torch.optim.SGD(net.parameters(), lr=1.0).step()
-
-    assert net.loss.weight.tolist() == [0, 0, 0]
-    for twin in (copy.deepcopy(net), pickle.loads(pickle.dumps(net)), cls.from_config(net.get_config())):
-        twin.load_state_dict(net.state_dict())
-        assert twin.device == torch.device("cpu") and twin.loss.weight.tolist() == [0, 0, 0]
 
 
 class OwnDevice(Module):
@@ -166,26 +153,3 @@ def test_a_getattr_of_the_class_is_not_asked_for_its_fields() -> None:
     assert twin.to(torch.float64).weight.dtype == torch.float64
     with pytest.raises(AttributeError, match="'Loss' object has no attribute 'missing'"):
         _ = net.missing
-
-
-class Closed(Module):
-    """Takes assignments to its fields only."""
-
-    dim: int
-    lin: nn.Linear = submodule(nn.Linear, "dim", 1)
-    weight: nn.Parameter = param("dim", initializer=nn.init.ones_)
-
-    def __setattr__(self, name: str, value: Any) -> None:  # type: ignore[override] # it is cleared for type checkers
-        if name not in (*self._fields, "training"):
-            raise AttributeError(f"{name} is not a field")
-        nn.Module.__setattr__(self, name, value)
-
-
-def test_a_setattr_of_the_class_sees_assignments() -> None:
-    net = Closed(2)
-    net.weight = nn.Parameter(torch.zeros(2))
-    net.lin = nn.Linear(2, 1)
-
-    assert net.eval().to(torch.float64).state_dict()["weight"].tolist() == [0, 0]
-    with pytest.raises(AttributeError, match="other is not a field"):
-        net.other = 1

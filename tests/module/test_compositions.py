@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
 from typing import Literal
 
 import pytest
@@ -175,30 +174,6 @@ def test_an_unknown_choice_names_the_known_ones() -> None:
         ValueError, match=r"Composed.mlp: act is 'rleu'; expected 'relu' or 'gelu'; did you mean relu\?"
     ):
         Composed(2, act="rleu")
-
-
-def test_a_class_is_given_as_an_argument() -> None:
-    class Normed(Module):
-        norm_layer: Callable[[int], nn.Module]
-        dim: int
-        norm: nn.Module = submodule(choice("norm_layer"), "dim")
-
-    assert isinstance(Normed(nn.LayerNorm, 2).norm, nn.LayerNorm)
-
-
-def test_a_child_is_passed_in_and_registered() -> None:
-    class Wrapper(Module):
-        encoder: nn.Module
-        dim: int
-        scale: nn.Parameter
-        head: nn.Linear = submodule(nn.Linear, "dim", 1)
-
-    encoder = nn.Linear(2, 2)
-    wrapper = Wrapper(encoder, 2, nn.Parameter(torch.ones(2)))
-    assert set(wrapper.state_dict()) == {"scale", "encoder.weight", "encoder.bias", "head.weight", "head.bias"}
-    assert wrapper.encoder is encoder
-    assert wrapper.get_config()["encoder"] is encoder
-    assert Wrapper.from_config(wrapper.get_config()).encoder is encoder
 
 
 def test_a_choice_that_does_not_cover_its_field_is_refused() -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import copy
-import inspect
 import pickle
-from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from qten_gen import DeclarationError, Module, param, rules, submodule
 from qten_gen.link import link
@@ -24,67 +22,9 @@ def test_config_fields_are_ordinary_attributes() -> None:
     assert Block(4).heads == 2
 
 
-def test_the_signature_is_the_declared_one() -> None:
-    assert [(p.name, p.kind, p.default) for p in inspect.signature(Block).parameters.values()] == [
-        ("dim", inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.empty),
-        ("heads", inspect.Parameter.POSITIONAL_OR_KEYWORD, 2),
-        ("device", inspect.Parameter.KEYWORD_ONLY, None),
-        ("dtype", inspect.Parameter.KEYWORD_ONLY, None),
-    ]
-
-
 def test_a_config_value_that_is_not_an_integer_is_refused_as_a_dimension() -> None:
     with pytest.raises(TypeError):
         Block((2, 2))  # type: ignore[arg-type] # what the test is about
-
-
-class Plain(nn.Module):
-    """Takes neither device nor dtype."""
-
-    def __init__(self, rows: int) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.ones(rows))
-
-
-def test_a_submodule_that_takes_no_device_or_dtype_is_moved() -> None:
-    class Holder(Module):
-        rows: int
-        inner: Plain = submodule(Plain, "rows")
-
-    assert Holder(3, dtype=torch.float64).inner.weight.dtype is torch.float64
-    assert Holder(3, device="meta").inner.weight.device.type == "meta"
-
-
-def test_a_module_without_tensors_has_nothing_to_initialise() -> None:
-    class Scale(Module):
-        factor: float = 2.0
-
-        def forward(self, x: Tensor) -> Tensor:
-            return x * self.factor
-
-    scale = Scale()
-    scale.reset_parameters()
-    assert torch.equal(scale(torch.ones(2)), torch.full((2,), 2.0))
-    assert not scale.state_dict()
-
-
-def test_an_own_constructor_registers_by_assignment() -> None:
-    class Classic(Module):
-        weight: nn.Parameter
-        layer: nn.Linear
-
-        def __init__(self, n: int) -> None:
-            super().__init__()
-            self.weight = nn.Parameter(torch.ones(n))
-            self.layer = nn.Linear(n, n)
-
-        def forward(self, x: Tensor) -> Tensor:
-            out: Tensor = self.layer(x) * self.weight
-            return out
-
-    classic = Classic(3)
-    assert [name for name, _ in classic.named_parameters()] == ["weight", "layer.weight", "layer.bias"]
-    assert classic(torch.ones(2, 3)).shape == (2, 3)
 
 
 def test_repr_shows_the_constructor_arguments() -> None:
@@ -132,17 +72,6 @@ def test_post_init_runs_once_after_everything_is_initialised(cls: type[Counted])
         cls(9)
 
 
-def test_post_init_of_a_mixin_runs_too() -> None:
-    class Mixin:
-        def __post_init__(self) -> None:
-            self.ready = True
-
-    class Mixed(Mixin, Module):
-        dim: int
-
-    assert Mixed(1).ready
-
-
 @pytest.mark.parametrize(
     ("line", "help"),
     [
@@ -168,13 +97,3 @@ def test_a_specifier_without_annotation_is_refused_by_command_and_class_statemen
     with pytest.raises(DeclarationError) as caught:
         exec(compile(text, "<model>", "exec"), {"__name__": "unannotated_model"})
     assert said == [(item.code, item.help) for item in caught.value.findings] == [("QG201", help)]
-
-
-def test_a_fresh_generated_class_does_not_hide_it(project: Any) -> None:
-    text = "from torch import nn\nfrom qten_gen import Module, param\nclass Net(Module):\n    dim: int\n"
-    project.write(model=text)
-    project.generate()
-    project.write(model=f"{text}    weight = param('dim', initializer=nn.init.ones_)\n")
-
-    with pytest.raises(DeclarationError, match="the field weight has no annotation"):
-        project.load("model")

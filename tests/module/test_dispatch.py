@@ -60,22 +60,16 @@ def call(module: Module, obj: object, **keywords: Any) -> Any:
     return module(obj, **keywords)
 
 
-def test_a_second_handler_for_the_pair_is_refused_with_both_places() -> None:
-    class Once(Functional):
+def test_a_handler_for_several_types_is_registered_for_all_of_them_or_none() -> None:
+    class Several(Functional):
         pass
 
-    @Once.register(int)
-    def _(once: Once, number: int) -> int:
-        return 1
+    Several.register(int)(lambda several, number: 1)
+    with pytest.raises(ValueError, match="Several has a handler for int already"):
+        Several.register(str | int)(lambda several, value: 2)
+    Several.register(float)(lambda several, number: 3)
 
-    message = r"Once has a handler for int already: at .*:\d+; the second one is at .*:\d+; pass replace=True"
-    with pytest.raises(ValueError, match=message):
-
-        @Once.register(int)
-        def _(once: Once, number: int) -> int:
-            return 2
-
-    assert Once()(0) == 1
+    assert Several.get_applicable_types() == (int, float)
 
 
 def test_a_module_without_registrations_keeps_its_forward() -> None:
@@ -83,52 +77,6 @@ def test_a_module_without_registrations_keeps_its_forward() -> None:
     own = vars(linear)["forward"]
     linear_class().register(Batch)(lambda module, batch: None)
     assert vars(linear)["forward"] is own
-
-
-def test_a_module_runs_the_handler_or_else_forward() -> None:
-    linear = linear_class()
-
-    @linear.register(Batch)
-    def _(module: Linear, batch: Batch, *, scale: float = 1.0) -> Tensor:
-        return module(batch.rows, scale=2 * scale)
-
-    module = linear(2)
-    assert torch.equal(call(module, torch.ones(2)), torch.ones(2))
-    assert torch.equal(call(module, Batch(torch.ones(2))), torch.full((2,), 2.0))
-    assert torch.equal(call(module, Batch(torch.ones(2)), scale=2.0), torch.full((2,), 4.0))
-
-
-def test_a_subclass_with_its_own_forward_dispatches_whenever_it_was_made() -> None:
-    linear = linear_class()
-
-    class Before(linear):  # type: ignore[misc, valid-type] # the class is made by a function
-        def forward(self, x: Tensor, scale: float = 1.0) -> Tensor:
-            return -linear.forward(self, x, scale)
-
-    linear.register(Batch)(lambda module, batch: "handled")
-
-    class After(linear):  # type: ignore[misc, valid-type] # the class is made by a function
-        def forward(self, x: Tensor, scale: float = 1.0) -> Tensor:
-            return -linear.forward(self, x, scale)
-
-    for cls in (Before, After):
-        assert call(cls(2), Batch(torch.ones(2))) == "handled"
-        assert torch.equal(call(cls(2), torch.ones(2)), -torch.ones(2))
-
-
-def test_a_mixin_with_a_forward_of_its_own_does_not_hide_handlers() -> None:
-    linear = linear_class()
-    linear.register(Batch)(lambda module, batch: "handled")
-
-    class Negated:
-        def forward(self, x: Tensor) -> Tensor:
-            return -x
-
-    class Mixed(Negated, linear):  # type: ignore[misc, valid-type] # the class is made by a function
-        pass
-
-    assert call(Mixed(2), Batch(torch.ones(2))) == "handled"
-    assert torch.equal(call(Mixed(2), torch.ones(2)), -torch.ones(2))
 
 
 def test_a_module_may_have_handlers_only() -> None:

@@ -5,7 +5,6 @@ from importlib import import_module
 
 import pytest
 
-from qten_gen import Module
 from qten_gen.emit.module_words import init_doc
 from qten_gen.model import ModuleDecl
 from tests.emit.declared import linked
@@ -36,15 +35,3 @@ def test_a_field_of_a_generated_class_says_what_its_docstring_says(monkeypatch: 
     monkeypatch.syspath_prepend(generated_sources())
     generated = import_module("kinds.modules")
     assert inspect.getdoc(generated.Sizes.steps) == "How often each row was seen.\n\nBuffer of shape `(rows,)`."
-
-
-def test_a_hand_written_constructor_keeps_its_own_docstring() -> None:
-    class Written(Module):
-        dim: int
-
-        def __init__(self, dim: int) -> None:
-            """As written."""
-            super().__init__()
-            self.dim = dim
-
-    assert inspect.getdoc(Written.__init__) == "As written."

@@ -11,11 +11,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import Tensor, nn
+from torch import nn
 
-from qten_gen import DeclarationError, Module, ModuleDict, ModuleList, buffer, check, derived, submodule
+from qten_gen import DeclarationError, Module, ModuleDict, ModuleList, check, derived, submodule
 from qten_gen.generate.plan import plan
-from tests.conftest import Project
 from tests.sources.llama import model, plain
 from tests.sources.llama.model import DecoderConfig
 
@@ -59,16 +58,6 @@ def test_the_generated_constructor_reads_as_written_by_hand() -> None:
     assert "head_dim = config.dim // heads" in inspect.getsource(cast(Any, model.Attention).__init__)
 
 
-def test_derived_values_are_attributes_and_not_arguments() -> None:
-    attention = model.Attention(DecoderConfig(dim=8, heads=2))
-
-    assert (attention.heads, attention.head_dim, attention.scale) == (2, 4, 0.5)
-    assert attention.config == DecoderConfig(dim=8, heads=2)
-    assert "head_dim" not in attention.extra_repr()
-    with pytest.raises(TypeError, match="head_dim"):
-        model.Attention(DecoderConfig(), head_dim=3)  # type: ignore[call-arg] # on purpose
-
-
 def test_a_check_gives_the_class_the_expression_and_each_value() -> None:
     with pytest.raises(
         ValueError, match=r"^Attention: expected config\.dim % config\.heads == 0, got config\.dim = 9, "
@@ -88,25 +77,6 @@ def test_a_check_says_nothing_of_what_is_not_there() -> None:
     assert Net(DecoderConfig()).config == DecoderConfig()
 
 
-def test_subclasses_have_the_checks_and_derived_values_of_their_parents() -> None:
-    class Base(Module):
-        dim: int
-        width: int = derived("2*dim")
-        check("width < 9")
-
-    class Wide(Base):
-        heads: int = 2
-        width: int = derived("3*dim")
-        head_dim: int = derived("width // heads")
-        check("heads > 0")
-
-    assert (Wide(2).width, Wide(2).head_dim, Base(2).width) == (6, 3, 4)
-    with pytest.raises(ValueError, match="^Wide: expected width < 9, got width = 9$"):
-        Wide(3)
-    with pytest.raises(ValueError, match="^Wide: expected heads > 0, got heads = 0$"):
-        Wide(2, heads=0)
-
-
 def test_derived_values_come_after_those_that_they_mention() -> None:
     class Net(Module):
         last: int = derived("middle + 1")
@@ -115,16 +85,6 @@ def test_derived_values_come_after_those_that_they_mention() -> None:
         dim: int
 
     assert (Net(1).first, Net(1).middle, Net(1).last) == (2, 3, 4)
-
-
-def test_a_field_called_config_takes_the_place_of_the_method() -> None:
-    attention = model.Attention(DecoderConfig())
-    arguments: dict[str, Any] = Module.get_config(attention)
-
-    assert arguments == {"config": DecoderConfig()}
-    twin = model.Attention.from_config({"config": DecoderConfig()})
-    assert list(twin.state_dict()) == list(attention.state_dict())
-    assert model.Norm(3).get_config() == {"dim": 3, "eps": 1e-6}
 
 
 def test_materialize_gives_the_values_that_a_constructor_would_give() -> None:
@@ -154,37 +114,9 @@ def test_index_leaves_out_children_and_is_passed_to_those_that_stay() -> None:
     assert {name: head.out_features for name, head in net.heads.items()} == {"a": 1, "c": 3}
 
 
-def test_functions_mean_what_they_mean_beside_fields_of_their_names() -> None:
-    class Net(Module):
-        max: int
-        len: tuple[int, ...]
-        most: int = derived("max(max, len(len))")
-
-    assert Net(1, (1, 2, 3)).most == 3
-
-
 def test_a_check_outside_of_a_class_body_is_refused() -> None:
     with pytest.raises(TypeError, match="is a statement in the body of a Module"):
         check("dim > 0")
-
-
-def test_a_check_of_a_plain_class_is_refused() -> None:
-    with pytest.raises((DeclarationError, RuntimeError)) as caught:
-
-        class Net(nn.Module):
-            check("dim > 0")
-
-    error = caught.value.__cause__ or caught.value
-    assert "check(...) has no effect: Net does not derive from Module" in str(error)
-
-
-def test_an_unknown_attribute_raises_what_python_says() -> None:
-    class Net(Module):
-        config: DecoderConfig
-        scale: Tensor = buffer("config.head", initializer=nn.init.ones_)
-
-    with pytest.raises(AttributeError, match="'DecoderConfig' object has no attribute 'head'"):
-        Net(DecoderConfig())
 
 
 PREAMBLE = """\
@@ -252,34 +184,3 @@ def test_python_evaluates_what_is_written(text: str) -> None:
     expected = outcome(lambda: eval(text, {}, values))
     assert outcome(lambda: namespace["Net"](**values).value) == expected
     assert outcome(lambda: eval(line.partition(" value = ")[2], {}, values)) == expected
-
-
-@pytest.mark.parametrize("generated", [False, True])
-def test_a_class_reads_configurations_of_other_files(project: Project, generated: bool) -> None:
-    project.write(
-        settings="""
-            from typing import NamedTuple
-
-            class Settings(NamedTuple):
-                dim: int = 4
-                layers: tuple[int, ...] = (1, 2)
-        """,
-        model="""
-            from qten_gen import Module, ModuleList, check, derived, submodule
-            from settings import Settings
-            from torch import nn
-
-            class Net(Module):
-                config: Settings
-                check("config.dim > 2")
-                count: int = derived("len(config.layers)")
-                layers: ModuleList[nn.Linear] = submodule(nn.Linear, "config.dim", "config.layers[index]", repeat="count")
-        """,
-    )
-    if generated:
-        project.generate()
-    loaded = project.load("model")
-
-    net = loaded.Net(project.load("settings").Settings())
-    assert [layer.out_features for layer in net.layers] == [1, 2]
-    assert inspect.getfile(type(net).__mro__[1]).endswith("model_qten.py") == generated

@@ -41,28 +41,6 @@ def test_a_tensor_that_gets_other_memory_may_hold_anything() -> None:
     assert bool((Net().table == 1).all())
 
 
-@pytest.mark.parametrize("value", [0, 1, -1, 5, float("nan"), float("inf")])
-@pytest.mark.parametrize("dtype", [*EXACT, torch.int32, torch.uint8, torch.int8])
-def test_any_value_may_fill_a_tensor(dtype: torch.dtype, value: float) -> None:
-    if value != value or value == float("inf"):
-        dtype = dtype if dtype.is_floating_point or dtype.is_complex else torch.float32
-
-    class Net(Module):
-        table: Tensor = buffer(3, 2, dtype=dtype, initializer=lambda tensor: tensor.fill_(value))
-
-    wanted = torch.full((3, 2), 0, dtype=dtype).fill_(value)
-    assert torch.equal(Net().table.view(torch.uint8), wanted.view(torch.uint8))
-
-
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-def test_arithmetic_on_a_tensor_that_was_not_filled_is_an_error(dtype: torch.dtype) -> None:
-    class Net(Module):
-        table: Tensor = buffer(3, dtype=dtype, initializer=lambda tensor: tensor.mul_(2).add_(1))
-
-    with pytest.raises(RuntimeError, match=r"Net.table is not initialised"):
-        Net()
-
-
 def test_a_reset_parameters_that_fills_a_part_is_an_error() -> None:
     class Net(Module):
         weight: nn.Parameter = param(3, 2, initializer=nn.init.ones_)

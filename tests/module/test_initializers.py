@@ -55,17 +55,6 @@ def test_every_kind_of_initialiser_fills_its_tensor() -> None:
     assert [value.tolist() for value in values] == [[float(n)] * 2 for n in (1, 2, 3, 4, 5)]
 
 
-def test_reset_parameters_initialises_what_the_class_owns_and_nothing_else() -> None:
-    filled = Filled()
-    with torch.no_grad():
-        for tensor in (*filled.parameters(), *filled.buffers()):
-            tensor.fill_(9.0)
-    filled.reset_parameters()
-
-    assert filled.given.tolist() == [2, 2] and filled.method.tolist() == [4, 4]
-    assert filled.child.weight.tolist() == [[9, 9]]
-
-
 def test_a_function_of_torch_is_written_out_with_its_arguments() -> None:
     text = text_of(Filled)
 
@@ -159,46 +148,6 @@ def test_a_subclass_overrides_the_method() -> None:
     assert Zeroed(2).named.tolist() == [0, 0]
 
 
-def test_a_name_that_is_not_a_method_is_refused() -> None:
-    with pytest.raises(DeclarationError, match="has no method 'fil'") as caught:
-
-        class Net(Module):
-            weight: nn.Parameter = param(2, initializer="fil")
-
-            def fill(self, tensor: Tensor) -> None:
-                tensor.zero_()
-
-    assert caught.value.findings[0].help == "did you mean fill?"
-
-
-def copied(tensor: Tensor, source: Tensor) -> None:
-    tensor.copy_(source)
-
-
-PARTIAL_WITH_A_TENSOR = """
-from functools import partial
-import torch
-from torch import Tensor, nn
-from qten_gen import Module, param
-
-def copied(tensor: Tensor, source: Tensor) -> None:
-    tensor.copy_(source)
-
-class Turned(Module):
-    weight: nn.Parameter = param(2, 2, initializer=partial(copied, source=torch.eye(2)))
-    other: nn.Parameter = param(2, 2, initializer=torch.compiler.disable(copied))
-"""
-
-
-def test_an_initialiser_may_hold_a_tensor() -> None:
-    class Turned(Module):
-        weight: nn.Parameter = param(2, 2, initializer=partial(copied, source=torch.eye(2)))
-
-    assert torch.equal(Turned().weight, torch.eye(2)) and Turned().weight is not Turned().weight
-    (file,), _ = link([read(PARTIAL_WITH_A_TENSOR.encode(), "turned.py", "turned")[0]])
-    assert not rules.check(file)
-
-
 @pytest.mark.parametrize(
     ("initializer", "message"),
     [
@@ -285,16 +234,6 @@ def test_an_initialiser_that_returns_a_new_tensor_is_an_error(initializer: Calla
         Net()
 
 
-@pytest.mark.parametrize(
-    "initializer", [lambda t: t[0].zero_(), lambda t: t.view(-1).zero_(), lambda t: t.data.zero_()]
-)
-def test_an_initialiser_may_return_a_view_of_its_tensor(initializer: Callable[[Tensor], Tensor]) -> None:
-    class Net(Module):
-        weight: nn.Parameter = param(1, 2, initializer=initializer)
-
-    assert Net().weight.tolist() == [[0, 0]]
-
-
 def test_a_reset_parameters_that_forgets_a_field_is_an_error() -> None:
     class Net(Module):
         weight: nn.Parameter = param(2, initializer=nn.init.ones_)
@@ -314,20 +253,6 @@ def test_a_reset_parameters_that_forgets_a_field_is_an_error() -> None:
             nn.init.ones_(self.bias)
 
     assert Calling().bias.tolist() == [1, 1]
-
-
-def test_what_replaces_a_tensor_or_fills_it_later_is_fine() -> None:
-    class Net(Module):
-        weight: nn.Parameter = param(2)
-        table: Tensor = buffer(2)
-
-        def reset_parameters(self) -> None:
-            self.weight = nn.Parameter(torch.ones(2))
-
-        def __post_init__(self) -> None:
-            self.table.copy_(2 * self.weight.detach())
-
-    assert Net().table.tolist() == [2, 2]
 
 
 def test_tools_that_skip_initialisation_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:

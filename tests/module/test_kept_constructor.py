@@ -62,41 +62,12 @@ def test_a_child_below_a_generated_constructor_too_is_told_what_to_write() -> No
             pass
 
 
-def test_a_grandchild_says_it_again() -> None:
-    class Said(Doubled, init=False):
-        pass
-
-    with pytest.raises(DeclarationError, match=r"QG307"):
-
-        class Unsaid(Said):
-            pass
-
-
 class Built(Module):
     def __init__(self) -> None:
         super().__init__()
         self.build()
 
     def build(self) -> None: ...
-
-
-def test_a_child_may_annotate_what_a_method_sets() -> None:
-    class Scaled(Built):
-        scale: float
-
-        def build(self) -> None:
-            self.scale = 2.0
-
-    assert cast(Any, Scaled)().scale == 2.0
-
-
-def test_what_is_set_from_outside_is_said_with_the_flag() -> None:
-    class Scaled(Built, init=False):
-        scale: float
-
-    scaled = Scaled()
-    scaled.scale = 2.0
-    assert scaled.scale == 2.0
 
 
 def test_field_has_no_effect_below_a_hand_written_constructor() -> None:

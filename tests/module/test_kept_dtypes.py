@@ -319,17 +319,6 @@ def test_without_the_word_a_cast_is_torchs() -> None:
     assert {value.dtype for value in Plain().to(BF16).parameters()} == {BF16}
 
 
-def test_a_subclass_keeps_what_it_does_not_declare_anew() -> None:
-    class Heir(Router):
-        extra: nn.Parameter = param("dim", initializer=nn.init.ones_)
-
-    class Other(Router):
-        gate: nn.Parameter = param("dim", "dim", initializer=nn.init.ones_)
-
-    assert Heir(2).kept_names() == ["gate"]
-    assert Other(2).kept_names() == []
-
-
 def test_a_tied_parameter_has_the_word_of_the_other() -> None:
     with pytest.raises(DeclarationError, match="both tie and keep_dtype"):
 

@@ -7,9 +7,9 @@ import pickle
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 
-from qten_gen import Module, Sequential, param, sequential, submodule
+from qten_gen import Module, Sequential, sequential, submodule
 
 from .layered import Layer
 
@@ -55,23 +55,3 @@ def test_the_weights_of_a_child_that_is_switched_off_are_unexpected(assign: bool
     found = Outer(2).load_state_dict(Outer(2, wide=True).state_dict(), strict=False, assign=assign)
 
     assert found == ([], ["only.norm.weight", "only.norm.bias", "only.body.0.weight", "only.body.0.bias"])
-
-
-def test_a_parameter_can_take_the_place_of_none() -> None:
-    layer = Layer(4, use_bias=False)
-    layer.bias = nn.Parameter(torch.ones(4))
-
-    assert "bias" in layer.state_dict()
-    with pytest.raises(TypeError, match="cannot assign"):
-        layer.bias = torch.ones(4)  # type: ignore[assignment] # what the test is about
-
-
-def test_virtual_tensors_follow_a_parameter_that_is_always_there() -> None:
-    class Sloped(Module):
-        dim: int
-        use_bias: bool = False
-        bias: nn.Parameter | None = param("dim", when="use_bias", initializer=nn.init.zeros_)
-        slope: nn.Parameter = param("dim", initializer=nn.init.ones_)
-
-    assert Sloped(2).half()._dtype_device_source is None
-    assert isinstance(Sloped(2).slope, Tensor)

@@ -9,9 +9,8 @@ from typing import Any, Literal, Protocol, TypedDict, runtime_checkable
 
 import pytest
 import torch
-from torch import Tensor
 
-from qten_gen import Functional, Module
+from qten_gen import Functional
 from tests.conftest import Project
 
 
@@ -80,21 +79,6 @@ def test_handlers_that_one_function_made_are_not_the_same_handler(make: Callable
         name.register(int)(make("second"))
 
 
-def test_a_list_of_handlers_may_not_name_a_type_twice() -> None:
-    name = functional()
-
-    def first(functional: Functional, number: int) -> str:
-        return "first"
-
-    def second(functional: Functional, number: int) -> str:
-        return "second"
-
-    with pytest.raises(ValueError, match="pass replace=True"):
-        for handler in (first, second):
-            name.register(int)(handler)
-    assert name()(0) == "first"
-
-
 def test_a_handler_replaces_one_from_elsewhere_where_it_says_so() -> None:
     name = functional()
     name.register(int)(says("first"))
@@ -119,30 +103,6 @@ def {1}(functional, number):
 """
 
 
-def test_a_reloaded_module_replaces_its_handlers(project: Project) -> None:
-    project.write(
-        owner="from qten_gen import Functional\nclass Name(Functional): ...", handlers=SOURCE.format("", "_", 1)
-    )
-    owner, handlers = project.load("owner"), project.load("handlers")
-    assert owner.Name()(0) == 1
-    project.write(handlers=SOURCE.format("# a line more\n", "renamed", 22))
-    importlib.reload(handlers)
-    assert owner.Name()(0) == 22
-    importlib.reload(handlers)
-    assert owner.Name()(0) == 22
-
-
-def test_another_module_may_not_replace_a_handler_unsaid(project: Project) -> None:
-    project.write(
-        owner="from qten_gen import Functional\nclass Name(Functional): ...",
-        handlers=SOURCE.format("", "_", 1),
-        others=SOURCE.format("", "_", 2),
-    )
-    project.load("handlers")
-    with pytest.raises(ValueError, match=r"at .*handlers.py:4; the second one is at .*others.py:4; pass replace=True"):
-        project.load("others")
-
-
 def test_two_handlers_of_one_file_are_an_error_also_when_it_is_reloaded(project: Project) -> None:
     project.write(
         owner="from qten_gen import Functional\nclass Name(Functional): ...", handlers=SOURCE.format("", "_", 1)
@@ -151,13 +111,3 @@ def test_two_handlers_of_one_file_are_an_error_also_when_it_is_reloaded(project:
     project.write(handlers=SOURCE.format("", "_", 1) + SOURCE.format("", "_", 2))
     with pytest.raises(ValueError, match="Name has a handler for int already"):
         importlib.reload(handlers)
-
-
-def test_a_handler_for_any_object_does_not_get_a_missing_argument() -> None:
-    class Echo(Module):
-        def forward(self, x: Tensor | None = None) -> str:
-            return f"forward {x}"
-
-    Echo.register(object)(lambda echo, obj: "handler")
-    echo: Any = Echo()
-    assert (echo(), echo(x=None), echo(None), echo(3)) == ("forward None", "forward None", "handler", "handler")

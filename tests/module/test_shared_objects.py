@@ -13,7 +13,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import DeclarationError, Module, ModuleList, field, param, rules, submodule
+from qten_gen import DeclarationError, Module, ModuleList, field, rules, submodule
 from qten_gen.link import link
 from qten_gen.read.module import read
 
@@ -206,26 +206,6 @@ def test_a_fresh_generated_class_does_not_hide_it(project: Any) -> None:
         project.load("pkg.model")
 
 
-def test_the_message_says_what_to_write() -> None:
-    with pytest.raises(DeclarationError) as caught:
-
-        class Net(Module):
-            w: nn.Parameter = nn.Parameter(torch.ones(2))
-            body: nn.Sequential = submodule(nn.Sequential, nn.Linear(2, 2))
-
-    assert [(item.message, item.help) for item in caught.value.findings] == [
-        (
-            "the default of w contains a parameter, which exists once for all instances",
-            "write w: nn.Parameter = param(...), with sizes and an initializer,"
-            " or field(default_factory=...) with a function that makes it",
-        ),
-        (
-            "an argument of body contains a module, which exists once for all instances",
-            "write submodule(...) in its place, or give submodule a function that makes the whole child",
-        ),
-    ]
-
-
 class Keeper(nn.Module):
     """Keeps what it is given."""
 
@@ -288,15 +268,6 @@ def test_only_a_field_is_repeated_or_conditional() -> None:
 
     with pytest.raises(DeclarationError, match="repeat is for a submodule that is a field"):
         exec(compile(text, "<model>", "exec"), {"__name__": "shared_model"})
-
-
-def test_a_specifier_of_a_field_is_not_an_argument() -> None:
-    with pytest.raises(
-        DeclarationError, match=r"param\(...\) declares a field, so it cannot be an argument of submodule"
-    ):
-
-        class Net(Module):
-            x: Keeper = submodule(Keeper, param(2, initializer=nn.init.ones_))
 
 
 def test_a_submodule_in_a_container_is_refused() -> None:

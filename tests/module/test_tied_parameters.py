@@ -173,17 +173,6 @@ def test_two_ties_whose_source_was_replaced_stay_cut() -> None:
     assert module.left is not None and module.right is not None
 
 
-def test_a_tied_parameter_is_counted_and_trained_once() -> None:
-    ours, plain = towers()
-
-    assert [name for name, _ in ours.named_parameters()] == [name for name, _ in plain.named_parameters()]
-    for model in (ours, plain):
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-        model(tokens()).sum().backward()
-        optimizer.step()
-    torch.testing.assert_close(ours(tokens()), plain(tokens()), rtol=0, atol=0)
-
-
 def test_a_change_that_fails_leaves_the_tie() -> None:
     ours, _ = towers()
 
@@ -200,26 +189,6 @@ def test_functional_call_replaces_both_names() -> None:
     changed = {"embed.weight": torch.zeros(7, 4)}
 
     assert not torch.func.functional_call(ours, changed, (tokens(),)).any()
-
-
-def test_a_parameter_may_be_tied_to_one_of_the_module_itself() -> None:
-    class Mirror(Module):
-        dim: int
-        down: nn.Parameter = param("dim", "dim", initializer=nn.init.ones_)
-        up: nn.Parameter = param(tie="down")
-
-    mirror = Mirror(2).to("meta").to_empty(device="cpu")
-    assert mirror.up is mirror.down
-    assert list(mirror.state_dict()) == ["down", "up"]
-
-
-def test_reset_parameters_leaves_a_tied_parameter_to_its_owner() -> None:
-    ours, _ = towers()
-    with torch.no_grad():
-        ours.head.fill_(9)
-    ours.reset_parameters()
-
-    assert bool((ours.head == 9).all())
 
 
 def test_a_child_of_another_shape_is_an_error_of_the_constructor() -> None:

@@ -108,15 +108,6 @@ def test_a_change_of_what_is_no_source_does_not() -> None:
     assert module.shaped is not before[1]
 
 
-def test_a_value_kept_with_gradients_enabled_is_kept_without_them() -> None:
-    module = mask()
-    before = module.kept
-    with torch.no_grad():
-        assert module.kept is before
-    with torch.inference_mode():
-        assert module.kept is before
-
-
 def test_a_value_of_inference_mode_stays_there() -> None:
     module = mask()
     with torch.inference_mode():
@@ -141,43 +132,11 @@ def test_fake_tensors_neither_keep_nor_show_a_kept_value() -> None:
         assert type(module.kept) is Tensor
 
 
-def test_a_value_that_is_trusted_is_computed_once() -> None:
-    module = trusting()
-    assert module.table is module.table
-    assert CALLS["table"] == 1
-    module.other = 1
-    with torch.no_grad():
-        module.weight.mul_(2)
-        assert module.table is module.table
-    assert CALLS["table"] == 1
-
-
-def test_a_trusted_value_of_a_trainable_parameter_is_kept_only_without_gradients() -> None:
-    module = trusting()
-    for _ in range(2):
-        assert module.scaled.requires_grad
-        (gradient,) = torch.autograd.grad(module.scaled.sum(), module.weight)
-        assert gradient.tolist() == [2, 2, 2]
-        with torch.no_grad():
-            assert module.scaled is module.scaled
-
-
 def test_a_trusted_value_of_a_frozen_parameter_has_gradients_once_it_is_not_frozen() -> None:
     module = trusting().requires_grad_(False)
     assert module.scaled is module.scaled
     module.requires_grad_(True)
     assert module.scaled.requires_grad
-
-
-def test_an_undeclared_way_of_caching_is_refused() -> None:
-    with pytest.raises(
-        DeclarationError, match=r"table: error QG305 .*: cached must be True, False or \"may_be_stale\", got 'always'"
-    ):
-
-        class Odd(Module):
-            @virtual(cached="always", sources=())  # type: ignore[call-overload, untyped-decorator] # what the test is about
-            def table(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-                return torch.ones(2)
 
 
 def test_sources_that_are_not_names_are_refused() -> None:
@@ -191,18 +150,6 @@ def test_sources_that_are_not_names_are_refused() -> None:
                 return torch.ones(2)
 
 
-def test_a_source_that_is_no_field_is_refused() -> None:
-    message = "QG312 .*sise is not a config field, derived value, parameter or buffer of Misspelt"
-    with pytest.raises(DeclarationError, match=message):
-
-        class Misspelt(Module):
-            size: int
-
-            @virtual(cached=True, sources=("sise",))
-            def ramp(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-                return torch.arange(self.size)
-
-
 def test_a_cached_value_without_sources_is_refused() -> None:
     with pytest.raises(DeclarationError, match="QG326 .*ramp is cached, and does not name the fields that it reads"):
 
@@ -212,17 +159,6 @@ def test_a_cached_value_without_sources_is_refused() -> None:
             @virtual(cached=True)  # type: ignore[call-overload, untyped-decorator] # what the test is about
             def ramp(self, dtype: torch.dtype, device: torch.device) -> Tensor:
                 return torch.arange(self.size)
-
-
-def test_a_tensor_is_no_source_of_what_is_always_right() -> None:
-    with pytest.raises(DeclarationError, match="QG312 .*rate is a tensor, and not every change of a tensor"):
-
-        class Refused(Module):
-            rate: Tensor = buffer(2, initializer=nn.init.ones_)
-
-            @virtual(cached=True, sources=("rate",))
-            def decay(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-                return torch.exp(-self.rate)
 
 
 class Written(Module):

@@ -146,6 +146,17 @@ def test_outputs_stay_when_the_library_is_gone(qten_gen: Command, environment: E
     assert qten_gen("--check", "app").status == 0
 
 
+def test_a_module_of_the_project_that_is_gone_is_not_to_be_installed(qten_gen: Command) -> None:
+    qten_gen.write("app/__init__.py", "")
+    qten_gen.write("app/base.py", "from qten_gen import TensorClass\nclass Base(TensorClass): ...\n")
+    qten_gen.write("app/model.py", "from app.base import Base\nclass Child(Base): ...\n")
+    assert qten_gen("app").status == 0
+    (qten_gen.folder / "app/base.py").unlink()
+    result = qten_gen("app")
+    assert result.status == 1
+    assert "help: define it there again, or import the class from where it is now" in result.out
+
+
 def test_a_nested_class_of_a_library_that_is_gone_does_not_become_a_plain_value(
     qten_gen: Command, environment: Environment
 ) -> None:

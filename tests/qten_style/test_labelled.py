@@ -131,15 +131,6 @@ def test_attach_gives_a_leaf_of_its_own_and_detach_the_same_data() -> None:
     assert not attached.detach().requires_grad
 
 
-def test_the_gradient_is_labelled() -> None:
-    tensor = labelled(requires_grad=True)
-    assert tensor.grad is None
-    (tensor * 3).data.sum().backward()  # type: ignore[no-untyped-call] # torch gives it no types
-    assert tensor.grad is not None
-    assert tensor.grad.dims == DIMS
-    assert torch.equal(tensor.grad.data, torch.full((2, 3), 3.0))
-
-
 def test_it_moves_to_a_device() -> None:
     moved = labelled().to_device(Device("meta"))
     assert (moved.device, moved.dims, moved.data.is_meta) == (Device("meta"), DIMS, True)

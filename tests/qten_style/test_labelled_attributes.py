@@ -24,51 +24,12 @@ def test_the_prefixes_are_the_documented_ones() -> None:
     assert (TENSOR_PARAM_PREFIX, TENSOR_BUFFER_PREFIX) == ("tensor:", "buffer:")
 
 
-def test_a_labelled_tensor_is_registered_as_a_parameter_or_a_buffer() -> None:
-    """ "Trainable tensor attributes are registered as nn.Parameter values, while names listed in __nograd_tensors__ are
-    registered as buffers." """
-    model = Model()
-    assert list(model.state_dict()) == ["tensor:weight", "buffer:basis", "linear.weight", "linear.bias"]
-    assert [name for name, _ in model.named_parameters(recurse=False)] == ["tensor:weight"]
-    assert [name for name, _ in model.named_buffers()] == ["buffer:basis"]
-
-
-def test_the_attribute_stays_a_labelled_tensor_of_the_owned_storage() -> None:
-    """ "In both cases the public attribute remains a QTen Tensor wrapper." """
-    model = Model()
-    assert isinstance(model.weight, LabelledTensor) and model.weight.dims == DIMS
-    assert model.weight.data is model.get_parameter("tensor:weight")
-    assert model.basis.data is model.get_buffer("buffer:basis")
-    assert model.weight.requires_grad and not model.basis.requires_grad
-
-
-def test_assignment_is_owning_by_value() -> None:
-    """ "the module copies the assigned tensor data into its own owned storage rather than aliasing the caller's tensor
-    storage." """
-    given = labelled().attach()
-    model = Model()
-    model.weight = given
-    with torch.no_grad():
-        model.weight.data.zero_()
-    assert torch.equal(given.data, torch.eye(3))
-    assert not (given * 2).detach().requires_grad and model.weight.data.is_leaf
-
-
 def test_a_buffer_has_no_part_in_the_graph_of_what_was_assigned() -> None:
     """ "copies detached data into module-owned buffer storage rather than registering it as a PyTorch parameter." """
     model = Model()
     model.basis = labelled().attach() * 2
     assert not model.basis.requires_grad
     assert torch.equal(model.basis.data, torch.eye(3) * 2)
-
-
-def test_assigning_again_replaces_the_storage_in_its_place() -> None:
-    model = Model()
-    before, keys = model.weight.data, list(model.state_dict())
-    model.weight = LabelledTensor(torch.ones(4), ("k",))
-    assert model.weight.data is not before
-    assert (model.weight.dims, model.weight.shape) == (("k",), (4,))
-    assert list(model.state_dict()) == keys
 
 
 @pytest.mark.parametrize("value", [None, 3, torch.ones(2), nn.Parameter(torch.ones(2)), nn.Linear(2, 2)], ids=type)
@@ -172,24 +133,6 @@ def test_assignment_before_the_constructor_of_module_is_refused() -> None:
         Hasty()
 
 
-def test_a_subclass_extends_the_names_without_gradients() -> None:
-    """ "The annotation is inherited. Decorating a subclass extends the inherited set rather than replacing it." """
-
-    @nograd_tensors("extra", "more")
-    class Child(Model):
-        def __init__(self) -> None:
-            super().__init__()
-            self.extra = labelled()
-
-    class Grandchild(Child):
-        def __init__(self) -> None:
-            super().__init__()
-
-    assert Model.__nograd_tensors__ == {"basis"}
-    assert Child.__nograd_tensors__ == Grandchild.__nograd_tensors__ == {"basis", "extra", "more"}
-    assert "buffer:extra" in Grandchild().state_dict()
-
-
 def test_the_names_of_several_parents_are_joined() -> None:
     @nograd_tensors("first")
     class First(Module):
@@ -213,16 +156,6 @@ def test_the_decorator_refuses_what_it_cannot_mean() -> None:
         nograd_tensors(3)  # type: ignore[arg-type] # the mistake under test
     with pytest.raises(TypeError, match="decorates a Module class, got <class 'torch"):
         nograd_tensors("weight")(nn.Linear)  # type: ignore[type-var]
-
-
-def test_a_class_with_generated_construction_owns_what_it_is_given() -> None:
-    given = labelled(4.0)
-    framed = Framed(given)
-    assert list(framed.state_dict()) == ["tensor:frame"]
-    assert framed.frame.data is framed.get_parameter("tensor:frame")
-    assert framed.frame.data is not given.data
-    framed.frame = labelled(5.0)
-    assert torch.equal(framed(torch.ones(3)), torch.full((3,), 10.0))
 
 
 def test_generated_construction_keeps_the_assignment_of_nn_module() -> None:

@@ -109,19 +109,6 @@ def test_backward_takes_a_labelled_gradient() -> None:
         (leaf * 2).backward(LabelledTensor(torch.ones(2, 3), ("row", "feature")))
 
 
-def test_a_labelled_parameter_is_trained() -> None:
-    class Model(Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.weight = LabelledTensor(torch.ones(2), ("site",))
-
-    model = Model()
-    loss = model.weight * model.weight
-    loss.backward(torch.ones(2))
-    assert model.weight.grad is not None and model.weight.grad.tolist() == [2, 2]
-    assert model.weight.is_leaf
-
-
 PUBLIC = [name for name in dir(Tensor) if not name.startswith("_")]
 
 
@@ -163,19 +150,6 @@ def test_an_absent_member_says_what_to_write(name: str, advice: str) -> None:
     assert str(error.value) == f"'LabelledTensor' object has no attribute {name!r}: {advice}"
     with pytest.raises(AttributeError, match="^'LabelledTensor' object has no attribute 'nonsense'$"):
         _ = labelled().nonsense
-
-
-def test_the_error_of_a_tensor_that_its_module_lost_is_the_modules() -> None:
-    class Model(Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.weight = LabelledTensor(torch.ones(2), ("site",))
-
-    model = Model()
-    weight = model.weight
-    del model.weight
-    with pytest.raises(AttributeError, match="'Model' object has no attribute 'tensor:weight'"):
-        _ = weight.data
 
 
 @pytest.mark.parametrize("moved", [labelled, lambda: Module.__new__(Module)])

@@ -1,7 +1,6 @@
 """VirtualTensor as documented. Sentences in quotes are those of the documentation that it follows."""
 
 import gc
-from typing import Any
 
 import pytest
 import torch
@@ -44,45 +43,11 @@ def twice(module: nn.Module, dtype: torch.dtype, device: torch.device) -> Tensor
     return torch.full((2,), 2.0)
 
 
-def test_the_value_is_what_the_method_computes_now() -> None:
-    """ "Tensor attribute derived from other attributes." """
-    decay = Decay()
-    assert torch.equal(decay.factor.value, torch.exp(-decay.rate))
-    with torch.no_grad():
-        decay.rate.zero_()
-    assert torch.equal(decay.factor.value, torch.ones(3))
-
-
 def test_gradients_flow_through_the_value() -> None:
     decay = Decay()
     decay.factor.value.sum().backward()  # type: ignore[no-untyped-call] # torch gives it no types
     assert decay.rate.grad is not None
     assert torch.allclose(decay.rate.grad, -torch.exp(-decay.rate))
-
-
-def test_a_function_gets_owner_dtype_and_device() -> None:
-    """ "Callable[[Module, torch.dtype, torch.device], torch.Tensor]" """
-    seen: list[Any] = []
-
-    def function(module: nn.Linear, dtype: torch.dtype, device: torch.device) -> Tensor:
-        seen.extend([module, dtype, device])
-        return module.weight
-
-    linear = nn.Linear(2, 2)
-    VirtualTensor.create(linear, "doubled", function, dtype=torch.float64)
-    value: Tensor = getattr(linear, "doubled").value  # noqa: B009
-    assert seen == [linear, torch.float64, torch.device("cpu")]
-    assert torch.equal(value, linear.weight.double())
-
-
-def test_create_is_construction_and_assignment() -> None:
-    """ "The following two calls are equivalent." """
-    first, second = Empty(), Empty()
-    setattr(first, "name", VirtualTensor(first, "name", twice))  # noqa: B010
-    VirtualTensor.create(second, "name", twice)
-    for module in (first, second):
-        assert torch.equal(getattr(module, "name").value, torch.full((2,), 2.0))  # noqa: B009
-        assert [name for name, _ in module.named_buffers()] == ["_name_ref"]
 
 
 def test_the_linked_attributes_are_named() -> None:
@@ -256,16 +221,6 @@ def test_the_value_and_the_name_cannot_be_set() -> None:
     for name in ("value", "name", "owner", "anything"):
         with pytest.raises(AttributeError):
             setattr(factor, name, torch.ones(1))
-
-
-def test_one_that_is_never_assigned_removes_what_it_added() -> None:
-    """ "This has a finalizer which will delete the attributes added to the module when its reference count goes to zero." """
-    module = Empty()
-    made = VirtualTensor(module, "v", twice)
-    assert hasattr(module, "_v_ref") and not hasattr(module, "v")
-    del made
-    gc.collect()
-    assert not hasattr(module, "_v_ref")
 
 
 def test_deleting_the_attribute_removes_what_was_added() -> None:

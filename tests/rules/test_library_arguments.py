@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from qten_gen.generate.other_classes import OtherClasses
-from qten_gen.link.constructors import parameters_of
+from qten_gen.link.program import parameters_of
 from qten_gen.project.import_graph import graph_from_texts
 from qten_gen.project.library_classes import RememberedClasses
 from tests.command import Command

@@ -50,7 +50,8 @@ def module(fields: str, before: str = "", **others: str) -> list[str]:
         ),
         (
             f'x: Tensor | None = buffer("dim", when=WIDE, {ONES})',
-            "QG008 the argument when is known only at run time, got WIDE; write its value, or a constant that is assigned once",
+            "QG008 the argument when is known only at run time, got WIDE; write its value, or a constant that is assigned once, "
+            "without a call or condition",
         ),
     ],
 )
@@ -85,7 +86,7 @@ def test_a_condition_is_a_bool_of_the_constructor_and_the_annotation_says_so(fie
         (
             "x: ModuleList[nn.Linear] = submodule(nn.Linear, 1, 1, repeat=COUNT)",
             "QG008 the argument repeat is known only at run time, got COUNT; "
-            "write its value, or a constant that is assigned once",
+            "write its value, or a constant that is assigned once, without a call or condition",
         ),
         (
             "x: ModuleDict[nn.Linear] = submodule(nn.Linear, 1, 1, keys=[1])",

@@ -145,6 +145,13 @@ def test_a_required_field_cannot_follow_an_inherited_default() -> None:
     assert (item.code, item.span.line) == ("QG202", 9)
 
 
+@pytest.mark.parametrize("annotation", ['"Tensor"', "'Tensor'", "Tensor"])
+def test_an_annotation_that_is_a_string_stays_one_in_the_help(annotation: str) -> None:
+    (item,) = found(f"class Batch(TensorClass):\n    x: {annotation} = None\n")
+    quote = annotation.replace("Tensor", "")[:1]
+    assert (item.code, item.help) == ("QG213", f"write x: {quote}Tensor | None{quote} = None")
+
+
 def test_a_keyword_only_field_may_follow_a_default() -> None:
     assert field("x: Tensor | None = None\n    y: Tensor = field(kw_only=True)") == []
 
@@ -247,6 +254,17 @@ def test_a_dimension_may_read_an_inherited_field() -> None:
     """
 
     assert codes(text) == []
+
+
+def test_a_constant_of_the_file_in_const_is_a_plain_string() -> None:
+    text = """
+    MODE = "circular"
+    class Net(Module):
+        conv: nn.Conv1d = submodule(nn.Conv1d, 1, 1, 3, padding_mode={})
+    """
+
+    assert codes(text.format("const(MODE)")) == []
+    assert codes(text.format("MODE")) == ["QG302"]
 
 
 def test_a_string_for_a_submodule_that_is_not_a_dimension_gets_advice() -> None:
@@ -381,29 +399,6 @@ def test_a_buffer_is_initialised_by_an_inherited_reset() -> None:
     assert codes(text) == []
 
 
-@pytest.mark.parametrize(
-    ("general", "special", "expected"),
-    [
-        ("int", "bool", ["QG405"]),
-        ("object", "str", ["QG405"]),
-        ("float", "int", []),
-        ("bool", "int", []),
-        ("int", "str", []),
-    ],
-)
-def test_a_handler_that_gives_way_is_reported(general: str, special: str, expected: list[str]) -> None:
-    text = f"""
-class Net(Module): ...
-class Child(Net): ...
-@Net.register({special})
-def handle(net, x): ...
-@Child.register({general})
-def handle_more(net, x): ...
-"""
-    assert codes(text) == expected
-    assert codes(f"{text}@Child.register({special})\ndef decide(net, x): ...\n") == []
-
-
 def test_registering_with_something_that_is_not_a_declared_module_is_not_reported() -> None:
     assert codes("import abc\nclass A(abc.ABC): ...\n@A.register(int)\ndef f(x): ...\n") == []
 
@@ -441,3 +436,15 @@ def test_the_help_for_a_constructed_module_is_the_specifier_that_constructs_it(f
 
     assert item.help is not None
     assert item.help.startswith(help)
+
+
+def test_the_help_for_an_attribute_in_an_expression_is_the_field() -> None:
+    (item,) = found('class Net(Module):\n    dim: int\n    head: nn.Linear = submodule(nn.Linear, "self.dim", 2)\n')
+
+    assert item.help == "expressions name fields without self; the config fields are dim"
+
+
+def test_the_help_for_a_child_without_an_annotation_names_its_class() -> None:
+    (item,) = found("class Net(Module):\n    head = submodule(nn.Linear, 3, 2)\n")
+
+    assert item.help == "write head: nn.Linear = submodule(...)"

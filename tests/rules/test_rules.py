@@ -14,7 +14,7 @@ from qten_gen.model.diagnostics import Diagnostic, ordered
 from qten_gen.project.scan import Origin
 from qten_gen.read.module import read
 from qten_gen.read.positions import locate
-from qten_gen.rules.cases import bad, good
+from qten_gen.rules.explaining import bad, good
 from qten_gen.tools.adopt.opening import Sources
 from qten_gen.tools.check.checking import check
 from templates.rules_page import codes, documentation, summary

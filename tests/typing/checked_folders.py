@@ -1,4 +1,4 @@
-"""What mypy, pyright and ty report for a folder of packages with generated files, against the marks `# E` in their lines."""
+"""What four type checkers report for a folder of programs with generated files, against the marks `# E` in their lines."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tests.editor.language_server import program
@@ -42,18 +43,19 @@ def disagreements(folder: Path, reported: Reports) -> list[str]:
     ]
 
 
-def mypy(folder: Path) -> Reports:
+def mypy(folder: Path, paths: Sequence[str] = PATHS) -> Reports:
     options = ("--strict", "--python-version=3.11", "--output=json", "--config-file=")
     cache = f"--cache-dir={REPOSITORY / '.mypy_cache'}"
-    output = _run(folder, sys.executable, "-m", "mypy", *options, cache, ".", MYPYPATH=os.pathsep.join(PATHS))
+    output = _run(folder, sys.executable, "-m", "mypy", *options, cache, ".", MYPYPATH=os.pathsep.join(paths))
     reports = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
     return {(item["file"], item["line"]): item["message"] for item in reports if item["severity"] == "error"}
 
 
-def pyright(folder: Path, mode: str = "standard") -> Reports:
+def pyright(folder: Path, paths: Sequence[str] = PATHS, mode: str = "standard") -> Reports:
     settings = {
-        "extraPaths": list(PATHS),
+        "extraPaths": list(paths),
         "exclude": ["**/*_qten.py"],
+        "pythonVersion": "3.11",
         "reportUnusedExpression": False,
         "typeCheckingMode": mode,
     }
@@ -66,12 +68,44 @@ def pyright(folder: Path, mode: str = "standard") -> Reports:
     }
 
 
-def ty(folder: Path) -> Reports:
-    paths = [option for path in PATHS for option in ("--extra-search-path", path)]
+def pyrefly(folder: Path, paths: Sequence[str] = PATHS) -> Reports:
+    # Where a folder has no settings of pyrefly, it checks little.
+    options = ["--preset=default", *(f"--search-path={path}" for path in (".", *paths))]
+    interpreter = f"--python-interpreter-path={sys.executable}"
+    files = sorted(str(path.relative_to(folder)) for path in folder.rglob("*.py") if not path.stem.endswith("_qten"))
+    output = _run(folder, program("pyrefly"), "check", *options, interpreter, "--output-format=json", *files)
+    return {
+        (os.path.relpath(folder / item["path"], folder), item["line"]): item["description"]
+        for item in json.loads(output)["errors"]
+        if item.get("severity", "error") == "error"
+    }
+
+
+def ty(folder: Path, paths: Sequence[str] = PATHS) -> Reports:
+    searched = [option for path in paths for option in ("--extra-search-path", path)]
     options = ("--python", sys.prefix, "--python-version", "3.11", "--exclude", "*_qten.py")
-    output = _run(folder, program("ty"), "check", *options, *paths, "--output-format", "concise")
+    output = _run(folder, program("ty"), "check", *options, *searched, "--output-format", "concise")
     found = re.findall(r"^(\S+\.py):(\d+):\d+: error\S* (.*)$", output, flags=re.MULTILINE)
     return {(file, int(line)): message for file, line, message in found}
+
+
+CHECKERS: dict[str, Callable[[Path, Sequence[str]], Reports]] = {
+    "mypy": mypy,
+    "pyright": pyright,
+    "pyrefly": pyrefly,
+    "ty": ty,
+}
+
+
+def versions() -> dict[str, str]:
+    """What each checker calls its version."""
+    commands = {
+        "mypy": [sys.executable, "-m", "mypy", "--version"],
+        "pyright": [sys.executable, "-m", "pyright", "--version"],
+        "pyrefly": [program("pyrefly"), "--version"],
+        "ty": [program("ty"), "--version"],
+    }
+    return {name: re.findall(r"\d+\.\d+\.\d+", _run(REPOSITORY, *command))[0] for name, command in commands.items()}
 
 
 def _run(folder: Path, *command: str, **environment: str) -> str:

@@ -162,5 +162,5 @@ def test_pyright_knows_keys(folder: Path) -> None:
 
 
 def test_pyright_reports_nothing_in_such_stubs_in_its_strict_mode(folder: Path) -> None:
-    reported = checked_folders.pyright(folder, "strict")
+    reported = checked_folders.pyright(folder, mode="strict")
     assert [f"{name}:{line}: {text}" for (name, line), text in reported.items() if name.endswith(".pyi")] == []

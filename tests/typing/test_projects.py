@@ -1,23 +1,21 @@
 """Whole programs over several files, as projects have them: each runs, and no checker reports anything but its mistakes.
 
 Each folder in `projects` is a package, whose `main` uses declared and generated classes together. In its `mistakes.py`, `# E`
-marks each line that is an error.
+marks each line that is an error, and `# E none` a mistake that no checker can see: the scoreboard counts both.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 
 import pytest
 
-from qten_gen.cli.command import main
 from tests import fresh_process
 from tests.typing import checked_folders
 from tests.typing.checked_folders import REPOSITORY, disagreements
+from tests.typing.generated_projects import PROJECTS, generate_projects
 
-PROJECTS = Path(__file__).parent / "projects"
 NAMES = sorted(path.parent.name for path in PROJECTS.glob("*/main.py"))
 IN_FUNCTIONS = {"notebook"}
 """Projects with classes in functions, for which nothing is generated."""
@@ -27,11 +25,7 @@ IN_FUNCTIONS = {"notebook"}
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All projects, generated."""
     root = tmp_path_factory.mktemp("projects")
-    shutil.copytree(PROJECTS, root, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*_qten.py*", "__pycache__"))
-    (root / "pyproject.toml").write_text('[tool.qten-gen]\nsrc = ["."]\n', encoding="utf-8")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(root)
-        assert main(["--quiet"]) == 0
+    generate_projects(root)
     return root
 
 
@@ -55,7 +49,7 @@ def test_pyright_finds_the_mistakes_of_projects_and_nothing_else(folder: Path) -
 
 
 def test_pyright_reports_nothing_in_stubs_in_its_strict_mode(folder: Path) -> None:
-    reported = checked_folders.pyright(folder, "strict")
+    reported = checked_folders.pyright(folder, mode="strict")
     assert [f"{name}:{line}: {text}" for (name, line), text in reported.items() if name.endswith(".pyi")] == []
 
 

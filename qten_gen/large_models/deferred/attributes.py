@@ -30,6 +30,8 @@ def with_attributes_of(fake: Tensor, real: Tensor) -> Tensor:
     """
     if isinstance(fake, nn.Parameter) and not isinstance(real, nn.Parameter):
         real = torch.Tensor._make_subclass(nn.Parameter, real)
+    if fake.is_leaf and not real.is_leaf:
+        real = real.detach()  # autograd hands `detach_()` on to nobody
     if fake.is_leaf and real.is_leaf and real.requires_grad != fake.requires_grad:
         with torch.inference_mode(real.is_inference()):
             real.requires_grad_(fake.requires_grad)

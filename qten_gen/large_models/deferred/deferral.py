@@ -15,7 +15,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from .attributes import gradient_of, with_attributes_of
 from .errors import scripted
-from .groups import Groups
+from .groups import joined
 from .mode import DeferredMode
 from .places import caller
 from .python_functions import PythonFunctions
@@ -122,12 +122,7 @@ class Deferral:
     def _bound_to(self, wanted: Mapping[int, Tensor]) -> dict[int, Tensor]:
         """The other pending tensors that have to be made at once: parts of the same storages, and of one autograd graph."""
         tape = self.recorder.tape
-        groups = Groups()
-        for operation in tape.operations:
-            if operation.differentiable:
-                storages = [tape.storage_of(slot) for slot in (*operation.reads, *operation.results)]
-                for storage in storages:
-                    groups.join(storages[0], storage)
+        groups = joined(tape.storages_of(each) for each in tape.operations if each.differentiable)
         roots = {groups.root(tape.storage_of(slot)) for slot in wanted}
         return {
             slot: fake

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 
 class Groups:
     """A union-find over numbers, each of which is a set of its own at first.
@@ -25,3 +27,12 @@ class Groups:
     def join(self, one: int, other: int) -> None:
         """Make one set of the sets of two numbers."""
         self._parents[self.root(other)] = self.root(one)
+
+
+def joined(sets: Iterable[Sequence[int]]) -> Groups:
+    """The groups of numbers that some set has together."""
+    groups = Groups()
+    for numbers in sets:
+        for other in numbers[1:]:
+            groups.join(numbers[0], other)
+    return groups

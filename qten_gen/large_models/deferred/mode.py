@@ -14,9 +14,9 @@ from ..fake.arguments import fakes_in
 from ..fake.emulated_devices import is_emulated
 from ..fake.errors import has_no_memory
 from ..fake.mode import FakeMode
-from .errors import after_the_context, materialized, out_of_sight, refused
+from .errors import after_the_context, materialized, nested, out_of_sight
 from .places import caller
-from .recording import NESTED, Recorder
+from .recording import Recorder
 
 _TO_GET_MEMORY = "it was made by deferred_init: call materialize_tensor or materialize_module first"
 
@@ -66,4 +66,4 @@ class DeferredMode(FakeMode):  # type: ignore[no-untyped-call] # torch leaves it
 
     def create_symbolic_nested_int(self, *, nt_tensor_id: int | None = None) -> NoReturn:
         """The size of a nested tensor, which depends on values."""
-        raise refused(self.recorder.program, "a nested tensor", caller()[0], *NESTED)
+        raise nested(self.recorder.program, "a nested tensor", caller()[0])

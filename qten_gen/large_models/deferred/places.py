@@ -22,8 +22,8 @@ _LIBRARIES = (
 )
 """The folders of torch and of this package, and what calls functions for others: their lines are not the user's."""
 
-_MAKING = {nn.Parameter.__new__.__code__}
-"""Constructors that make a tensor object of a class which only their frame tells."""
+_MAKING = nn.Parameter.__new__.__code__
+"""The constructor that makes a tensor object of a class which only its frame tells. Hashes of code are slow."""
 
 
 def caller() -> tuple[Place, type[Tensor] | None]:
@@ -33,7 +33,7 @@ def caller() -> tuple[Place, type[Tensor] | None]:
     outermost = frame
     while frame is not None:
         code = frame.f_code
-        if made is None and code in _MAKING:
+        if code is _MAKING and made is None:
             made = cast("type[Tensor]", frame.f_locals["cls"])
         if not code.co_filename.startswith(_LIBRARIES):
             return Place(code.co_filename, frame.f_lineno), made

@@ -10,10 +10,12 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 from torch._ops import OpOverload
+from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import _disable_current_modes
 
 from ..fake.answers import on_storage
+from ..fake.lazy_parameters import become_fake
 from .attributes import own_attributes
 from .errors import refused
 from .known_tensors import storage_address
@@ -23,7 +25,7 @@ from .recording import Recorder
 
 _PYTHON = torch._C.DispatchKey.Python
 
-_NO_DATA = "but its data is not allocated yet"
+_NO_DATA = ("but its data is not allocated yet", "Cannot access data pointer of Tensor")
 """What C++ says of a fake tensor whose memory it was going to read."""
 
 
@@ -60,7 +62,7 @@ class PythonFunctions(TorchFunctionMode):
         try:
             return func(*args, **kwargs)
         except RuntimeError as error:
-            if _NO_DATA not in str(error):
+            if not any(said in str(error) for said in _NO_DATA):
                 raise
             name = getattr(func, "__name__", func)
             why = "torch runs it on memory, and has no rule for fake tensors"
@@ -70,6 +72,9 @@ class PythonFunctions(TorchFunctionMode):
 
 def _set_data(recorder: Recorder, func: Callable[..., object], tensor: Tensor, data: Tensor) -> object:
     """`tensor.data = data`. The slot of the tensor is looked up anew when it is used next."""
+    if is_lazy(tensor):
+        become_fake(tensor, data)
+        return None
     if not recorder.is_mine(tensor):
         place, _ = caller()
         why = "the tensor is from outside, and the value is not there yet"
@@ -89,7 +94,8 @@ def _numpy(recorder: Recorder, func: Callable[..., object], tensor: Tensor, *arg
     """An array of the values, which follows changes of the tensor. It cannot be written to: the tensor would not follow."""
     values = recorder.value(tensor).requires_grad_(tensor.requires_grad)
     array = func(values, *args, **kwargs)
-    recorder.hand_out(array, values, tensor)
+    slot = recorder.slot(tensor)
+    recorder.arrays.hand_out(array, values, slot, recorder.tape.storage_of(slot))
     array.flags.writeable = False  # type: ignore[attr-defined] # an array of numpy, which is not imported here
     return array
 
@@ -135,7 +141,8 @@ def _deepcopy(recorder: Recorder, func: Callable[..., object], tensor: Tensor, m
         return func(tensor, memo)  # raises
     with torch.no_grad():
         if isinstance(tensor, nn.Parameter):
-            copied: Tensor = nn.Parameter(tensor.data.clone(memory_format=torch.preserve_format), tensor.requires_grad)
+            made = recorder.made_as(tensor)
+            copied: Tensor = made(tensor.data.clone(memory_format=torch.preserve_format), tensor.requires_grad)
         else:
             copied = _copy_with_storage(tensor, memo)
             copied.requires_grad_(tensor.requires_grad)

@@ -6,7 +6,6 @@ Operations on real tensors alone run as they are, at once.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from threading import get_ident
 from typing import TypeVar, cast
@@ -17,7 +16,8 @@ from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
-from .errors import Program, foreign, hidden, refused, unseen
+from .arrays import Arrays
+from .errors import Program, foreign, hidden, nested, refused, unseen, with_init
 from .evaluation import Evaluation
 from .known_tensors import KnownTensors, storage_address
 from .overloads import Traits, tensors, traits
@@ -42,10 +42,16 @@ _CHECKS = {
 }
 """Operators that only raise, depending on values."""
 
-NESTED = ("the sizes of a nested tensor are values", "use a padded tensor, or make it later")
-"""Why a nested tensor is not recorded, and what to do."""
+_STORAGES = (torch.UntypedStorage, torch.TypedStorage)
 
-_NOT_RECORDED = (torch.UntypedStorage, torch.TypedStorage)
+_SET = {
+    torch.ops.aten.set_.source_Storage: torch.ops.aten.set_.source_Tensor,
+    torch.ops.aten.set_.source_Storage_storage_offset: torch.ops.aten.set_.source_Tensor_storage_offset,
+}
+"""Operators that let a tensor look at a storage, and those that take a tensor instead."""
+
+_LOADING = (torch._utils._rebuild_tensor.__code__,)
+"""What `torch.load` makes its tensors with: nothing else has their storages."""
 
 _UNINITIALIZED = (nn.UninitializedParameter.__new__.__code__, nn.UninitializedBuffer.__new__.__code__)
 
@@ -75,10 +81,11 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         """The thread that records an operation at this moment."""
         self._known = KnownTensors(self.tape)
         self._outside: dict[int, int] = {}
-        self._arrays: list[tuple[weakref.ref[object], Tensor, int]] = []
-        """The arrays of NumPy that the program got: each with the tensor that it is a view of, and the slot of its values."""
+        self._read: dict[int, Tensor] = {}
+        """What the program read from files: deferred tensors of whole storages, by the storages' addresses."""
         self.streams = Streams(self.tape)
         self.evaluation = Evaluation(self.tape)
+        self.arrays = Arrays(self.evaluation)
 
     def add_input(self, tensor: Tensor) -> int:
         """Take a fake tensor that exists already as an input of the program; its slot."""
@@ -96,6 +103,10 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         """
         found = self._known.find(tensor)
         return self._slot_of_changed(tensor) if found is None else found
+
+    def made_as(self, parameter: nn.Parameter) -> type[nn.Parameter]:
+        """The class that the program made a parameter of."""
+        return cast("type[nn.Parameter]", self.tape.slots[self.slot(parameter)].made_as or nn.Parameter)
 
     def made_at(self, tensor: Tensor) -> Place | None:
         """The line that made a fake tensor: where the cache is that kept it, if one did."""
@@ -145,7 +156,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         if given and not mine:
             return self._run_real(func, what, args, kwargs)
         if any(tensor.is_nested for tensor in given):
-            raise refused(self.program, func, caller()[0], *NESTED)
+            raise nested(self.program, func, caller()[0])
         if any(not isinstance(tensor, FakeTensor) for tensor in what.changed(args, kwargs)):
             return self._write_real(func, what, args, kwargs)
         if func is _EMPTY and args[0] == [0] and is_inside(_UNINITIALIZED):
@@ -217,8 +228,13 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
     ) -> object:
         """Note an operation that gets or makes fake tensors; `mine` are those that it gets. What it returns is fake."""
         place, made_as = caller()
-        if any(isinstance(value, _NOT_RECORDED) for value in (*args, *kwargs.values())):
-            raise refused(self.program, func, place, "it takes the memory of a tensor itself", "pass the tensor")
+        if made_as is not None and made_as.__init__ is not nn.Parameter.__init__:
+            raise with_init(self.program, made_as.__name__, place)
+        if any(isinstance(value, _STORAGES) for value in (*args, *kwargs.values())):
+            func, args = self._with_tensor_for_storage(func, args, place)
+            return self._record(
+                func, traits(func), [tensor for tensor in tensors(args) if self.is_mine(tensor)], args, {}
+            )
         slots = [self.slot(tensor) for tensor in mine]
         before = [(tensor._cdata, storage_address(tensor), slot) for tensor, slot in zip(mine, slots, strict=True)]
         changed = [self._known.storage(tensor) for tensor in what.changed(args, kwargs)]
@@ -235,7 +251,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
             args, kwargs = self._with_values((tuple(args), kwargs))
             made = func(*args, **kwargs)
             if any(tensor.is_nested for tensor in tensors([made])):
-                raise refused(self.program, func, place, *NESTED) from None
+                raise nested(self.program, func, place) from None
             found = self._as_fake(made)
         results = list(tensors([found]))
         if any(tensor.layout != torch.strided or tensor.is_nested for tensor in results):
@@ -269,6 +285,20 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         )
         return found
 
+    def _with_tensor_for_storage(
+        self, func: OpOverload, args: Sequence[object], place: Place
+    ) -> tuple[OpOverload, Sequence[object]]:
+        """How a tensor of a file is set to its storage, as an operation on a constant tensor; tensors may share a storage."""
+        if func not in _SET or not is_inside(_LOADING):
+            raise refused(self.program, func, place, "it takes the memory of a tensor itself", "pass the tensor")
+        tensor, storage, *geometry = args
+        assert isinstance(tensor, Tensor) and isinstance(storage, torch.UntypedStorage)
+        if storage._cdata not in self._read:
+            with _disable_current_modes():
+                whole = torch.empty(0, dtype=tensor.dtype, device=storage.device).set_(storage)
+                self._read[storage._cdata] = self._constant(whole, None)
+        return _SET[func], (tensor, self._read[storage._cdata], *geometry)
+
     def _append(
         self,
         func: OpOverload,
@@ -300,20 +330,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
                 place=place,
             )
         )
-        if self._arrays and writes:
-            self._refresh_arrays(writes)
-
-    def hand_out(self, array: object, values: Tensor, tensor: Tensor) -> None:
-        """Keep an array of NumPy up to date: it is a view of `values`, which are those of a fake tensor."""
-        self._arrays.append((weakref.ref(array), values, self.slot(tensor)))
-
-    def _refresh_arrays(self, writes: Sequence[int]) -> None:
-        self._arrays = [each for each in self._arrays if each[0]() is not None]
-        for _, values, slot in self._arrays:
-            if self.tape.storage_of(slot) in writes:
-                now = self.evaluation.values([slot])[slot]
-                with torch.no_grad(), _disable_current_modes():
-                    values.detach().copy_(now)
+        self.arrays.refresh(writes)
 
     def _enter(self, tensor: Tensor, before: Sequence[tuple[int, int, int]], made_as: type[Tensor] | None) -> int:
         """The slot of a tensor that an operation returned.

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import _disable_current_modes
 
 from .errors import changed_outside, not_given
-from .groups import Groups
+from .groups import joined
 from .overloads import tensors
 from .tape import Argument, Operation, OutsideRef, SlotRef, Tape
 
@@ -133,24 +133,15 @@ def _tensor_by_tensor(tape: Tape, operations: Sequence[Operation]) -> list[Opera
 
     Draws stay in order, and so does what shares memory, directly or through others.
     """
-    groups = Groups()
-    for operation in operations:
-        first, *others = _storages(tape, operation)
-        for other in others:
-            groups.join(first, other)
+    groups = joined(map(tape.storages_of, operations))
     drawn: dict[int, int] = {}
     after: dict[int, int] = {}
     for operation in operations:
-        root = groups.root(_storages(tape, operation)[0])
+        root = groups.root((tape.storages_of(operation) or [-1])[0])
         if operation.draw is not None or root not in drawn:
             drawn[root] = operation.index
         after[operation.index] = drawn[root]
     return sorted(operations, key=lambda operation: (after[operation.index], operation.index))
-
-
-def _storages(tape: Tape, operation: Operation) -> list[int]:
-    slots = (*operation.results, *operation.reads)
-    return [*map(tape.storage_of, slots), *operation.writes] or [-1]
 
 
 def _last_uses(schedule: Sequence[Operation], wanted: Collection[int]) -> dict[int, list[int]]:

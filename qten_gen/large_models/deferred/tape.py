@@ -163,6 +163,10 @@ class Tape:
         """The storage that a slot is a part of."""
         return self.slots[slot].storage
 
+    def storages_of(self, operation: Operation) -> list[int]:
+        """The storages that an operation makes, reads or changes."""
+        return [*map(self.storage_of, (*operation.results, *operation.reads)), *operation.writes]
+
 
 def references(arguments: Sequence[Argument] | Mapping[str, Argument]) -> Iterator[SlotRef | OutsideRef]:
     """The references in arguments, those in lists included."""

@@ -37,7 +37,7 @@ def answer(func: Callable[..., object], args: Sequence[object], kwargs: Mapping[
         FakeTensorError: it would be on a CUDA device that does not exist, where no real tensor can be.
     """
     if func == _SET_DATA and isinstance(args[1], FakeTensor):
-        _become_fake(args[0], args[1])
+        become_fake(args[0], args[1])
         return None
     for value in (*args, *kwargs.values()):
         if _names_emulated_device(value) or (func is Tensor.cuda and not torch.cuda.is_available()):
@@ -46,7 +46,7 @@ def answer(func: Callable[..., object], args: Sequence[object], kwargs: Mapping[
         return func(*args, **kwargs)
 
 
-def _become_fake(lazy: object, data: FakeTensor) -> None:
+def become_fake(lazy: object, data: Tensor) -> None:
     """Exchange a parameter without a shape for a fake one; references to the object stay valid."""
     assert isinstance(lazy, Tensor)
     is_parameter = isinstance(lazy, UninitializedParameter)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..deferred.groups import Groups
+from ..deferred.groups import joined
 from ..deferred.tape import Operation, Tape
 
 
@@ -16,14 +16,10 @@ class Components:
 
     def __init__(self, tape: Tape) -> None:
         self._tape = tape
-        self._groups = Groups()
-        for operation in tape.operations:
-            first, *others = self._storages(operation) or [-1]
-            for other in others:
-                self._groups.join(first, other)
+        self._groups = joined(map(tape.storages_of, tape.operations))
         operations: dict[int, list[Operation]] = {}
         for operation in tape.operations:
-            for storage in self._storages(operation)[:1]:
+            for storage in tape.storages_of(operation)[:1]:
                 operations.setdefault(self._groups.root(storage), []).append(operation)
         self._parts = {root: replace(tape, operations=found) for root, found in operations.items()}
         self._nothing = replace(tape, operations=[])
@@ -31,7 +27,3 @@ class Components:
     def of(self, slot: int) -> Tape:
         """The operations that share memory with a slot, directly or through others."""
         return self._parts.get(self._groups.root(self._tape.storage_of(slot)), self._nothing)
-
-    def _storages(self, operation: Operation) -> list[int]:
-        slots = (*operation.results, *operation.reads)
-        return [*map(self._tape.storage_of, slots), *operation.writes]

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from ..deferred.draws import run_with
 from ..deferred.replay import Plan, carry_out, operations_reaching
 from ..deferred.tape import Operation, Tape
 from ..sharding.regions import Layout, Part, contiguous, copy_pieces, layout_of, layout_of_part, merged, pieces, slices
 from ..sharding.regions import whole as whole_part
 from .elementwise import Chain, chain_of
-from .keyed_draws import BLOCK, Draw, Key, default_generator, elementwise_fill, one_generator
+from .keyed_draws import BLOCK, Draw, Key, elementwise_fill, generator_of
 
 _CPU = torch.device("cpu")
 
@@ -153,21 +154,14 @@ class _KeyedNumbers:
         """Carry out an operation that draws, with the numbers of its key."""
         key = self.keys[operation.index]
         fill = elementwise_fill(operation.overload, args, kwargs)
-        if fill is not None and not operation.writes:
-            with default_generator(key):  # the numbers do not matter: only dtype and size do
-                made: Tensor = operation.overload(*args, **kwargs)
+        if fill is not None and operation.writes:
+            made = args[0]
+        else:
+            made = run_with(generator_of(key, 0), operation.overload, args, kwargs)
+        if fill is not None:
+            assert isinstance(made, Tensor)
             Draw(fill, key, made.numel()).whole(made)
-            return made
-        if fill is not None and isinstance(args[0], Tensor):
-            Draw(fill, key, args[0].numel()).whole(args[0])
-            return args[0]
-        own = one_generator(operation.overload, key)
-        if own:
-            found: object = operation.overload(*args, **{**kwargs, **own})
-            return found
-        with default_generator(key):
-            found = operation.overload(*args, **kwargs)
-            return found
+        return made
 
     def pass_over(self, operation: Operation) -> None:
         """Nothing is planned that is not needed."""

@@ -7,8 +7,7 @@ process that needs a part of a draw draws the blocks that its part touches, and 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from threading import local
@@ -101,24 +100,6 @@ def elementwise_fill(operation: OpOverload, args: tuple[object, ...], kwargs: Ma
     parameters = {there: given[name] for name, there in found.parameters.items() if name in given}
     in_place, fixed = found.in_place, found.fixed
     return lambda tensor, generator: in_place(tensor, **fixed, **parameters, generator=generator)
-
-
-def one_generator(operation: OpOverload, key: Key) -> Mapping[str, torch.Generator]:
-    """The keyword that makes any other operation draw from the key, if the operation has one."""
-    if any(argument.name == "generator" for argument in operation._schema.arguments):
-        return {"generator": generator_of(key, 0)}
-    return {}
-
-
-@contextmanager
-def default_generator(key: Key) -> Iterator[None]:
-    """Let torch's default generator of the CPU draw from the key in the block. Its state is put back afterwards."""
-    state = torch.get_rng_state()
-    torch.set_rng_state(_state_of(key, 0).clone())
-    try:
-        yield
-    finally:
-        torch.set_rng_state(state)
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,7 @@ class Scope:
     def _blocks(self) -> Iterator[Mapping[str, object]]:
         """The names of the functions and classes around the statement, the innermost first.
 
-        A function that merely calls the one with the statement may be in the same file, and its names mean nothing here.
+        A function of the same file that only calls the one with the statement is skipped: its names mean nothing here.
         """
         inner = self._frame
         if inner is None:

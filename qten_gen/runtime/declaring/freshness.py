@@ -1,8 +1,8 @@
 """Whether a generated class still matches its declaration.
 
 Fresh means that the declaration, as the statement says it now, has the fingerprint that the generated class carries, and that
-the values which the generated text spells out are the values in the statement. Stale code never runs: `in_memory` builds
-the class anew.
+the values which the generated text spells out are the values in the statement. Of a class that is not fresh, `in_memory`
+builds another one.
 """
 
 from __future__ import annotations
@@ -57,6 +57,9 @@ def find_generated(name: str, qualname: str, module: str, file: str | None) -> G
         return NoGeneratedClass()
     found = vars(joined).get(generated_class(name))
     if isinstance(found, type):
+        if not loading.is_as_written(joined):
+            edited = f"{loading.plain_name(joined.__name__)} was edited by hand, or merged, after it was generated"
+            return NoGeneratedClass(edited, (joined,))
         return GeneratedClass(found, (joined,))
     return NoGeneratedClass(f"{name} was declared after {loading.plain_name(joined.__name__)} was generated", (joined,))
 

@@ -15,10 +15,13 @@ from threading import RLock
 from types import ModuleType
 from weakref import WeakValueDictionary
 
+from ...common.header import read_header
 from ...common.naming import own_global
 
 MADE = "_made"
 """Global of a generated module: the names of the classes whose statements joined it."""
+_AS_WRITTEN = "_as_written"
+"""Global of a generated module: whether its text is unedited, once that was asked for."""
 LOCK = RLock()
 _declared: WeakValueDictionary[str, type] = WeakValueDictionary()
 _waiting: dict[str, list[tuple[dict[str, object], str]]] = {}
@@ -75,6 +78,22 @@ def find(module: str) -> ModuleType | None:
         return import_module(name)
     except Exception as error:
         raise BrokenModule(name) from error
+
+
+def is_as_written(generated: ModuleType) -> bool:
+    """Whether the text of a generated module is the one that qten-gen wrote, as its header says; also if there is no text.
+
+    A merge may mix the generated code of two declarations, and the fingerprint that it leaves may be that of the right one.
+    """
+    names = vars(generated)
+    if _AS_WRITTEN not in names:
+        path = str(names.get("__file__"))
+        try:
+            header = read_header(names["__loader__"].get_data(path)) if path.endswith(".py") else None
+        except (AttributeError, KeyError, OSError):  # a loader of another kind, or a file that is gone
+            header = None
+        names[_AS_WRITTEN] = header is None or header.intact
+    return bool(names[_AS_WRITTEN])
 
 
 def is_free(generated: ModuleType, cls_name: str, module: str) -> bool:

@@ -57,13 +57,13 @@ class DeclarationMeta(DeclaredClass):
         module = str(namespace["__module__"])
         scope = Scope(statement_frame(mcls, module), namespace)
 
-        # Which generated class belongs to the statement? A stale or missing one is built in memory.
         qualname = str(namespace["__qualname__"])
         found: GeneratedClass | NoGeneratedClass = freshness.MADE_BY_CALL
         if is_statement:
             found = freshness.find_generated(name, qualname, module, scope.file)
         keywords = ClassKeywords.of(given, mcls._known_flags, mcls._known_options)
         body = Body.of(name, bases, namespace, keywords, scope, freshness.is_declared_later(found, module, qualname))
+        # A class that is stale or missing is built in memory.
         settled = settle_outright(mcls, body, found) if isinstance(found, GeneratedClass) else None
         if settled is None:
             from . import by_declaration

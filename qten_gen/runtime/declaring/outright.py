@@ -1,7 +1,7 @@
 """Reads a class statement outright where it is of the usual kind, so that nothing of the generator is loaded for it.
 
-The summary comes with the fingerprint, which is that of the declaration which the generator's reader would make. Where anything
-in the statement is unusual, or a rule has to look at an object in it, there is no summary, and that reader decides.
+The result carries the fingerprint that the generator would compute. Where anything in the statement is unusual, or a rule has
+to look at an object in it, there is no result, and the generator reads the statement.
 """
 
 from __future__ import annotations

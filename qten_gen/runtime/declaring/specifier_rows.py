@@ -21,7 +21,7 @@ from .annotated_kinds import NotCertain
 from .summary import Row
 
 VALUE: Row = ("Value",)
-"""The row of a value: what it is, is compared with the generated text elsewhere."""
+"""The row of a value. `freshness.is_fresh` compares the value itself with the generated text."""
 
 
 def row(kind: str, required: Iterable[tuple[str, object]], given: Iterable[tuple[str, object, object]]) -> Row:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from .core.module_base import VIRTUAL_CACHE, ModuleBase
 from .functional import Functional
@@ -40,17 +40,6 @@ class DeclaredModule(ModuleBase, Functional):
             return super().extra_repr()
         state, aliases = vars(self), type(self)._aliases
         return ", ".join(f"{aliases.get(name, name)}={state[name]!r}" for name in type(self)._config if name in state)
-
-    def _repr_html_(self) -> str | None:
-        """What is in it as HTML, for notebooks; None for a class with its own `__repr__`, and where modules nest too deep."""
-        if type(self).__repr__ is not nn.Module.__repr__:
-            return None
-        from .outline.html import as_html
-
-        try:
-            return as_html(self)
-        except RecursionError:
-            return None
 
     def __getstate__(self) -> dict[str, object]:
         from ..declaring.spawning import refuse_for_new_interpreters

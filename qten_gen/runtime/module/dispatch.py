@@ -6,7 +6,7 @@ forward, so nn.Module's own call, with all hooks, dispatches too. `__call__` rea
 without handlers keeps the `forward` and `__call__` that it has.
 
 A `forward` that is assigned to a class later takes the place of the one that dispatches: it sees every call, as it does when
-it is assigned to an instance. What it replaced still dispatches where it calls that.
+it is assigned to an instance. It can still call the `forward` that it replaced, which dispatches.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def put_handler(
     """
     made = registration(handler, statement)
     with REGISTRATION:
+        add(cls, types, made, replace=replace)
         for each in types:
-            add(cls, each, made, replace=replace)
             # Objects that were made before their class was declared again are handled like others.
             cls._handlers = {**cls._handlers, **dict.fromkeys(earlier(each), made)}
         for heir in _with_subclasses(cls):
@@ -123,9 +123,9 @@ def _forward_owner(cls: type[HandlerTables]) -> type:
 
 
 def _fallback(cls: type[HandlerTables]) -> Callable[..., Any] | None:
-    """What a `forward` that dispatches has to run without a handler; None where there is such a `forward` already.
+    """What a `forward` that dispatches has to run without a handler.
 
-    None as well where something was assigned to a class that dispatches: that calls what it replaced, or does without handlers.
+    None where the class inherits a `forward` that dispatches, and where one was assigned to a class that dispatches.
     """
     owner = _forward_owner(cls)
     if "_dispatch" in vars(owner):

@@ -209,12 +209,6 @@ class LazyStack(Generic[B]):
     def __iter__(self) -> Iterator[B]:
         return iter(self.objects)
 
-    def _repr_html_(self) -> str:
-        """What the objects hold, as a table of HTML for notebooks."""
-        from .methods.as_html import lazy_as_html
-
-        return lazy_as_html(self.objects, self.batch_size)
-
     def __repr__(self) -> str:
         lines = "".join(f"    {one!r},\n".replace("\n", "\n    ").removesuffix("    ") for one in self.objects)
         return f"LazyStack([\n{lines}])"

@@ -133,11 +133,6 @@ class TensorClassMeta(DeclarationMeta):
         type.__setattr__(cls, "__match_args__", positional)
         # Looked up once, and where dynamo can follow: `construct` calls it past an `__init__` that the class defines.
         generated = next(base for base in cls.__mro__ if "_fingerprint" in vars(base))
-        lost = [name for name in ("__init__", "_fill") if name not in vars(generated)]
-        if lost:
-            raise ImportError(
-                f"{generated.__module__} was edited by hand: {cls.__name__} has lost {lost[0]}; run: qten-gen"
-            )
         type.__setattr__(cls, "__generated_init__", staticmethod(vars(generated)["__init__"]))
         _let_fields_be_deleted(cls)
         _implement_abstract(cls, summary)

@@ -131,7 +131,6 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
         # Dicts, text, copies, pickles
         to_dict = Late("methods.conversion")
         __repr__ = Late("methods.text", "show")
-        _repr_html_ = Late("methods.text", "show_in_notebook")
         __reduce__ = Late("storage.pickling", "reduce")
         __reduce_ex__ = Late("storage.pickling", "reduce_ex")
         __setstate__ = Late("storage.pickling", "restore")

@@ -17,10 +17,10 @@ from torch.nn.parameter import is_lazy
 from ...large_models.deferred.deferred_init import deferred_init
 from ...large_models.fake.context import MODE, fake_mode
 from ...large_models.fake.errors import FakeTensorError, NestedTensorError
-from ...runtime.showing.tensor_memory import storage_key, storage_of
 from .arguments import missing_arguments
 from .request import InspectionError
 from .silence import aside
+from .tensor_memory import storage_key, storage_of
 from .user_errors import of_user
 
 

@@ -50,7 +50,10 @@ def _parts(target: str) -> tuple[str, str]:
     if module and name:
         return module, name
     head, _, last = module.rpartition(".")
-    instead = f"did you mean {head}:{last}?" if head and not colon and last != "py" else "for example pkg.model:Decoder"
+    named = module if not colon and last != "py" else "pkg.model"
+    instead = (
+        f"did you mean {head}:{last}?" if head and not colon and last[:1].isupper() else f"for example {named}:Decoder"
+    )
     raise InspectionError([f"the target {target!r} is not of the form module:name; {instead}"])
 
 

@@ -8,20 +8,20 @@ from math import prod
 import torch
 from torch import nn
 
-from ...runtime.module.outline.model_tree import ModuleEntry
-from ...runtime.module.outline.walking import contents_of
 from ...runtime.tensorclass.core.stored import Stored
 from .arguments import call, read_arguments
 from .config_types import Unfit, dtype_called
 from .construction import build, on_fakes
 from .importing import load, named
 from .memory import Memory, memory_of
+from .model_tree import ModuleEntry
 from .plans import Plan, mesh_of, plan_of
 from .request import InspectionError, Request
 from .running import run
 from .runs import Run
 from .silence import aside
 from .totals import Sharding, Totals, sharding_of, totals_of
+from .walking import contents_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def inspect(request: Request) -> Inspection:
         if found is not None and not all(entry.is_initialised for entry in tree.all_tensors()):
             tree = contents_of(model)
         totals = totals_of(tree)
-        memory = memory_of(tree, totals, found, request.optimizers)
+        memory = memory_of(tree, totals, found)
         plan = None if mesh is None else plan_of(model, tree, mesh, request.plan)
     sharding = None
     if request.ranks is not None:

@@ -14,9 +14,9 @@ from typing import NamedTuple
 from torch import nn
 
 from ...common.name_patterns import PatternError, advice, matching
-from ...runtime.module.outline.model_tree import ModuleEntry, TensorEntry
 from .declared_sizes import DeclaredSizes
 from .documents import DocumentError, value_at
+from .model_tree import ModuleEntry, TensorEntry
 from .plan_styles import Side, Style, UnknownStyle, styles
 from .request import InspectionError
 
@@ -232,8 +232,8 @@ class _Held:
                     yield Problem(path, f"{own}, but {entry.tied_to}, the same tensor, is {other}")
 
     def _placed(self, path: str) -> str:
-        cuts = [f"dimension {dimension} is cut by {axis}" for axis, dimension, _ in sorted(self._dimensions(path))]
-        return " and ".join(cuts) or "whole"
+        cuts = [f"in dimension {dimension} by {axis}" for axis, dimension, _ in sorted(self._dimensions(path))]
+        return f"cut {' and '.join(cuts)}" if cuts else "whole"
 
     def unpaired(self) -> Iterator[Problem]:
         """Layers that give a part of their result where no layer takes one, and layers that take a part that none gives.

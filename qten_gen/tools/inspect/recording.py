@@ -16,12 +16,12 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from ...runtime.module.core.handler_tables import Dispatch, HandlerTables
 from ...runtime.module.core.handlers import find_handler
-from ...runtime.showing.tensor_memory import bytes_of, storage_key, storage_of
 from .checking import CallCheck
 from .matching import Matcher, Mismatch, Tally
 from .runs import Call, Finding, Shape
 from .shapes_of_values import shape_of, tensors_in
 from .signatures import annotations_of
+from .tensor_memory import bytes_of, storage_key, storage_of
 from .tracing import tracing
 
 

@@ -25,8 +25,6 @@ class Request:
     """The mesh that a sharding plan is for: `tp=8,ep=4`."""
     plan: str | None = None
     """Where the plan is, `shop/plans.py:tp_plan`; None for the model's own."""
-    optimizers: tuple[str, ...] = ()
-    """The optimizers whose states are counted: `("adamw", "sgd:momentum=0.9")`."""
     dtype: str | None = None
     device: str = "cpu"
     import_roots: tuple[str, ...] = ()

@@ -7,10 +7,10 @@ from dataclasses import fields, is_dataclass
 
 from torch import Tensor
 
-from ...runtime.showing.tensor_memory import dtype_name
 from ...runtime.tensorclass.core.contents import contents
 from ...runtime.tensorclass.core.stored import Stored
 from .runs import Other, Shape, Structure, TensorShape
+from .tensor_memory import dtype_name
 
 _DEEPEST = 6
 

@@ -1,4 +1,4 @@
-"""Runs the user's code so that it does not disturb what the command prints."""
+"""Runs the user's code so that it does not disturb what the command prints, and with room for modules that nest deeply."""
 
 from __future__ import annotations
 
@@ -24,3 +24,21 @@ def aside() -> Iterator[None]:
             yield
     finally:
         log.setLevel(level)
+
+
+_FRAMES = 20_000
+"""Frames for models that nest some thousand modules, which the stack of a process has room for."""
+
+
+@contextmanager
+def room_for_nesting() -> Iterator[None]:
+    """Let modules nest some thousand deep in the block, where Python allows some hundred.
+
+    Each module in another takes some frames of Python, to walk over it and to call it.
+    """
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _FRAMES))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
 
-from ...runtime.module.outline.model_tree import ModuleEntry, TensorEntry
+from .model_tree import ModuleEntry, TensorEntry
 
 
 @dataclass(frozen=True, slots=True)

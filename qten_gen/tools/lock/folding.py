@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import product
 
 from ...common.folded_names import fold, with_segment
 from .lines import Line
@@ -40,17 +39,18 @@ def unfolded(lines: Iterable[Line]) -> Iterator[Line]:
             yield line._replace(name=name, tie=_tied(line, name)) if line.tie else line._replace(name=name)
 
 
-def names(line: Line) -> Iterator[str]:
+def names(line: Line) -> list[str]:
     """The names of the tensors that a line folds.
 
-    >>> list(names(Line("blocks.{0-1}.w")))
+    >>> names(Line("blocks.{0-1}.w"))
     ['blocks.0.w', 'blocks.1.w']
     """
     first, *pieces = _RANGE.split(line.name)
-    parts: list[Iterable[str]] = [[first]]
+    found = [first]
     for start, stop, text in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):
-        parts += [map(str, range(int(start), int(stop) + 1)), [text]]
-    return map("".join, product(*parts))
+        numbers = range(int(start), int(stop) + 1)
+        found = [f"{name}{number}{text}" for name in found for number in numbers]
+    return found
 
 
 def _tied(line: Line, name: str) -> str:

@@ -2,19 +2,24 @@
 
 A call has the signature of `forward`, where the library annotates its result. Parameters and buffers that are registered by name
 get their types, with None or Any where one can be missing. Hooks get the class and the result of `forward`.
+
+What a container of torch.nn holds is a type parameter, and a Sequential has the result of its last module. They stay usable
+without a subscript, since their type parameters have defaults. What is in a container that nobody described is Any, as without
+stubs: attributes of a Module are `Tensor | Module`, so Module would make errors of calls that are right. At run time they take no
+subscript, so one belongs into an annotation that is not evaluated: `blocks: "nn.ModuleList[Block]"`.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 from ...model.registered import Registered, RegisteredKind
 from ...read.imports import bound_names
 from ...read.registered_state import registered_state
 from ...read.signatures import Function
-from .containers import CONTAINERS, change_container
 from .copying import is_overload
 from .sources import Source, Sources, statements
 from .support import ANY, ANY_CALL, CALL, HOOKS, PARAMETER, TENSOR
@@ -38,8 +43,8 @@ class ModuleClasses:
         qualified = f"{source.file.name}.{node.name}"
         if qualified == MODULE or not self._is_module(source, node):
             return
-        if qualified in CONTAINERS:
-            change_container(qualified, node)
+        if qualified in containers():
+            change_container(containers()[qualified], node)
         original = source.classes[node.name]
         added = [*self._registered(source, original), *self._calls(source, original)]
         if added:
@@ -137,3 +142,22 @@ def _annotated(node: ast.ClassDef) -> frozenset[str]:
 
 def _without_placeholder(body: list[ast.stmt]) -> list[ast.stmt]:
     return [node for node in body if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))]
+
+
+@cache
+def containers() -> Mapping[str, ast.ClassDef]:
+    """The containers by their qualified names, with the methods that differ from the library's."""
+    from ...generate.templates import rendered
+
+    classes = ast.parse(rendered("library_containers.pyi.j2")).body
+    return {f"torch.nn.modules.container.{cls.name}": cls for cls in classes if isinstance(cls, ast.ClassDef)}
+
+
+def change_container(ours: ast.ClassDef, node: ast.ClassDef) -> None:
+    """Make the copy of a container generic. Of its methods, those that the library has too are replaced."""
+    theirs = {method.name for method in node.body if isinstance(method, Function)}
+    methods = [item for item in ours.body if not isinstance(item, Function) or item.name in theirs]
+    replaced = {item.name for item in methods if isinstance(item, Function)}
+    kept = [item for item in node.body if not (isinstance(item, Function) and item.name in replaced)]
+    node.bases = [*node.bases, *ours.bases]
+    node.body = [*methods, *kept]

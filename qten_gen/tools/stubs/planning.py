@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ...common.format_number import FORMAT
+from ...common.header import with_header
 from ...common.suggestions import nearest
-from ...project.header import with_header
 from ...project.installed import Installed, ModuleFile
 from . import support
 from .copying import copied
@@ -46,6 +46,8 @@ def plan(modules: Sequence[str], installed: Installed, *, exact_none: bool = Fal
 
     With `exact_none`, a bias that an argument switches off is `Parameter | None`, which has to be checked before each use.
     """
+    from ...generate.templates import rendered
+
     sources = Sources(installed)
     tops = dict.fromkeys(top for module in modules if (top := module.partition(".")[0]).isidentifier())
     absent = [top for top in tops if installed.find(top) is None]
@@ -67,7 +69,7 @@ def plan(modules: Sequence[str], installed: Installed, *, exact_none: bool = Fal
         top = file.name.partition(".")[0]
         version = versions.setdefault(top, installed.version(file.name))
         texts[_path(file)] = with_header(f"{file.shown} of {' '.join(filter(None, (top, version)))}", FORMAT, body)
-    texts[f"{support.NAME}.pyi"] = with_header("qten-gen", FORMAT, _DIRECTIVES + support.TEXT)
+    texts[f"{support.NAME}.pyi"] = with_header("qten-gen", FORMAT, _DIRECTIVES + rendered(support.TEMPLATE))
     libraries = tuple(" ".join(filter(None, item)) for item in sorted(versions.items()))
     return Stubs(
         texts if modules and not problems else {},

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..inspect.request import InspectionError as InspectionError
+
 
 @dataclass(frozen=True, slots=True)
 class VerifyRequest:
@@ -24,15 +26,3 @@ class VerifyRequest:
     seed: int = 0
     import_roots: tuple[str, ...] = ()
     """Folders to import from, beside `sys.path`, relative to the current folder."""
-
-
-class VerifyError(Exception):
-    """Why two models cannot be compared: everything that is wrong, a line each."""
-
-    def __init__(self, *problems: str, trace: str = "", is_misuse: bool = True) -> None:
-        super().__init__("\n".join(problems))
-        self.problems = problems
-        self.trace = trace
-        """The frames of the user's code that led to it, as Python prints them; empty for none."""
-        self.is_misuse = is_misuse
-        """Whether the arguments of the command are wrong, rather than one of the models."""

@@ -22,6 +22,8 @@ def lines(verdict: Verdict, *, took: float | None = None) -> Iterator[str]:
         yield f"error: forward raised in both: {verdict.failure}"
     elif not verdict.ran:
         yield 'note: outputs and gradients were not compared; pass inputs: --run "x: Float[2, 16, 64]"'
-    said = "equal" if verdict.is_equal else "not equal"
+    said = "not equal" if verdict.differences else "equal"
     compared = f"{verdict.tensors} tensors" + (", outputs and gradients" if verdict.ran else "")
+    if verdict.failure is not None:
+        compared = f"{verdict.tensors} tensors; forward could not be compared"
     yield f"{verdict.target}: {said} ({compared})" + (f" in {took:.2f}s" if took is not None else "")

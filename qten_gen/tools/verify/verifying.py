@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import os
 import subprocess
 import sys
+import tarfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,9 +17,8 @@ from tempfile import TemporaryDirectory
 import torch
 
 from .comparing import compare
-from .old_code import old_folder
 from .records import Difference, Record
-from .request import VerifyError, VerifyRequest
+from .request import InspectionError, VerifyRequest
 from .worker import Result, Task, search_path
 
 
@@ -44,7 +47,7 @@ def verify(request: VerifyRequest) -> Verdict:
     """Compare a model with what it was.
 
     Raises:
-        VerifyError: the request is wrong, or one of the models cannot be built.
+        InspectionError: the request is wrong, or one of the models cannot be built.
     """
     here = Path.cwd().resolve()
     with old_folder(request) as folder, TemporaryDirectory(prefix="qten-gen-") as scratch:
@@ -84,7 +87,7 @@ def _record_of(task: Task, folder: Path, scratch: str, which: str) -> Record:
     """What a process of its own found.
 
     Raises:
-        VerifyError: it found out why there is no record, or it died.
+        InspectionError: it found out why there is no record, or it died.
     """
     given, output = os.path.join(scratch, f"{which}.task"), os.path.join(scratch, which)
     torch.save(task, given)
@@ -100,11 +103,13 @@ def _record_of(task: Task, folder: Path, scratch: str, which: str) -> Record:
         check=False,
     )
     if not os.path.exists(output):
-        raise VerifyError(f"the process of the {which} model ended with status {process.returncode}", is_misuse=False)
+        raise InspectionError(
+            [f"the process of the {which} model ended with status {process.returncode}"], is_misuse=False
+        )
     result: Result = torch.load(output, weights_only=False)
     if result.record is None:
-        problems = (f"{which} code: {problem}" for problem in result.problems)
-        raise VerifyError(*problems, trace=result.trace, is_misuse=result.is_misuse)
+        problems = [f"{which} code: {problem}" for problem in result.problems]
+        raise InspectionError(problems, trace=result.trace, is_misuse=result.is_misuse)
     return result.record
 
 
@@ -120,15 +125,17 @@ def _refuse_new_classes(old: Record, new: Record, folder: Path) -> None:
     """Refuse an old model with a class of the new code, which an installed package can bring in.
 
     Raises:
-        VerifyError: there is one.
+        InspectionError: there is one.
     """
     own = [home for home in new.homes if home and not Path(home).resolve().is_relative_to(folder)]
     shared = sorted({*own} & {*old.homes})
     users = [home for home in shared if "site-packages" not in Path(home).parts and not _is_ours(home)]
     if users:
-        raise VerifyError(
-            f"the old model has classes of {users[0]}, which is not in {folder}: add the folder that it is imported from to"
-            " import-roots, or name the old code with --old"
+        raise InspectionError(
+            [
+                f"the old model has classes of {users[0]}, which is not in {folder}: add the folder that it is imported from to"
+                " import-roots, or name the old code with --old"
+            ]
         )
 
 
@@ -137,3 +144,54 @@ def _is_ours(home: str) -> bool:
     return Path(home).resolve().is_relative_to(package) or Path(home).resolve().is_relative_to(
         Path(torch.__file__).parent
     )
+
+
+@contextmanager
+def old_folder(request: VerifyRequest) -> Iterator[Path]:
+    """What stands for the current folder in the old code. A folder with a revision of git is removed afterwards.
+
+    Raises:
+        InspectionError: there is no such folder or revision.
+    """
+    if request.old is not None:
+        path = Path(request.old).resolve()
+        if not path.is_dir():
+            raise InspectionError([f"--old {request.old}: there is no such folder"])
+        yield path
+        return
+    top, prefix = _git("rev-parse", "--show-toplevel"), _git("rev-parse", "--show-prefix")
+    revision = _git(
+        "rev-parse",
+        "--verify",
+        "--end-of-options",
+        f"{request.against}^{{commit}}",
+        what=f"--against {request.against}",
+    )
+    with TemporaryDirectory(prefix="qten-gen-") as folder:
+        _export(top, revision, folder)
+        path = Path(folder).resolve() / prefix
+        if not path.is_dir():
+            raise InspectionError([f"--against {request.against}: that revision has no folder {prefix}"])
+        yield path
+
+
+def _export(top: str, revision: str, folder: str) -> None:
+    """Write the files of a revision into a folder."""
+    done = subprocess.run(["git", "-C", top, "archive", "--format=tar", revision], capture_output=True, check=False)
+    if done.returncode:
+        raise InspectionError([f"git archive {revision}: {done.stderr.decode(errors='replace').strip()}"])
+    with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
+        archive.extractall(folder, filter="data")
+
+
+def _git(*arguments: str, what: str = "--verify") -> str:
+    """What git answers, in the current folder."""
+    try:
+        done = subprocess.run(["git", *arguments], capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        raise InspectionError(["git is not installed: name the folder of the old code with --old PATH"]) from None
+    if done.returncode:
+        said = done.stderr.strip().removeprefix("fatal: ").splitlines()
+        advice = "name a revision with --against, or the folder of the old code with --old"
+        raise InspectionError([f"{what}: git says: {said[0] if said else 'nothing'}; {advice}"])
+    return done.stdout.strip()

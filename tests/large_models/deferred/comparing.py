@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
+import numpy
 import torch
 from torch import Tensor, nn
 
@@ -14,12 +16,13 @@ M = TypeVar("M", bound=nn.Module)
 
 
 def assert_same_as_eager(make: Callable[[], nn.Module], seed: int = 3) -> None:
-    """A deferred module, made whole or part by part from the last to the first, is the eager one, and so is the RNG state."""
-    torch.manual_seed(seed)
+    """A deferred module, made whole or part by part from the last to the first, is the eager one, and so are the generators."""
+    _seed(seed)
     eager = make()
-    state = torch.get_rng_state()
+    state, others = torch.get_rng_state(), _other_generators()
 
     whole = deferred(make, seed)
+    assert _other_generators() == others, "the generators of Python and NumPy"
     materialize_module(whole)
     assert torch.equal(torch.get_rng_state(), state), "the state of the generator"
     assert_equal(eager, whole)
@@ -34,14 +37,25 @@ def assert_same_as_eager(make: Callable[[], nn.Module], seed: int = 3) -> None:
 
 def deferred(make: Callable[[], M], seed: int) -> M:
     """A module that is deferred from a seed."""
-    torch.manual_seed(seed)
+    _seed(seed)
     return deferred_init(make)
+
+
+def _seed(seed: int) -> None:
+    torch.manual_seed(seed)
+    random.seed(seed)
+    numpy.random.seed(seed)
+
+
+def _other_generators() -> object:
+    return random.getstate(), [str(part) for part in numpy.random.get_state()]
 
 
 def assert_equal(eager: nn.Module, other: nn.Module) -> None:
     """Both modules hold equal tensors under equal names: bits, strides, classes, flags, and what is one object or one memory."""
     expected, found = dict(tensors_of(eager)), dict(tensors_of(other))
     assert expected.keys() == found.keys()
+    assert plain_values_of(eager) == plain_values_of(other)
     differences = [name for name, tensor in expected.items() if description(tensor) != description(found[name])]
     assert differences == []
     assert _partition(expected, id) == _partition(found, id), "which names are one object"
@@ -54,6 +68,23 @@ def tensors_of(module: nn.Module) -> Iterator[tuple[str, Tensor]]:
         for name, value in vars(part).items():
             if name != "_modules":
                 yield from _within(f"{prefix}.{name}", value)
+
+
+def plain_values_of(module: nn.Module) -> dict[str, str]:
+    """What a module holds beside tensors and objects: numbers, texts, dtypes, arrays, and lists of them."""
+    return {
+        f"{prefix}.{name}": repr(value)
+        for prefix, part in module.named_modules(remove_duplicate=False)
+        for name, value in vars(part).items()
+        if _is_plain(value)
+    }
+
+
+def _is_plain(value: object) -> bool:
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_plain, value))
+    plain = (int, float, complex, str, type(None), torch.dtype, torch.device, numpy.ndarray, numpy.generic)
+    return isinstance(value, plain)
 
 
 def _within(name: str, value: object) -> Iterator[tuple[str, Tensor]]:

@@ -24,6 +24,16 @@ class Subclass(Tensor):
     """A subclass that knows nothing of deferral."""
 
 
+class Loaded(nn.Parameter):
+    """A parameter that its class gives attributes."""
+
+    def __new__(cls, data: Tensor, loader: object) -> Loaded:
+        return super().__new__(cls, data)
+
+    def __init__(self, data: Tensor, loader: object) -> None:
+        self.loader = loader
+
+
 def _in_a_thread(tensor: Tensor) -> None:
     errors: list[Exception] = []
 
@@ -67,6 +77,14 @@ REFUSED: dict[str, tuple[Callable[[Tensor], object], str]] = {
     "as_subclass": (
         lambda x: x.as_subclass(Subclass),
         "aten.alias.default was called on a deferred tensor where deferred_init cannot record it",
+    ),
+    "a parameter whose class has an __init__": (
+        lambda x: Loaded(x, len),
+        "cannot record Loaded: Python does not call the `__init__` of its class on a deferred tensor",
+    ),
+    "a function of Python on each element": (
+        lambda x: x.apply_(lambda number: number * 2),
+        "cannot record apply_: torch runs it on memory, and has no rule for fake tensors",
     ),
     "to_sparse": (lambda x: x.to_sparse(), "its result is not a strided tensor"),
     "another thread": (

@@ -204,17 +204,6 @@ def test_names_that_gave_way_are_compiled() -> None:
     assert torch.equal(torch.compile(module, backend="eager", fullgraph=True)(x), module(x))
 
 
-def test_a_name_gives_way_in_one_instance_only() -> None:
-    class Net(Module):
-        def __init__(self, taken: bool) -> None:
-            super().__init__()
-            if taken:
-                setattr(self, "freeze", nn.Linear(1, 1))  # noqa: B010 # to checkers it is a method
-
-    assert isinstance(Net(True).freeze, nn.Linear)
-    assert callable(Net(False).freeze) and not isinstance(Net(False).freeze, nn.Module)
-
-
 class Placed(Module):
     """Sets its device itself, as many modules do."""
 

@@ -370,27 +370,3 @@ def test_a_functional_passes_keywords_where_a_handler_takes_them() -> None:
 
     assert (Scale()(3), Scale()(3.0, by=2.0)) == (3, 6.0)
     assert Scale()(True) is True, "an object of a class that was not seen before"
-
-
-def test_what_no_handler_takes_is_refused_in_the_same_words() -> None:
-    class Empty(Functional):
-        pass
-
-    for _ in range(2):
-        with pytest.raises(NotImplementedError, match="Empty has no handler for int, nor for anything else"):
-            Empty()(3)
-
-
-def test_a_key_error_of_a_handler_is_its_own() -> None:
-    class Failing(Functional):
-        pass
-
-    @Failing.register(int)
-    def _(failing: Failing, number: int) -> int:
-        table: dict[int, int] = {}
-        return table[number]
-
-    failing = Failing()
-    for _turn in range(2):
-        with pytest.raises(KeyError, match="3"):
-            failing(3)

@@ -133,26 +133,6 @@ def test_a_class_with_its_own_registration_is_asked() -> None:
     assert asked == ["dim", "name", "weight", "bias", "scale", "steps", "noise"]
 
 
-def test_a_name_that_means_something_in_the_class_is_refused_as_by_nn_module() -> None:
-    class Clash(Leaf):
-        pass
-
-    type.__setattr__(Clash, "scale", "something else")
-    with pytest.raises(KeyError, match="attribute 'scale' already exists"):
-        Clash(2)
-
-
-def test_a_property_under_the_name_of_a_config_field_is_set_through() -> None:
-    class Checked(Module):
-        size: int
-
-    def check(self: Checked, value: int) -> None:
-        vars(self)["checked"] = value + 1
-
-    type.__setattr__(Checked, "size", property(lambda self: vars(self)["checked"], check))
-    assert Checked(2).size == 3
-
-
 def test_fake_tensors_are_registered() -> None:
     from torch._subclasses.fake_tensor import FakeTensorMode
 
@@ -166,15 +146,6 @@ def test_patched_initialisers_are_called(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(nn.init, "ones_", lambda tensor: called.append(tensor.numel()))
     Leaf(2)
     assert called == [4, 2]
-
-
-def test_scalars_and_empty_shapes_are_allocated() -> None:
-    class Odd(Module):
-        scalar: nn.Parameter = param(initializer=nn.init.zeros_)
-        empty: Tensor = buffer(0, 3, initializer=nn.init.zeros_)
-
-    assert Odd().scalar.shape == () and Odd().empty.shape == (0, 3)
-    assert Odd(dtype=torch.float64).scalar.dtype is torch.float64
 
 
 def three() -> Any:

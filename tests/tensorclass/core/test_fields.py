@@ -11,7 +11,7 @@ from torch import Tensor
 
 from qten_gen import TensorClass
 
-from ..declared import Batch, batch, flat, point
+from ..declared import batch, flat
 
 
 def test_assignment_is_checked_like_construction() -> None:
@@ -29,15 +29,6 @@ def test_assignment_moves_to_the_device() -> None:
     value = flat(4).to("meta")
     value.x = torch.zeros(4)
     assert value.x.device.type == "meta"
-
-
-def test_assigning_a_nested_object_raises_its_batch_size() -> None:
-    value, inner = batch(4), point(4)
-    inner.batch_size = ()
-    value.point = inner
-    assert value.point.batch_size == (4,)
-    value.other = None
-    assert value.other is None
 
 
 class Node(TensorClass):
@@ -72,15 +63,6 @@ def test_an_undeclared_attribute_cannot_be_written() -> None:
     value: Any = flat(4)
     with pytest.raises(AttributeError, match="'Flat' object has no attribute 'z'"):
         value.z = torch.zeros(4)
-
-
-def test_the_batch_size_can_be_set_where_all_tensors_fit() -> None:
-    value = batch(4, 5)
-    value.batch_size = 4
-    assert value.batch_size == (4,)
-    assert value.point.batch_size == (4, 5)
-    value.batch_size = [4, 5]
-    assert value.batch_size == (4, 5)
 
 
 def test_setting_the_batch_size_raises_nested_objects() -> None:
@@ -147,16 +129,6 @@ def test_set_writes_fields_and_nested_fields_with_checks() -> None:
         value.set("masc", new)
 
 
-def test_update_writes_several_fields_or_none() -> None:
-    value, tokens, weight = batch(4), torch.zeros(4), torch.ones(4)
-    value.update({"tokens": tokens, "point": {"weight": weight}})
-    assert value.tokens is tokens
-    assert value.point.weight is weight
-    with pytest.raises(KeyError):
-        value.update({"tokens": weight, "tokns": weight})
-    assert value.tokens is tokens
-
-
 def test_select_gives_a_dict() -> None:
     value = batch(4)
     assert value.select("source", "tokens") == {"source": "test", "tokens": value.tokens}
@@ -182,13 +154,3 @@ def test_keys_values_and_items_list_every_field_in_order() -> None:
     assert value.keys() == ("tokens", "point", "mask", "other", "source", "tags")
     assert [id(held) for held in value.values()] == [id(getattr(value, name)) for name in value.keys()]
     assert value.items()[2:5] == (("mask", None), ("other", None), ("source", "test"))
-
-
-def test_a_user_property_reads_fields() -> None:
-    class Measured(Batch):
-        @property
-        def length(self) -> int:
-            return self.tokens.shape[-1]
-
-    value = batch(4)
-    assert Measured(value.tokens, value.point, batch_size=4)[0].length == 3

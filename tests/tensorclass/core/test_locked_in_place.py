@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
-
 import pytest
 import torch
 from tensordict import TensorDict
@@ -11,12 +9,7 @@ from torch import Tensor
 
 from qten_gen import TensorClass
 
-from ..declared import Flat, flat
-
-
-class Frozen(TensorClass, frozen=True):
-    x: Tensor
-    inner: Flat
+from ..declared import Flat
 
 
 class Kinds(TensorClass):
@@ -67,14 +60,3 @@ def test_an_operator_in_place_does_with_a_lock_what_it_does_without(statement: s
 def test_a_locked_object_refuses_a_list_that_has_grown_and_another_tensor(statement: str) -> None:
     with pytest.raises(RuntimeError, match=r"^cannot assign to Kinds\.\w+: it is locked"):
         exec(statement, {"value": kinds(lock=True)})
-
-
-def test_a_frozen_object_says_that_an_operator_has_changed_the_value_first() -> None:
-    value = Frozen(torch.zeros(2), flat(2), batch_size=2)
-    said = r"\. An operator such as \+= changes the value before it assigns it$"
-    with pytest.raises(FrozenInstanceError, match=rf"^cannot assign to Frozen\.x: the class is frozen; .*{said}"):
-        exec("value.x += 1", {"value": value})
-    with pytest.raises(FrozenInstanceError, match=rf"^cannot assign to Flat\.y: a frozen object holds it; .*{said}"):
-        exec("value.inner.y += 1", {"value": value})
-    with pytest.raises(FrozenInstanceError, match=r"use \.replace\(x=\.\.\.\)$"):
-        exec("value.x = value.x + 1", {"value": value})

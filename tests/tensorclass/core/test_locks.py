@@ -33,18 +33,6 @@ def album() -> Album:
     return Album(flat(4), batch(4), batch_size=4)
 
 
-def test_a_locked_object_refuses_other_values_in_its_fields() -> None:
-    value = locked_flat()
-    with pytest.raises(
-        RuntimeError,
-        match=r"^cannot assign to Flat\.x: it is locked; use \.unlock_\(\), or \.replace\(x=\.\.\.\) for another object$",
-    ):
-        value.x = torch.ones(4)
-    with pytest.raises(RuntimeError, match=r"cannot assign to Flat\.x: it is locked"):
-        value.set("x", torch.ones(4))
-    assert value.x.shape == (4, 3)
-
-
 def test_a_locked_object_refuses_another_batch_size() -> None:
     value = locked_flat()
     with pytest.raises(RuntimeError, match=r"^cannot change the batch size of a Flat: it is locked"):
@@ -76,18 +64,18 @@ def test_the_constructor_locks_after_post_init() -> None:
     assert Doubled(torch.ones(2), lock=True).x.tolist() == [2, 2]
 
 
-def test_a_frozen_object_holds_frozen_shallow_copies_of_nested_objects() -> None:
-    inner = flat(4)
-    value = Album(inner, batch_size=4)
-    assert value.cover.x is inner.x
-    with pytest.raises(
-        FrozenInstanceError, match=r"^cannot assign to Flat\.x: a frozen object holds it; use \.replace"
-    ):
-        value.cover.x = torch.zeros(4)
-    with pytest.raises(FrozenInstanceError, match=r"^cannot assign to an item of a Flat: a frozen object holds it"):
-        value.cover[0] = 1
-    inner.x = torch.zeros(4)
-    assert value.cover.x is not inner.x
+def test_the_dict_of_an_object_that_a_frozen_one_holds_is_a_copy() -> None:
+    class Inner(TensorClass):
+        parts: dict[str, Tensor]
+
+    class Outer(TensorClass, frozen=True):
+        inner: Inner
+
+    inner = Inner({"a": torch.zeros(2)})
+    value = Outer(inner)
+    inner.parts["b"] = torch.ones(2)
+
+    assert [*value.inner.parts] == ["a"]
 
 
 RESULTS: dict[str, Callable[[Album], Any]] = {
@@ -150,17 +138,6 @@ def test_points_can_be_shared_by_locked_and_unlocked_objects() -> None:
     assert other.tokens.sum() == 4
 
 
-def test_lock_and_unlock_are_methods_that_return_the_object() -> None:
-    value = flat(4)
-    assert not value.is_locked
-    assert value.lock_() is value
-    assert value.is_locked
-    with pytest.raises(RuntimeError, match="is locked"):
-        value.x = torch.zeros(4)
-    assert value.unlock_() is value
-    value.x = torch.zeros(4)
-
-
 def test_nested_objects_are_locked_and_unlocked_with_their_holder() -> None:
     value = batch(4).lock_()
     assert value.other is not None
@@ -199,16 +176,6 @@ def test_unlocking_the_holder_unlocks_what_was_locked_alone() -> None:
     inner = point(4).lock_()
     value = Batch(torch.zeros(4), inner, batch_size=4, lock=True).unlock_()
     assert not value.point.is_locked
-
-
-def test_a_with_statement_unlocks_for_its_block() -> None:
-    value = batch(4).lock_()
-    with value.unlock_() as same:
-        assert same is value
-        value.point = point(4)
-        value.mask = None
-    assert value.is_locked
-    assert value.point.is_locked
 
 
 def test_a_with_statement_locks_for_its_block() -> None:

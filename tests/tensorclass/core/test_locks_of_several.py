@@ -48,6 +48,40 @@ def test_threads_lock_one_object_for_their_blocks() -> None:
     assert not value.is_locked and not value.point.is_locked
 
 
+@pytest.mark.parametrize("ends_first", [False, True])
+def test_blocks_of_two_threads_begin_in_another_order_than_they_were_called(ends_first: bool) -> None:
+    value = flat(4)
+    block = value.lock_()
+    begun, done = threading.Event(), threading.Event()
+
+    def work() -> None:
+        with value.lock_():
+            begun.set()
+            done.wait()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    begun.wait()
+    if ends_first:
+        done.set()
+        thread.join()
+    with block:
+        assert value.is_locked
+    assert value.is_locked is not ends_first
+    done.set()
+    thread.join()
+    assert not value.is_locked
+
+
+def test_a_lock_that_another_thread_has_called_for_outlives_a_block() -> None:
+    value = flat(4)
+    with value.lock_():
+        thread = threading.Thread(target=value.lock_)
+        thread.start()
+        thread.join()
+    assert value.is_locked
+
+
 def test_the_block_of_a_nested_object_ends_with_the_lock_of_its_owner() -> None:
     owner = batch(4).lock_()
     with owner.point.lock_():

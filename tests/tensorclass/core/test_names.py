@@ -38,6 +38,7 @@ def test_names_can_be_set_and_taken_away() -> None:
     [
         (["time"], ValueError, r"^Flat\.names: expected one for each of 2 batch dimensions, got \['time'\]$"),
         (["time", "time"], ValueError, r"^Flat\.names: expected different names, got 'time' twice in"),
+        (3, TypeError, r"^Flat\.names: expected a sequence of str or None, got 3$"),
         ("time", TypeError, r"^Flat\.names: expected a sequence of str or None, got 'time'; for one dimension write"),
         ([0, 1], TypeError, r"^Flat\.names: expected str or None for each dimension, got 0$"),
     ],

@@ -1,4 +1,4 @@
-"""The primitives of the ground class are those of generated classes."""
+"""The primitives of the base class are those of generated classes."""
 
 from __future__ import annotations
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar
 
-import numpy
 import pytest
 import torch
 from torch import Tensor
@@ -133,18 +132,6 @@ def test_with_autocast_what_cannot_be_converted_is_refused() -> None:
         maker({}, point(2), batch_size=2)
 
 
-def test_with_tensor_only_numbers_and_lists_become_tensors() -> None:
-    given: Any = {"x": [1.0, 2.0], "table": {"row": (3, 4)}}
-    value = Dense(**given, number=5, batch_size=2)
-    assert value.x.tolist() == [1.0, 2.0]
-    assert torch.equal(cast("Tensor", value.number), torch.tensor([5, 5]))
-    assert value.table is not None
-    assert value.table["row"].tolist() == [3, 4]
-    written: Any = value
-    written.x = numpy.ones(2)
-    assert value.x.dtype == torch.float64
-
-
 def test_with_tensor_only_what_is_not_a_tensor_is_refused() -> None:
     maker: Any = Dense
     with pytest.raises(TypeError, match=r"^Dense\.x: cannot make a Tensor of str 'text'"):
@@ -167,21 +154,6 @@ def test_a_flag_is_true_or_false() -> None:
             x: Tensor
 
 
-def test_flags_in_brackets_are_those_of_keywords() -> None:
-    class Bracket(TensorClass["nocast", "frozen"]):  # type: ignore[type-arg, name-defined] # mypy reads the flags as types
-        number: int
-
-    class Child(Bracket["shadow"], frozen=True):  # type: ignore[type-arg, name-defined, misc] # the same
-        x: Tensor
-
-    value: Any = Bracket(3)
-    assert value.number == 3
-    assert Bracket._flags == {"nocast", "frozen"}
-    assert Child._flags == {"nocast", "frozen", "shadow"}
-    with pytest.raises(FrozenInstanceError):
-        value.number = 4
-
-
 def test_a_generic_class_is_one_class() -> None:
     value = Pair[str](torch.zeros(2), "a", batch_size=2)
     assert type(value) is Pair
@@ -201,33 +173,3 @@ def test_an_open_class_takes_undeclared_attributes() -> None:
     value.note = "kept by this object only"
     assert value.note
     assert not hasattr(value[0], "note")
-
-
-def test_a_child_has_the_fields_of_its_parent_and_builds_itself() -> None:
-    class Base(TensorClass):
-        x: Tensor
-
-        def doubled(self) -> Base:
-            return self * 2
-
-    class Child(Base):
-        y: Tensor
-
-        def clone(self, recurse: bool = True) -> Child:
-            copied = super().clone(recurse)
-            copied.y = copied.y + 1
-            return copied
-
-    child = Child(torch.ones(2), torch.zeros(2), batch_size=2)
-    assert type(child.doubled()) is Child
-    assert child.clone().y.tolist() == [1, 1]
-    assert isinstance(child, Base)
-
-
-def test_two_parents_with_fields_can_be_combined_where_one_is_open() -> None:
-    class Both(Open, Pair[str]):
-        pass
-
-    both = Both(left=torch.zeros(2), extra="a", x=torch.ones(2), batch_size=2)
-    assert both[0].x == 1
-    assert both.replace(extra="b").extra == "b"

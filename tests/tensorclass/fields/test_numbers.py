@@ -79,15 +79,6 @@ def test_a_tensor_keeps_its_dtype() -> None:
     assert step.reward.dtype == torch.int32
 
 
-def test_the_default_dtype_of_torch_counts() -> None:
-    torch.set_default_dtype(torch.float64)
-    try:
-        step: Any = Step(0, batch_size=2)
-        assert step.reward.dtype == torch.float64
-    finally:
-        torch.set_default_dtype(torch.float32)
-
-
 @pytest.mark.parametrize("value", ["a", [1.0], numpy.ones(2), numpy.datetime64("2020-01-01"), None])
 def test_anything_else_is_refused(value: Any) -> None:
     with pytest.raises(TypeError, match=r"^Step\.reward: expected a Tensor, got"):

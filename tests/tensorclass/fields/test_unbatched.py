@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 import torch
-import torch.utils._pytree as pytree
 from torch import Tensor
 from torch._subclasses import FakeTensorMode
 
@@ -59,44 +58,9 @@ def assert_passed_on(result: Lookup, value: Lookup) -> None:
     assert result.inner.codes is value.inner.codes
 
 
-def test_what_is_not_a_tensor_is_refused_by_class_and_field() -> None:
-    make: Any = Lookup
-    with pytest.raises(
-        TypeError, match=r"^Lookup\.table: expected a Tensor, got a list; tensor_only=True on the class"
-    ):
-        make(torch.ones(4), [1.0], batch_size=4)
-    value: Any = lookup(4)
-    with pytest.raises(TypeError, match=r"^Lookup\.table: expected a Tensor, got None$"):
-        value.table = None
-    value.bias = None
-    value.table = torch.ones(3)
-    assert (value.bias, value.table.shape) == (None, (3,))
-
-
 def test_with_autocast_it_is_made_a_tensor() -> None:
     make: Any = Cast
     assert make([1.0, 2.0], batch_size=4).table.tolist() == [1.0, 2.0]
-
-
-def test_what_rearranges_the_batch_passes_it_on() -> None:
-    value = lookup(2, 5)
-    results = [
-        value[0],
-        value[:, 1:],
-        value[torch.tensor([1, 0])],
-        value[..., None],
-        value[torch.rand(2, 5) > 0.5],
-        value.reshape(10),
-        value.flatten(),
-        value.permute(1, 0),
-        value.unsqueeze(0),
-        value.expand(3, 2, 5),
-        *value.split(1),
-        *value.unbind(1),
-        *value,
-    ]
-    for result in results:
-        assert_passed_on(result, value)
 
 
 def test_objects_that_are_put_together_share_it() -> None:
@@ -141,15 +105,6 @@ def test_the_batch_size_can_be_set_without_regard_to_it() -> None:
     value.batch_size = 2
     assert_passed_on(value, value)
     assert value.batch_size == (2,)
-
-
-def test_it_is_a_leaf_of_the_pytree() -> None:
-    value = lookup(4)
-    paths = [pytree.keystr(path) for path, _ in pytree.tree_flatten_with_path(value)[0]]
-    assert paths == [".ids", ".table", ".bias", ".inner.y", ".inner.codes"]
-    mapped = pytree.tree_map(lambda tensor: tensor * 2, value)
-    assert (mapped.batch_size, mapped.table[0, 1]) == ((4,), 2)
-    assert pytree.tree_map(torch.clone, Only(TABLE, batch_size=4)).batch_size == (4,)
 
 
 def test_vmap_is_told_by_the_object_what_to_take_apart() -> None:

@@ -120,19 +120,6 @@ def test_a_new_key_is_set_in_the_tensordict_of_a_field() -> None:
         obj.lock_().set(("td", "z"), torch.ones(2))
 
 
-def test_an_object_that_tensordict_made_updates_one_of_ours() -> None:
-    @tensorclass
-    class Old:
-        td: TensorDict
-        made: Made
-
-    construct: Any = Old  # the decorator hides the parameters that it adds
-    old = construct(td=TensorDict(a=torch.zeros(2), batch_size=[2]), made=around().inside, batch_size=[2])
-    obj = Kept(TensorDict(a=torch.ones(2), batch_size=[2]), batch_size=2).update(old)
-    made = obj.made
-    assert (obj.td["a"].tolist(), made is not None and made.name) == ([0.0, 0.0], "x")
-
-
 def test_a_nested_field_takes_a_tensordict_in_a_dict() -> None:
     given = {"x": torch.ones(2), "inner": TensorDict(entries((2,)), batch_size=[2])}
     assert isinstance(Nested.from_dict(given, batch_size=2).inner, Inner)

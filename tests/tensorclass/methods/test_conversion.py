@@ -14,19 +14,6 @@ from qten_gen.runtime.tensorclass.storage.pickling import reduce
 from ..declared import Batch, Flat, Point, assert_applied, batch, flat, tensors
 
 
-def test_to_dict_makes_dicts_of_nested_objects_and_copies_nothing() -> None:
-    value = batch(4, full=False)
-    assert value.to_dict() == {
-        "tokens": value.tokens,
-        "point": {"position": value.point.position, "weight": value.point.weight},
-        "mask": None,
-        "other": None,
-        "source": "test",
-        "tags": ["a"],
-    }
-    assert value.to_dict()["tokens"] is value.tokens
-
-
 def test_from_dict_infers_nothing() -> None:
     assert Flat.from_dict({"x": torch.zeros(4), "y": torch.zeros(4)}).batch_size == ()
 
@@ -88,15 +75,6 @@ def test_safe_torch_load_needs_the_declared_classes_only() -> None:
     assert (back.point.batch_size, back.device) == ((4,), torch.device("cpu"))
 
 
-def test_copy_shares_tensors_and_static_values() -> None:
-    value = batch(4)
-    copied = copy.copy(value)
-    assert copied is not value
-    assert tensors(copied).keys() == tensors(value).keys()
-    assert all(tensor is tensors(value)[path] for path, tensor in tensors(copied).items())
-    assert copied.tags is value.tags
-
-
 def test_clone_copies_every_tensor_and_copy_none() -> None:
     value = flat(4)
     assert value.copy().x is value.x
@@ -105,15 +83,6 @@ def test_clone_copies_every_tensor_and_copy_none() -> None:
 
 def test_the_batch_size_of_a_dict_is_found_afterwards() -> None:
     assert Flat.from_dict(flat(4).to_dict()).auto_batch_size_().batch_size == (4,)
-
-
-def test_a_field_of_a_copy_can_be_set_at_any_depth() -> None:
-    value = batch(4).lock_()
-    copied = copy.copy(value)
-    copied.mask = None
-    copied.point.weight = torch.zeros(4)
-    assert value.mask is not None
-    assert value.point.weight is not copied.point.weight
 
 
 def test_deepcopy_shares_nothing() -> None:

@@ -91,16 +91,6 @@ def test_what_computes_along_a_dimension_takes_the_dimensions_of_a_tensor(
     compare(COMPUTING[name], size, dim, 0)
 
 
-@pytest.mark.parametrize("name", COMPUTING)
-@pytest.mark.parametrize("dim", [-1, 0, 1])
-def test_nothing_is_computed_along_a_dimension_of_an_object_without_batch_dimensions(name: str, dim: int) -> None:
-    """It may have been made without `batch_size`: tensors that are not summed would be silently wrong."""
-    with pytest.raises(
-        IndexError, match=rf"dimension {dim} is out of range: Flat has 0 batch dimensions; batch_size= says"
-    ):
-        COMPUTING[name](pair(())[0], dim, 0)
-
-
 def test_names_are_kept_where_nothing_is_squeezed() -> None:
     value = pair((1, 3))[0].refine_names("one", "three")
     assert value.flip(()).names == ("one", "three")

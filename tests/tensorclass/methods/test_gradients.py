@@ -12,28 +12,9 @@ import torch
 from ..declared import Flat, batch, flat
 
 
-def test_gradients_are_read_as_an_object() -> None:
-    value = flat(4).requires_grad_()
-    torch.autograd.backward([value.x.sum() * 2, value.y.sum() * 3])
-    grad = value.grad
-    assert type(grad) is Flat
-    assert grad.x is value.x.grad
-    assert grad.batch_size == (4,)
-    assert torch.equal(grad.y, torch.full((4,), 3.0))
-
-
 def test_the_gradient_of_an_object_without_gradients_is_none() -> None:
     assert flat(4).requires_grad_().grad is None
     assert batch(4).grad is None
-
-
-def test_a_tensor_without_gradient_has_zeros_in_its_place() -> None:
-    value = batch(4).requires_grad_()
-    torch.autograd.backward([value.point.weight.sum()])
-    grad = value.grad
-    assert grad is not None
-    assert torch.equal(grad.point.weight, torch.ones(4))
-    assert torch.equal(grad.tokens, torch.zeros(4, 3, dtype=torch.int64))
 
 
 def test_gradients_are_removed_or_set_to_zero() -> None:
@@ -52,15 +33,6 @@ def test_backward_goes_back_from_all_tensors() -> None:
     assert value.grad is not None
     assert torch.equal(value.grad.x, torch.full((4, 3), 2.0))
     assert torch.equal(value.grad.y, torch.full((4,), 2.0))
-
-
-def test_backward_takes_the_gradients_of_larger_tensors() -> None:
-    value, weight = flat(4).requires_grad_(), flat(4)
-    (value * 2).backward(weight)
-    assert value.grad is not None
-    assert torch.equal(value.grad.x, weight.x * 2)
-    with pytest.raises(RuntimeError, match="grad can be implicitly created only for scalar outputs"):
-        (value * 2).backward()
 
 
 def test_backward_leaves_out_what_requires_no_gradient() -> None:

@@ -12,9 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from qten_gen import TensorClass
-
-from ..declared import assert_applied, assert_sound, batch, flat, point, tensors
+from ..declared import assert_applied, batch, flat, point, tensors
 
 Item = bool | int | slice | EllipsisType | Tensor | list[int] | list[bool] | range | None
 
@@ -216,6 +214,10 @@ def test_without_batch_dimensions_there_is_no_len_and_no_iteration() -> None:
         len(batch())
     with pytest.raises(TypeError, match="a Batch without batch dimensions cannot be iterated over"):
         iter(batch())
+    with pytest.raises(
+        IndexError, match=r"Batch has 0 batch dimensions, .*; give the constructor a batch_size=\[\.\.\.\]"
+    ):
+        batch()[0]
 
 
 def test_assignment_asks_for_the_batch_size_of_the_items() -> None:
@@ -266,19 +268,6 @@ def test_assignment_asks_for_none_in_the_same_fields_and_writes_nothing_otherwis
     with pytest.raises(TypeError, match=r"Batch\.mask: expected a value in every object or in none"):
         value[:1] = batch(1).replace(mask=None)
     assert_applied(value, before, lambda tensor: tensor)
-
-
-def test_a_class_without_tensors_is_indexed_too() -> None:
-    class Note(TensorClass):
-        text: str
-
-    note = Note("a", batch_size=(2, 3))
-    assert note[0].batch_size == (3,)
-    assert note[:, torch.tensor([True, False, True])].batch_size == (2, 2)
-    assert [item.text for item in note] == ["a", "a"]
-    with pytest.raises(IndexError):
-        note[2]
-    assert_sound(note)
 
 
 @pytest.mark.parametrize("index", [[2, 0], range(1, 3), [True, False, True], np.array([2, 0]), ([2, 0], [1, 1])])

@@ -33,24 +33,6 @@ def fixed() -> Fixed:
     return Fixed(flat(4), torch.zeros(4), batch_size=4)
 
 
-def test_set_writes_into_the_tensor_and_keeps_its_dtype() -> None:
-    value = flat(4)
-    x = value.x
-    assert value.set_("x", torch.ones(4, 3, dtype=torch.int64)) is value
-    assert value.x is x
-    assert torch.equal(x, torch.ones(4, 3))
-    assert value.set_("x", 2).x.sum() == 24
-
-
-def test_set_writes_into_nested_tensors() -> None:
-    value = batch(4)
-    weight = value.point.weight
-    value.set_(("point", "weight"), torch.full((4,), 3.0)).set_("other", value.other)
-    assert weight.tolist() == [3, 3, 3, 3]
-    value.set_("point", {"weight": 4})
-    assert weight.tolist() == [4, 4, 4, 4]
-
-
 @pytest.mark.parametrize(
     ("key", "given", "error", "message"),
     [
@@ -122,16 +104,6 @@ def test_copy_writes_nothing_where_a_later_field_does_not_fit() -> None:
     with pytest.raises(ValueError, match=r"^Titled\.y: expected a shape of \[2\]"):
         value.copy_(Titled(["c", "d"], torch.ones(2), torch.ones(2, 3), batch_size=2))
     assert (value.titles.tolist(), value.x.tolist()) == (["a", "b"], [0, 0])
-
-
-@pytest.mark.parametrize("name", ["copy_", "update_"])
-def test_another_object_is_copied_tensor_by_tensor(name: str) -> None:
-    value, other = batch(4), batch(4)
-    before = tensors(value)
-    assert getattr(value, name)(other) is value
-    for path, tensor in tensors(other).items():
-        assert tensors(value)[path] is before[path]
-        assert torch.equal(before[path], tensor)
 
 
 def test_only_an_object_that_is_alike_is_copied() -> None:

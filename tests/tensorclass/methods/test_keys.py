@@ -35,28 +35,6 @@ def test_keys_of_nested_objects_are_tuples() -> None:
     )  # fmt: skip
 
 
-def test_leaves_are_the_fields_that_hold_a_tensor() -> None:
-    value = batch(4, full=False)
-    assert value.keys(leaves_only=True) == ("tokens",)
-    leaves = {
-        "tokens": value.tokens,
-        ("point", "position"): value.point.position,
-        ("point", "weight"): value.point.weight,
-    }
-    assert dict(value.items(True, True)) == leaves
-    assert [id(leaf) for leaf in value.values(True, True)] == [id(leaf) for leaf in leaves.values()]
-
-
-def test_a_dict_of_tensors_is_a_leaf_and_can_be_indexed() -> None:
-    class Heads(TensorClass):
-        by_name: dict[str, Tensor]
-
-    value = Heads({"a": torch.arange(4)}, batch_size=4)
-    assert value.keys(leaves_only=True) == ("by_name",)
-    assert value.get_at("by_name", 2) == {"a": torch.tensor(2)}
-    assert Heads({"a": torch.zeros(4, 3), "b": torch.zeros(4, 2)}).auto_batch_size_().batch_size == (4,)
-
-
 def test_keys_can_be_sorted() -> None:
     value = batch(4)
     assert value.sorted_keys == ("mask", "other", "point", "source", "tags", "tokens")
@@ -111,17 +89,6 @@ def test_a_key_is_a_name_or_a_tuple_of_names() -> None:
         value.set(None, torch.zeros(4))
 
 
-def test_set_can_write_into_the_tensor_that_is_there() -> None:
-    value = batch(4, full=False).lock_()
-    weight = value.point.weight
-    value.set(("point", "weight"), torch.full((4,), 2.0), inplace=True)
-    assert value.point.weight is weight
-    assert weight.tolist() == [2, 2, 2, 2]
-    value.unlock_().set("mask", torch.ones(4), inplace=True).set("source", "new", inplace=True)
-    assert value.mask is not None
-    assert value.source == "new"
-
-
 def test_set_moves_to_the_device_without_waiting_where_asked() -> None:
     value = flat(4).to("meta")
     assert value.set("x", torch.zeros(4), non_blocking=True).x.device.type == "meta"
@@ -172,15 +139,6 @@ def test_update_sets_no_field_if_a_value_does_not_fit(wrong: dict[str, Any], err
         value.update({"tokens": torch.zeros(4), "point": {"position": torch.zeros(4, 3)}, **wrong})
     assert value.tokens is before
     assert value.point.position is position
-
-
-def test_update_can_write_into_the_tensors_that_are_there() -> None:
-    value = batch(4)
-    tokens, weight = value.tokens, value.point.weight
-    value.update({"tokens": torch.zeros(4, 3), "point": {"weight": torch.zeros(4)}, "source": "new"}, inplace=True)
-    assert value.tokens is tokens
-    assert value.point.weight is weight
-    assert (int(tokens.sum()), int(weight.sum()), value.source) == (0, 0, "new")
 
 
 def test_selected_fields_are_a_dict_that_update_takes() -> None:

@@ -105,30 +105,10 @@ def test_to_refuses_unknown_arguments() -> None:
         value.to(devise="cpu")
 
 
-def test_gradients_are_recorded_for_floating_point_tensors() -> None:
-    value = batch(4)
-    assert not value.requires_grad
-    assert value.requires_grad_() is value
-    assert value.requires_grad
-    assert value.point.weight.requires_grad and not value.tokens.requires_grad
-    assert not value.detach().requires_grad
-    assert not value.requires_grad_(False).requires_grad
-
-
 def test_gradients_flow_through_operations() -> None:
     value = flat(4).requires_grad_()
     (gradient,) = torch.autograd.grad((value[1:] * 2).reshape(3, 1).y.sum(), [value.y])
     assert gradient.tolist() == [0, 2, 2, 2]
-
-
-def test_apply_takes_the_tensors_of_other_objects_too() -> None:
-    value, other, third = batch(4), batch(4), batch(4)
-    one, two, three = tensors(value), tensors(other), tensors(third)
-    for path, tensor in tensors(value.apply(torch.maximum, other)).items():
-        assert torch.equal(tensor, torch.maximum(one[path], two[path]))
-    for path, tensor in tensors(value.apply(lambda *given: torch.stack(given, -1), other, third)).items():
-        assert torch.equal(tensor, torch.stack([one[path], two[path], three[path]], -1))
-    assert value.apply(lambda one, two: (one + two)[0], other, batch_size=()).batch_size == ()
 
 
 def test_apply_refuses_other_objects_that_do_not_fit() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from .declared import Batch, Inner, example, integers, tensors
+from .declared import Inner, example, integers, tensors
 
 
 def test_a_mask_broadcasts_over_the_batch_size() -> None:
@@ -61,20 +61,6 @@ def test_objects_of_two_classes_do_not_mix() -> None:
 
 def test_a_comparison_keeps_static_values() -> None:
     assert (example() == example()).name == "test"
-
-
-@pytest.mark.parametrize(
-    "function",
-    [torch.sum, torch.mean, torch.std, torch.var, torch.maximum, torch.minimum, torch.masked_select, torch.transpose],
-)
-def test_torch_functions_take_objects(function: Any) -> None:
-    given: dict[Any, tuple[Any, ...]] = {
-        torch.maximum: (example(1),),
-        torch.minimum: (example(1),),
-        torch.masked_select: (torch.ones(2, 3, dtype=torch.bool),),
-        torch.transpose: (0, 1),
-    }
-    assert isinstance(function(example(), *given.get(function, (0,))), Batch)
 
 
 def test_repeat_adds_dimensions_in_front() -> None:

@@ -55,24 +55,6 @@ def test_a_function_that_wants_a_tensor_says_so(function: Any, advice: str) -> N
         function(example())
 
 
-def test_fields_and_attributes_may_have_such_names() -> None:
-    class Kept(TensorClass):
-        persistent: Tensor
-        is_leaf: Tensor
-        is_param: Tensor | None = None
-
-    class Noted(TensorClass):
-        x: Tensor
-        persistent = True
-
-    value = Kept(torch.ones(2), torch.zeros(2))
-    value.persistent = torch.zeros(2)
-    value.is_param = torch.ones(2)
-    assert value.is_param is not None and value.clone().is_param is not None
-    assert not value.persistent.any() and not value.is_leaf.any()
-    assert Noted(torch.ones(2)).persistent
-
-
 def test_a_class_says_what_to_use_instead() -> None:
     cls: Any = Batch
     with pytest.raises(AttributeError, match=r"^Batch has no attribute 'from_csv'; write a table with"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
-import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -14,31 +13,6 @@ from qten_gen import TensorClass, Unbatched
 from qten_gen.runtime.tensorclass.methods.operands import one
 
 from .declared import Batch, Inner, example
-
-
-def test_named_apply_tells_the_name_of_each_field() -> None:
-    value = example()
-    told: list[object] = []
-
-    def double(name: object, tensor: Tensor) -> Tensor:
-        told.append(name)
-        return tensor * 2
-
-    assert torch.equal(value.named_apply(double).inner.q, value.inner.q * 2)
-    assert torch.equal(value.named_apply(double, nested_keys=True).y, value.y * 2)
-    assert told == ["x", "y", "q", "x", "y", ("inner", "q")]
-
-
-@pytest.mark.parametrize("number", [np.float32(2.5), np.float64(2.5), np.int64(2), np.uint8(2), np.bool_(True)])
-def test_numbers_of_numpy_are_written_into_items(number: Any) -> None:
-    value, functions = example(), torch
-    value[0] = number
-    value.set_at_("y", number, 1)
-    assert value.y.tolist() == [[float(number)] * 3] * 2 and value.inner.q[0].eq(float(number)).all()
-    where: Any = functions.where
-    assert where(value.y > 99, number, value).y.equal(value.y)
-    assert where(value.y < 99, number, value).inner.q.eq(float(number)).all()
-    assert value.set_("y", number * 2).y.eq(float(number) * 2).all()
 
 
 @pytest.mark.parametrize("name", ["add", "maximum", "add_", "clamp", "where", "lerp"])

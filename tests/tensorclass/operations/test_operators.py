@@ -9,9 +9,6 @@ from typing import Any, cast
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
-
-from qten_gen import TensorClass
 
 from ..declared import assert_applied, batch, flat, point
 
@@ -74,17 +71,6 @@ def test_an_object_has_no_truth_value_and_no_hash() -> None:
         bool(flat(4) == flat(4))
     with pytest.raises(TypeError, match="unhashable type: 'Flat'"):
         hash(flat(4))
-
-
-def test_a_user_may_define_equality() -> None:
-    class Named(TensorClass):
-        x: Tensor
-        name: str
-
-        def __eq__(self, other: object) -> bool:  # type: ignore[override]
-            return isinstance(other, Named) and self.name == other.name
-
-    assert Named(torch.zeros(1), "a") == Named(torch.ones(1), "a")
 
 
 def test_objects_of_different_batch_sizes_are_refused() -> None:

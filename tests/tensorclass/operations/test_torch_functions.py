@@ -38,18 +38,6 @@ def test_full_like_takes_a_value() -> None:
     assert_applied(full(value, 3), value, lambda tensor: torch.full_like(tensor, 3))
 
 
-def test_another_torch_function_says_what_to_do() -> None:
-    functions: Any = torch
-    with pytest.raises(TypeError, match=r"tril is not defined for Flat; apply it to the tensors, with \.apply or"):
-        functions.tril(flat(4))
-    with pytest.raises(TypeError, match=r"pad is not defined for Flat; use \.pad for batch dimensions"):
-        functions.nn.functional.pad(flat(4), (0, 1))
-    with pytest.raises(
-        TypeError, match=r"^torch\.nn\.functional\.linear is not defined for Flat; apply it to the tensors"
-    ):
-        functions.nn.functional.linear(flat(4), torch.ones(2, 2))
-
-
 def test_where_with_a_condition_alone_says_what_to_use() -> None:
     where: Any = torch.where
     with pytest.raises(

@@ -140,9 +140,6 @@ def refused(qten_gen: Command, *arguments: str) -> Result:
         ([f"{SAMPLES}:made", "--dtype", "int8"], "error: --dtype: expected a floating dtype such as bfloat16, got 'int8'\n"),
         ([f"{SAMPLES}:made", "--device", "gpu"], "error: --device: expected cpu, cuda or cuda:1, got 'gpu'\n"),
         ([f"{SAMPLES}:made", "--ranks", "0"], "error: --ranks 0: expected at least 1\n"),
-        ([f"{SAMPLES}:made", "--optimizer", "adamx"], "error: --optimizer adamx: there is no optimizer adamx; did you mean ad"),
-        ([f"{SAMPLES}:made", "--optimizer", "sgd:lr=fast"], "error: --optimizer sgd:lr=fast: lr: expected float or torch."),
-        ([f"{SAMPLES}:made", "--optimizer", "sgd:lr=-1"], "error: --optimizer sgd:lr=-1: it raised ValueError: Invalid learn"),
         ([f"{SAMPLES}:made", "--run"], "error: --run: no annotation of Linear.forward says the shape of input; write it: --run"),
         (["a:b", "--all"], "error: expected one target, for example pkg.model:Net, or --all\n"),
         (["--all", "--json"], "error: --all cannot be combined with --json, which is a single document\n"),
@@ -217,7 +214,7 @@ def test_help_names_every_option_of_the_page(qten_gen: Command) -> None:
     done = qten_gen("inspect", "--help")
     assert done.status == 0
     assert max(map(len, done.out.splitlines())) <= 80
-    assert all(option in done.out for option in ("--config", "--run", "--ranks", "--json", "--optimizer"))
+    assert all(option in done.out for option in ("--config", "--run", "--ranks", "--json"))
 
 
 if __name__ == "__main__":  # records what is printed: python -m tests.tools.inspect.test_command

@@ -8,15 +8,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen.runtime.module.outline.walking import contents_of
 from qten_gen.tools.inspect.arguments import call, read_arguments
 from qten_gen.tools.inspect.construction import build, on_fakes
 from qten_gen.tools.inspect.inspection import Inspection, inspect
-from qten_gen.tools.inspect.memory import memory_of
-from qten_gen.tools.inspect.nesting import room_for_nesting
 from qten_gen.tools.inspect.request import InspectionError, Request
 from qten_gen.tools.inspect.running import run
-from qten_gen.tools.inspect.totals import totals_of
+from qten_gen.tools.inspect.silence import room_for_nesting
 from qten_gen.tools.inspect.views.json_document import as_json
 from qten_gen.tools.inspect.views.text import as_text
 
@@ -150,13 +147,6 @@ def test_a_type_error_of_the_users_code_stays_what_it_is() -> None:
     ) as caught:
         build(make, [], {"in_features": 3})
     assert not caught.value.is_misuse
-
-
-@pytest.mark.parametrize("name", ["lbfgs", "SparseAdam"])
-def test_an_optimizer_that_one_dense_step_says_nothing_about_is_refused(name: str) -> None:
-    tree = contents_of(nn.Linear(2, 2))
-    with pytest.raises(InspectionError, match=f"--optimizer {name}: its states cannot be counted: it "):
-        memory_of(tree, totals_of(tree), None, (name,))
 
 
 def ragged(layout: torch.layout) -> nn.Module:

@@ -12,6 +12,8 @@ from qten_gen import Module, buffer, derived, param, submodule
 from qten_gen.tools.inspect.inputs import Inputs
 from qten_gen.tools.verify.comparing import compare, unequal
 from qten_gen.tools.verify.recording import record
+from qten_gen.tools.verify.verdict_text import lines
+from qten_gen.tools.verify.verifying import Verdict
 
 
 class Plain(nn.Module):
@@ -188,3 +190,13 @@ def test_recording_leaves_the_state_of_torch_as_it_was() -> None:
     record(Plain, [4], {}, inputs)
     assert torch.equal(torch.get_rng_state(), before[0])
     assert (torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()) == before[1:]
+
+
+def test_what_forward_raised_in_both_is_no_difference() -> None:
+    verdict = Verdict("shop:Net", (), tensors=2, ran=True, failure="ValueError: no input", unwritten=())
+
+    assert list(lines(verdict)) == [
+        "error: forward raised in both: ValueError: no input",
+        "shop:Net: equal (2 tensors; forward could not be compared)",
+    ]
+    assert not verdict.is_equal

@@ -8,13 +8,19 @@ from importlib.metadata import version
 from pathlib import Path
 from textwrap import fill
 
-from tests.generated_sources import generated_sources
+from tests.generated_sources import FOLDER, generated_sources
+from tests.typing.checked_folders import CHECKERS, PATHS, Reports, versions
+from tests.typing.generated_projects import PROJECTS, generate_projects
 
-from .checkers import CHECKERS, Reports, versions
 from .programs import PRELUDES, Line, program
 from .reasons import reason
 
 SHAPES = (Path(__file__).parent / "shapes.md").read_text(encoding="utf-8")
+MISSED = (
+    "a misspelt keyword of `batch.replace`, whose keywords are any (a descriptor would know them, but gives pyrefly wrong types);"
+    " and a call and an attribute of a layer of torch, which are Any without [library stubs](../library-stubs.md). What pyrefly"
+    " reports beside is a class with handlers that is passed to `submodule`: to pyrefly, it makes an object of its base."
+)
 RIGHT, WRONG = "\u2713", "\u2717"
 
 
@@ -25,7 +31,7 @@ def measure(folder: Path) -> tuple[dict[str, list[Line]], dict[str, Reports]]:
     for column in PRELUDES:
         text, columns[column] = program(column)
         (folder / file_of(column)).write_text(text, encoding="utf-8")
-    return columns, {name: check(folder) for name, check in CHECKERS.items()}
+    return columns, {name: check(folder, (str(FOLDER), *PATHS)) for name, check in CHECKERS.items()}
 
 
 def file_of(column: str) -> str:
@@ -41,7 +47,7 @@ def page() -> str:
     """The text of docs/evidence/typing-scoreboard.md."""
     with tempfile.TemporaryDirectory() as folder:
         columns, reports = measure(Path(folder))
-    parts = (*_heading(columns, reports), *_rows(columns, reports), *_wrong(columns, reports), "", SHAPES)
+    parts = (*_heading(columns, reports), *_planted(), *_rows(columns, reports), *_wrong(columns, reports), "", SHAPES)
     return "\n".join(parts)
 
 
@@ -71,6 +77,33 @@ def _heading(columns: dict[str, list[Line]], reports: dict[str, Reports]) -> Ite
     yield ""
     yield "The generated module has the classes of the declaring module; it knows handlers too. Shapes that jaxtyping annotates"
     yield "are the same type to every checker."
+    yield ""
+
+
+def _planted() -> Iterator[str]:
+    """The mistakes in whole programs: how many of them each checker finds, and what else it reports."""
+    marks = {
+        (f"{path.parent.name}/mistakes.py", number): line.endswith("# E none")
+        for path in PROJECTS.glob("*/mistakes.py")
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if line.endswith(("# E", "# E none"))
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        generate_projects(Path(folder))
+        reports = {name: check(Path(folder), PATHS) for name, check in CHECKERS.items()}
+    found = [str(len(marks.keys() & report.keys())) for report in reports.values()]
+    false = [str(len(report.keys() - marks.keys())) for report in reports.values()]
+    programs = len({file for file, _ in marks})
+    yield "## Planted mistakes"
+    yield ""
+    yield f"The {programs} programs in `tests/typing/projects` run, and their files `mistakes.py` have {len(marks)} mistakes."
+    yield ""
+    yield f"| | {' | '.join(CHECKERS)} |"
+    yield f"|---|{'--:|' * len(CHECKERS)}"
+    yield f"| found | {' | '.join(found)} |"
+    yield f"| reported beside, though it is right when it runs | {' | '.join(false)} |"
+    yield ""
+    yield fill(f"No checker finds {sum(marks.values())}: {MISSED}", 120, break_long_words=False, break_on_hyphens=False)
     yield ""
 
 

@@ -44,6 +44,16 @@ class Split(Module):
         return x.view(*x.shape[:-1], self.heads, -1)
 
 
+class Towers(Split):
+    """Holds others of twice the width."""
+
+    depth: int = 2
+    towers: ModuleList[Split] = submodule(Split, "2*width", heads=2, repeat="depth")
+
+    def forward(self, x: Float[Tensor, "b t width"]) -> Float[Tensor, "b depth width"]:
+        raise NotImplementedError
+
+
 class Decoder(Module):
     width: int
     depth: int = 2
@@ -79,6 +89,16 @@ class Gate(Module):
 '''
 
 PROGRAMS = {
+    "a child of another width": (
+        "decoder = Decoder(32)\nreveal_type(decoder.split(torch.rand(2, 7, 32)))\ndecoder.split(torch.rand(2, 7, 64))  # E",
+        ["Tensor[[2, 7, 4, 8]]"],
+    ),
+    "a derived class with a list of children": (
+        "towers = Towers(8, depth=3)\nreveal_type(towers(torch.rand(2, 7, 8)))\n"
+        "reveal_type(towers.towers[0](torch.rand(2, 7, 16)))\n"
+        "for each in towers.towers:\n    each(torch.rand(2, 7, 8))  # E",
+        ["Tensor[[2, 3, 8]]", "Tensor[[2, 7, 2, 8]]"],
+    ),
     "a row of another width": (
         "split = Split(64, 4)\nreveal_type(split(torch.rand(2, 7, 64)))\nsplit(torch.rand(2, 7, 63))  # E",
         ["Tensor[[2, 7, 4, 16]]"],
@@ -142,7 +162,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "shop").mkdir()
     (root / "shop/__init__.py").write_text("")
     (root / "shop/model.py").write_text(MODEL)
-    names = "Batch, Decoder, Gate, Patches, Split"
+    names = "Batch, Decoder, Gate, Patches, Split, Towers"
     head = f"from typing import reveal_type\n\nimport torch\n\nfrom shop.model_qten import {names}\n\n"
     for name, (text, _) in PROGRAMS.items():
         (root / f"{name.replace(' ', '_')}.py").write_text(head + text + "\n")

@@ -1,1 +1,1 @@
-"""What the rest of the room stands on: the ground class of modules, handlers, and properties of registered names."""
+"""What the rest of the room stands on: the base class of modules, handlers, and properties of registered names."""

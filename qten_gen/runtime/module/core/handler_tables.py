@@ -15,7 +15,7 @@ REGISTRATION = threading.RLock()
 
 
 class Dispatch(NamedTuple):
-    """The functions that dispatch for a class; None where it needs none of its own."""
+    """The functions that dispatch for a class; None where it inherits the function."""
 
     forward: Callable[..., Any] | None = None
     call: Callable[..., Any] | None = None
@@ -24,7 +24,7 @@ class Dispatch(NamedTuple):
 
 
 class HandlerTables:
-    """The tables of a functional class. A registration replaces all but `_resolved`, so that readers need no lock."""
+    """The tables of a functional class. A registration replaces them by new ones, so that readers need no lock."""
 
     # `typing.get_type_hints` evaluates what stands outside of this block, and finds no name that is imported for checkers.
     if TYPE_CHECKING:

@@ -4,9 +4,9 @@ A handler is registered for a pair of functional class and object class. The obj
 type counts, whichever functional class it is registered on (`registered_types.py` has the rule). Then the functional class
 decides: of the handlers for that type, the nearest one along its bases counts.
 
-What was found for a class that is not registered itself is remembered, and must not keep that class alive. Weak references would
-cost every call more than the look-up itself. A class is always part of a reference cycle, so it can go in a garbage collection
-only: each full collection starts by forgetting what was remembered, and the next call finds the handler anew.
+`_resolved` caches the handler of classes that are not registered themselves. To keep none of these alive, each full garbage
+collection empties those entries: only such a collection can free a class, which is always part of a reference cycle. Weak
+references would cost every call more than the look-up itself.
 """
 
 from __future__ import annotations
@@ -35,25 +35,25 @@ def collect(cls: type[HandlerTables]) -> None:
             table.setdefault(obj_type, registration.handler)
     cls._table = table
     cls._find_open = finder(table) if any(map(is_open, table)) else None
-    if "_resolved" not in vars(cls):
-        cls._resolved = {}
-    cls._resolved.clear()
-    cls._resolved.update({**table, NotGiven: None})
+    # A new dict, because other threads read the old one meanwhile.
+    cls._resolved = {**table, NotGiven: None}
 
 
-def add(cls: type[HandlerTables], obj_type: type, registration: Registration, *, replace: bool) -> None:
-    """Put a handler among those of the class itself.
+def add(cls: type[HandlerTables], types: tuple[type, ...], registration: Registration, *, replace: bool) -> None:
+    """Put a handler for some types among those of the class itself: for all of them, or for none if that raises.
 
     Raises:
-        ValueError: the class has a handler for `obj_type` from another place, and `replace` is False; the error names both.
+        ValueError: the class has a handler for one of the types from another place, and `replace` is False; the error names
+            both.
     """
-    present = cls._handlers.get(obj_type)
-    if present is not None and not replace and not is_repeated(present, registration):
-        raise ValueError(
-            f"{cls.__name__} has a handler for {obj_type.__name__} already: {present};"
-            f" the second one is {registration}; pass replace=True to register() if it is to take the first one's place"
-        )
-    cls._handlers = {**cls._handlers, obj_type: registration}
+    for obj_type in types:
+        present = cls._handlers.get(obj_type)
+        if present is not None and not replace and not is_repeated(present, registration):
+            raise ValueError(
+                f"{cls.__name__} has a handler for {obj_type.__name__} already: {present};"
+                f" the second one is {registration}; pass replace=True to register() if it is to take the first one's place"
+            )
+    cls._handlers = {**cls._handlers, **dict.fromkeys(types, registration)}
 
 
 def find_handler(cls: type[HandlerTables], obj_type: type) -> Handler | None:
@@ -65,9 +65,10 @@ def find_handler(cls: type[HandlerTables], obj_type: type) -> Handler | None:
     if is_dynamo_compiling():
         return _traced(cls, obj_type)
     resolved, table = cls._resolved, cls._table
-    if obj_type in resolved:
+    try:
         return resolved[obj_type]
-    found = _covering(cls, obj_type)
+    except KeyError:  # never looked up, or forgotten by a garbage collection
+        found = _covering(cls, obj_type)
     handler = None if found is None else table.get(found)
     if cls._find_open is None:
         remember(resolved, obj_type, handler)

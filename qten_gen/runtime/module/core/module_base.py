@@ -1,4 +1,4 @@
-"""The ground class of declared modules: the class tables and private attributes that the files of this room read."""
+"""The base class of declared modules: the class tables and private attributes that the files of this room read."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
 nn.Module's call checks for hooks, for a compiled call and for tracing before it runs `forward`. `module_call` does the same
 checks in fewer steps, and leaves the call to nn.Module where one of them finds something.
 
-The functions look into the table of handlers themselves, and call `find_handler` for a type that is not there. To call it each
-time made a dispatching call a fifth slower, and a function for the look-up alone a twentieth.
+The functions read `_resolved` themselves, and call `find_handler` for a type that is not there. Calling that each time makes a
+dispatching call 20 % slower, and a function for the look-up alone 5 %.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def module_call(dispatching: Call, forward: Call) -> Call:
     """
 
     def __call__(self: Any, first: Any = _NOTHING, /, *args: Any, **keywords: Any) -> Any:
-        if is_dynamo_compiling():  # a question less is a guard less
+        if is_dynamo_compiling():  # each test below would be a guard in the graph
             given = args if first is _NOTHING else (first, *args)
             if _has_hooks(self) or _is_patched(type(self)):
                 return _Module.__call__(self, *given, **keywords)

@@ -1,12 +1,12 @@
 """What a generated `__init__` calls to set a module up: `nn.Module.__init__` and `register_*`, in fewer steps.
 
-Most of what nn.Module does to register a tensor is to check for unusual cases. Here the same checks take fewer steps. Any unusual
-case (a registration hook, a patched nn.Module, a class with its own `register_parameter`, a name that means something else in
-the class) is left to nn.Module. A `__getattr__` that the class defines is not asked for the name of a field: it may
+Most of what nn.Module does to register a tensor is to check for unusual cases. Here the same checks take fewer steps. Any
+unusual case (a registration hook, a patched nn.Module, a class with its own `register_parameter`, a name that means something
+else in the class) is left to nn.Module. A `__getattr__` that the class defines is not asked for the name of a field: it may
 read a child that is not registered yet.
 
-So it is written where the installed torch has the attributes of a new module that this file knows, nn.Module has its own methods,
-and there is no global hook.
+The fast path runs only if the installed torch gives a new module the attributes that this file knows, nothing has replaced
+methods of nn.Module, and there is no global hook.
 """
 
 from __future__ import annotations

@@ -31,7 +31,9 @@ def as_device(value: DeviceSpec) -> torch.device:
     if type(value) is str and value == "cpu":
         return _CPU
     found = value if isinstance(value, torch.device) else torch.device(value)
-    if found == _CPU or found.index is not None or found.type == "meta":
+    if found.type == "cpu":
+        return _CPU  # tensors on `cpu:0` say `cpu`
+    if found.index is not None or found.type == "meta":
         return found
     return torch.empty(0, device=found).device
 

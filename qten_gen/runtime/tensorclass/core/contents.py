@@ -1,8 +1,9 @@
-"""What an object holds, by field, without regard to properties that a user overrides; and objects made from it."""
+"""What an object holds, by field, and objects made from it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from typing import TypeVar, cast
 
 from torch import Tensor
@@ -31,8 +32,15 @@ def nested_value(self: Stored, name: str) -> Stored | None:
 
 
 def nested_class(cls: type[Stored], name: str) -> type[Stored]:
-    """The class of a nested field, as the generated code of the owner knows it."""
-    found: type[Stored] = cls._map.__globals__[loading.bound_name(cls._nested[name])]
+    """The class of a nested field, as the generated code of the owner knows it.
+
+    Where the owner imports it for type checkers only and nothing else has imported it yet, this does.
+    """
+    names, reference = cls._map.__globals__, cls._nested[name]
+    if names[loading.bound_name(reference)] is loading.Undeclared:
+        qualified = loading.resolve_reference(reference, loading.source_name(names["__name__"]))
+        import_module(qualified.rpartition(".")[0])
+    found: type[Stored] = names[loading.bound_name(reference)]
     return found
 
 

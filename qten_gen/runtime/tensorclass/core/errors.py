@@ -13,6 +13,9 @@ from torch import Tensor
 from ....common.suggestions import nearest
 from .stored import Stored
 
+NO_BATCH_SIZE = "give the constructor a batch_size=[...], or call .auto_batch_size_()"
+"""Advice about an object without batch dimensions, for which the constructor may have been given no batch size."""
+
 _SHORT = Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
 
@@ -33,7 +36,9 @@ def describe(value: object) -> str:
         return "None"
     if isinstance(value, Tensor):
         return f"a Tensor of dtype {value.dtype} and shape {list(value.shape)}"
-    if isinstance(value, (int, float, complex, str)) and len(repr(value)) < 30:
+    # Python refuses to write integers of many digits.
+    is_plain = isinstance(value, (float, complex, str)) or (isinstance(value, int) and value.bit_length() < 96)
+    if is_plain and len(repr(value)) < 30:
         return f"{kind} {value!r}"
     return f"a {kind}"
 

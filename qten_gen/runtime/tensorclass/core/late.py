@@ -1,11 +1,12 @@
 """Methods whose modules are imported when they are first used, so that a program loads what it uses.
 
-The functions are attributes of this module: `of_rename` is the function `rename` of `methods/naming.py`. When one is read first,
-its module is imported, and all late methods of that take their places in the class. Dynamo reads attributes of modules for real
-while it traces; it could trace neither the import nor the change of the class.
+Each late method is an attribute of this module: `of_rename` is the function `rename` of `methods/naming.py`. The first read
+imports its file, and puts all late methods of that file into the class. Dynamo reads attributes of modules for real while it
+traces; it could trace neither the import nor the change of the class.
 
-Other functions of rare use are reached through their module, which is an attribute too: `late.methods__finding_out`. An import
-statement in a function would take a microsecond each time, as long as it takes to index an object.
+Other functions of rare use are reached through their module, which is an attribute too: `late.methods__finding_out` is
+`methods/finding_out.py`. An import statement in a function would take a microsecond each time, as long as it takes to index an
+object.
 """
 
 from __future__ import annotations

@@ -92,9 +92,10 @@ def leave(
 ) -> None:
     """End a `with` statement: the object is locked, or not, as it was before."""
     with changes():
-        if self._entered.end():
+        was_locked = self._entered.end()
+        if was_locked:
             lock(self)
-        else:
+        elif was_locked is False:
             _release(self)
 
 

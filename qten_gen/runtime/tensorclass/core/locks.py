@@ -63,7 +63,7 @@ def _refuse_if_it_holds_frozen(self: Stored, action: str, holder: Stored) -> Non
 
 
 def refuse_other(self: Stored, name: str, value: object) -> None:
-    """Refuse to set a field of a locked or frozen object, unless it is locked and keeps the tensor or object that it holds.
+    """Refuse to set a field of a frozen object, or that of a locked one to anything but the tensor or object it already holds.
 
     So `batch.x += 1` does with a lock what it does without: Python adds in place, and then assigns what the field holds already.
 
@@ -137,7 +137,7 @@ def lock(self: Stored) -> None:
 
 
 def owners_of(self: Stored) -> list[Stored]:
-    """The objects whose lock keeps this one locked. An object that is gone keeps nothing locked."""
+    """The living objects whose `lock_()` locked this one. Without any, it stays locked, and `unlock_()` unlocks it."""
     owners = [root() for root in self._lock.roots] if self._lock is not None else []
     return [owner for owner in owners if owner is not None]
 
@@ -169,7 +169,8 @@ def frozen_view(value: H) -> H:
     if not isinstance(value, Stored) or value._lock is FROZEN:
         return value
     values, static = value._field_values()
-    out = allocate_like(value)._assign([frozen_view(one) for one in values], static, value._batch_size, value._device)
+    kept = [one.copy() if isinstance(one, (dict, list)) else frozen_view(one) for one in values]
+    out = allocate_like(value)._assign(kept, static, value._batch_size, value._device)
     out._names = value._names
     out._lock = FROZEN
     return out

@@ -35,7 +35,10 @@ def names(self: Stored, value: NamesLike, batch_size: Size) -> Names | None:
         raise TypeError(
             f"{cls}.names: expected a sequence of str or None, got {abridged(value)}; for one dimension write [{abridged(value)}]"
         )
-    chosen = tuple(value)
+    try:
+        chosen = tuple(value)
+    except TypeError:
+        raise TypeError(f"{cls}.names: expected a sequence of str or None, got {abridged(value)}") from None
     for name in chosen:
         if name is not None and not isinstance(name, str):
             raise TypeError(f"{cls}.names: expected str or None for each dimension, got {abridged(name)}")

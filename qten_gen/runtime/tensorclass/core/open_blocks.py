@@ -8,29 +8,45 @@ from torch.compiler import is_compiling
 
 
 class OpenBlocks:
-    """The blocks of one object. The newest ends first, whichever thread it is in."""
+    """The blocks of one object. The newest ends first, whichever thread it is in.
 
-    __slots__ = ("_called", "_open")
+    A block is as old as its call of `lock_` or `unlock_`: between that and the block, other threads may begin and end theirs.
+    """
+
+    __slots__ = ("_called", "_calls", "_open")
 
     def __init__(self) -> None:
-        self._open: list[bool] = []
-        self._called: dict[int, bool] = {}
+        self._calls = 0
+        self._open: list[tuple[int, bool]] = []
+        self._called: dict[int, tuple[int, bool]] = {}
 
     def announce(self, was_locked: bool) -> None:
         """Note a call of `lock_` or `unlock_`, on which a `with` statement may follow in this thread."""
-        self._called[_thread()] = was_locked
+        self._calls += 1
+        self._called[_thread()] = self._calls, was_locked
 
     def begin(self) -> bool:
         """Begin the block of the last call of `lock_` or `unlock_` in this thread. Whether there was one."""
-        was_locked = self._called.pop(_thread(), None)
-        if was_locked is None:
+        called = self._called.pop(_thread(), None)
+        if called is None:
             return False
-        self._open.append(was_locked)
+        self._open.append(called)
+        if not is_compiling():
+            self._open.sort()
         return True
 
-    def end(self) -> bool:
-        """End the newest block. Whether the object was locked before it."""
-        return self._open.pop()
+    def end(self) -> bool | None:
+        """End the newest block. Whether the object was locked before it; None where a later call of another thread decides."""
+        ended, was_locked = self._open.pop()
+        if is_compiling():
+            return was_locked
+        self._called.pop(_thread(), None)
+        later = [(call, thread) for thread, (call, _) in self._called.items() if call > ended]
+        if not later:
+            return was_locked
+        call, thread = min(later)
+        self._called[thread] = call, was_locked
+        return None
 
 
 def _thread() -> int:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from operator import index
+from reprlib import repr as shortened
 from typing import TYPE_CHECKING, SupportsIndex, cast
 
 import torch
@@ -18,7 +19,6 @@ BatchSize = int | Sequence[int] | None
 
 _MOST = 64
 """The dimensions that an operation of torch takes at most."""
-_LONGEST = 80
 
 
 def batch_size(value: BatchSize) -> Size:
@@ -32,17 +32,16 @@ def batch_size(value: BatchSize) -> Size:
     """
     if value is None:
         return Size()
-    if isinstance(value, int):
-        return Size((value,))
-    if isinstance(value, str):
-        raise TypeError(f"batch_size: expected int, a sequence of int or None, got {value[:_LONGEST]!r}")
+    if isinstance(value, (str, bytes, Mapping, Set)):
+        raise TypeError(f"batch_size: expected int, a sequence of int or None, got {shortened(value)}")
     try:
         size = Size([plain_int(size) for size in value] if isinstance(value, Iterable) else (plain_int(value),))
     except TypeError:
-        shown = repr(value) if len(repr(value)) < _LONGEST else f"a {type(value).__name__}"
-        raise TypeError(f"batch_size: expected int, a sequence of int or None, got {shown}") from None
+        raise TypeError(f"batch_size: expected int, a sequence of int or None, got {shortened(value)}") from None
     if len(size) > _MOST:
         raise ValueError(f"batch_size: tensors have at most {_MOST} dimensions, got {len(size)}")
+    if any(type(length) is int and length < 0 for length in size):
+        raise ValueError(f"batch_size: expected sizes that are not negative, got {shortened([*size])}")
     return size
 
 

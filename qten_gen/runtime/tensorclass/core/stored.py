@@ -1,4 +1,4 @@
-"""The ground class of every TensorClass: its slots, its tables, and the primitives; most are generated for each class.
+"""The base class of every TensorClass: slots, tables of the class, and primitives, most of which generated classes override.
 
 Everything in `runtime/tensorclass` is written over it. `TensorClass` adds the public methods, and a generated class the
 primitives, so that the bases of a declared class are `Batch -> _Batch_ (generated) -> TensorClass -> Stored`.
@@ -51,7 +51,7 @@ FROZEN: Final = Lock(())
 
 class Stored:
     """Named tensors that share their leading dimensions, as generated code stores them: one slot for each field, and six
-    more, of which generated code writes four.
+    others, of which generated code writes `_batch_size`, `_device`, `_names` and `_lock`.
 
     The tables say what the fields are; the metaclass and generated code fill them in. The primitives are the whole interface
     between generated code and the runtime: they check nothing, and whoever calls them has checked. Those that have a body here
@@ -96,7 +96,7 @@ class Stored:
     _unbatched: ClassVar[tuple[str, ...]] = ()
     """The fields whose tensors the batch does not carry."""
     __attribute_places__: ClassVar[tuple[str, ...]] = ()
-    """Where objects keep attributes that are not fields: slots that hold none, `__dict__`."""
+    """Where objects keep attributes that are not fields: the other slots, and `__dict__`."""
     _per_item: ClassVar[tuple[str, ...]] = ()
     """The fields with one Python value for each item of the batch."""
     _containers: ClassVar[tuple[str, ...]] = ()

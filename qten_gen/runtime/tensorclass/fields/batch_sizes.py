@@ -37,7 +37,7 @@ def with_batch_size(self: T, batch_size: Size, where: str = "") -> T:
                         f"got {list(tensor.shape)}"
                     )
         elif value is not None and value._batch_size[:batch_ndim] != batch_size:
-            value = raised(self, name, value, batch_size)
+            value = extended(self, name, value, batch_size)
         values_that_fit.append(value)
     if self._per_item:
         from .per_item import refuse_unfit  # here and below: few classes have such fields
@@ -52,8 +52,8 @@ def with_batch_size(self: T, batch_size: Size, where: str = "") -> T:
     return out
 
 
-def raised(self: Stored, name: str, inner: T, batch_size: Size) -> T:
-    """A shallow copy of a nested object whose batch size is a part of its owner's, with the whole of it.
+def extended(self: Stored, name: str, inner: T, batch_size: Size) -> T:
+    """A shallow copy of `inner` with the whole batch size of its owner, of which its own is a prefix.
 
     Raises:
         ValueError: `inner` has a batch size that `batch_size` does not start with, or a tensor does not fit.

@@ -11,7 +11,7 @@ from typing import TypeVar, cast, overload
 import torch
 from torch import Size, Tensor
 
-from ..core.errors import describe, label
+from ..core.errors import describe, difference, label
 from ..core.stored import Stored
 from .optional import Join, all_or_none
 from .tensor import tensor
@@ -144,9 +144,8 @@ def _alike(self: Stored, name: str, values: Sequence[C | None]) -> list[C] | Non
     for value in present:
         if {*_keys(value)} != {*keys}:
             what = "keys" if isinstance(value, dict) else "number of tensors"
-            raise ValueError(
-                f"{label(self, name)}: expected the same {what} in every object, got {_shown(present[0])} and {_shown(value)}"
-            )
+            got = difference(*([*each] if isinstance(each, dict) else len(each) for each in (present[0], value)))
+            raise ValueError(f"{label(self, name)}: expected the same {what} in every object, got {got}")
     return [
         cast(C, {key: value[cast(str, key)] for key in keys}) if isinstance(value, dict) else value for value in present
     ]
@@ -155,10 +154,6 @@ def _alike(self: Stored, name: str, values: Sequence[C | None]) -> list[C] | Non
 def _columns(values: Sequence[C]) -> Iterator[tuple[Tensor, ...]]:
     """The tensors of several objects, key by key."""
     return zip(*map(_tensors, values), strict=True)
-
-
-def _shown(value: dict[str, Tensor] | list[Tensor]) -> str:
-    return str([*value]) if isinstance(value, dict) else str(len(value))
 
 
 def _keys(value: dict[str, Tensor] | list[Tensor]) -> Sequence[str | int]:

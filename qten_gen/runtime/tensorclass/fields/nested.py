@@ -12,6 +12,8 @@ from typing import Any, NamedTuple, Protocol, TypeVar, cast, overload
 import torch
 from torch import Size, Tensor
 
+from ...declaring.loading import Undeclared
+from ..core.contents import nested_class
 from ..core.errors import class_names, describe, disambiguation, label
 from ..core.locks import nested_objects
 from ..core.stored import Stored
@@ -75,9 +77,9 @@ def nested(self: Stored, name: str, cls: type[T], value: object, batch_size: Siz
     if value is self or (value._nested and _holds(value, self)):
         raise ValueError(f"{label(self, name)}: an object cannot hold itself; use .clone(recurse=False)")
     if value._batch_size[: len(batch_size)] != batch_size:
-        from .batch_sizes import raised  # most have it already
+        from .batch_sizes import extended  # most have it already
 
-        value = raised(self, name, value, batch_size)
+        value = extended(self, name, value, batch_size)
     if device is not None and value._device != device:
         return value._map_with(Tensor.to, device, device)
     return value
@@ -96,6 +98,8 @@ def _converted(
         TypeError: it stands for none, or its keys do not fit.
         ValueError: its sizes do not fit.
     """
+    if cast("type", cls) is Undeclared:
+        cls = cast("type[T]", nested_class(type(self), name))
     try:
         found = object_for(cls, value)
     except (TypeError, ValueError) as error:

@@ -17,7 +17,7 @@ from ....common.naming import PRIVATE_NAMES
 from ..core.errors import describe, label
 from ..core.stored import Stored
 from ..core.tensordict_library import collection_class, is_made_class, is_tensordict, library, made_of
-from .batch_sizes import raised
+from .batch_sizes import extended
 from .tensordict_entries import Entries, collection, entries
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def held(
         if key in PRIVATE_NAMES:
             raise TypeError(f"{label(self, name)}: a TensorDict in a field cannot have the key {key!r}; rename it")
     if found._batch_size[: len(batch_size)] != batch_size:
-        found = raised(self, name, found, batch_size)
+        found = extended(self, name, found, batch_size)
     if device is not None and found._device != device:
         found = found._map_with(Tensor.to, device, device)
     return collection(found)

@@ -15,6 +15,7 @@ from torch.compiler import is_compiling
 
 from ..core import late
 from ..core.contents import batched_leaves
+from ..core.errors import NO_BATCH_SIZE
 from ..core.sizes import mask_indices, slice_length, with_length
 from ..core.stored import Stored
 
@@ -75,7 +76,7 @@ def length(self: Stored) -> int:
     try:
         return self._batch_size[0]
     except IndexError:
-        raise TypeError(f"a {type(self).__name__} without batch dimensions has no len()") from None
+        raise TypeError(f"a {type(self).__name__} without batch dimensions has no len(); {NO_BATCH_SIZE}") from None
 
 
 _MANY = 256
@@ -117,7 +118,7 @@ def resolved(self: Stored, index: Index) -> tuple[PlainIndex, Size]:
 def _basic(batch_size: Size, index: Index) -> tuple[PlainIndex, Size] | None:
     """An integer, a slice or a tuple of both, and the batch size that it leaves; None for other indexes and those out of range.
 
-    They are the usual ones. A slice goes first: in a graph, each type that is asked for on the way is a guard.
+    These are the usual ones. Slices are tested first: every type tested before the one that matches is a guard in a graph.
     """
     if not batch_size:
         return None
@@ -126,7 +127,7 @@ def _basic(batch_size: Size, index: Index) -> tuple[PlainIndex, Size] | None:
         return index, Size((length,)) if len(batch_size) == 1 else with_length(batch_size, 0, length)
     if type(index) is int:
         if not -batch_size[0] <= index < batch_size[0]:
-            return None  # out of range: `indexed_size` raises
+            return None  # out of range: `_any_other` raises
         return index, batch_size[1:] if len(batch_size) > 1 else Size()
     if type(index) is not tuple or len(index) > len(batch_size):
         return None

@@ -13,7 +13,7 @@ from torch import unbind as unbind_tensors
 
 from ..core import name_changes
 from ..core.error_context import explain
-from ..core.errors import abridged, class_names, of_another_class
+from ..core.errors import NO_BATCH_SIZE, abridged, class_names, of_another_class
 from ..core.sizes import with_inserted, with_length, without
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension, integers, is_single, whole_number
@@ -194,7 +194,7 @@ def iterate(self: T) -> Iterator[T]:
         TypeError: there is none.
     """
     if not self._batch_size:
-        raise TypeError(f"a {type(self).__name__} without batch dimensions cannot be iterated over")
+        raise TypeError(f"a {type(self).__name__} without batch dimensions cannot be iterated over; {NO_BATCH_SIZE}")
     return iter(unbind(self))
 
 

@@ -1,4 +1,4 @@
-"""What `repr` shows of an object, and a notebook."""
+"""What `repr` shows of an object."""
 
 from __future__ import annotations
 
@@ -21,15 +21,6 @@ def show(self: Stored) -> str:
     names = "" if self._names is None else f"    names={[*self._names]},\n"
     device = "" if self._device is None else f"    device={self._device},\n"
     return f"{type(self).__name__}(\n{fields}    batch_size={_sizes(self._batch_size)},\n{names}{device})"
-
-
-def show_in_notebook(self: Stored) -> str | None:
-    """The fields as a table of HTML, for notebooks; None for a class with its own `__repr__`, which they show then."""
-    if getattr(type(self).__repr__, "__func__", type(self).__repr__) is not show:
-        return None
-    from .as_html import as_html
-
-    return as_html(self)
 
 
 def _line(name: str, value: object) -> str:

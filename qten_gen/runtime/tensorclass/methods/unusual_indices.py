@@ -13,7 +13,7 @@ import torch
 from torch import Size, Tensor
 from torch.compiler import is_compiling
 
-from ..core.errors import abridged, describe
+from ..core.errors import NO_BATCH_SIZE, abridged, describe
 from ..core.indices import Index, IndexItem, PlainIndex, PlainIndexItem
 from ..core.sizes import mask_indices, slice_length
 from ..core.stored import Stored
@@ -26,9 +26,10 @@ def plain_form(self: Stored, index: Index) -> PlainIndex:
     used = sum(_dimensions(item) for item in tensors)
     batch_ndim = len(self._batch_size)
     if used > batch_ndim:
+        instead = "a field's own dimensions are indexed on the field" if batch_ndim else NO_BATCH_SIZE
         raise IndexError(
             f"{type(self).__name__} has {batch_ndim} batch dimension{'' if batch_ndim == 1 else 's'}, "
-            f"[{shown(index)}] indexes {used}; a field's own dimensions are indexed on the field"
+            f"[{shown(index)}] indexes {used}; {instead}"
         )
     if sum(item is Ellipsis for item in tensors) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
@@ -99,7 +100,7 @@ def _index_tensor(self: Stored, item: object) -> Tensor:
     try:
         made = torch.as_tensor(values, device="cpu")
     except (TypeError, ValueError, RuntimeError) as error:
-        raise TypeError(f"{type(self).__name__} is indexed with lists of int or bool, got {item!r}") from error
+        raise TypeError(f"{type(self).__name__} is indexed with lists of int or bool, got {abridged(item)}") from error
     return made if made.numel() else made.long()
 
 
@@ -168,4 +169,4 @@ def shown(index: Index) -> str:
     if isinstance(index, slice):
         parts = [index.start, index.stop, *([] if index.step is None else [index.step])]
         return ":".join("" if part is None else str(part) for part in parts)
-    return "..." if index is Ellipsis else repr(index)
+    return "..." if index is Ellipsis else abridged(index)

@@ -93,7 +93,10 @@ def find(function: Callable[..., object]) -> Callable[..., object] | None:
 def refusal(function: Callable[..., object], kind: str) -> str:
     """The message for a function that objects of a class have no form of."""
     name = _name(function)
-    return f"{name.replace('torch._C._nn.', 'torch.nn.functional.')} is not defined for {kind}; {advice(name)}"
+    public = name.replace("torch._C._nn.", "torch.nn.functional.")
+    # Only a module calls these on what it is called with.
+    handler = f"; a handler of a module for {kind} has to be imported" if public.startswith("torch.nn.") else ""
+    return f"{public} is not defined for {kind}; {advice(name)}{handler}"
 
 
 def dispatch(

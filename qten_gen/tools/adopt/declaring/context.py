@@ -76,6 +76,8 @@ class Context:
     inferred: list[str] = field(default_factory=list)
     """The types of arguments without annotations, each with what says so."""
     needs: dict[Need, None] = field(default_factory=dict)
+    annotated: set[str] = field(default_factory=set)
+    """The names that the class body annotates, and that `__post_init__` annotates in its place."""
 
     def spell(self, name: str, module: str = "qten_gen") -> str:
         """How the file writes a name, which it has to import then."""

@@ -69,6 +69,8 @@ def evidence(node: ast.arg, default: ast.expr | None, known: Witnesses, context:
         Stays: nothing says what it is, and what is declared would depend on it.
     """
     found = _evidence(node, default, known, context) or _by_name(node, context)
+    if found is None and Use.STORED in known.uses.get(node.arg, frozenset()):
+        found = Evidence("Any", "nothing")  # a module too is registered under that name
     if found is None:
         raise Stays(f"the argument `{node.arg}` has no annotation, and nothing proves its type", node)
     is_none = isinstance(default, ast.Constant) and default.value is None
@@ -92,7 +94,8 @@ def _evidence(node: ast.arg, default: ast.expr | None, known: Witnesses, context
     if given is not None:
         if given == "int" and said == "float" and used is None:
             return Evidence(said, "the docstring")
-        return Evidence(given, "its default")
+        called = _by_calls(node, context) if given == "int" and used is None else None
+        return called if called is not None and called.annotation == "float" else Evidence(given, "its default")
     made = _class_of_modules(default, context)
     if made is not None:
         return Evidence(made, "its default, which is a class of modules")

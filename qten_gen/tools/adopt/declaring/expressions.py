@@ -15,7 +15,7 @@ _PURE = frozenset({"abs", "bool", "float", "int", "len", "max", "min", "round", 
 _RESULTS = {"abs": None, "bool": "bool", "float": "float", "int": "int", "len": "int", "round": None}
 
 
-_CHANGING = frozenset(
+CHANGING = frozenset(
     "add append clear discard extend insert pop popitem remove reverse setdefault sort update __next__".split()
 )
 """Methods that change what they are called on, so that it matters how often an expression is computed."""
@@ -70,7 +70,7 @@ class _OverFields(ast.NodeTransformer):
         return self._free(found, f"self.{name}")
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        if isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGING:
+        if isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING:
             raise _Unsaid(node.func.attr)
         return self.generic_visit(node)
 
@@ -81,7 +81,7 @@ class _OverFields(ast.NodeTransformer):
         return found
 
     def _scope(self, node: ast.AST) -> ast.AST:
-        outer, own = self.bound, _bound_in(node)
+        outer, own = self.bound, bound_in(node)
         sources = [each.iter for each in getattr(node, "generators", ())]
         if any(own.intersection(free_names(each)) for each in sources[:1]):
             raise _Unsaid(min(own))
@@ -93,7 +93,7 @@ class _OverFields(ast.NodeTransformer):
     visit_ListComp = visit_SetComp = visit_GeneratorExp = visit_DictComp = visit_Lambda = _scope
 
 
-def _bound_in(node: ast.AST) -> frozenset[str]:
+def bound_in(node: ast.AST) -> frozenset[str]:
     """The names that a comprehension or lambda binds for itself."""
     if isinstance(node, ast.Lambda):
         return frozenset(each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg))
@@ -105,7 +105,7 @@ def free_names(node: ast.AST) -> list[str]:
     """The names that an expression reads from around it, in their order, each once."""
     if isinstance(node, ast.Name):
         return [node.id]
-    own = _bound_in(node)
+    own = bound_in(node)
     found = (name for each in ast.iter_child_nodes(node) for name in free_names(each) if name not in own)
     return list(dict.fromkeys(found))
 
@@ -118,7 +118,7 @@ def with_values(node: ast.expr, values: Mapping[str, ast.expr]) -> ast.expr:
     """
     if not values:
         return node
-    bound = frozenset[str]().union(*(_bound_in(each) for each in ast.walk(node)))
+    bound = frozenset[str]().union(*(bound_in(each) for each in ast.walk(node)))
     if bound & {*values, *(name for each in values.values() for name in free_names(each))}:
         raise Stays(f"`{_short(node)}` redefines a name of the constructor", node)
     replaced: ast.expr = _WithValues(values).visit(deepcopy(node))
@@ -189,7 +189,7 @@ def reading(node: ast.expr, context: Context, receiver: str) -> ast.expr:
 
         def scope(self, node: ast.AST) -> ast.AST:
             outer = self.bound
-            self.bound |= _bound_in(node)
+            self.bound |= bound_in(node)
             found = self.generic_visit(node)
             self.bound = outer
             return found

@@ -75,7 +75,7 @@ class _Folding:
                 if grown.made_by is not None and next(iter(self.containers()), name) != name:
                     return name
                 finished = _finished(self.growing.pop(name))
-                if finished is None or (_bound_by(grown.sources) - {name}) & _read_before_bound(later):
+                if finished is None or (_bound_by(grown.sources) - {name}) & read_before_bound(later):
                     return name
                 self.steps.append(finished)
         return next(iter(self.growing), None)
@@ -291,16 +291,16 @@ def _bound_by(statements: Sequence[ast.stmt]) -> set[str]:
     }
 
 
-def _read_before_bound(statements: Sequence[ast.stmt]) -> set[str]:
+def read_before_bound(statements: Sequence[ast.stmt]) -> set[str]:
     """The local names that statements read, unless they certainly bind them first."""
     read: set[str] = set()
     bound: set[str] = set()
     for statement in statements:
         match statement:
             case ast.For(target=target, iter=source, body=body, orelse=orelse):
-                inner = {*free_names(source), *(_read_before_bound([*body, *orelse]) - {*free_names(target)})}
+                inner = {*free_names(source), *(read_before_bound([*body, *orelse]) - {*free_names(target)})}
             case ast.If(test=test, body=body, orelse=orelse):
-                inner = {*free_names(test), *_read_before_bound(body), *_read_before_bound(orelse)}
+                inner = {*free_names(test), *read_before_bound(body), *read_before_bound(orelse)}
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 inner = {*free_names(value)}
                 read |= inner - bound

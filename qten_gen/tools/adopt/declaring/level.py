@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from ....common.language import INIT
@@ -25,7 +25,7 @@ def declare(file: OpenFile, project: Project) -> Iterator[Proposal]:
         if found.kind is not Kind.MODULE or init is None or not found.is_adopted:
             continue
         try:
-            yield _declared(found, init, Context(file, project, found))
+            yield _declared(found, init, partial(Context, file, project, found))
         except Stays as stays:
             yield Proposal(found.name, stays=Reason(stays.why, line=_line_within(stays, init)))
 
@@ -35,14 +35,14 @@ def _line_within(stays: Stays, init: ast.FunctionDef) -> int | None:
     return stays.line if stays.line is not None and init.lineno < stays.line <= (init.end_lineno or 0) else None
 
 
-def _declared(found: FoundClass, init: ast.FunctionDef, context: Context) -> Proposal:
+def _declared(found: FoundClass, init: ast.FunctionDef, fresh: Callable[[], Context]) -> Proposal:
     """The proposal for a class.
 
     Raises:
         Stays: it has to keep its constructor.
     """
-    _refuse_class(found, init, context)
-    taken = take_apart(init, context)
+    _refuse_class(found, init, fresh())
+    taken, context = take_apart(init, fresh)
     _refuse_idle(taken, init)
     if context.inferred and context.registered <= context.types.keys():
         raise Stays("it registers no child, parameter or buffer", init)
@@ -83,7 +83,7 @@ def _annotated(taken: Taken, context: Context) -> frozenset[str]:
         name = statement.target.id
         if "ClassVar" in ast.unparse(statement.annotation):
             continue
-        if statement.value is not None or name not in fields:
+        if statement.value is not None or name not in {*fields, *context.annotated}:
             raise Stays(
                 f"the annotation of `{name}` in the class body would be an argument of the constructor", statement
             )

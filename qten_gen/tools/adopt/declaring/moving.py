@@ -31,7 +31,7 @@ def names_read(node: ast.stmt, context: Context) -> dict[str, str]:
     if held is not None:
         raise Stays(f"the local name `{held}` holds a module or a tensor", node)
     loads = [each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)]
-    return {name: text for name in loads if (text := _read(name, context)) is not None}
+    return {name: text for name in loads if (text := read_as(name, context)) is not None}
 
 
 def put_in_place(value: ast.expr, made: dict[str, ast.expr], context: Context) -> tuple[ast.expr, list[str]]:
@@ -75,7 +75,7 @@ def in_order(node: ast.AST, made: Container[str], context: Context) -> Iterator[
         yield None
 
 
-def _read(name: str, context: Context) -> str | None:
+def read_as(name: str, context: Context) -> str | None:
     """How `__post_init__` reads a name of the constructor; None if the name stays."""
     if name in context.names:
         found = context.names[name]

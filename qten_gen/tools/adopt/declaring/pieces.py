@@ -44,6 +44,8 @@ class MovedPiece:
     names: Mapping[str, str]
     """What it reads there in place of a name of the constructor: `self.dim` in place of `dim`."""
     origin: ast.stmt
+    before: tuple[str, ...] = ()
+    """The lines that stand above it, such as `dim = self.dim` for a name that it gives another value."""
 
 
 Piece = FieldPiece | CheckPiece | MovedPiece

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import ast
+from copy import deepcopy
 from typing import TypeGuard
 
 from ....model.torch_layers import WITHOUT_TENSORS
 from ..opened import OpenFile
-from .context import Context, holds_of, self_attribute
+from .context import CLASSES, Context, holds_of, self_attribute
 from .expressions import Settled
 
 _FUNCTIONS = frozenset(
     "abs bool dict divmod float frozenset getattr hasattr int isinstance len list max min print range round set sorted str sum"
     " tuple zip enumerate type callable issubclass any all repr reversed slice pow".split()
 )
+_OF_NUMBERS = frozenset("abs bool float int len max min round str sum tuple range".split())
 _PREFIXES = (
     *("math.", "warnings.", "logging.", "operator.", "os.path.", "itertools.", "functools.partial", "numpy."),
     *("torch.finfo", "torch.iinfo", "torch.Size", "torch.device", "torch.cuda.is_available", "torch.get_default_dtype"),
@@ -22,9 +24,9 @@ _COMPUTING = frozenset(
     f"torch.{name}"
     for name in "abs arange as_tensor cat ceil cos cumprod cumsum diag einsum exp eye flip floor full linspace log log2 logspace"
     " max meshgrid min ones outer pow prod repeat_interleave round rsqrt sigmoid sin sqrt stack sum tanh tensor tril triu"
-    " zeros FloatTensor LongTensor".split()
-)
-"""Functions of torch that make tensors, and draw nothing."""
+    " zeros FloatTensor LongTensor nn.modules.utils._pair nn.modules.utils._triple".split()
+) | {"timm.layers.to_2tuple", "timm.models.layers.to_2tuple"}
+"""Functions that make tensors or tuples, and draw nothing."""
 
 _METHODS = frozenset(
     "warn warning warning_once info debug error get format join lower upper keys values items split strip startswith endswith"
@@ -86,9 +88,9 @@ def changes_argument(node: ast.stmt, context: Context) -> bool:
     """Whether a statement may change an object that the constructor was given, or one that a local name holds."""
     for each in ast.walk(node):
         if isinstance(each, ast.Attribute | ast.Subscript) and not isinstance(each.ctx, ast.Load):
-            if _root(each) != "self" and _is_known(_root(each), context):
+            if root(each) != "self" and _is_known(root(each), context):
                 return True
-        elif _calls_method(each) and _is_known(_root(each), context):
+        elif _calls_method(each) and _is_known(root(each), context):
             return True
     return False
 
@@ -101,7 +103,7 @@ def _is_known(name: str, context: Context) -> bool:
     return name in context.types or context.names.get(name) is not None
 
 
-def _root(node: ast.expr) -> str:
+def root(node: ast.expr) -> str:
     """The name that a chain of attributes and items begins with."""
     while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
         node = node.func if isinstance(node, ast.Call) else node.value
@@ -193,9 +195,35 @@ def _is_plain_call(node: ast.Call, context: Context) -> bool:
     qualified = context.meaning(function)
     if qualified.startswith(_PREFIXES) and not qualified.startswith("numpy.random"):
         return True
-    if qualified in _COMPUTING or is_plain_function(qualified, context):
+    if qualified in _COMPUTING:
         return True
+    if is_plain_function(qualified, context):
+        return not any(_may_be_called(each, context) for each in (*node.args, *(each.value for each in node.keywords)))
     return isinstance(function, ast.Attribute) and function.attr in _METHODS and not qualified.startswith("torch.")
+
+
+def _may_be_called(node: ast.expr, context: Context) -> bool:
+    """Whether an argument of a function may be one that it calls, as `default(x, lambda: nn.Identity())` does."""
+    kind = context.types.get(node.id, "") if isinstance(node, ast.Name) else ""
+    return isinstance(node, ast.Lambda) or bool(context.meaning(node)) or (kind or "").startswith(CLASSES)
+
+
+class _GivenValues(ast.NodeTransformer):
+    """A function as far as it runs with plain values: these are no tensors, and cannot be called."""
+
+    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
+        self.generic_visit(node)
+        match node.test:
+            case ast.Call(func=ast.Name(id="isinstance"), args=[_, kind]) if ast.unparse(kind).endswith("Tensor"):
+                return node.orelse
+        return node
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        self.generic_visit(node)
+        match node.test, node.body:
+            case ast.Call(args=[ast.Name(id=tested)]), ast.Call(func=ast.Name(id=called), args=[]) if tested == called:
+                return node.orelse
+        return node
 
 
 def is_plain_function(qualified: str, context: Context) -> bool:
@@ -207,6 +235,7 @@ def _computes(node: ast.FunctionDef, file: OpenFile, context: Context) -> bool:
     """Whether a function only computes its result: it changes nothing that it is given, and makes no module."""
     if node.decorator_list or any(isinstance(each, ast.Global | ast.Nonlocal | ast.Yield) for each in ast.walk(node)):
         return False
+    node = _GivenValues().visit(deepcopy(node))
     inner = Context(file, context.project, context.found)
     names = {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
     names |= {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
@@ -228,6 +257,16 @@ def _is_super(node: ast.stmt) -> bool:
         and ast.unparse(node.value).startswith("super(")
         and ".__init__(" in ast.unparse(node)
     )
+
+
+def makes_object(node: ast.expr) -> bool:
+    """Whether an expression may make an object that can change: two that it makes are not one."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Call) and not (isinstance(each.func, ast.Name) and each.func.id in _OF_NUMBERS):
+            return True
+        if isinstance(each, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp | ast.Lambda):
+            return True
+    return False
 
 
 def writes_constants(node: ast.stmt, context: Context) -> bool:

@@ -7,6 +7,7 @@ of their statements, and a statement moves behind later registrations only where
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import replace
 
 from ....rules.reserved import MODULE
@@ -15,31 +16,68 @@ from .children import child, is_factory_kwargs
 from .context import BUFFER, PARAMETER, Context, quoted, self_attribute
 from .expressions import over_fields, said, short, type_of
 from .folding import Step, steps
+from .growing import adds_to, mentions
 from .moving import names_read, put_in_place
 from .pieces import CheckPiece, FieldPiece, MovedPiece, Stays, Taken
-from .plain import changes_argument, draws, is_plain, makes_field, may_be_registered, may_register, writes_constants
+from .plain import (
+    changes_argument,
+    draws,
+    is_plain,
+    makes_field,
+    makes_object,
+    may_be_registered,
+    may_register,
+    writes_constants,
+)
+from .remaining import remaining
 from .tensors import buffer, optional_tensor, parameter
 
 DERIVED = ("int", "float", "bool", "str")
 
 
-def take_apart(init: ast.FunctionDef, context: Context) -> Taken:
-    """The pieces of a constructor.
+def take_apart(init: ast.FunctionDef, fresh: Callable[[], Context]) -> tuple[Taken, Context]:
+    """The pieces of a constructor, and what was found out about its names.
+
+    From the first statement on that cannot be declared, `__post_init__` does the rest as it is written.
+
+    Args:
+        init: The constructor.
+        fresh: What is known before.
 
     Raises:
         Stays: a part of it is not certain to be the same as a declaration.
     """
-    reader = _Reader(init, context)
-    reader.read()
-    return reader.taken
+    first: Stays | None = None
+    end = len(init.body)
+    while True:
+        reader = _Reader(init, fresh(), end)
+        try:
+            reader.read()
+            if first is not None:
+                reader.refuse_little(first)
+            return reader.taken, reader.context
+        except Stays as stays:
+            first = first or stays
+            end = reader.before(stays)
+            if end <= 0:
+                raise first from None
 
 
 class _Reader:
     """Goes through the statements of a constructor, and adds to what it was taken apart into."""
 
-    def __init__(self, init: ast.FunctionDef, context: Context) -> None:
-        """Find out which names the constructor and the class use."""
+    def __init__(self, init: ast.FunctionDef, context: Context, end: int) -> None:
+        """Find out which names the constructor and the class use.
+
+        Args:
+            init: The constructor.
+            context: What is known of the class.
+            end: How many of its statements are taken apart. `__post_init__` does the others.
+        """
         self.init = init
+        has_docstring = ast.get_docstring(init, clean=False) is not None
+        self.statements, self.rest = init.body[has_docstring:end], init.body[end:]
+        self.position: int | None = None
         self.context = context
         self.taken = Taken()
         self.of_class = names_of_class(context.found.node)
@@ -62,9 +100,8 @@ class _Reader:
         self.taken.notes += [
             f"the argument `{name}` is the field `{field}`" for name, field in self.context.renamed.items()
         ]
-        statements = self.init.body[1:] if ast.get_docstring(self.init, clean=False) is not None else self.init.body
-        self.steps = steps(statements, self.context)
-        nodes = [each for step in self.steps for each in ast.walk(step.node)]
+        self.steps = steps(self.statements, self.context)
+        nodes = [each for node in (*(step.node for step in self.steps), *self.rest) for each in ast.walk(node)]
         stores = [each for each in nodes if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store)]
         self.assigned = [name for each in stores if (name := self_attribute(each)) is not None]
         self.bound = [each.id for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
@@ -72,10 +109,12 @@ class _Reader:
             each.id for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)
         )
         for position, step in enumerate(self.steps):
-            self.step = step
-            self.statement(self.step.node, [each.node for each in self.steps[position + 1 :]])
+            self.position, self.step = position, step
+            self.statement(step.node, [each.node for each in self.steps[position + 1 :]])
+        self.position = len(self.steps)
         if self.context.inlined:
             raise Stays(f"the local name `{min(self.context.inlined)}` holds a module or a tensor", self.init)
+        self.remaining()
         self._drop_unread()
         if not self.constructed:
             raise Stays("it does not call super().__init__()", self.init)
@@ -86,6 +125,52 @@ class _Reader:
                 and not _is_any(self.context.types[name])
             ):
                 raise Stays(f"the argument `{name}` is a module that is not registered under its own name", self.init)
+
+    def remaining(self) -> None:
+        """Do the rest of the constructor in `__post_init__`, without what config fields do."""
+        kept: list[ast.stmt] = []
+        for each in self.rest:
+            match each:
+                case ast.Assign(
+                    targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)], value=ast.Name(id=given)
+                ) if given == name and self.is_stored(name):
+                    self.stored(name, each)
+                case _:
+                    kept.append(each)
+        read = {each.id for node in kept for each in ast.walk(node) if isinstance(each, ast.Name)}
+        for position, each in enumerate(self.statements):
+            match each:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in self.context.kept & read:
+                    others = (other for other in self.statements[position + 1 :] if other not in self.moved)
+                    if makes_object(value) and any(mentions(other, name) for other in others):
+                        raise Stays(
+                            f"the local name `{name}` holds an object that fields and __post_init__ share", each
+                        )
+        self.taken.pieces += remaining(kept, self.arguments, self.context)
+
+    def is_stored(self, name: str) -> bool:
+        """Whether `self.name = name` stores an argument, whose config field does that."""
+        return name in self.arguments and name not in self.context.names
+
+    def before(self, stays: Stays) -> int:
+        """How many statements come before what cannot be declared; 0 where the rest cannot be done in `__post_init__` either."""
+        if self.position is not None and self.position < len(self.steps):
+            sources = [source for step in self.steps[self.position :] for source in step.sources]
+        else:
+            line = stays.line or 0
+            sources = [each for each in self.statements if each.lineno <= line <= (each.end_lineno or 0)]
+        sources += [source for name in self.context.inlined for source in self.held[name]]
+        return min((self.init.body.index(each) for each in sources), default=0)
+
+    def refuse_little(self, first: Stays) -> None:
+        """Keep a constructor of which little would be declared.
+
+        Raises:
+            Stays: the first reason why not all of it is.
+        """
+        left = sum(makes_field(each, self.context) for each in self.rest)
+        if 2 * len(self.context.registered - self.arguments) < max(left, 1):
+            raise first
 
     def statement(self, node: ast.stmt, later: list[ast.stmt]) -> None:
         """Take one statement apart, by its form."""
@@ -168,7 +253,7 @@ class _Reader:
     ) -> None:
         """`self.name = value`."""
         context = self.context
-        if isinstance(value, ast.Name) and value.id == name and name in self.arguments and name not in context.names:
+        if isinstance(value, ast.Name) and value.id == name and self.is_stored(name):
             self.stored(name, node)
             return
         if name in self.arguments:
@@ -197,6 +282,8 @@ class _Reader:
 
     def field_of(self, name: str, value: ast.expr, node: ast.stmt) -> None:
         """A field for a parameter, a buffer or a child."""
+        if any(adds_to(each, f"self.{name}") for each in self.rest):
+            raise Stays(f"`self.{name}` gets members later", node)
         value = self.released(value)
         match value:
             case ast.Call(func=function, args=[_, tensor, *others], keywords=keywords) if (
@@ -356,7 +443,8 @@ class _Reader:
             if is_kept and not stored & read and not may_register(piece.origin, self.context):
                 self.taken.pieces.remove(piece)
                 continue
-            read |= {each.id for each in names if isinstance(each.ctx, ast.Load)} - piece.names.keys()
+            added = {each.target for each in ast.walk(piece.origin) if isinstance(each, ast.AugAssign)}
+            read |= {each.id for each in names if isinstance(each.ctx, ast.Load) or each in added} - piece.names.keys()
 
 
 def _is_any(kind: str | None) -> bool:

@@ -132,8 +132,9 @@ class _Writer:
         steps: list[Statement] = []
         statements = dict(zip(self.node.body, body_of(self.init), strict=True))
         for piece in moved:
-            own = self.comments[piece.origin]
+            own = self.comments.get(piece.origin, Comments())  # a field may have taken them
             above = _lines(own.above, own.is_apart and bool(steps))
+            steps += [cst.parse_statement(line) for line in piece.before]
             steps.append(under(above, _reading(statements[piece.origin], piece.names)))
         method = cst.parse_statement("def __post_init__(self) -> None: ...")
         footer = [comment_line(each) for each in self.rest]

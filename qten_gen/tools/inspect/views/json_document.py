@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from ....runtime.module.outline.model_tree import ModuleEntry, TensorEntry
 from ..inspection import Inspection
 from ..memory import Memory
+from ..model_tree import ModuleEntry, TensorEntry
 from ..plans import Plan
 from ..runs import Call, Finding, Other, Run, Shape, Structure, TensorShape
 from ..totals import Amount, Sharding, Totals

@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
-from ....runtime.module.outline.folding import is_list_of_one
-from ....runtime.showing.numbers import TIMES, count, memory, of_noun
-from ..folding import Folded
+from ..folding import Folded, is_list_of_one
 from ..inspection import Inspection
 from ..runs import Call, Failure, Finding, Run
-from .numbers import inputs_text, operations, shape_text
+from .numbers import TIMES, count, inputs_text, memory, of_noun, operations, shape_text
 from .table import Row, painted, render, shortened
 
 _LONGEST = 60

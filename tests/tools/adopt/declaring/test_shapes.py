@@ -78,6 +78,11 @@ MODELS: dict[str, list[tuple[str, Make]]] = {
         ("Net", lambda m: m.Net(6, "prelu", 8, True)),
     ],
     "bases_with_methods": [("Base", lambda m: m.Base(6)), ("Wide", lambda m: m.Wide(6, 2))],
+    "rest_after_construction": [
+        ("Growing", lambda m: m.Growing(6, 3)),
+        ("Initialised", lambda m: m.Initialised(6)),
+        ("Given", lambda m: m.Given(nn.Linear(6, 6), 6)),
+    ],
     "initialised_at_the_end": [("Initialised", lambda m: m.Initialised(6))],
 }
 """Models of each shape."""

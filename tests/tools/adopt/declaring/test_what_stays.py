@@ -96,7 +96,8 @@ def test_an_argument_of_one_branch_is_computed_in_that_branch_alone() -> None:
         ),
         (
             "dim: int",
-            "self.first = nn.Linear(dim, dim)\nnn.init.normal_(self.first.weight)\nself.second = nn.Linear(dim, dim)",
+            "self.first = nn.Linear(dim, dim)\nnn.init.normal_(self.first.weight)\nself.second = nn.Linear(dim, dim)\n"
+            "self.third = nn.Linear(dim, dim)\nself.fourth = nn.Linear(dim, dim)",
             "line 14: `nn.init.normal_(self.first.weight)` runs before `self.second = nn.Linear(dim, dim)` registers more",
         ),
         (
@@ -265,3 +266,21 @@ def test_a_table_of_activations_becomes_a_function_that_makes_a_child() -> None:
     )
     (after,) = adopted(text).texts.values()
     assert 'fn: nn.Module = submodule(lambda name: ACT2FN[name], "act")' in after.decode()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "self.add_module(name, nn.ReLU())",
+        "self.kept = locals()",
+        "sizes.append(size)",
+        "del name",
+        "return self.forward(size)",
+    ],
+)
+def test_a_constructor_stays_whose_rest_would_do_something_else_in_post_init(statement: str) -> None:
+    rest = "self.proj = nn.Linear(size, size)\nnn.init.ones_(self.proj.weight)\nself.last = nn.Linear(size, size)\n"
+    text = net("size: int, sizes: list[int], name: str", rest)
+
+    assert declared(adopted(text)) == ["Net"]
+    assert declared(adopted(text + indent(statement, " " * 8))) == []

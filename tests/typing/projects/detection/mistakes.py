@@ -17,3 +17,6 @@ names: list[str] = Boxes.lazy_stack([boxes]).get("scores", as_list=True)  # E
 tensor: Tensor = Scored(boxes, torch.ones(()))  # E
 Scored(image, torch.ones(()))  # E
 Pack(image, boxes)  # E
+detector.extra = torch.ones(1)  # E
+boxes.to(3.5)  # E
+boxes["scores"]  # E

@@ -18,3 +18,7 @@ save(model, 3)  # E
 load(save(model, torch.optim.SGD(model.parameters()), 1))[1]["steps"]  # E
 Cache.empty(1, 2, 3).extended(text.tokens)  # E
 model.config.dims  # E
+Decoder(config=3)  # E
+model.blocks[0].scale.shpae  # E
+text.tokens = None  # E
+Cache.empty(1, 2, 3).time = 3  # E

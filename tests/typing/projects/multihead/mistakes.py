@@ -21,3 +21,7 @@ Verdict({"real": torch.ones(2)}, task="fake", batch_size=2)  # E
 [one.scores["real"].shpae for one in discriminator(picture)]  # E
 found: list[Photo] = [picture.noisy(0.1)]  # E
 Picture(picture.pixels, kind="cat", batch_size=2)  # E
+discriminator.temperature.shpae  # E
+Generator(dims=4)  # E
+photo: Photo = picture.to("cpu")  # E
+discriminator.heads["real"].wieght  # E none

@@ -17,3 +17,11 @@ episodes([path.action])  # E
 environment.step(path.before)  # E
 kept: Observation = Weighted(path, path.reward).top(1).item  # E
 Replay(3, Action).sample(2).reward  # E
+policy.body.out_features = "three"  # E
+path.reward = None  # E
+Transition(path.before, path.action, path.reward, batch_size=2)  # E
+path[0].action.log_prb  # E
+path.weight.sum()  # E
+policy.act(path)  # E
+[step.rewrd for step in path.unbind(0)]  # E
+path.replace(rewrad=path.reward)  # E none

@@ -11,3 +11,9 @@ Output(batch.tokens, los=None, batch_size=4)  # E
 model.blocks[0].gat  # E
 Batch(batch.tokens, batch.labels, mode="seq", batch_size=4)  # E
 model(batch).loss.mean()  # E
+Classifier(Config(dim="8"))  # E
+batch.mask.sum()  # E
+model.blocks["0"]  # E
+batch.part = "test"  # E
+model.config.dept  # E
+model.blocks[0].up(batch.tokens, batch.labels)  # E none

@@ -1,1 +1,0 @@
-"""What a module holds, as a tree of records, and how a notebook shows it."""

@@ -1,1 +1,0 @@
-"""A small class for each shape of constructor that the census counts."""
