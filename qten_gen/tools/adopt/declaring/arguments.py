@@ -163,7 +163,8 @@ def _field(node: ast.arg, default: ast.expr | None, read: _Arguments, *, keyword
     else:
         found = evidence(node, default, read.witnesses, context)
         annotation = found.annotation
-        context.inferred.append(f"{name}: {annotation} by {found.source}")
+        why = f"by {found.source}" if found.source else "without evidence"
+        context.inferred.append(f"{name}: {annotation} {why}")
     plain = annotation.strip("\"'")
     if any(word in plain for word in _TENSORS):
         raise Stays(f"the argument `{name}` is a tensor", node)

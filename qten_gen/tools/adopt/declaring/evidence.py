@@ -37,7 +37,7 @@ class Evidence:
 
     annotation: str
     source: str
-    """What says so, as the report has it: `its default`."""
+    """What says so, as the report has it: `its default`; empty if nothing does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def evidence(node: ast.arg, default: ast.expr | None, known: Witnesses, context:
     """
     found = _evidence(node, default, known, context) or _by_name(node, context)
     if found is None and Use.STORED in known.uses.get(node.arg, frozenset()):
-        found = Evidence("Any", "nothing")  # a module too is registered under that name
+        found = Evidence("Any", "")  # a module too is registered under that name
     if found is None:
         raise Stays(f"the argument `{node.arg}` has no annotation, and nothing proves its type", node)
     is_none = isinstance(default, ast.Constant) and default.value is None
@@ -136,8 +136,8 @@ def _by_uses(name: str, uses: frozenset[Use], context: Context) -> Evidence | No
         return Evidence(Use.TEST.value, "its uses")
     if telling - {Use.TEST}:
         context.plain.add(name)
-        return Evidence("Any", "nothing, but only values are used so")
-    return Evidence("Any", "nothing") if not telling else None
+        return Evidence("Any", "")
+    return Evidence("Any", "") if not telling else None
 
 
 def _by_calls(node: ast.arg, context: Context) -> Evidence | None:

@@ -47,7 +47,7 @@ def _net(body: str, documentation: str = '"Projects."', below: str = "") -> str:
             "self.inner = nn.Linear(size['width'], 2)",
             "'Projects.'",
             "",
-            "size: Any by nothing, but only values are used so",
+            "size: Any without evidence",
         ),
     ],
 )
