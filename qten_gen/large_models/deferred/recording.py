@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch._utils import _rebuild_tensor
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 from .arrays import Arrays
@@ -50,7 +51,7 @@ _SET = {
 }
 """Operators that let a tensor look at a storage, and those that take a tensor instead."""
 
-_LOADING = (torch._utils._rebuild_tensor.__code__,)
+_LOADING = (_rebuild_tensor.__code__,)
 """What `torch.load` makes its tensors with: nothing else has their storages."""
 
 _UNINITIALIZED = (nn.UninitializedParameter.__new__.__code__, nn.UninitializedBuffer.__new__.__code__)

@@ -67,7 +67,8 @@ def _of_safetensors(path: str) -> dict[str, Stored]:
         """What stands for an object of the JSON: that of a tensor is forgotten at once, which saves a third of the time."""
         if "data_offsets" not in entry:
             return entry
-        dtype, sizes = entry["dtype"], entry["shape"]
+        dtype: str = entry["dtype"]
+        sizes: list[int] = entry["shape"]
         found = known.get((dtype, *sizes))
         if found is None:  # a dtype that is newer than the table is shown as it is
             found = known[dtype, *sizes] = Stored(SAFETENSORS_DTYPES.get(dtype, dtype), str(sizes))
