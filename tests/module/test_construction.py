@@ -77,7 +77,7 @@ def test_post_init_runs_once_after_everything_is_initialised(cls: type[Counted])
     [
         ("x = param(2, initializer=nn.init.ones_)", "write x: nn.Parameter = param(...)"),
         ("x = buffer(2, initializer=nn.init.ones_)", "write x: Tensor = buffer(...)"),
-        ("x = submodule(nn.Linear, 2, 2)", "write x: the class of the module = submodule(...)"),
+        ("x = submodule(torch.nn.Linear, 2, 2)", "write x: torch.nn.Linear = submodule(...)"),
         ("x = field(default=2)", "write x: its type = field(...)"),
         ("x: ClassVar[Tensor] = buffer(2, initializer=nn.init.ones_)", "write x: Tensor = buffer(...)"),
     ],
@@ -86,7 +86,7 @@ def test_post_init_runs_once_after_everything_is_initialised(cls: type[Counted])
 def test_a_specifier_without_annotation_is_refused_by_command_and_class_statement(
     line: str, help: str, base: str
 ) -> None:
-    head = "from typing import ClassVar\nfrom torch import Tensor, nn\n" + (
+    head = "import torch\nfrom typing import ClassVar\nfrom torch import Tensor, nn\n" + (
         "from qten_gen import Module, buffer, field, param, submodule\nclass Counted(Module):\n    dim: int = 1\n"
     )
     text = f"{head}class Net({base}):\n    {line}\n"
