@@ -395,6 +395,16 @@ def test_a_quantised_tensor_is_refused(tmp_path: Path) -> None:
         Noted(tensor).memmap(tmp_path)
 
 
+def test_a_nested_object_whose_batch_size_was_shortened_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    value = outer(4)
+    value.inner.batch_size = []
+    with pytest.raises(
+        ValueError, match=r"^Outer\.inner: expected a batch size that starts with \[4\], got \[\]; assign"
+    ):
+        value.memmap(tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
 def test_the_class_may_be_renamed_or_moved(tmp_path: Path) -> None:
     class Renamed(TensorClass):
         x: Tensor

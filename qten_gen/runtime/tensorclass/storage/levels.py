@@ -63,7 +63,8 @@ def describe_object(self: Stored, folder: str, options: SaveOptions) -> tuple[Le
 
     Raises:
         TypeError: a field holds what has no form on disk, or a tensor that its annotation would not let be loaded.
-        ValueError: a tensor is a file elsewhere, and `copy_existing` is off; or has a shape that its annotation does not say.
+        ValueError: a tensor is a file elsewhere, and `copy_existing` is off; or has a shape that its annotation does not say; or
+            a nested object has a batch size that does not start with its owner's.
     """
     placed: list[Placed] = []
     return _object(self, folder, "", options, placed), placed
@@ -116,6 +117,10 @@ def _entry(
     if isinstance(value, (dict, list)):
         return _container(value, where, batch_size, inside, name, options, placed)
     if isinstance(value, Stored):
+        # An object does not know who holds it, so its batch size may have been shortened since.
+        if value._batch_size[: len(batch_size)] != batch_size:
+            starts = f"expected a batch size that starts with {list(batch_size)}, got {list(value._batch_size)}"
+            raise ValueError(f"{where}: {starts}; assign the object to the field again")
         return _object(value, inside, name, options, placed)
     raise TypeError(f"{where}: cannot save a {type(value).__name__}")
 
