@@ -2,6 +2,7 @@
 
 import types
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -59,3 +60,14 @@ def test_what_is_not_there_yet_is_an_attribute_error() -> None:
     state = State(torch.ones(2), batch_size=2)
     with pytest.raises(AttributeError, match="to_h5"):
         _ = state.to_h5  # type: ignore[attr-defined]  # the mistake under test
+
+
+def test_the_traceback_of_a_mistake_ends_at_the_class_statement() -> None:
+    with pytest.raises(DeclarationError) as caught:
+
+        class Net(Module):
+            dim: int
+            head: nn.Linear = submodule(nn.Linear, "dmi", 2)
+
+    files = [Path(entry.path).name for entry in caught.traceback]
+    assert files == [Path(__file__).name, "metaclass.py"]

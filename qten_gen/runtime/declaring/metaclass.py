@@ -68,7 +68,12 @@ class DeclarationMeta(DeclaredClass):
         if settled is None:
             from . import by_declaration
 
-            settled = by_declaration.settle(mcls, body, found)
+            try:
+                settled = by_declaration.settle(mcls, body, found)
+            except TypeError as error:
+                if hasattr(error, "findings"):  # a DeclarationError: its traceback ends at the class statement
+                    error.__traceback__ = None
+                raise
         generated = freshness.kept_over_reload(settled.generated, loading.reloaded_from(module, qualname))
 
         # Join the two. Fields leave the namespace: the generated class has properties for them.
