@@ -50,6 +50,16 @@ def test_a_package_keeps_its_classes_in_a_file_called_qten(project: Any) -> None
     assert project.load("parcel._qten").Batch is project.load("parcel").Batch
 
 
+def test_a_generated_module_whose_source_is_gone_says_so(project: Any) -> None:
+    project.write(moved=BATCH)
+    project.generate()
+    (project.root / "moved.py").unlink()
+    with pytest.raises(
+        ImportError, match="^moved_qten was generated from moved, which does not exist any more; run: qten-gen$"
+    ):
+        _ = project.load("moved_qten").Batch
+
+
 def test_an_unknown_name_of_a_generated_module_is_an_attribute_error(project: Any) -> None:
     project.write(model=BATCH)
     project.generate()

@@ -181,13 +181,14 @@ def declared(module: str, name: str, *others: str) -> object:
 
     Raises:
         AttributeError: the source declares no such class.
+        ImportError: the source is gone.
     """
     if name == "__all__":
         return _offered(module, others)
     if name in others:
         return _of_source(module, name)
     if not name.startswith("_"):
-        import_module(source_name(module))
+        _imported(source_name(module), module)
         found = vars(sys.modules[module]).get(name)
         if found is not None:
             return found
@@ -196,7 +197,7 @@ def declared(module: str, name: str, *others: str) -> object:
 
 def _offered(module: str, others: tuple[str, ...]) -> list[str]:
     """What `from model_qten import *` takes, as from the stub: the declared classes, and those of `others` that exist."""
-    home = import_module(source_name(module))
+    home = _imported(source_name(module), module)
     made = vars(sys.modules[module]).get(MADE, ())
     return sorted(
         {
@@ -209,8 +210,23 @@ def _offered(module: str, others: tuple[str, ...]) -> list[str]:
 def _of_source(module: str, name: str) -> object:
     """A function or a constant of the source, which may be None."""
     source = source_name(module)
-    home = sys.modules["__main__"] if source == real_name("__main__") else import_module(source)
+    home = sys.modules["__main__"] if source == real_name("__main__") else _imported(source, module)
     return getattr(home, name)
+
+
+def _imported(source: str, module: str) -> ModuleType:
+    """The source of a generated module.
+
+    Raises:
+        ImportError: it is gone.
+    """
+    try:
+        return import_module(source)
+    except ModuleNotFoundError as error:
+        if error.name != source:
+            raise
+        gone = f"{plain_name(module)} was generated from {source}, which does not exist any more; run: qten-gen"
+        raise ImportError(gone, name=source) from None
 
 
 def source_name(module: str) -> str:
