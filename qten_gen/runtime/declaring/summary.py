@@ -41,11 +41,6 @@ class FieldSummary(NamedTuple):
     nested_class: type | None = None
     """The TensorClass in its annotation, where that is bound already."""
 
-    @property
-    def is_static(self) -> bool:
-        """Whether it holds Python values, which no operation moves or computes with."""
-        return self.kind in ("static", "per item")
-
 
 class Summary(NamedTuple):
     """A declared class, inherited fields in place."""
