@@ -21,7 +21,7 @@ from ...common.naming import own_global
 MADE = "_made"
 """Global of a generated module: the names of the classes whose statements joined it."""
 _AS_WRITTEN = "_as_written"
-"""Global of a generated module: its `__getattr__`, once its text was found unedited. Each execution defines a new one."""
+"""Global of a generated module: whether its text is unedited, once that was asked for."""
 LOCK = RLock()
 _declared: WeakValueDictionary[str, type] = WeakValueDictionary()
 _waiting: dict[str, list[tuple[dict[str, object], str]]] = {}
@@ -86,17 +86,14 @@ def is_as_written(generated: ModuleType) -> bool:
     A merge may mix the generated code of two declarations, and the fingerprint that it leaves may be that of the right one.
     """
     names = vars(generated)
-    if _AS_WRITTEN in names and names[_AS_WRITTEN] is names.get("__getattr__"):
-        return True
-    path = str(names.get("__file__"))
-    try:
-        header = read_header(names["__loader__"].get_data(path)) if path.endswith(".py") else None
-    except (AttributeError, KeyError, OSError):  # a loader of another kind, or a file that is gone
-        header = None
-    if header is not None and not header.intact:
-        return False
-    names[_AS_WRITTEN] = names.get("__getattr__")
-    return True
+    if _AS_WRITTEN not in names:
+        path = str(names.get("__file__"))
+        try:
+            header = read_header(names["__loader__"].get_data(path)) if path.endswith(".py") else None
+        except (AttributeError, KeyError, OSError):  # a loader of another kind, or a file that is gone
+            header = None
+        names[_AS_WRITTEN] = header is None or header.intact
+    return bool(names[_AS_WRITTEN])
 
 
 def is_free(generated: ModuleType, cls_name: str, module: str) -> bool:
