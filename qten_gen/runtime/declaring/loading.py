@@ -15,7 +15,7 @@ from threading import RLock
 from types import ModuleType
 from weakref import WeakValueDictionary
 
-from ...common.header import read_header
+from ...common.header import Header, read_header
 from ...common.naming import own_global
 
 MADE = "_made"
@@ -89,11 +89,14 @@ def is_as_written(generated: ModuleType) -> bool:
     if _AS_WRITTEN not in names:
         path = str(names.get("__file__"))
         try:
-            header = read_header(names["__loader__"].get_data(path)) if path.endswith(".py") else None
+            header = read_header(names["__loader__"].get_data(path)) if path.endswith(".py") else _NO_TEXT
         except (AttributeError, KeyError, OSError):  # a loader of another kind, or a file that is gone
-            header = None
-        names[_AS_WRITTEN] = header is None or header.intact
+            header = _NO_TEXT
+        names[_AS_WRITTEN] = header is not None and header.intact
     return bool(names[_AS_WRITTEN])
+
+
+_NO_TEXT = Header("", 0, intact=True)
 
 
 def is_free(generated: ModuleType, cls_name: str, module: str) -> bool:
