@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar, overload
+from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack, overload
 
 import torch
 from torch import Tensor
@@ -31,16 +31,27 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound=Stored)
 
 
+class ApplyOptions(TypedDict, total=False):
+    """The keywords of `apply`."""
+
+    batch_size: int | Sequence[int] | None
+    device: DeviceSpec | None
+    names: NamesLike
+    inplace: bool
+    propagate_lock: bool
+
+
+class NamedApplyOptions(ApplyOptions, total=False):
+    """The keywords of `named_apply`."""
+
+    nested_keys: bool
+
+
 @overload
 def apply(
     self: T,
     fn: Callable[[Tensor], Tensor],
-    *,
-    batch_size: int | Sequence[int] | None = None,
-    device: DeviceSpec | None = None,
-    names: NamesLike = None,
-    inplace: bool = False,
-    propagate_lock: bool = False,
+    **options: Unpack[ApplyOptions],
 ) -> T: ...
 @overload
 def apply(
@@ -48,12 +59,7 @@ def apply(
     fn: Callable[[Tensor, Tensor], Tensor],
     other: T,
     /,
-    *,
-    batch_size: int | Sequence[int] | None = None,
-    device: DeviceSpec | None = None,
-    names: NamesLike = None,
-    inplace: bool = False,
-    propagate_lock: bool = False,
+    **options: Unpack[ApplyOptions],
 ) -> T: ...
 @overload
 def apply(
@@ -63,11 +69,7 @@ def apply(
     another: T,
     /,
     *others: T,
-    batch_size: int | Sequence[int] | None = None,
-    device: DeviceSpec | None = None,
-    names: NamesLike = None,
-    inplace: bool = False,
-    propagate_lock: bool = False,
+    **options: Unpack[ApplyOptions],
 ) -> T: ...
 def apply(
     self: T,
@@ -122,13 +124,7 @@ def _finished(self: T, out: T, batch_size: int | Sequence[int] | None, device: D
 def named_apply(
     self: T,
     fn: Callable[[Key, Tensor], Tensor],
-    *,
-    nested_keys: bool = False,
-    batch_size: int | Sequence[int] | None = None,
-    device: DeviceSpec | None = None,
-    names: NamesLike = None,
-    inplace: bool = False,
-    propagate_lock: bool = False,
+    **options: Unpack[NamedApplyOptions],
 ) -> T: ...
 @overload
 def named_apply(
@@ -136,13 +132,7 @@ def named_apply(
     fn: Callable[[Key, Tensor, Tensor], Tensor],
     other: T,
     /,
-    *,
-    nested_keys: bool = False,
-    batch_size: int | Sequence[int] | None = None,
-    device: DeviceSpec | None = None,
-    names: NamesLike = None,
-    inplace: bool = False,
-    propagate_lock: bool = False,
+    **options: Unpack[NamedApplyOptions],
 ) -> T: ...
 @overload
 def named_apply(
@@ -152,12 +142,7 @@ def named_apply(
     another: T,
     /,
     *others: T,
-    nested_keys: bool = False,
-    batch_size: int | Sequence[int] | None = None,
-    device: DeviceSpec | None = None,
-    names: NamesLike = None,
-    inplace: bool = False,
-    propagate_lock: bool = False,
+    **options: Unpack[NamedApplyOptions],
 ) -> T: ...
 def named_apply(
     self: T,

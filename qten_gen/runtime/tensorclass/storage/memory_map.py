@@ -10,7 +10,7 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar, Unpack, overload
 
 import torch
 from torch import Tensor
@@ -31,18 +31,29 @@ PathLike = str | os.PathLike[str]
 """A folder or file, as users name it."""
 
 
+class LikeOptions(TypedDict, total=False):
+    """The keywords of `memmap_like`."""
+
+    num_threads: int
+    share_non_tensor: bool
+    existsok: bool
+    allow_pickle: bool
+
+
+class MapOptions(LikeOptions, total=False):
+    """The keywords of `memmap`."""
+
+    durable: bool
+
+
 @overload
 def memmap(
     self: T,
     prefix: PathLike | None = None,
     copy_existing: bool = False,
     *,
-    num_threads: int = 0,
     return_early: Literal[False] = False,
-    share_non_tensor: bool = False,
-    existsok: bool = True,
-    allow_pickle: bool = False,
-    durable: bool = False,
+    **options: Unpack[MapOptions],
 ) -> T: ...
 @overload
 def memmap(
@@ -50,12 +61,8 @@ def memmap(
     prefix: PathLike | None = None,
     copy_existing: bool = False,
     *,
-    num_threads: int = 0,
     return_early: Literal[True],
-    share_non_tensor: bool = False,
-    existsok: bool = True,
-    allow_pickle: bool = False,
-    durable: bool = False,
+    **options: Unpack[MapOptions],
 ) -> Future[T]: ...
 def memmap(
     self: T,
@@ -106,12 +113,8 @@ def memmap_(
     prefix: PathLike | None = None,
     copy_existing: bool = False,
     *,
-    num_threads: int = 0,
     return_early: Literal[False] = False,
-    share_non_tensor: bool = False,
-    existsok: bool = True,
-    allow_pickle: bool = False,
-    durable: bool = False,
+    **options: Unpack[MapOptions],
 ) -> T: ...
 @overload
 def memmap_(
@@ -119,12 +122,8 @@ def memmap_(
     prefix: PathLike | None = None,
     copy_existing: bool = False,
     *,
-    num_threads: int = 0,
     return_early: Literal[True],
-    share_non_tensor: bool = False,
-    existsok: bool = True,
-    allow_pickle: bool = False,
-    durable: bool = False,
+    **options: Unpack[MapOptions],
 ) -> Future[T]: ...
 def memmap_(
     self: T,
@@ -168,11 +167,8 @@ def memmap_like(
     prefix: PathLike | None = None,
     copy_existing: bool = False,
     *,
-    existsok: bool = True,
-    num_threads: int = 0,
     return_early: Literal[False] = False,
-    share_non_tensor: bool = False,
-    allow_pickle: bool = False,
+    **options: Unpack[LikeOptions],
 ) -> T: ...
 @overload
 def memmap_like(
@@ -180,11 +176,8 @@ def memmap_like(
     prefix: PathLike | None = None,
     copy_existing: bool = False,
     *,
-    existsok: bool = True,
-    num_threads: int = 0,
     return_early: Literal[True],
-    share_non_tensor: bool = False,
-    allow_pickle: bool = False,
+    **options: Unpack[LikeOptions],
 ) -> Future[T]: ...
 def memmap_like(
     self: T,
