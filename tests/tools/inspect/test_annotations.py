@@ -24,7 +24,7 @@ CPU = torch.device("cpu")
 
 
 def run_of(make: Callable[[], nn.Module], *inputs: str) -> Run:
-    return run(on_fakes(build(make, [], {}), CPU, None), inputs, CPU)
+    return run(on_fakes(build(make, {}), CPU, None), inputs, CPU)
 
 
 def reasons(dims: str, *shape: int, dtype: str = "Float", **names: int) -> list[str]:
