@@ -16,7 +16,6 @@ from ..model import Declaration, FileDecl
 from ..model.diagnostics import Diagnostic, Kind
 from . import (  # noqa: F401 # the tables below find them
     cached_method,
-    cached_tensor,
     circular_value,
     colliding_name,
     conditional_field,
