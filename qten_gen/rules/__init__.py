@@ -45,7 +45,6 @@ from . import (  # noqa: F401 # the tables below find them
     invalid_initializer,
     invalid_module_name,
     invalid_repeat,
-    invalid_specifier,
     invalid_specifier_argument,
     invalid_submodule_argument,
     invalid_suppression,
