@@ -31,8 +31,6 @@ from .bases import ROOTS, Ancestry, Root
 from .lookups import Lookups, Remembered
 from .names import Names
 
-"""A plain or dotted name."""
-
 _CLASS_VARIABLE = "typing.ClassVar"
 
 Lineage = tuple[tuple[str, ClassSource], ...]
@@ -290,9 +288,3 @@ def is_virtual(method: MethodSource) -> bool:
 
 def _has(cls: ClassSource, method: str) -> bool:
     return any(found.name == method for found in cls.methods) or method in cls.attributes
-
-
-def _defines(qualified: str, method: str, names: Names, ancestry: Ancestry) -> bool:
-    """Whether the class or any ancestor in the run, mixins included, defines the method."""
-    found = (names.class_of(name) for name in ancestry.mro(qualified))
-    return any(item is not None and _has(item[1], method) for item in found)
