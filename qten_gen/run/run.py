@@ -253,6 +253,7 @@ def _plan(state: ProjectState, existing: dict[str, bytes]) -> tuple[Plan, Readin
 
     readings = state.reader if isinstance(state.reader, Readings) else open_readings(state.graph)
     readings.know({path: Handlers(owners, frozenset()) for path, owners in state.owners.items()})
+    readings.sound = state.fresh.keys()
     planned = plan_in_shares(state, existing, readings)
     while held := _held_back(state, planned):
         state.stale.extend(held)
