@@ -47,8 +47,8 @@ class Examination:
     def blocking(self, path: str, generated: bytes) -> frozenset[str]:
         """The broken files that a file depends on: those that declare ancestors of its classes.
 
-        `generated` is the module that was generated for it before. A class in it that is no declaration any more depends on all of
-        its ancestors: one that cannot be found now may have been a declaration.
+        `generated` is the module that was generated for it before. A class in it that is no declaration any more depends on all
+        of its ancestors, because one that cannot be found now may have been a declaration.
         """
         with self._program.lookups.recorded():  # whether they are broken is the only look-up
             found = {*self.of(path).unread}
