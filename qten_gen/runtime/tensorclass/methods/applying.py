@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, TypeVar, overload
 
 import torch
 from torch import Tensor
@@ -31,27 +31,16 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound=Stored)
 
 
-class ApplyOptions(TypedDict, total=False):
-    """The keywords of `apply`."""
-
-    batch_size: int | Sequence[int] | None
-    device: DeviceSpec | None
-    names: NamesLike
-    inplace: bool
-    propagate_lock: bool
-
-
-class NamedApplyOptions(ApplyOptions, total=False):
-    """The keywords of `named_apply`."""
-
-    nested_keys: bool
-
-
 @overload
 def apply(
     self: T,
     fn: Callable[[Tensor], Tensor],
-    **options: Unpack[ApplyOptions],
+    *,
+    batch_size: int | Sequence[int] | None = None,
+    device: DeviceSpec | None = None,
+    names: NamesLike = None,
+    inplace: bool = False,
+    propagate_lock: bool = False,
 ) -> T: ...
 @overload
 def apply(
@@ -59,7 +48,12 @@ def apply(
     fn: Callable[[Tensor, Tensor], Tensor],
     other: T,
     /,
-    **options: Unpack[ApplyOptions],
+    *,
+    batch_size: int | Sequence[int] | None = None,
+    device: DeviceSpec | None = None,
+    names: NamesLike = None,
+    inplace: bool = False,
+    propagate_lock: bool = False,
 ) -> T: ...
 @overload
 def apply(
@@ -69,7 +63,11 @@ def apply(
     another: T,
     /,
     *others: T,
-    **options: Unpack[ApplyOptions],
+    batch_size: int | Sequence[int] | None = None,
+    device: DeviceSpec | None = None,
+    names: NamesLike = None,
+    inplace: bool = False,
+    propagate_lock: bool = False,
 ) -> T: ...
 def apply(
     self: T,
@@ -124,7 +122,13 @@ def _finished(self: T, out: T, batch_size: int | Sequence[int] | None, device: D
 def named_apply(
     self: T,
     fn: Callable[[Key, Tensor], Tensor],
-    **options: Unpack[NamedApplyOptions],
+    *,
+    nested_keys: bool = False,
+    batch_size: int | Sequence[int] | None = None,
+    device: DeviceSpec | None = None,
+    names: NamesLike = None,
+    inplace: bool = False,
+    propagate_lock: bool = False,
 ) -> T: ...
 @overload
 def named_apply(
@@ -132,7 +136,13 @@ def named_apply(
     fn: Callable[[Key, Tensor, Tensor], Tensor],
     other: T,
     /,
-    **options: Unpack[NamedApplyOptions],
+    *,
+    nested_keys: bool = False,
+    batch_size: int | Sequence[int] | None = None,
+    device: DeviceSpec | None = None,
+    names: NamesLike = None,
+    inplace: bool = False,
+    propagate_lock: bool = False,
 ) -> T: ...
 @overload
 def named_apply(
@@ -142,7 +152,12 @@ def named_apply(
     another: T,
     /,
     *others: T,
-    **options: Unpack[NamedApplyOptions],
+    nested_keys: bool = False,
+    batch_size: int | Sequence[int] | None = None,
+    device: DeviceSpec | None = None,
+    names: NamesLike = None,
+    inplace: bool = False,
+    propagate_lock: bool = False,
 ) -> T: ...
 def named_apply(
     self: T,

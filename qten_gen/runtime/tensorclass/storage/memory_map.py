@@ -10,7 +10,7 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Literal, TypeVar, overload
 
 import torch
 from torch import Tensor
@@ -31,29 +31,18 @@ PathLike = str | os.PathLike[str]
 """A folder or file, as users name it."""
 
 
-class LikeOptions(TypedDict, total=False):
-    """The keywords of `memmap_like`."""
-
-    num_threads: int
-    share_non_tensor: bool
-    existsok: bool
-    allow_pickle: bool
-
-
-class MapOptions(LikeOptions, total=False):
-    """The keywords of `memmap`."""
-
-    durable: bool
-
-
 @overload
 def memmap(
     self: T,
     prefix: PathLike | None = None,
     copy_existing: bool = False,
     *,
+    num_threads: int = 0,
     return_early: Literal[False] = False,
-    **options: Unpack[MapOptions],
+    share_non_tensor: bool = False,
+    existsok: bool = True,
+    allow_pickle: bool = False,
+    durable: bool = False,
 ) -> T: ...
 @overload
 def memmap(
@@ -61,8 +50,12 @@ def memmap(
     prefix: PathLike | None = None,
     copy_existing: bool = False,
     *,
+    num_threads: int = 0,
     return_early: Literal[True],
-    **options: Unpack[MapOptions],
+    share_non_tensor: bool = False,
+    existsok: bool = True,
+    allow_pickle: bool = False,
+    durable: bool = False,
 ) -> Future[T]: ...
 def memmap(
     self: T,
@@ -113,8 +106,12 @@ def memmap_(
     prefix: PathLike | None = None,
     copy_existing: bool = False,
     *,
+    num_threads: int = 0,
     return_early: Literal[False] = False,
-    **options: Unpack[MapOptions],
+    share_non_tensor: bool = False,
+    existsok: bool = True,
+    allow_pickle: bool = False,
+    durable: bool = False,
 ) -> T: ...
 @overload
 def memmap_(
@@ -122,8 +119,12 @@ def memmap_(
     prefix: PathLike | None = None,
     copy_existing: bool = False,
     *,
+    num_threads: int = 0,
     return_early: Literal[True],
-    **options: Unpack[MapOptions],
+    share_non_tensor: bool = False,
+    existsok: bool = True,
+    allow_pickle: bool = False,
+    durable: bool = False,
 ) -> Future[T]: ...
 def memmap_(
     self: T,
@@ -167,8 +168,11 @@ def memmap_like(
     prefix: PathLike | None = None,
     copy_existing: bool = False,
     *,
+    existsok: bool = True,
+    num_threads: int = 0,
     return_early: Literal[False] = False,
-    **options: Unpack[LikeOptions],
+    share_non_tensor: bool = False,
+    allow_pickle: bool = False,
 ) -> T: ...
 @overload
 def memmap_like(
@@ -176,8 +180,11 @@ def memmap_like(
     prefix: PathLike | None = None,
     copy_existing: bool = False,
     *,
+    existsok: bool = True,
+    num_threads: int = 0,
     return_early: Literal[True],
-    **options: Unpack[LikeOptions],
+    share_non_tensor: bool = False,
+    allow_pickle: bool = False,
 ) -> Future[T]: ...
 def memmap_like(
     self: T,
