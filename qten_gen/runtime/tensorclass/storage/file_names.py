@@ -7,7 +7,6 @@ import os
 import re
 import unicodedata
 from typing import Final
-from urllib.parse import quote
 
 from .errors import StorageError
 
@@ -35,8 +34,6 @@ _UNSAFE = re.compile(r'[/\\:"<>|?*\x00-\x1f\ud800-\udfff]')
 
 _TABLE = str.maketrans(_ESCAPED)
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
 _HAS_DEVICES = os.name == "nt"
 """Only there: elsewhere tensordict looks for such a name."""
 
@@ -52,18 +49,7 @@ def encoded(key: str) -> str:
     """
     if key in (".", ".."):
         return "%2E" * len(key)
-    return without_surrogates(key.translate(_TABLE)) or "%"
-
-
-def without_surrogates(text: str) -> str:
-    """A text with the halves of characters, which have no form in UTF-8, written as those of a file name that has them.
-
-    >>> without_surrogates("a\\udc80")
-    'a%ED%B2%80'
-    """
-    if text.isascii():
-        return text
-    return _SURROGATE.sub(lambda found: quote(found[0].encode(errors="surrogatepass")), text)
+    return key.translate(_TABLE) or "%"
 
 
 class FileNames:
@@ -78,7 +64,7 @@ class FileNames:
         folded = _folded(name)
         is_device = _HAS_DEVICES and _RESERVED.match(folded) is not None
         if len(name.encode()) > _LONGEST or folded in self._taken or is_device:
-            digest = hashlib.sha256(key.encode(errors="surrogatepass")).hexdigest()[:16]
+            digest = hashlib.sha256(key.encode()).hexdigest()[:16]
             shown = encoded(key)[:32]
             name = f"{shown.replace('.', '_') if is_device else shown}~{digest}{suffix}"
             folded = _folded(name)
