@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Device, LabelledTensor, fake_mode, is_fake
+from qten_gen import Device, LabelledTensor, fake_mode
 from tests.devices.photos import Frame, Photo, photo, tensors
 from tests.module.torch_tools.pairs import Block, Tower, blocks, state
 
@@ -171,23 +171,7 @@ class TestTensorClassOnMeta:
 
 
 class TestMemoryMap:
-    """`load_memmap(device="meta")`, and fake tensors in its place."""
-
-    @pytest.fixture
-    def folder(self, tmp_path: Path) -> Path:
-        photo().memmap(tmp_path)
-        return tmp_path
-
-    def test_in_fake_mode(self, folder: Path) -> None:
-        with fake_mode():
-            found = Photo.load_memmap(folder)
-        assert all(is_fake(tensor) for tensor in tensors(found)) and kinds(tensors(found)) == {"cpu"}
-        assert facts(found) == facts(photo())
-
-    def test_on_fake_cuda(self, folder: Path) -> None:
-        with fake_mode(fake_cuda=True):
-            found = Photo.load_memmap(folder, device="cuda")
-        assert all(is_fake(tensor) for tensor in tensors(found)) and kinds(tensors(found)) == {"cuda"}
+    """`memmap` of fake tensors. `tests/tensorclass/storage` has `load_memmap(device="meta")`, and fake tensors in its place."""
 
     def test_saving_a_fake_object_is_refused(self, tmp_path: Path) -> None:
         with fake_mode(), pytest.raises((TypeError, RuntimeError), match="fake"):
