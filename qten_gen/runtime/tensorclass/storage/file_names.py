@@ -13,9 +13,6 @@ from .errors import StorageError
 METADATA: Final = "meta.json"
 """The file that says what a folder holds."""
 
-ASIDE: Final = METADATA + ".~old"
-"""Where that file is while a save is about to put another in its place."""
-
 LOCK: Final = METADATA + ".~lock"
 """The file that is locked by who saves to a folder, where the system cannot lock the folder itself. It is empty, and stays."""
 
@@ -56,7 +53,7 @@ class FileNames:
     """Gives the names within one folder, so that no two are the same where case or the form of accents does not count."""
 
     def __init__(self) -> None:
-        self._taken = {METADATA, ASIDE, LOCK}
+        self._taken = {METADATA, LOCK}
 
     def give(self, key: str, suffix: str = "") -> str:
         """The name for a key. One that is too long, taken but for its case, or that of a device, ends in a digest of the key."""
