@@ -67,7 +67,7 @@ def _put(self: T, index: Index, plain: PlainIndex, value: T, size: Size) -> None
 
 def _has_mask(index: Index) -> bool:
     items = index if isinstance(index, tuple) else (index,)
-    return any(isinstance(item, Tensor) and item.dtype in (torch.bool, torch.uint8) for item in items)
+    return any(isinstance(item, Tensor) and item.dtype is torch.bool for item in items)
 
 
 def _check_in_graph(given: Sequence[int], wanted: Sequence[int]) -> None:
