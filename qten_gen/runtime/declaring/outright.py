@@ -172,6 +172,8 @@ def _default(given: object) -> tuple[object, bool, bool, str | None]:
     if call.name != language.FIELD or not call.kwargs.keys() <= set(language.SPECIFIER_KEYWORDS[language.FIELD]):
         raise NotCertain
     kw_only, alias = call.kwargs["kw_only"], call.kwargs.get(language.ALIAS)
+    if not isinstance(kw_only, bool) or not isinstance(alias, str | None):
+        raise NotCertain
     if "default_factory" in call.kwargs:
         return call.kwargs["default_factory"], True, kw_only, alias
     value = call.kwargs.get("default", MISSING)
