@@ -36,14 +36,17 @@ BUILD_FOLDERS = frozenset({"build", "dist"})
 """Folders that are searched only if they are packages, because a build folder has copies of the sources."""
 
 
-def listing(folder: str, entries: Iterable[os.DirEntry[str]]) -> str:
-    """What a walk sees of a folder. Files that neither hold Python nor settings do not count."""
+def listing(folder: str, entries: Iterable[os.DirEntry[str]], newest: int | None = None) -> str:
+    """What a walk sees of a folder. Files that neither hold Python nor settings do not count.
+
+    Files that have changed after `newest`, in nanoseconds, are seen as if they had changed again whenever they are compared.
+    """
     lines = []
     for entry in entries:
         name = entry.name
         if name.endswith(_SHOWN):
             try:
-                lines.append(f"{name} {_shown(entry.stat())}")
+                lines.append(f"{name} {_shown(entry.stat(), newest)}")
             except OSError:
                 lines.append(f"{name} -")
         elif name.endswith(".tmp") or name == "pyvenv.cfg":
@@ -54,7 +57,9 @@ def listing(folder: str, entries: Iterable[os.DirEntry[str]]) -> str:
     return "\n".join(lines)
 
 
-def _shown(found: os.stat_result) -> str:
+def _shown(found: os.stat_result, newest: int | None = None) -> str:
+    if newest is not None and max(found.st_mtime_ns, found.st_ctime_ns) > newest:
+        return "-1 -1 -1 -1"
     return f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino}"
 
 

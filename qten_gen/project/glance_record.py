@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 from .config import Config
 from .distributions import looked_at
-from .glance import listing
+from .glance import Told, listing, text_of
 from .libraries import OWN_PACKAGES, candidates
 from .stale import ProjectState
+from .statuses import COARSE_CLOCK
 
 
 class Glance(NamedTuple):
@@ -56,9 +57,19 @@ def probes_of(found: Glance) -> tuple[str, ...]:
     return tuple(dict.fromkeys(probes))
 
 
-def listings_of(found: Glance) -> dict[str, str]:
+def listings_of(found: Glance, newest: int | None = None) -> dict[str, str]:
     """What the next run compares of each folder."""
-    return {folder: listing(folder, entries) for folder, entries in found.state.files.listings.items()}
+    return {folder: listing(folder, entries, newest) for folder, entries in found.state.files.listings.items()}
+
+
+def text_to_follow(found: Glance, began: int) -> str:
+    """What a process compares that goes on, for `recall`: what has changed just before `began` counts as changed.
+
+    It is empty if that does not tell all.
+    """
+    newest = began - COARSE_CLOCK
+    told = Told("", "", "", found.settled)
+    return text_of(found.paths, told, probes_of(found), listings_of(found, newest), newest) or ""
 
 
 def is_closed(state: ProjectState, config: Config) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..project import manifest
+from ..project.glance import compared
 from ..project.paths import display_path
 from ..project.stale import ProjectState, state_after
 from ..project.statuses import Stat, folder_numbers
@@ -29,6 +30,8 @@ class Kept(NamedTuple):
     state: ProjectState
     settled: str
     """What identifies the run in the manifest."""
+    seen: str
+    """What the next run compares at a glance, where no other has left that on the disk; empty if it would not tell all."""
     folders: Sequence[tuple[int, int]]
     """What identifies the folders, so that one in the place of another is noticed whose files have the same status."""
 
@@ -39,19 +42,25 @@ class Memory:
     def __init__(self) -> None:
         self._runs: dict[str, Kept] = {}
 
-    def keep(self, part: Part, state: ProjectState, settled: str) -> None:
-        """Keep what a run has left, if it left nothing to do."""
-        if settled:
-            self._runs[state.cache] = Kept(
-                part, state._replace(reader=None), settled, folder_numbers(state.files.listings)
-            )
+    def keep(self, part: Part, state: ProjectState, settled: str, seen: str) -> None:
+        """Keep what a run has left that left nothing to do."""
+        folders = folder_numbers(state.files.listings)
+        self._runs[state.cache] = Kept(part, state._replace(reader=None), settled, seen, folders)
 
-    def recall(self, found: Recalled) -> Kept | None:
-        """What the last run has left, compared with what is there now; None if that does not tell all. It is forgotten."""
-        kept = self._runs.pop(found.root, None)
-        if kept is None or kept.settled != found.told.settled or kept.folders != folder_numbers(found.listed):
+    def recall(self, paths: Sequence[str], found: Recalled | None) -> Kept | None:
+        """What the last run over these paths has left, compared with what is there now; None if that does not tell all.
+
+        It is forgotten. `found` is what was seen at a glance.
+        """
+        root = next((root for root, kept in self._runs.items() if kept.part.paths == tuple(paths)), None)
+        if root is None:
             return None
-        if not manifest.is_there(found.root, kept.state.previous) or any(map(os.path.islink, found.changed)):
+        kept = self._runs.pop(root)
+        if found is None or found.told.settled != kept.settled:
+            found = compared(root, kept.seen.split("\0\0", 7)) if kept.seen else None
+        if found is None or kept.folders != folder_numbers(found.listed):
+            return None
+        if not manifest.is_there(root, kept.state.previous) or any(map(os.path.islink, found.changed)):
             return None
         changed = {display_path(path): Stat(*status) for path, status in found.changed.items()}
         state = state_after(kept.state, found.listed, changed, open_readings)

@@ -16,8 +16,8 @@ from ...model.diagnostics import FOREIGN_OUTPUT, Diagnostic
 from ...project import manifest
 from ...project.config import Config, Settings, source_paths
 from ...project.files import discover
-from ...project.glance import Recalled, Told, compared, text_of
-from ...project.glance_record import Glance, is_closed, listings_of, newest, probes_of
+from ...project.glance import Recalled, compared
+from ...project.glance_record import Glance, is_closed, text_to_follow
 from ...project.import_graph import Handlers, SourceGraph
 from ...project.judging import judged
 from ...project.manifest import FreshRecord, Manifest
@@ -25,7 +25,7 @@ from ...project.output_names import outputs_of
 from ...project.paths import below, display_path, read_output, true_path
 from ...project.source_texts import SourceTexts
 from ...project.stale import ProjectState, keys_of, project_state, state_after
-from ...project.statuses import COARSE_CLOCK, Stat, folder_numbers
+from ...project.statuses import Stat, folder_numbers
 
 
 class Findings(NamedTuple):
@@ -75,10 +75,11 @@ class Analysis:
         planned, readings = self._plan(state)
         self._linked = planned.linked
         self._state = _known_now(state, planned, readings)
-        if found is None or found.changed:
-            self._look_back(self._state, config, began)
         if _is_torn(state, readings) or any(path not in self._state.fresh for path in state.stale):
             self._seen = ""
+        elif found is None and is_closed(self._state, config):
+            self._seen = text_to_follow(Glance(self._state, (self._folder,), config, ""), began)
+            self._folders = folder_numbers(state.files.listings)
         inside = [below(display_path(path)) for path in source_paths(config)]
         shown: dict[str, tuple[Diagnostic, ...]] = {}
         for path, items in _by_target(state, planned).items():
@@ -103,15 +104,6 @@ class Analysis:
         changed = {path: known.files.sources[path].stat for path in closed if path in known.files.sources}
         changed.update({display_path(path): Stat(*status) for path, status in found.changed.items()})
         return state_after(known, found.listed, changed, self._open, self._unsaved)
-
-    def _look_back(self, state: ProjectState, config: Config, began: int) -> None:
-        """Keep what the next analysis compares, unless the clock may not tell the next change from one just before."""
-        glance = Glance(state, (self._folder,), config, "")
-        newest_told = began - COARSE_CLOCK
-        if is_closed(state, config) and newest(glance) < newest_told:
-            listings = listings_of(glance)
-            text = text_of([self._folder], Told("", "", "", ""), probes_of(glance), listings, newest_told)
-            self._seen, self._folders = text or "", folder_numbers(listings)
 
     def declarations(self, path: str) -> FileDecl | None:
         """What a file declares, as of the last analysis; None if that is not known."""
