@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeVar, cast, overload
+from typing import NamedTuple, TypeVar, cast
 
 from torch import Tensor
 
@@ -102,24 +102,6 @@ def set_at_(self: T, key: Key, value: object, index: Index, non_blocking: bool =
     return self
 
 
-@overload
-def update_(
-    self: T,
-    values: Mapping[str, object] | T | None = None,
-    *,
-    non_blocking: bool = False,
-    keys_to_update: Sequence[Key] | None = None,
-    **fields: object,
-) -> T: ...
-@overload
-def update_(
-    self: T,
-    values: Mapping[Key, object],
-    *,
-    non_blocking: bool = False,
-    keys_to_update: Sequence[Key] | None = None,
-    **fields: object,
-) -> T: ...
 def update_(
     self: T,
     values: Values | T | None = None,
@@ -155,24 +137,6 @@ def update_(
     return self
 
 
-@overload
-def update_at_(
-    self: T,
-    values: Mapping[str, object] | T,
-    index: Index,
-    *,
-    non_blocking: bool = False,
-    keys_to_update: Sequence[Key] | None = None,
-) -> T: ...
-@overload
-def update_at_(
-    self: T,
-    values: Mapping[Key, object],
-    index: Index,
-    *,
-    non_blocking: bool = False,
-    keys_to_update: Sequence[Key] | None = None,
-) -> T: ...
 def update_at_(
     self: T,
     values: Values | T,
