@@ -9,10 +9,9 @@ from typing import NamedTuple
 
 from .config import Config
 from .distributions import looked_at
-from .glance import Told, listing, text_of
+from .glance import listing
 from .libraries import OWN_PACKAGES, candidates
 from .stale import ProjectState
-from .statuses import COARSE_CLOCK
 
 
 class Glance(NamedTuple):
@@ -60,16 +59,6 @@ def probes_of(found: Glance) -> tuple[str, ...]:
 def listings_of(found: Glance, newest: int | None = None) -> dict[str, str]:
     """What the next run compares of each folder."""
     return {folder: listing(folder, entries, newest) for folder, entries in found.state.files.listings.items()}
-
-
-def text_to_follow(found: Glance, began: int) -> str:
-    """What a process compares that goes on, for `recall`: what has changed just before `began` counts as changed.
-
-    It is empty if that does not tell all.
-    """
-    newest = began - COARSE_CLOCK
-    told = Told("", "", "", found.settled)
-    return text_of(found.paths, told, probes_of(found), listings_of(found, newest), newest) or ""
 
 
 def is_closed(state: ProjectState, config: Config) -> bool:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..project.apply import Change, changes, remove_leftovers, write
 from ..project.config import Config, Settings
 from ..project.files import PathError, discover
-from ..project.glance_record import Glance, is_closed, text_to_follow
+from ..project.following import Followed, followed
+from ..project.glance_record import Glance, is_closed
 from ..project.import_graph import Handlers
 from ..project.manifest import FreshRecord
 from ..project.output_names import outputs_of, source_of
@@ -91,7 +92,7 @@ def run(
     collects = gc.isenabled()
     gc.disable()
     try:
-        kept = None if memory is None else memory.recall(paths, known)
+        kept = None if memory is None else memory.recall(paths)
         if kept is not None:
             outcomes = [_run_part(kept.part, settings, manner, kept)]
         else:
@@ -160,7 +161,7 @@ def _attempt(part: Part, manner: _Manner, kept: Kept | None, undeclared: frozens
         cache = os.path.abspath(part.cache)
         state = project_state(part.files, cache, part.config, open_readings, undeclared=undeclared)
     else:
-        state = kept.state
+        state = kept.followed.state
     _check_bytes(state, state.reader)
     if manner.writes:
         remove_leftovers(part.files.leftovers)
@@ -181,8 +182,12 @@ def _attempt(part: Part, manner: _Manner, kept: Kept | None, undeclared: frozens
     ):  # what says the same is written with what does not
         state = remember(state, fresh, settled or "")
     if manner.memory is not None and settled:
-        seen = text_to_follow(Glance(state, part.paths, part.config, settled), began) if kept is None else kept.seen
-        manner.memory.keep(part, state, settled, seen)
+        if kept is not None:
+            following: Followed | None = kept.followed._replace(state=state)
+        else:
+            following = followed(Glance(state, part.paths, part.config, settled), began)
+        if following is not None:
+            manner.memory.keep(Kept(part, settled, following))
     return outcome
 
 
