@@ -101,10 +101,12 @@ class DeclaredModule(ModuleBase, Functional):
             from .kept_dtypes import cast_assigned
 
             cast_assigned(self, state_dict, prefix)
-        if cls._tied and local_metadata.get("assign_to_params_buffers", False):
-            from .tied_parameters import share_assigned
+        if cls._tied:
+            from .tied_parameters import disagreements, share_assigned
 
-            share_assigned(self, state_dict, prefix)
+            error_msgs += disagreements(self, state_dict, prefix)
+            if local_metadata.get("assign_to_params_buffers", False):
+                share_assigned(self, state_dict, prefix)
         super()._load_from_state_dict(
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
         )
