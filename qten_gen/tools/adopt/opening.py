@@ -12,6 +12,7 @@ from ...project.import_graph import SourceGraph, closure, importers_of, source_g
 from ...project.scan import Origin, Scan, scan
 from ...read.encoding import decode
 from ...read.exported import exported
+from ...read.source_lines import lines_of
 from ...read.syntax import tree_of
 from .adoption import FoundClass, Options
 from .finding import found_classes, scope_of
@@ -121,7 +122,7 @@ def _open(
         file.is_package,
         Text(content) if known is None else known.text,
         tree,
-        scope_of(file),
+        replace(scope_of(file), lines=lines_of(content)),
         classes,
         tuple(each for each in found if each.is_inner),
         frozenset({*named, *used.get(file.module, ()), *(("*",) if file.is_package else ())}),

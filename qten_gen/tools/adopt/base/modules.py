@@ -50,6 +50,7 @@ def _with_module(position: int | None, text: str) -> list[Change]:
     return [partial(with_base, position=position, text=text)]
 
 
+_HOW_TO_EMBED = "write class Tokens(nn.Embedding, Module):  # type: ignore[misc]"
 _INTERFACE = "torch.jit.interface"
 _ADD_FLAG = f"add {FLAG}, because it keeps its constructor"
 
@@ -84,6 +85,8 @@ def _obstacle(found: FoundClass, file: OpenFile, project: Project) -> Reason | N
         return Reason(
             "its own __call__ replaces that of Module, which has the signature of forward", "rename it forward"
         )
+    if any(is_layer_of_torch(name) and name.endswith(".Embedding") for name in found.ancestors):
+        return Reason("torch annotates nn.Embedding.freeze, which mypy holds against Module.freeze", _HOW_TO_EMBED)
     metaclass = own_metaclass(found, file, project)
     if metaclass is not None:
         return Reason(f"its metaclass is {metaclass}, and Module has one of its own")
