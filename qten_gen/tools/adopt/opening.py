@@ -82,6 +82,7 @@ class Opened:
 
 def open_project(sources: Sources, options: Options, before: Opened | None = None) -> Opened:
     """Open the files with classes that an adoption is about. Files that are as they were `before` are not read again."""
+    used: Mapping[str, frozenset[str]]
     if before is None:
         graph = source_graph(sources.origins, sources.scans, sources.origins)  # every file is relevant
         used, promising = _imported_names(sources), tuple(sorted(_promising(sources, graph)))
