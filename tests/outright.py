@@ -46,15 +46,16 @@ def _difference(said: Outright, body: Body, nests: bool) -> str:
     statement = describe(body, known_nested(body))
     declaration = (read_tensorclass if nests else read_module)(statement)
     summary = of_declaration(declaration, statement.classes)
-    if fingerprint(declaration) != said.fingerprint:
-        return f"another fingerprint: {said.summary} instead of {summary}"
+    is_same = fingerprint(declaration) == said.fingerprint
     informed = dataclasses.replace(statement, elsewhere=in_memory.meaning_in_source(body.module, body.scope))
     try:
         read = (read_tensorclass if nests else read_module)(informed)
         generator.refuse(read, informed, loading.real_name(body.module), body.scope)
     except DeclarationError as error:
-        if {item.code for item in error.findings if item.is_error} <= OF_OBJECTS:
-            return f"a rule refuses it: {error}"
+        may_be_generated = {item.code for item in error.findings if item.is_error} <= OF_OBJECTS
+        return f"a rule refuses it: {error}" if is_same and may_be_generated else ""
+    if not is_same:
+        return f"another fingerprint: {said.summary} instead of {summary}"
     if summary._replace(fields=()) != said.summary._replace(fields=()):
         return f"{said.summary} instead of {summary}"
     for ours, theirs in zip(said.summary.fields, summary.fields, strict=True):

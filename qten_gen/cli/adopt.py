@@ -38,7 +38,7 @@ def adopt(options: AdoptOptions, out: TextIO, err: TextIO) -> int:
         raise UsageError("--max-unadopted must be an integer of at least 0")
     if options.verify is not None:
         return _verify(options, options.verify, out, err)
-    for name in ("config", "config_json", "run", "against", "old"):
+    for name in ("config", "run", "against", "old"):
         if getattr(options, name):
             raise UsageError(f"--{name.replace('_', '-')} requires --verify")
     return _adopt(options, out, err)
@@ -51,7 +51,6 @@ def _verify(options: AdoptOptions, target: str, out: TextIO, err: TextIO) -> int
     request = VerifyRequest(
         target,
         tuple(options.config),
-        options.config_json,
         None if options.run is None else tuple(options.run),
         options.against or "HEAD",
         options.old,

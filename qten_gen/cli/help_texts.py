@@ -114,8 +114,7 @@ examples:
   qten-gen inspect pkg.model:Decoder --config depth=48 dim=8192
   qten-gen inspect pkg.model:Decoder --run "tokens: Int[4,2048]"
   qten-gen inspect --all
-  qten-gen inspect torch.nn:Transformer --config nhead=16 --ranks 8
-  qten-gen inspect transformers:LlamaForCausalLM --config config.hidden_size=512
+  qten-gen inspect "transformers:LlamaForCausalLM(config=LlamaConfig())"
 
 exit status: 0 success, 1 the model raised or an annotation is wrong,
 2 wrong usage, 101 a bug in qten-gen, 130 interrupted

@@ -56,12 +56,11 @@ def _checked(target: str, options: InspectOptions, config: Config, out: TextIO, 
     from ..tools.inspect.annotated_inputs import UnknownInputs
     from ..tools.inspect.inspection import inspect as inspected
     from ..tools.inspect.inspection import names_module
-    from ..tools.inspect.request import InspectionError, in_settings, split_call
+    from ..tools.inspect.request import InspectionError
     from ..tools.inspect.views.run_text import summary_lines
 
     try:
-        name, arguments = split_call(target)
-        request = replace(_request(options, config), target=name, config=(*arguments, *options.config))
+        request = replace(_request(options, config), target=target)
         if not names_module(request):
             return DONE
         problem = ""
@@ -71,8 +70,7 @@ def _checked(target: str, options: InspectOptions, config: Config, out: TextIO, 
             found, problem = inspected(request), unknown.problems[0]
     except InspectionError as error:
         err.write(f"{target}:\n")
-        problems = [in_settings(problem, target) for problem in error.problems]
-        return _print_problems(InspectionError(problems, is_misuse=error.is_misuse, trace=error.trace), err)
+        return _print_problems(error, err)
     out.writelines(f"{line}\n" for line in summary_lines(target, found, problem, options.color.enabled(out)))
     out.flush()  # so that a log has both streams in order
     return DONE if found.is_good else FOUND
@@ -85,9 +83,7 @@ def _request(options: InspectOptions, config: Config) -> Request:
     return Request(
         target=options.target or "",
         config=tuple(options.config),
-        config_json=options.config_json,
         inputs=None if options.run is None else tuple(options.run),
-        ranks=options.ranks,
         mesh=options.mesh,
         plan=options.plan,
         dtype=options.dtype,

@@ -90,9 +90,7 @@ class InspectOptions:
     target: str | None
     all: bool
     config: list[str]
-    config_json: str | None
     run: list[str] | None
-    ranks: int | None
     mesh: str | None
     plan: str | None
     dtype: str | None
@@ -128,8 +126,6 @@ class AdoptOptions:
     """The class that is built before and after, `pkg.model:Encoder`."""
     config: list[str]
     """Its constructor arguments: `["depth=4", "dim=64"]`."""
-    config_json: str | None
-    """The same as a JSON object, or the path of a JSON file."""
     run: list[str] | None
     """The inputs to run forward with; None for no run."""
     against: str | None

@@ -204,7 +204,6 @@ def _add_config(parser: Parser, when: str) -> None:
         metavar="NAME=VALUE",
         help=f"{when}arguments of the constructor",
     )
-    add("--config-json", metavar="JSON", help="the same as a JSON object, or the name of a JSON file")
     add(
         "--run",
         nargs="*",
@@ -268,7 +267,6 @@ def _inspect(parser: Parser) -> None:
     add("target", nargs="?", metavar="TARGET", help=argparse.SUPPRESS)
     add("--all", action="store_true", help="inspect and run every module among the locks of the settings")
     _add_config(parser, "")
-    add("--ranks", type=int, metavar="N", help="show what each of N ranks holds with FSDP2")
     add("--mesh", metavar="AXES", help="hold a sharding plan against the model, for a mesh such as tp=8,ep=4")
     add("--plan", metavar="FILE:NAME", help="where the plan is, such as shop/plans.py:tp_plan (the model's own)")
     add("--dtype", metavar="DTYPE", help="cast the model, as model.to(dtype) does")

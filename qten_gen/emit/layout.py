@@ -44,18 +44,6 @@ def signature(name: str, parameters: Sequence[str], result: str, indent: int) ->
     return bracketed(f"def {name}(", ["self", *parameters], f") -> {result}:", indent)
 
 
-def parameter(name: str, members: Sequence[str], default: str, indent: int) -> str:
-    """A parameter on a line of its own, annotated with a union: one member a line where the whole is too long.
-
-    >>> parameter("x", ["int", "None"], "...", 8)
-    'x: int | None = ...,'
-    """
-    line = f"{name}: {' | '.join(members)} = {default},"
-    if indent + max(map(len, line.split("\n"))) <= WIDTH:
-        return line
-    return f"{name}: " + f"\n{' ' * indent}| ".join(members) + f" = {default},"
-
-
 def comprehension(head: str, item: str, clause: str, tail: str, indent: int, width: int = WIDTH) -> str:
     """A comprehension between brackets: on one line where it fits, else the item and the clause on lines of their own.
 

@@ -69,7 +69,6 @@ def _of_module(declaration: ModuleDecl) -> dict[str, Plain]:
     """What only a Module has."""
     return {
         "custom_reset": declaration.custom_reset,
-        "requires": [to_python(item.condition) for item in declaration.checks],
         "handlers": [_handler(item) for item in declaration.handlers],
         "registers": [item.name for item in declaration.registers],
         "checks": [to_python(item.condition) for item in declaration.checks],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from .. import rules
 from ..common.records import record
@@ -12,6 +12,7 @@ from ..model.diagnostics import Diagnostic
 from .crashes import attempt
 from .readings import Readings
 from .suppression import unsuppressed
+from .unresolved_imports import was_generated
 
 
 @record(frozen=True, slots=True)
@@ -43,26 +44,37 @@ class Examination:
         """A file, examined at most once."""
         return self._program.lookups.once(self._files, path, self._examined)
 
-    def blocking(self, path: str) -> frozenset[str]:
-        """The broken files that a file depends on: those that declare the bases of its classes, directly or indirectly."""
-        found: set[str] = set()
-        waiting, seen = [path], {path}
-        while waiting:
-            current = waiting.pop()
-            with self._program.lookups.recorded():  # whether it is broken is the only look-up
-                examined = self.of(current)
-            if current != path:
-                self._program.lookups.note(f"+{self._readings.graph.origins[current].module}")
+    def blocking(self, path: str, generated: bytes) -> frozenset[str]:
+        """The broken files that a file depends on: those that declare ancestors of its classes.
+
+        `generated` is the module that was generated for it before. A class in it that is no declaration any more depends on all
+        of its ancestors, because one that cannot be found now may have been a declaration.
+        """
+        with self._program.lookups.recorded():  # whether they are broken is the only look-up
+            found = {*self.of(path).unread}
+            homes = {*self._homes(path, generated)} - {path}
+        for home in homes:
+            self._program.lookups.note(f"+{self._readings.graph.origins[home].module}")
+        for home in homes - self._readings.sound:
+            with self._program.lookups.recorded():
+                examined = self.of(home)
             found |= examined.unread
-            if examined.is_broken and current != path:
-                found.add(current)
-            homes = {home for name in _bases(examined.linked) if (home := self._home(name)) is not None}
-            waiting += homes - seen
-            seen |= homes
+            if examined.is_broken:
+                found.add(home)
         return frozenset(found - {path})
 
-    def _home(self, qualified: str) -> str | None:
-        return self._readings.graph.relevant_file(self._view, qualified.rpartition(".")[0])
+    def _homes(self, path: str, generated: bytes) -> Iterator[str]:
+        """The files of the ancestors of the classes that a file declares, or has declared."""
+        graph, ancestry = self._readings.graph, self._program.ancestry
+        linked = self.of(path).linked
+        declared = {declaration.qualified for declaration in linked.declarations} if linked else ()
+        for cls in linked.source.classes if linked else ():
+            qualified = f"{graph.origins[path].module}.{cls.qualname}"
+            if qualified in declared or was_generated(cls.name, generated):
+                for name in ancestry.mro(qualified)[1:]:
+                    home = graph.relevant_file(self._view, name.rpartition(".")[0])
+                    if home is not None and (qualified not in declared or ancestry.root(name) is not None):
+                        yield home
 
     def _examined(self, path: str) -> Examined:
         """Link and check a file. What is found is dropped if a file that it depends on cannot be read."""
@@ -116,7 +128,3 @@ class Examination:
 def _may_declare(cls: ClassSource) -> bool:
     """Whether a class may be a declaration, or use specifiers where it is none."""
     return bool(cls.bases or cls.checks) or any(field.specifier is not None for field in cls.fields)
-
-
-def _bases(file: FileDecl | None) -> set[str]:
-    return {base.name for item in file.declarations for base in item.bases if base.declared} if file else set()

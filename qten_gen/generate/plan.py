@@ -114,7 +114,7 @@ def _plan_file(path: str, examination: Examination, readings: Readings, existing
     """The plan of one target. It contains the diagnostics of another file only if that file blocks the target."""
     with readings.program(path).lookups.recorded() as lookups:
         examined = examination.of(path)
-        blocking = examination.blocking(path)
+        blocking = examination.blocking(path, existing.get(outputs_of(path)[0], b""))
         linked = examined.linked
         declares = linked is not None and bool(linked.declarations or linked.functionals)
         found = [*examined.found, *(obstacles(path, existing) if declares else ())]

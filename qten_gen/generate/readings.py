@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 
 from ..link.lookups import widest
 from ..link.program import Library, Program, Reading
@@ -32,6 +33,8 @@ class Readings:
         """Why files cannot be read."""
         self.unread: set[str] = set()
         """The files whose declarations are not known."""
+        self.sound: AbstractSet[str] = frozenset()
+        """Files that are known to have no error."""
         self.crashes: list[Crash] = []
         self._readings: dict[str, Reading] = {}
         self._programs: dict[View, Program] = {}

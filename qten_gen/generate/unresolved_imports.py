@@ -35,6 +35,11 @@ def unresolved_imports(
             yield from _bases(file, cls, ancestors, unresolved, places, generated)
 
 
+def was_generated(name: str, generated: bytes) -> bool:
+    """Whether a generated module has a class for the one of this name."""
+    return re.search(rb"(?m)^class %s\b" % re.escape(generated_class(name).encode()), generated) is not None
+
+
 def _bases(
     file: FileDecl,
     cls: ClassSource,
@@ -44,8 +49,7 @@ def _bases(
     generated: bytes,
 ) -> Iterator[Diagnostic]:
     """The error for a class that may be a declaration: it uses specifiers, something was generated for it, or its base is one."""
-    was_generated = re.search(rb"(?m)^class %s\b" % re.escape(generated_class(cls.name).encode()), generated)
-    may_be_declared = bool(was_generated) or any(
+    may_be_declared = was_generated(cls.name, generated) or any(
         field.specifier and not field.specifier.of_dataclasses for field in cls.fields
     )
     for base in cls.bases:

@@ -117,7 +117,7 @@ class Ancestry:
                 orders.append(found[0])
         merged = None
         if len(orders) == len(known) and all(order.is_consistent for order in orders):
-            merged = _merge([*(order.mro for order in orders), tuple(bases)])
+            merged = orders[0].mro if len(orders) == 1 else _merge([*(order.mro for order in orders), tuple(bases)])
         mro = tuple(self._depth_first(qualified)) if merged is None else (qualified, *merged)
         roots = frozenset(ROOTS[name] for name in mro[1:] if name in ROOTS)
         return _Order(mro, merged is not None, roots)

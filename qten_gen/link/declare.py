@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ast import literal_eval
 from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 from ..common.records import replace
 from ..model import (
@@ -31,12 +32,18 @@ from .bases import ROOTS, Ancestry, Root
 from .lookups import Lookups, Remembered
 from .names import Names
 
-"""A plain or dotted name."""
-
 _CLASS_VARIABLE = "typing.ClassVar"
 
-Lineage = tuple[tuple[str, ClassSource], ...]
-"""Classes with their qualified names."""
+
+class _Member(NamedTuple):
+    """A class of the run that a declaration consists of: itself, or an ancestor."""
+
+    name: str
+    source: ClassSource
+    flags: frozenset[str]
+
+
+Lineage = tuple[_Member, ...]
 
 Handlers = Callable[[str], Iterable[str]]
 """Finds the modules that register handlers for the Modules of a module; it may find more, but not fewer."""
@@ -51,6 +58,7 @@ class Declarations:
         self._handlers = handlers
         self._lookups = lookups
         self._declared: Remembered[str, Declaration | None] = {}
+        self._members: Remembered[str, _Member | None] = {}
         self._lineages: Remembered[str, Lineage] = {}
         self._fields: Remembered[str, tuple[FieldDecl, ...]] = {}
         self._module_fields: Remembered[str, tuple[ModuleField, ...]] = {}
@@ -77,7 +85,7 @@ class Declarations:
         qualified = f"{file.module}.{cls.qualname}"
         lineage = self._lineage(qualified)
         inherited: dict[str, FieldDecl] = {}
-        for owner, _ in reversed(lineage[1:]):
+        for owner, *_ in reversed(lineage[1:]):
             inherited.update({f.name: f for f in self._tensorclass_fields(owner)})
         fields = {**inherited, **{f.name: f for f in self._tensorclass_fields(qualified)}}
         return TensorClassDecl(
@@ -85,7 +93,7 @@ class Declarations:
             qualname=cls.qualname if cls.outer else "",
             fields=tuple(fields.values()),
             own=tuple(name for name in fields if name not in inherited),
-            flags=self._flags(lineage),
+            flags=_flags(lineage),
             checks=self._string_option("checks", qualified),
             post_init=self._defines(qualified, "__post_init__"),
             custom_init=_has(cls, "__init__"),
@@ -103,11 +111,11 @@ class Declarations:
         qualified = f"{file.module}.{cls.qualname}"
         lineage = self._lineage(qualified)
         inherited: dict[str, ModuleField] = {}
-        for owner, _ in reversed(lineage[1:]):
+        for owner, *_ in reversed(lineage[1:]):
             inherited.update({f.name: f for f in self._fields_of_module(owner)})
         fields = {**inherited, **{f.name: f for f in self._fields_of_module(qualified)}}
-        written = any(_has(source, "__init__") for _, source in lineage)
-        kept = [(self._bases(source), _keeps_init(source)) for _, source in lineage]
+        written = any(_has(source, "__init__") for _, source, _ in lineage)
+        kept = [(self._bases(source), _keeps_init(source)) for _, source, _ in lineage]
         forward = next((method.signature for method in cls.methods if method.name == "forward"), None)
         registers = (
             each if each.type is None else replace(each, type=self._names.expand(each.type)) for each in cls.registers
@@ -122,7 +130,7 @@ class Declarations:
             custom_reset=self._defines(qualified, "reset_parameters"),
             keeps_init=_keeps_init(cls),
             inherited_reset=self._defines(qualified, "reset_parameters", inherited=True),
-            checks=tuple(build_check(call, owner) for owner, source in reversed(lineage) for call in source.checks),
+            checks=tuple(build_check(call, owner) for owner, source, _ in reversed(lineage) for call in source.checks),
             module=file.module,
             bases=self._bases(cls),
             type_parameters=cls.type_parameters,
@@ -141,26 +149,27 @@ class Declarations:
         return self._lookups.once(self._lineages, qualified, self._declared_lineage)
 
     def _declared_lineage(self, qualified: str) -> Lineage:
-        found = ((name, self._names.class_of(name)) for name in self._ancestry.mro(qualified))
-        return tuple(
-            (name, item[1]) for name, item in found if item and (name == qualified or self._ancestry.root(name))
-        )
+        names = self._ancestry.mro(qualified)
+        found = [self._lookups.once(self._members, name, self._member) for name in names]
+        return tuple(item for item in found if item is not None)
 
-    def _flags(self, lineage: Lineage) -> frozenset[str]:
-        flags: frozenset[str] = frozenset()
-        return flags.union(*(flags_of(source, self._names) for _, source in lineage))
+    def _member(self, name: str) -> _Member | None:
+        """A class of the run, if it is a declaration."""
+        found = self._names.class_of(name)
+        if found is None or self._ancestry.root(name) is None:
+            return None
+        return _Member(name, found[1], flags_of(found[1], self._names))
 
     def _string_option(self, keyword: str, qualified: str) -> str:
         """The value of a class keyword that takes a string: that of the class, or else of its first parent."""
         seen: set[str] = set()
         lineage = self._lineage(qualified)
-        while lineage and lineage[0][0] not in seen:
-            owner, cls = lineage[0]
-            value = next((value for name, value in cls.keywords if name == keyword), None)
+        while lineage[0].name not in seen and any(keyword in dict(member.source.keywords) for member in lineage):
+            seen.add(lineage[0].name)
+            value = next((value for name, value in lineage[0].source.keywords if name == keyword), None)
             if value is not None:
                 return str(literal_eval(value.literal or "None"))
-            seen.add(owner)
-            lineage = self._lineage(lineage[1][0]) if len(lineage) > 1 else ()
+            lineage = self._lineage(lineage[1].name)
         return STRING_OPTIONS[keyword][0]
 
     def _tensorclass_fields(self, owner: str) -> tuple[FieldDecl, ...]:
@@ -170,12 +179,12 @@ class Declarations:
     def _own_fields(self, owner: str) -> tuple[FieldDecl, ...]:
         """Build the fields that a TensorClass declares itself."""
         lineage = self._lineage(owner)
-        flags = self._flags(lineage)
+        flags = _flags(lineage)
 
         def is_tensorclass(name: str) -> bool:
             return self._ancestry.root(name) is Root.TENSORCLASS
 
-        written = [(field, field.annotation) for field in lineage[0][1].fields if field.annotation is not None]
+        written = [(field, field.annotation) for field in lineage[0].source.fields if field.annotation is not None]
         typed = [(field, self._names.expand(annotation)) for field, annotation in written]
         return tuple(
             build_tensorclass_field(field, type, flags, owner, is_tensorclass, self._ancestry.is_made_by_tensordict)
@@ -190,8 +199,8 @@ class Declarations:
     def _own_module_fields(self, owner: str) -> tuple[ModuleField, ...]:
         """Build the fields that a Module declares itself."""
         lineage = self._lineage(owner)
-        cls = lineage[0][1]
-        written = any(_has(source, "__init__") or _keeps_init(source) for _, source in lineage)
+        cls = lineage[0].source
+        written = any(_has(source, "__init__") or _keeps_init(source) for _, source, _ in lineage)
         fields = [
             build_module_field(source, self._names.expand(source.annotation), owner)
             for source in cls.fields
@@ -262,6 +271,10 @@ class Declarations:
             )
 
 
+def _flags(lineage: Lineage) -> frozenset[str]:
+    return frozenset[str]().union(*(member.flags for member in lineage))
+
+
 def flags_of(cls: ClassSource, names: Names) -> frozenset[str]:
     """The flags of a class statement, as keywords or in brackets. Unknown flags are left out."""
     given = {name for name, value in cls.keywords if value.literal == "True"}
@@ -290,9 +303,3 @@ def is_virtual(method: MethodSource) -> bool:
 
 def _has(cls: ClassSource, method: str) -> bool:
     return any(found.name == method for found in cls.methods) or method in cls.attributes
-
-
-def _defines(qualified: str, method: str, names: Names, ancestry: Ancestry) -> bool:
-    """Whether the class or any ancestor in the run, mixins included, defines the method."""
-    found = (names.class_of(name) for name in ancestry.mro(qualified))
-    return any(item is not None and _has(item[1], method) for item in found)

@@ -10,7 +10,7 @@ from ..common.records import replace
 from ..model import DYNAMIC, ClassSource, SourceFile, TypeExpr, union
 from ..model.field_kinds import is_tensor
 from ..read.names import Scope
-from .lookups import Lookups
+from .lookups import Lookups, Remembered
 
 _LONGEST_CHAIN = 50
 """How many imports and aliases lead from a name to its definition at most: `a = a.b` leads to `a.b.b.b`."""
@@ -28,9 +28,13 @@ class Names:
         self.find = find
         self._lookups = lookups or Lookups()
         self._known: dict[str, tuple[Scope, Mapping[str, ClassSource]]] = {}
+        self._classes: Remembered[str, tuple[SourceFile, ClassSource] | None] = {}
 
     def class_of(self, qualified: str) -> tuple[SourceFile, ClassSource] | None:
         """The class statement of a resolved name, with its file; None for a class outside the run."""
+        return self._lookups.once(self._classes, qualified, self._class_of)
+
+    def _class_of(self, qualified: str) -> tuple[SourceFile, ClassSource] | None:
         module, _, name = qualified.rpartition(".")
         file = self.find(module) if module else None
         if file is None:

@@ -135,15 +135,15 @@ def recall(paths: Sequence[str], start: str, name: str = NAME) -> Recalled | Non
     while True:
         parts = _read(folder, name).split("\0\0", 7)
         if len(parts) == 8 and parts[0] == key:
-            return _compared(folder, parts)
+            return compared(folder, parts)
         above = os.path.dirname(folder)
         if above == folder:
             return None
         folder = above
 
 
-def _compared(root: str, parts: list[str]) -> Recalled | None:
-    """What a run left behind, compared with what is there now."""
+def compared(root: str, parts: list[str]) -> Recalled | None:
+    """What a run left behind, as the parts of its text, compared with what is there now."""
     probes, folders, view = (part.split("\0") if part else [] for part in parts[5:])
     if len(view) != len(probes) + len(folders) or [*map(_probed, probes)] != view[: len(probes)]:
         return None

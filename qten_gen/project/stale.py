@@ -60,8 +60,6 @@ class ProjectState(NamedTuple):
     fresh: dict[str, FreshRecord]
     stale: list[str]
     """Targets whose outputs have to be planned."""
-    orphans: dict[str, bytes]
-    """Generated files whose source no longer exists or no longer declares anything."""
     failures: tuple[Failure, ...]
 
 
@@ -72,12 +70,14 @@ def project_state(
     open_reader: OpenReader | None = None,
     unsaved: Mapping[str, bytes] = {},
     previous: Manifest | None = None,
+    undeclared: Collection[str] = (),
 ) -> ProjectState:
     """Read the files that have changed since the last run, and find out which targets are fresh.
 
     `cache` is the folder that holds the manifest. Files outside the project that imports lead to are added to the sources.
     `open_reader` gives what reads the changed files. Without it, nothing is fresh that depends on them. `unsaved` are texts of
-    files that differ from those on the disk. `previous` is compared with instead of the manifest on the disk.
+    files that differ from those on the disk. `previous` is compared with instead of the manifest on the disk. The outputs of
+    `undeclared` sources are no reason to read these.
     """
     previous = manifest.load(cache) if previous is None else previous
     now = time.time_ns()
@@ -100,7 +100,7 @@ def project_state(
         modules = Modules.of(scanned.origins, scanned.outside)
         more = dependencies.missing(scanned.origins, scanned.scans, modules)
         files = files._replace(sources={**files.sources, **more})
-    graph = _graph(files, scanned, modules)
+    graph = _graph(files, scanned, modules, undeclared)
     if config.root is None:  # files that are not listed may import any of these
         graph = graph._replace(imported=frozenset(graph.origins))
     graph = graph._replace(
@@ -108,12 +108,16 @@ def project_state(
         libraries=RememberedClasses(dependencies.environment, cache),
         stubs=StubSettings(config.literal_keys, config.shapes is not None),
     )
-    state = ProjectState(files, cache, names, previous, records, graph, {}, {}, None, {}, [], {}, tuple(unreadable))
+    state = ProjectState(files, cache, names, previous, records, graph, {}, {}, None, {}, [], tuple(unreadable))
     return _compared(state, {}, now, open_reader)
 
 
 def state_after(
-    known: ProjectState, listings: Listings, changed: Mapping[str, Stat], open_reader: OpenReader
+    known: ProjectState,
+    listings: Listings,
+    changed: Mapping[str, Stat],
+    open_reader: OpenReader,
+    unsaved: Mapping[str, bytes] = {},
 ) -> ProjectState | None:
     """The state of the project after changes of sources and outputs; None if they may change the graph.
 
@@ -122,27 +126,32 @@ def state_after(
         listings: What is seen of each folder now.
         changed: The status of the files that are not as they were.
         open_reader: Gives what reads the changed files.
+        unsaved: Texts of sources that are taken for those on the disk.
     """
     now = time.time_ns()
     sources, outputs, records = dict(known.files.sources), dict(known.files.outputs), dict(known.records)
-    for path, status in changed.items():
+    paths = {*changed, *unsaved}
+    for path in paths:
         if path in outputs:
-            outputs[path] = status
+            outputs[path] = changed[path]
             continue
         try:
-            sources[path] = sources[path]._replace(stat=status)
-            records[path] = _source_record(path, sources[path], records[path], now)
+            sources[path] = sources[path]._replace(stat=changed.get(path, sources[path].stat))
+            if path in unsaved:
+                records[path] = _unsaved_record(sources[path], unsaved[path], records[path])
+            else:
+                records[path] = _source_record(path, sources[path], records[path], now)
         except (KeyError, OSError):
             return None
         if records[path].scan != known.records[path].scan:
             return None
     files = known.files._replace(sources=sources, outputs=outputs, listings=listings)
     state = known._replace(files=files, records=records)
-    written = [path for path in changed if path in records and _digest(records, path) != _digest(known.records, path)]
-    made = {source_of(path) for path in changed if is_output(path)}
+    written = [path for path in paths if path in records and _digest(records, path) != _digest(known.records, path)]
+    made = {source_of(path) for path in paths if is_output(path)}
     if not written and all(_verified_outputs(_outputs(known, path), path, outputs, now) for path in made):
         return state
-    return _compared(state, _untouched(known, written, changed), now, open_reader)
+    return _compared(state, _untouched(known, written, paths), now, open_reader)
 
 
 def _outputs(known: ProjectState, path: str) -> Mapping[str, Signature]:
@@ -192,8 +201,7 @@ def _compared(
                 fresh[path] = verified
     stale = [path for path in targets if path not in fresh]
     failures = (*_unlistable(files), *state.failures, *_shadowed_declarations(files))
-    orphans = _orphans(files, {*stale, *(failure.path for failure in failures)}, fresh)
-    found = (handlers, changes.owners, changes.reader, fresh, stale, orphans, failures)
+    found = (handlers, changes.owners, changes.reader, fresh, stale, failures)
     return ProjectState(files, state.cache, names, previous, records, graph, *found)
 
 
@@ -276,9 +284,10 @@ def _source_record(path: str, source: Source, before: SourceRecord | None, now: 
     return SourceRecord(found, origin.module, scan(data, origin))
 
 
-def _graph(files: ProjectFiles, scanned: _Scanned, modules: Modules) -> SourceGraph:
+def _graph(files: ProjectFiles, scanned: _Scanned, modules: Modules, undeclared: Collection[str]) -> SourceGraph:
     """The graph of all sources that could be read. Its folders are paths that messages can show."""
-    graph = source_graph(scanned.origins, scanned.scans, {source_of(path) for path in files.outputs}, modules)
+    generated = {source_of(path) for path in files.outputs}.difference(undeclared)
+    graph = source_graph(scanned.origins, scanned.scans, generated, modules)
     mismatches = {
         path: item._replace(root=display_path(item.root)) if item.root else item
         for path, item in graph.mismatches.items()
@@ -330,14 +339,15 @@ def _shadowed_declarations(files: ProjectFiles) -> Iterator[Failure]:
                 yield Failure(path, "it contains declarations, but has the name of a generated file; rename it")
 
 
-def _orphans(files: ProjectFiles, kept: Collection[str], fresh: Mapping[str, FreshRecord]) -> dict[str, bytes]:
-    """Generated files that no source has any more. Those of the sources in `kept` are left to the plan."""
-    orphans = {}
-    for path in files.outputs:
+def orphans(state: ProjectState) -> dict[str, bytes]:
+    """Generated files whose source no longer exists or declares anything. Those of stale sources are left to the plan."""
+    found = {}
+    kept = {*state.stale, *(failure.path for failure in state.failures)}
+    for path in state.files.outputs:
         source = source_of(path)
-        recorded = fresh[source].outputs if source in fresh else {}
+        recorded = state.fresh[source].outputs if source in state.fresh else {}
         if source not in kept and name_of(path) not in recorded:
             data = read_output(path)
             if is_ours(path, data):
-                orphans[path] = data
-    return orphans
+                found[path] = data
+    return found

@@ -1,9 +1,10 @@
 """What shows whether a file has changed: its status and its digest."""
 
 import os
+from collections.abc import Iterable
 from typing import NamedTuple, Self
 
-_COARSE_CLOCK = 2_000_000_000
+COARSE_CLOCK = 2_000_000_000
 """Nanoseconds within which two changes may get the same modification time."""
 
 
@@ -41,4 +42,12 @@ NO_FILE = Signature(NO_STAT, "")
 
 def signature(status: Stat, digest: str, now: int) -> Signature:
     """The signature of a file. If the file changed just before `now`, its time is -1, as it may not show a further change."""
-    return Signature(status if status.modified < now - _COARSE_CLOCK else status._replace(modified=-1), digest)
+    return Signature(status if status.modified < now - COARSE_CLOCK else status._replace(modified=-1), digest)
+
+
+def folder_numbers(folders: Iterable[str]) -> list[tuple[int, int]]:
+    """What tells folders from others that are put in their place; nothing if one is gone."""
+    try:
+        return [(found.st_dev, found.st_ino) for found in map(os.stat, folders)]
+    except OSError:
+        return []

@@ -8,14 +8,14 @@ and, with the docstring, its documentation. A rule reports all findings and chan
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import Protocol
+from types import ModuleType
+from typing import Protocol, cast
 
 from ..common.records import replace
 from ..model import Declaration, FileDecl
 from ..model.diagnostics import Diagnostic, Kind
-from . import (
+from . import (  # noqa: F401 # the tables below find them
     cached_method,
-    cached_tensor,
     circular_value,
     colliding_name,
     conditional_field,
@@ -45,7 +45,6 @@ from . import (
     invalid_initializer,
     invalid_module_name,
     invalid_repeat,
-    invalid_specifier,
     invalid_specifier_argument,
     invalid_submodule_argument,
     invalid_suppression,
@@ -118,93 +117,18 @@ class PlainRule(Rule, Protocol):
     def check_plain(self, cls: PlainClass) -> Iterator[Finding]: ...
 
 
-DECLARATION_RULES: tuple[DeclarationRule, ...] = (
-    incompatible_decorator,
-    conditional_field,
-    unknown_flag,
-    undefined_name,
-    inconsistent_bases,
-    incompatible_flags,
-    frozen_mismatch,
-    misspelled_method,
-    missing_annotation,
-    field_after_default,
-    reserved_name,
-    colliding_name,
-    private_name,
-    mutable_default,
-    invalid_alias,
-    invalid_choice,
-    invalid_default,
-    unknown_type,
-    hidden_type,
-    unsupported_type,
-    non_tensor_field,
-    unsupported_shape,
-    implicit_tensor_conversion,
-    unmanaged_tensor,
-    unannotated_attribute,
-    frozen_mutation,
-    invalid_dimension,
-    unknown_dimension,
-    circular_value,
-    missing_param_group,
-    missing_initializer,
-    invalid_specifier,
-    invalid_specifier_argument,
-    ignored_specifier,
-    missing_init_flag,
-    invalid_condition,
-    invalid_tie,
-    invalid_repeat,
-    missing_version,
-    unknown_source,
-    shared_object,
-    invalid_initializer,
-    invalid_submodule_argument,
-    unregistered_state,
-    possibly_missing_attribute,
-    hidden_method,
-    incomplete_sources,
-    cached_tensor,
-    dynamic_declaration,
-    early_value,
-    misplaced_specifier,
-)
-FILE_RULES: tuple[FileRule, ...] = (
-    generated_base,
-    duplicate_class,
-    undefined_name,
-    misplaced_specifier,
-    unimported_handler,
-    dynamic_declaration,
-)
-PLAIN_RULES: tuple[PlainRule, ...] = (
-    missing_super_init,
-    undefined_attribute,
-    cached_method,
-    incompatible_override,
-)
+_MODULES = [found for found in tuple(vars().values()) if isinstance(found, ModuleType) and hasattr(found, "KIND")]
+
+RULES = cast("tuple[Rule, ...]", tuple(sorted(_MODULES, key=lambda rule: cast("Rule", rule).KIND.code)))
+"""All rules, sorted by code. The function in its file says what a rule is about."""
+
+DECLARATION_RULES = cast("tuple[DeclarationRule, ...]", tuple(rule for rule in RULES if hasattr(rule, "check")))
+FILE_RULES = cast("tuple[FileRule, ...]", tuple(rule for rule in RULES if hasattr(rule, "check_file")))
+PLAIN_RULES = cast("tuple[PlainRule, ...]", tuple(rule for rule in RULES if hasattr(rule, "check_plain")))
 """What `qten-gen check` finds beside what two rules about declarations say."""
 
-RAISED_ELSEWHERE: tuple[Rule, ...] = (
-    syntax_error,
-    undecodable_file,
-    invalid_module_name,
-    implicit_namespace_package,
-    unresolved_import,
-    foreign_output,
-    unknown_setting,
-    unresolved_base,
-    unused_suppression,
-    invalid_suppression,
-)
+RAISED_ELSEWHERE = tuple(rule for rule in RULES if rule not in (*DECLARATION_RULES, *FILE_RULES, *PLAIN_RULES))
 """Kinds that `read`, `link`, `generate` and `project.config` report. Their files only document them."""
-
-RULES: tuple[Rule, ...] = tuple(
-    sorted({*DECLARATION_RULES, *FILE_RULES, *PLAIN_RULES, *RAISED_ELSEWHERE}, key=lambda rule: rule.KIND.code)
-)
-"""All rules, sorted by code."""
 
 
 def check(file: FileDecl, unimported: Collection[str] = ()) -> tuple[Diagnostic, ...]:

@@ -1,4 +1,4 @@
-"""A specifier is in a class that is not a declaration, such as a plain `nn.Module` or a dataclass.
+"""A specifier declares nothing where it is: in a plain `nn.Module` or a dataclass, in a method, or of a Module in a TensorClass.
 
 Only the constructor that qten-gen generates for a Module or TensorClass knows what `param(...)` or `field(...)` means. In any
 other class it stays an ordinary attribute of the class: `module.weight` would be a record of the arguments, `parameters()`
@@ -6,6 +6,9 @@ would not contain it, and the optimizer would not train it. Nothing would fail b
 
 In a method it means nothing either: `self.weight = param(8)` assigns that record. In a list, a dict or a tuple it is an
 element and not the specifier of the field. A comma at the end makes a tuple, too: `param(8),`.
+
+Parameters, buffers, submodules and virtual tensors exist in modules only. A TensorClass would ignore the specifier and make the
+field a required argument of its constructor, which type checkers reject, because the specifier tells them that there is none.
 
 The rule reports classes whose bases it knows. A base outside the run may be a declaration; there, the class statement finds
 out. In an enum a specifier is the value of a member, for declarations to use.
@@ -15,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ..model import ClassSource, ConfigDecl, FieldDecl, FileDecl, language
+from ..model import ClassSource, ConfigDecl, FieldDecl, FileDecl, TensorClassDecl, language
 from ..model.diagnostics import Diagnostic, Kind
 from .context import Project, RuleContext, name_of
 
@@ -49,6 +52,26 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             message = f"{called}(...) declares nothing inside another value, so {field.name} would hold a record of its arguments"
             several = "; repeat= and keys= declare several" if called in ("param", "submodule", "sequential") else ""
             yield Diagnostic(KIND, message, value.place, f"write {field.name}: ... = {called}(...) alone{several}")
+    if isinstance(context.declaration, TensorClassDecl):
+        yield from _of_modules(context.declaration.name, context)
+
+
+def _of_modules(name: str, context: RuleContext) -> Iterator[Diagnostic]:
+    """Specifiers of a Module in a TensorClass of this name."""
+    message = f"{{}} belongs to a Module, but {name} is a TensorClass".format
+    for field in context.field_sources:
+        if field.specifier is not None and field.specifier.name == language.VIRTUAL:
+            yield Diagnostic(KIND, message("@virtual"), field.place, "use @property")
+        elif field.specifier is not None and field.specifier.name != language.FIELD:
+            called = field.specifier.name.rpartition(".")[2]
+            help = f"use field(default=...) or field(default_factory=...), or derive {name} from Module"
+            yield Diagnostic(KIND, message(f"{called}(...)"), field.specifier.place, help)
+    for call in context.check_calls:
+        yield Diagnostic(KIND, message("check(...)"), call.place, "raise an error in __post_init__")
+    for method in context.source.methods if context.source is not None else ():
+        if language.VIRTUAL in method.decorators:
+            place = method.place / "decorator_list" / method.decorators.index(language.VIRTUAL)
+            yield Diagnostic(KIND, message("@virtual"), place, "use @property")
 
 
 def check_file(file: FileDecl, project: Project) -> Iterator[Diagnostic]:

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..project import manifest
 from ..project.paths import display_path
 from ..project.stale import ProjectState, state_after
-from ..project.statuses import Stat
+from ..project.statuses import Stat, folder_numbers
 from .reading import open_readings
-from .unaffected import folder_numbers
 
 if TYPE_CHECKING:
     from ..project.glance import Recalled

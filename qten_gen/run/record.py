@@ -118,4 +118,4 @@ def remember(state: ProjectState, fresh: Mapping[str, FreshRecord], settled: str
     if isinstance(state.graph.libraries, RememberedClasses):
         state.graph.libraries.save()
     own = {path: records[name] for path, name in names.items() if name in records}
-    return state._replace(previous=saved, records=own, fresh={**fresh}, stale=[], orphans={})
+    return state._replace(previous=saved, records=own, fresh={**fresh}, stale=[])

@@ -17,10 +17,10 @@ from ..project.files import PathError, discover
 from ..project.glance_record import Glance, is_closed
 from ..project.import_graph import Handlers
 from ..project.manifest import FreshRecord
-from ..project.output_names import outputs_of
+from ..project.output_names import outputs_of, source_of
 from ..project.paths import read_output
 from ..project.shape_package import refuse_missing
-from ..project.stale import Failure, ProjectState, project_state
+from ..project.stale import Failure, ProjectState, orphans, project_state
 from ..project.walk import NONE_SEEN
 from .memory import Kept, Memory
 from .parts import Part, parts
@@ -145,19 +145,30 @@ def _judged(outcome: Outcome, config: Config) -> Outcome:
     return outcome._replace(diagnostics=judged(outcome.diagnostics, config))
 
 
-def _attempt(part: Part, manner: _Manner, kept: Kept | None) -> Outcome:
+def _attempt(part: Part, manner: _Manner, kept: Kept | None, undeclared: frozenset[str] = frozenset()) -> Outcome:
     """Generate the code for the files of one project, as they are now. What is `kept` has been compared with them.
+
+    The next run does not read a source that nothing was generated for in this one. So a source that was read only because of its
+    outputs, which go now, is `undeclared`, and all begins again.
 
     Raises:
         _Changed: A source has changed since the files were listed.
     """
-    cache = os.path.abspath(part.cache)
-    state = project_state(part.files, cache, part.config, open_readings) if kept is None else kept.state
+    if kept is None:
+        cache = os.path.abspath(part.cache)
+        state = project_state(part.files, cache, part.config, open_readings, undeclared=undeclared)
+    else:
+        state = kept.state
     _check_bytes(state, state.reader)
     if manner.writes:
         remove_leftovers(part.files.leftovers)
-    if state.stale or state.orphans:
-        outcome, fresh, leaves_nothing = _generate(state, manner)
+    lost = orphans(state)
+    if state.stale or lost:
+        work = _plan(state, lost)
+        found = _undeclared(state, work.plan) - undeclared
+        if found:
+            return _attempt(part._replace(files=state.files), manner, None, undeclared | found)
+        outcome, fresh, leaves_nothing = _generate(state, manner, work)
     else:
         outcome, fresh, leaves_nothing = _nothing_to_do(state), state.fresh, True
     settled = _settled(part, state, fresh, kept) if leaves_nothing else None
@@ -209,14 +220,19 @@ def _warnings(fresh: Mapping[str, FreshRecord]) -> tuple[Diagnostic, ...]:
     return ordered(replace(item, path=path) for path, item in recorded)
 
 
-def _generate(state: ProjectState, manner: _Manner) -> tuple[Outcome, dict[str, FreshRecord], bool]:
-    """Plan the stale targets, write the changes if `writes` is on, and return the outcome with the fresh records.
+def _undeclared(state: ProjectState, planned: Plan) -> set[str]:
+    """The sources that lose their outputs, which may be all that they were read for."""
+    losing = {source_of(path) for path, text in planned.outputs.items() if text is None}
+    return {path for path in losing.intersection(state.stale) if not state.graph.scans[path].mentions}
+
+
+def _generate(state: ProjectState, manner: _Manner, work: _Planned) -> tuple[Outcome, dict[str, FreshRecord], bool]:
+    """Write the changes if `writes` is on, and return the outcome with the fresh records.
 
     Return also whether the run leaves nothing to do.
     """
-    existing = _existing_outputs(state.stale, state)
-    planned, readings = _plan(state, existing)
-    found = changes(planned.outputs, {**existing, **state.orphans})
+    planned, readings, existing = work
+    found = changes(planned.outputs, existing)
     failures = [*state.failures, *(_write(found) if manner.writes else ())]
     failed = {failure.path for failure in failures}
     pending = failed if manner.writes else {change.path for change in found}
@@ -245,14 +261,24 @@ def _existing_outputs(targets: Iterable[str], state: ProjectState) -> dict[str, 
     return {path: read_output(path) for path in outputs}
 
 
-def _plan(state: ProjectState, existing: dict[str, bytes]) -> tuple[Plan, Readings]:
-    """The plan for the stale targets and the orphans, and what has been read for it."""
+class _Planned(NamedTuple):
+    """The plan for the stale targets and the orphans, what has been read for it, and the outputs that exist."""
+
+    plan: Plan
+    readings: Readings
+    existing: Mapping[str, bytes]
+
+
+def _plan(state: ProjectState, lost: Mapping[str, bytes]) -> _Planned:
+    """Plan the stale targets, and remove the `lost` outputs, which no source has any more."""
     from ..generate.plan import plan, together
     from ..generate.readings import Readings
     from .shares import plan_in_shares
 
     readings = state.reader if isinstance(state.reader, Readings) else open_readings(state.graph)
     readings.know({path: Handlers(owners, frozenset()) for path, owners in state.owners.items()})
+    readings.sound = state.fresh.keys()
+    existing = _existing_outputs(state.stale, state)
     planned = plan_in_shares(state, existing, readings)
     while held := _held_back(state, planned):
         state.stale.extend(held)
@@ -261,14 +287,16 @@ def _plan(state: ProjectState, existing: dict[str, bytes]) -> tuple[Plan, Readin
             del state.fresh[path]
         planned = together([planned, plan(readings.sources, existing, held, state.graph, readings)])
     _check_bytes(state, readings)
-    planned.outputs.update(dict.fromkeys(state.orphans))
-    return planned, readings
+    planned.outputs.update(dict.fromkeys(lost))
+    return _Planned(planned, readings, {**existing, **lost})
 
 
 def _held_back(state: ProjectState, planned: Plan) -> list[str]:
     """The fresh targets that cannot be generated any more, because a file that they depend on has an error now."""
     broken = {item.path for item in planned.diagnostics if item.is_error}
     broken |= {*planned.blocked, *(crash.path for crash in planned.crashes)}
+    if not broken:
+        return []
     return [path for path, record in state.fresh.items() if not broken.isdisjoint(_needed(state, path, record))]
 
 

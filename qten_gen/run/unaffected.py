@@ -7,7 +7,7 @@ differs, on which the graph and all keys depend (see `keys`). So no other file i
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ..common.digests import digest
 from ..project import manifest
@@ -15,7 +15,7 @@ from ..project.manifest import FreshRecord, Manifest, SourceRecord
 from ..project.output_names import is_output, source_of
 from ..project.paths import read_output, read_regular, relative_to
 from ..project.scan import Origin, scan
-from ..project.statuses import NO_STAT, Signature
+from ..project.statuses import NO_STAT, Signature, folder_numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,14 +38,6 @@ def settled_by(state: ProjectState, fresh: Mapping[str, FreshRecord], paths: Seq
     made = [(path, *record.outputs, *map(repr, record.warnings)) for path, record in sorted(fresh.items())]
     files = [*state.files.sources, *sorted(state.files.unlisted)]
     return digest(repr((os.getcwd(), paths, folders, files, made)).encode("utf-8", "surrogateescape"))
-
-
-def folder_numbers(folders: Iterable[str]) -> list[tuple[int, int]]:
-    """What tells folders from others that are put in their place; nothing if one is gone."""
-    try:
-        return [(found.st_dev, found.st_ino) for found in map(os.stat, folders)]
-    except OSError:
-        return []
 
 
 def tells_the_same(state: ProjectState, fresh: Mapping[str, FreshRecord]) -> bool:

@@ -35,7 +35,7 @@ ROOMS = {
     "generate": {"common", "model", "read", "link", "rules", "emit", "project"},
     "run": {"common", "model", "project", "generate"},
     "tools/stubs": {"common", "model", "read", "generate", "project"},
-    "tools/inspect": {"common", "model", "read", "reflection", "project", "runtime", "large_models"},
+    "tools/inspect": {"common", "model", "read", "reflection", "project", "report", "runtime", "large_models"},
     "tools/lock": {"common", "model", "project", "generate", "runtime", "tools/inspect"},
     "tools/verify": {"tools/inspect", "runtime"},
     "tools/adopt": {"common", "model", "read", "link", "rules", "generate", "project"},

@@ -46,9 +46,9 @@ def test_a_run_is_that_of_real_tensors(name: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_configuration_object_is_made_from_dotted_names(qten_gen: Command) -> None:
-    arguments = [f"config.{name}={value}" for name, value in {**SMALL, "tie_word_embeddings": "true"}.items()]
-    done = qten_gen("inspect", "transformers:LlamaForCausalLM", "--config", *arguments, "--json")
+def test_a_configuration_object_is_made_in_the_target(qten_gen: Command) -> None:
+    arguments = ", ".join(f"{name}={value}" for name, value in {**SMALL, "tie_word_embeddings": True}.items())
+    done = qten_gen("inspect", f"transformers:LlamaForCausalLM(config=LlamaConfig({arguments}))", "--json")
     found = json.loads(done.out)
     config = transformers.LlamaConfig(**SMALL, tie_word_embeddings=True)
     with torch.device("meta"):
@@ -67,13 +67,14 @@ def test_the_largest_llama_has_its_seventy_billion_parameters(qten_gen: Command)
         "intermediate_size": 28672,
         "vocab_size": 128256,
     }
-    words = [f"config.{name}={value}" for name, value in arguments.items()]
-    done = qten_gen("inspect", "transformers:LlamaForCausalLM", "--config", *words, "--dtype", "bfloat16", "--json")
+    words = ", ".join(f"{name}={value}" for name, value in arguments.items())
+    target = f"transformers:LlamaForCausalLM(config=LlamaConfig({words}))"
+    done = qten_gen("inspect", target, "--dtype", "bfloat16", "--json")
     assert json.loads(done.out)["totals"]["parameters"] == {"elements": 70_553_706_496, "bytes": 141_107_412_992}
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_an_initialiser_that_reads_values_is_no_obstacle(qten_gen: Command) -> None:
-    arguments = ["config.hidden_size=32", "config.num_hidden_layers=1", "config.num_attention_heads=4"]
-    done = qten_gen("inspect", "transformers:ViTModel", "--config", *arguments, "--run", "Float[1,3,224,224]")
+    config = "ViTConfig(hidden_size=32, num_hidden_layers=1, num_attention_heads=4)"
+    done = qten_gen("inspect", f"transformers:ViTModel(config={config})", "--run", "Float[1,3,224,224]")
     assert done.status == 0, done.err

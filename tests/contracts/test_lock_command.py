@@ -198,8 +198,11 @@ def test_a_field_of_a_tensorclass_is_locked(shop: Command) -> None:
     ("arguments", "said"),
     [
         (["goods.model:Dekoder"], "goods.model has no Dekoder; did you mean Decoder?"),
-        (["goods.model:Decoder(dept=3)"], "dept: there is no such argument; did you mean depth?"),
-        (["goods.model:Block(heads=2)"], 'no default, write "goods.model:Block(width=VALUE)" for the target'),
+        (["goods.model:Decoder(dept=3)"], "dtype=None): got an unexpected keyword argument 'dept'"),
+        (
+            ["goods.model:Block(heads=2)"],
+            "Block(width, heads, *, device=None, dtype=None): missing a required argument: 'width'",
+        ),
         (["goods.model:Decoder(depth=3)", "goods.model:Decoder"], "goods.model:Decoder is named twice"),
     ],
 )

@@ -17,12 +17,6 @@ def test_items_that_do_not_fit_stand_on_lines_of_their_own() -> None:
     assert layout.bracketed("f(", ["a", "b"], ")", indent=4, width=10) == "f(\n        a,\n        b,\n    )"
 
 
-def test_a_union_that_does_not_fit_has_one_member_a_line() -> None:
-    fits, member = "a" * 99, "b" * 10
-    assert layout.parameter("x", [fits, "None"], "...", 4) == f"x: {fits} | None = ...,"
-    assert layout.parameter("x", [fits, member], "...", 4) == f"x: {fits}\n    | {member} = ...,"
-
-
 @pytest.mark.parametrize(
     ("literal", "expected"),
     [("'train'", '"train"'), ("'a\"b'", "'a\"b'"), ('"it\'s"', '"it\'s"'), ("0.001", "0.001"), ("None", "None")],

@@ -3,91 +3,22 @@
 from __future__ import annotations
 
 import copy
-import inspect
 import pickle
 import random
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import cast
 
 import pytest
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
-from torch.nn.utils import parametrizations, parametrize, prune
+from torch.nn.utils import parametrizations, parametrize
 
 from .derived import Derived, compare, compare_everywhere, derived, read_all
 
-OPTIMIZERS = [
-    cls
-    for cls in vars(torch.optim).values()
-    if isinstance(cls, type) and issubclass(cls, torch.optim.Optimizer) and cls is not torch.optim.Optimizer
-]
-# torch gives these no types.
+# torch gives it no types.
 swapped: Callable[..., object] = torch.utils.swap_tensors
-prune_smallest: Callable[..., object] = prune.l1_unstructured
-prune_any: Callable[..., object] = prune.random_unstructured
-make_pruning_permanent: Callable[..., object] = prune.remove
-
-VARIANTS: list[Mapping[str, bool]] = [{}, {"foreach": True}, {"fused": True}, {"capturable": True}]
-
-
-def stepped(cls: type[torch.optim.Optimizer], variant: Mapping[str, bool], module: Derived) -> bool:
-    """Take a step with every tensor of the module, buffers too. False where the optimizer refuses the variant here."""
-    sparse = cls is torch.optim.SparseAdam
-    tensors = [module.weight, module.fixed, module.running, module.child.weight]
-    if cls.__name__ == "Muon":
-        tensors = tensors[:1]
-    for tensor in tensors:
-        gradient = torch.full_like(tensor, 0.5)
-        tensor.grad = gradient.to_sparse() if sparse else gradient
-    make = cast("Callable[..., torch.optim.Optimizer]", cls)
-    try:
-        optimizer = make(tensors, lr=0.5, **variant)
-        optimizer.step(lambda: 0.0)
-    except (RuntimeError, AssertionError, ValueError) as error:
-        assert variant, error
-        return False
-    return True
-
-
-@pytest.mark.parametrize("cls", OPTIMIZERS, ids=lambda cls: cls.__name__)
-def test_after_a_step_of_every_optimizer(cls: type[torch.optim.Optimizer]) -> None:
-    done = []
-    for variant in VARIANTS:
-        if all(name in inspect.signature(cls).parameters for name in variant):
-            module = derived()
-            before = module.weight.detach().clone()
-            if stepped(cls, variant, module):
-                assert not torch.equal(module.weight, before), variant
-                done.append(variant)
-            compare_everywhere(module)
-    assert {} in done
-    if cls in (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW, torch.optim.Adagrad):
-        assert {"fused": True} in done
-
-
-def write_through_numpy(module: Derived) -> None:
-    module.running.numpy()[:] = 5
-    module.fixed.detach().numpy()[:] = 7
-
-
-def write_through_another_view_of_the_memory(module: Derived) -> None:
-    running = module.running.detach()
-    memory = torch.empty(0, dtype=running.dtype).set_(running.untyped_storage(), 0, running.shape)  # type: ignore[call-overload] # torch's stub lacks this one
-    memory.fill_(4)
-
-
-def write_through_shared_memory(module: Derived) -> None:
-    module.share_memory()
-    read_all(module)
-    write_through_another_view_of_the_memory(module)
-
-
-def write_through_data(module: Derived) -> None:
-    for tensor in (module.weight, module.fixed, module.running, module.child.weight):
-        tensor.data.mul_(3)
 
 
 def replace_data(module: Derived) -> None:
@@ -134,13 +65,6 @@ def parametrized(module: Derived) -> None:
     parametrize.remove_parametrizations(module, "fixed")
 
 
-def pruned(module: Derived) -> None:
-    prune_smallest(module, "fixed", amount=1)
-    prune_any(module, "weight", amount=0.5)
-    compare_everywhere(module)
-    make_pruning_permanent(module, "fixed")
-
-
 def call_functionally(module: Derived) -> None:
     state = {name: torch.full_like(tensor, 3).double() for name, tensor in module.state_dict().items()}
     functional_call(module, state, (torch.ones(3, dtype=torch.float64),))  # its forward compares
@@ -148,17 +72,6 @@ def call_functionally(module: Derived) -> None:
 
 def assign_a_state(module: Derived) -> None:
     module.load_state_dict(Derived(3, [], dtype=torch.float64).state_dict(), assign=True)
-
-
-def change_the_child(module: Derived) -> None:
-    module.child.rate = 5
-    with torch.no_grad():
-        module.child.weight.add_(1)
-
-
-def replace_the_child(module: Derived) -> None:
-    module.child = type(module.child)(3)
-    module.child.rate = 11
 
 
 def change_attributes(module: Derived) -> None:
@@ -212,22 +125,13 @@ def fill_with(value: float) -> Callable[[Derived], object]:
 
 
 EVENTS: list[Callable[[Derived], object]] = [
-    write_through_numpy,
-    write_through_another_view_of_the_memory,
-    write_through_shared_memory,
-    write_through_data,
-    replace_data,
     replace_data_by_another_dtype,
-    swap_tensors,
     swap_a_dtype,
     convert_by_swapping,
     replace_tensors,
     parametrized,
-    pruned,
     call_functionally,
     assign_a_state,
-    change_the_child,
-    replace_the_child,
     change_attributes,
     spoil_values,
     toggle_gradients,

@@ -119,8 +119,7 @@ class RecordedNumbers:
 
         All share one memory. If each had its own, the states that are kept would lie between, and the gaps could not be used.
         """
-        span = sum((size - 1) * stride for size, stride in zip(slot.size, slot.stride, strict=True)) + 1
-        needed = span * slot.dtype.itemsize if 0 not in slot.size else 0
+        needed = (slot.end - slot.offset) * slot.dtype.itemsize
         if self._memory is None or self._memory.nbytes < needed or self._memory.device != slot.device:
             self._memory = None
             self._memory = torch.empty(needed, dtype=torch.uint8, device=slot.device)

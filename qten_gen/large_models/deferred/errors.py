@@ -33,12 +33,6 @@ def refused(program: Program, what: object, place: Place, why: str, instead: str
     )
 
 
-def nested(program: Program, what: object, place: Place) -> RuntimeError:
-    """The error about a nested tensor."""
-    why = "the sizes of a nested tensor are values"
-    return refused(program, what, place, why, "use a padded tensor, or make it later")
-
-
 def with_init(program: Program, name: str, place: Place) -> RuntimeError:
     """The error about a parameter of a class with a constructor of its own."""
     why = "Python does not call the `__init__` of its class on a deferred tensor"

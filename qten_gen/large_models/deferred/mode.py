@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from threading import get_ident
-from typing import NoReturn
 
 import torch
 from torch import Tensor
@@ -14,7 +13,7 @@ from ..fake.arguments import fakes_in
 from ..fake.emulated_devices import is_emulated
 from ..fake.errors import has_no_memory
 from ..fake.mode import FakeMode
-from .errors import after_the_context, materialized, nested, out_of_sight
+from .errors import after_the_context, materialized, out_of_sight
 from .places import caller
 from .recording import Recorder
 
@@ -63,7 +62,3 @@ class DeferredMode(FakeMode):  # type: ignore[no-untyped-call] # torch leaves it
     def without_memory(self, what: str, instead: str) -> RuntimeError:
         """The error about memory, which the tensor gets when it is materialized."""
         return super().without_memory(what, instead) if self.is_recording else has_no_memory(what, _TO_GET_MEMORY)
-
-    def create_symbolic_nested_int(self, *, nt_tensor_id: int | None = None) -> NoReturn:
-        """The size of a nested tensor, which depends on values."""
-        raise nested(self.recorder.program, "a nested tensor", caller()[0])

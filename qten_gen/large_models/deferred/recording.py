@@ -18,7 +18,7 @@ from torch._utils import _rebuild_tensor
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 from .arrays import Arrays
-from .errors import Program, foreign, hidden, nested, refused, unseen, with_init
+from .errors import Program, foreign, hidden, refused, unseen, with_init
 from .evaluation import Evaluation
 from .known_tensors import KnownTensors, storage_address
 from .overloads import Traits, tensors, traits
@@ -156,8 +156,6 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         mine = [tensor for tensor in given if self.is_mine(tensor)]
         if given and not mine:
             return self._run_real(func, what, args, kwargs)
-        if any(tensor.is_nested for tensor in given):
-            raise nested(self.program, func, caller()[0])
         if any(not isinstance(tensor, FakeTensor) for tensor in what.changed(args, kwargs)):
             return self._write_real(func, what, args, kwargs)
         if func is _EMPTY and args[0] == [0] and is_inside(_UNINITIALIZED):
@@ -250,10 +248,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
             if what.draws:
                 raise refused(self.program, func, place, "the shape of its result depends on random numbers") from error
             args, kwargs = self._with_values((tuple(args), kwargs))
-            made = func(*args, **kwargs)
-            if any(tensor.is_nested for tensor in tensors([made])):
-                raise nested(self.program, func, place) from None
-            found = self._as_fake(made)
+            found = self._as_fake(func(*args, **kwargs))
         results = list(tensors([found]))
         if any(tensor.layout != torch.strided or tensor.is_nested for tensor in results):
             raise refused(self.program, func, place, "its result is not a strided tensor")

@@ -60,6 +60,23 @@ class Slot:
     device: torch.device
     made_as: type[Tensor] | None = None
 
+    @property
+    def end(self) -> int:
+        """The element of the storage after its last one."""
+        if 0 in self.size:
+            return self.offset
+        return self.offset + 1 + sum((size - 1) * stride for size, stride in zip(self.size, self.stride, strict=True))
+
+    @property
+    def is_run(self) -> bool:
+        """Whether it is one run of memory, in the order of its elements."""
+        expected = 1
+        for size, stride in zip(reversed(self.size), reversed(self.stride), strict=True):
+            if size != 1 and stride != expected:
+                return 0 in self.size
+            expected *= size
+        return True
+
 
 @dataclass(frozen=True, slots=True)
 class After:

@@ -11,10 +11,6 @@ class ValueDependentShapeError(FakeTensorError):
     """The shape of a result depends on values."""
 
 
-class NestedTensorError(FakeTensorError):
-    """A nested tensor was to be made, whose sizes are values."""
-
-
 def needs_values(what: str) -> FakeTensorError:
     """The error about reading a value: `.item()`, `bool(tensor)`, `tolist()` and what calls them."""
     return FakeTensorError(
@@ -28,14 +24,6 @@ def shape_depends_on_values(what: str) -> ValueDependentShapeError:
     return ValueDependentShapeError(
         f"the shape of the result of {what} depends on the values of a fake tensor, and a fake tensor has none; "
         "use an operation whose shape does not depend on them, such as torch.where(mask, x, y), or real tensors"
-    )
-
-
-def nested_tensor() -> NestedTensorError:
-    """The error about a nested tensor, whose sizes are values of another tensor."""
-    return NestedTensorError(
-        "the sizes of a nested tensor are values of a fake tensor, and a fake tensor has none; "
-        "use a padded tensor, or real tensors"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -22,14 +22,13 @@ from torch.utils._mode_utils import no_dispatch
 from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 from ...runtime.emulated_cuda import has_emulated_cuda
-from .arguments import fakes_in, is_view_of_real_tensor, name_of, tensors_in, with_known_values, written_real_tensor
+from .arguments import fakes_in, is_view_of_real_tensor, name_of, with_known_values, written_real_tensor
 from .eager_checks import check_as_eager_does
 from .emulated_devices import is_emulated, meant, told
 from .errors import (
     has_no_memory,
     needs_fake_cuda,
     needs_values,
-    nested_tensor,
     no_rule,
     shape_depends_on_values,
     too_large,
@@ -126,8 +125,6 @@ class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch leaves 
             return torch.device("meta") if tensor.fake_mode.in_kernel_invocation else told(tensor.fake_device)
         kwargs = self._with_meant_devices(args, kwargs or {})
         args = [meant(value) if isinstance(value, torch.device) else value for value in args]
-        if any(tensor.is_nested for tensor in tensors_in(args, kwargs)):
-            raise nested_tensor()
         real = written_real_tensor(func, args, kwargs)
         if real is not None:
             args, kwargs = (
@@ -170,8 +167,6 @@ class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch leaves 
             raise shape_depends_on_values(name_of(error.func)) from None
         except UnsupportedOperatorException as error:
             moved = self._emulated_arguments()
-            if "nested" in name_of(error.func):
-                raise nested_tensor() from None
             if error.func is not func or not moved:
                 raise no_rule(name_of(error.func)) from None
             return self._computed_as_on_cpu(moved, func, types, args, kwargs)
@@ -180,10 +175,6 @@ class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch leaves 
             raise RuntimeError(f"{name_of(func)}: {error}") from error
         finally:
             self.thread.arguments = before
-
-    def create_symbolic_nested_int(self, *, nt_tensor_id: int | None = None) -> NoReturn:
-        """The size of a nested tensor, which torch's own mode knows only while it traces a program."""
-        raise nested_tensor()
 
     def can_run_unsafe_fallback(self, func: OpOverload) -> bool:
         """Whether an operation without a rule may be computed on zeros to see what comes out."""

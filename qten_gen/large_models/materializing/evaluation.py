@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
+from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor
+from torch._ops import OpOverload
 
 from ..deferred.draws import run_with
 from ..deferred.replay import Plan, carry_out, operations_reaching
-from ..deferred.tape import Operation, Tape
-from ..sharding.regions import Layout, Part, contiguous, copy_pieces, layout_of, layout_of_part, merged, pieces, slices
-from ..sharding.regions import whole as whole_part
-from .elementwise import Chain, chain_of
+from ..deferred.tape import Operation, Slot, Tape
+from ..sharding.regions import Part, slices, whole
 from .keyed_draws import BLOCK, Draw, Key, elementwise_fill, generator_of
 
 _CPU = torch.device("cpu")
+_AT_ONCE = 2 * BLOCK
+"""Elements, at most, that a part of a tensor is copied from at a time."""
 
 
 def evaluate(
@@ -29,8 +32,8 @@ def evaluate(
 ) -> None:
     """Write the values that the operations of a record give a tensor, or a part of it, into `into`.
 
-    All of it is computed on the CPU, so that the values are the same on every device, and copied from there. Operations that make
-    each element for itself need a buffer of one block; others make the whole tensor first.
+    All of it is computed on the CPU, so that the values are the same on every device, and copied from there. Where operations
+    fill runs of memory with a number or with drawn ones, only the rows of the part are made; others make the whole tensor first.
 
     Args:
         tape: The record.
@@ -41,21 +44,84 @@ def evaluate(
         given: Values of slots that no operation makes, whole, on the CPU. Operations must not write to them.
     """
     wanted = tape.slots[slot]
-    part = whole_part(wanted.size) if part is None else part
+    part = whole(wanted.size) if part is None else part
     if into.numel() == 0:
         return
     operations = operations_reaching(tape, [slot], given or ())
     with torch.no_grad():
-        chain = None if given else chain_of(tape, operations, slot, keys)
-        if chain is None:
+        runs = None if given else runs_of(tape, operations, slot, keys)
+        if runs is None:
             into.copy_(_replayed(tape, slot, operations, keys, given or {})[slices(part)])
         else:
-            _by_blocks(chain, part, wanted.size, into)
+            _fill(runs, wanted, part, into)
 
 
-def needs_whole(tape: Tape, slot: int, keys: Mapping[int, Key]) -> bool:
-    """Whether a part of the tensor cannot be made without the rest."""
-    return chain_of(tape, operations_reaching(tape, [slot]), slot, keys) is None
+class Run(NamedTuple):
+    """A run of a tensor's memory, in elements, and what writes any range of it, which starts `at` an element of the run."""
+
+    start: int
+    stop: int
+    write: Callable[[Tensor, int], object]
+
+
+def runs_of(tape: Tape, operations: Sequence[Operation], slot: int, keys: Mapping[int, Key]) -> list[Run] | None:
+    """The operations that make a slot, if all they do is fill runs of its memory with a number or with drawn ones."""
+    wanted = tape.slots[slot]
+    found: list[Run] = []
+    for operation in operations:
+        if "empty" in operation.overload._schema.name or _is_view(operation.overload):
+            continue
+        write = _writer(tape, operation, keys)
+        if write is None:
+            return None
+        into = tape.slots[operation.results[0]]
+        if (into.storage, into.dtype) != (wanted.storage, wanted.dtype) or not into.is_run:
+            return None
+        if into.offset == wanted.offset and into.end == wanted.end:
+            found.clear()  # all before it, such as the first of two initialisations, is written over
+        found.append(Run(into.offset - wanted.offset, into.end - wanted.offset, write))
+    return found if wanted.is_run and found else None
+
+
+def _is_view(overload: OpOverload) -> bool:
+    return any(a.alias_info is not None and not a.alias_info.is_write for a in overload._schema.arguments)
+
+
+def _writer(tape: Tape, operation: Operation, keys: Mapping[int, Key]) -> Callable[[Tensor, int], object] | None:
+    """What writes any range of the memory that an operation fills; None if it does anything else."""
+    overload, args = operation.overload, operation.args
+    if overload in (torch.ops.aten.zero_.default, torch.ops.aten.fill_.Scalar):
+        value = cast("float", args[1] if len(args) > 1 else 0)
+        return lambda flat, at: flat.fill_(value)
+    fill = elementwise_fill(overload, args, operation.kwargs)
+    if fill is None or operation.index not in keys:
+        return None
+    return Draw(fill, keys[operation.index], prod(tape.slots[operation.results[0]].size)).into
+
+
+def _fill(runs: Sequence[Run], wanted: Slot, part: Part, into: Tensor) -> None:
+    """Write a part into `into`: in place if it is a run of memory, and otherwise some of the rows that it lies in at a time."""
+    row = prod(wanted.size[1:])
+    first, last = part[0] if part else (0, 1)
+    is_rows = part[1:] == whole(wanted.size[1:])
+    if is_rows and into.is_contiguous() and into.device.type == "cpu" and into.dtype == wanted.dtype:
+        _write(runs, into.view(-1), first * row)
+        return
+    many = max(1, _AT_ONCE // row)
+    for start in range(first, last, many):
+        stop = min(start + many, last)
+        rows = torch.empty((stop - start, *wanted.size[1:]), dtype=wanted.dtype, device="cpu")
+        _write(runs, rows.view(-1), start * row)
+        found = rows[:, *slices(part[1:])]
+        (into[start - first : stop - first] if part else into).copy_(found if part else found[0])
+
+
+def _write(runs: Sequence[Run], flat: Tensor, low: int) -> None:
+    """Write the elements of memory from `low` on."""
+    for run in runs:
+        start, stop = max(low, run.start), min(low + len(flat), run.stop)
+        if start < stop:
+            run.write(flat[start - low : stop - low], start - run.start)
 
 
 def draw_keys(tape: Tape, targets: Mapping[str, int], seed: int) -> dict[int, Key]:
@@ -85,23 +151,6 @@ def _refuse_own_generator(operation: Operation, name: str) -> None:
         )
 
 
-def _by_blocks(chain: Chain, part: Part, shape: tuple[int, ...], result: Tensor) -> None:
-    """Write the part into `result`, block by block. A block that is a run of the part is made in place."""
-    if chain.constant is not None:
-        # A number that is filled in is rounded to the dtype of the slot first.
-        result.copy_(torch.full((), chain.constant, dtype=chain.target.dtype, device="cpu"))
-        return
-    source, into = merged(layout_of_part(contiguous(shape), part), layout_of(result))
-    in_place = source.is_run and into.is_run and result.device.type == "cpu" and result.dtype == chain.target.dtype
-    flat = torch.as_strided(result, into.size, into.stride).view(-1) if in_place else result
-    for low in range(source.offset // BLOCK * BLOCK, source.end, BLOCK):
-        high = min(low + BLOCK, chain.numel)
-        if in_place and source.offset <= low and high <= source.end:
-            chain.block(low, high, flat[low - source.offset : high - source.offset])
-        elif next(pieces(source, low, high), None) is not None:
-            copy_pieces(chain.block(low, high), low, source, result, into)
-
-
 def _replayed(
     tape: Tape, slot: int, operations: Sequence[Operation], keys: Mapping[int, Key], given: Mapping[int, Tensor]
 ) -> Tensor:
@@ -118,7 +167,7 @@ def blank_inputs(
     used = {index for operation in operations for index in (*operation.reads, *operation.results)} | {*wanted}
     ends: dict[int, int] = {}
     for each in (tape.slots[index] for index in used):
-        ends[each.storage] = max(ends.get(each.storage, 0), Layout(each.size, each.stride, each.offset).end)
+        ends[each.storage] = max(ends.get(each.storage, 0), each.end)
     memory: dict[int, Tensor] = {}
     found: dict[int, Tensor] = {}
     made = {index for operation in operations for index in operation.results if index not in operation.reads}
@@ -154,13 +203,10 @@ class _KeyedNumbers:
         """Carry out an operation that draws, with the numbers of its key."""
         key = self.keys[operation.index]
         fill = elementwise_fill(operation.overload, args, kwargs)
-        if fill is not None and operation.writes:
-            made = args[0]
-        else:
-            made = run_with(generator_of(key, 0), operation.overload, args, kwargs)
-        if fill is not None:
-            assert isinstance(made, Tensor)
-            Draw(fill, key, made.numel()).whole(made)
+        if fill is None:
+            return run_with(generator_of(key, 0), operation.overload, args, kwargs)
+        made = cast(Tensor, args[0])
+        Draw(fill, key, made.numel()).whole(made)
         return made
 
     def pass_over(self, operation: Operation) -> None:

@@ -7,7 +7,7 @@ process that needs a part of a draw draws the blocks that its part touches, and 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from threading import local
@@ -24,8 +24,6 @@ BLOCK = 65_536
 
 Fill = Callable[[Tensor, torch.Generator], object]
 """Writes random numbers into the tensor, from the generator."""
-
-_aten = torch.ops.aten
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,88 +83,28 @@ class Draw:
         tensor.copy_(drawn.view(tensor.shape))
 
 
-def elementwise_fill(operation: OpOverload, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Fill | None:
-    """What an operation draws for each element of its result, of its first argument where it works in place.
+def elementwise_fill(operation: OpOverload, args: Sequence[object], kwargs: Mapping[str, object]) -> Fill | None:
+    """What an operation draws for each element of the tensor that it fills, its first argument.
 
-    None if the operation does not draw, or draws otherwise, as `randperm` and `multinomial` do.
+    None if it does not draw, or draws otherwise: for a new tensor, as `randn` does, or not each for itself, as `multinomial`.
     """
-    found = _fills().get(operation)
-    if found is None:
+    if operation not in _elementwise():
         return None
-    schema = operation._schema.arguments
-    given = {argument.name: value for argument, value in zip(schema, args, strict=False)} | dict(kwargs)
-    if any(isinstance(value, Tensor) for name, value in given.items() if name in found.parameters):
-        return None
-    parameters = {there: given[name] for name, there in found.parameters.items() if name in given}
-    in_place, fixed = found.in_place, found.fixed
-    return lambda tensor, generator: in_place(tensor, **fixed, **parameters, generator=generator)
-
-
-@dataclass(frozen=True, slots=True)
-class _InPlace:
-    """An operation that draws, as one that fills a tensor."""
-
-    in_place: OpOverload
-    parameters: Mapping[str, str]
-    """The arguments that it is given, and what it calls them."""
-    fixed: Mapping[str, object]
+    rest, options = tuple(args[1:]), dict(kwargs)
+    return lambda tensor, generator: operation(tensor, *rest, **{**options, "generator": generator})
 
 
 @cache
-def _fills() -> dict[OpOverload, _InPlace]:
-    """Every operation whose numbers are drawn one for each element."""
-    methods: dict[str, tuple[str, ...]] = {
-        "normal_": ("mean", "std"),
-        "uniform_": ("from", "to"),
-        "exponential_": ("lambd",),
-        "log_normal_": ("mean", "std"),
-        "cauchy_": ("median", "sigma"),
-        "geometric_": ("p",),
-        "random_": (),
-        "random_.from": ("from", "to"),
-        "random_.to": ("to",),
-        "bernoulli_.float": ("p",),
-    }
-    found: dict[OpOverload, _InPlace] = {}
-    for name, parameters in methods.items():
-        in_place = _overload(name)
-        assert in_place is not None, f"torch has no {name}"
-        same = dict(zip(parameters, parameters, strict=True))
-        found[in_place] = _InPlace(in_place, same, {})
-        method, _, variant = name.partition(".")
-        functional = "normal_functional" if method == "normal_" else method[:-1]
-        other = _overload(f"{functional}.{'p' if method == 'bernoulli_' else variant or 'default'}")
-        if other is not None:
-            found[other] = _InPlace(in_place, same, {})
-    found[trunc_normal()] = _InPlace(trunc_normal(), {name: name for name in ("mean", "std", "a", "b")}, {})
-    uniform, normal = _aten.uniform_.default, _aten.normal_.default
-    below, between = _aten.random_.to, getattr(_aten.random_, "from")
-    factories: dict[str, _InPlace] = {
-        **dict.fromkeys(
-            ("rand", "rand.generator", "rand_like", "rand_like.generator"),
-            _InPlace(uniform, {}, {"from": 0.0, "to": 1.0}),
-        ),
-        **dict.fromkeys(
-            ("randn", "randn.generator", "randn_like", "randn_like.generator"),
-            _InPlace(normal, {}, {"mean": 0.0, "std": 1.0}),
-        ),
-        "normal.float_float": _InPlace(normal, {"mean": "mean", "std": "std"}, {}),
-    }
-    for name in ("randint", "randint.generator", "randint_like", "randint_like.generator"):
-        factories[name] = _InPlace(below, {"high": "to"}, {})
-    for name in ("randint.low", "randint.low_generator", "randint_like.low_dtype", "randint_like.low_generator_dtype"):
-        factories[name] = _InPlace(between, {"low": "from", "high": "to"}, {})
-    for name, record in factories.items():
-        if (factory := _overload(name)) is not None:
-            found[factory] = record
-    return found
-
-
-def _overload(name: str) -> OpOverload | None:
-    """`aten.rand.generator` for `rand.generator`; None where this torch does not have it."""
-    packet, _, variant = name.partition(".")
-    found = getattr(getattr(_aten, packet, None), variant or "default", None)
-    return found if isinstance(found, OpOverload) else None
+def _elementwise() -> frozenset[OpOverload]:
+    """The operations that fill a tensor with numbers drawn one for each element."""
+    names = (
+        "normal_ uniform_ exponential_ log_normal_ cauchy_ geometric_ random_ random_.from random_.to bernoulli_.float"
+    )
+    found = {trunc_normal()}
+    for name in names.split():
+        packet, _, variant = name.partition(".")
+        found.add(getattr(getattr(torch.ops.aten, packet), variant or "default"))
+    return frozenset(found)
 
 
 _WORDS = 624

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeGuard
 import torch
 from torch import Tensor
 
-from .regions import Part, contiguous
+from .regions import Part
 
 if TYPE_CHECKING:
     from torch.distributed.device_mesh import DeviceMesh
@@ -138,7 +138,7 @@ def on_mesh(tensor: Tensor, mesh: DeviceMesh, placements: Sequence[Placement]) -
             start, stop = _bounds(size[dim], extent, coordinate[at] if coordinate is not None else 0)
             size[dim] = stop - start
     local = torch.empty(size if coordinate is not None else 0, dtype=tensor.dtype, device="meta")
-    stride = contiguous(tensor.shape).stride
+    stride = torch.empty(tensor.shape, device="meta").stride()
     found: DTensor = DTensor.from_local(
         local, mesh, tuple(placements), run_check=False, shape=tensor.shape, stride=stride
     )

@@ -8,7 +8,7 @@ from types import FunctionType
 from ...common import language
 from ...common.specifier_records import RecordedCall, recorded_call
 from .annotated_kinds import NotCertain
-from .specifier_rows import VALUE, condition, count, expression, is_harmless, keys, row, string, switch
+from .specifier_rows import VALUE, expression, is_harmless, optional_expression, row
 from .summary import Row
 
 
@@ -36,12 +36,12 @@ def child_row(name: str, call: RecordedCall) -> Row:
         [("name", name), ("cls", VALUE)],
         [
             ("arguments", arguments, ()),
-            ("when", condition(given), None),
-            ("repeat", count(given), None),
-            ("keys", keys(given.get("keys")), None),
+            ("when", optional_expression(given.get(language.WHEN)), None),
+            ("repeat", optional_expression(given.get(language.REPEAT)), None),
+            ("keys", given.get("keys"), None),
             ("inner", inner, None),
-            ("group", string(given.get("group")), None),
-            ("keep_dtype", switch(given.get(language.KEEP_DTYPE, False)), False),
+            ("group", given.get("group"), None),
+            ("keep_dtype", given.get(language.KEEP_DTYPE, False), False),
         ],
     )
 

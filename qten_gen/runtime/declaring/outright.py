@@ -97,8 +97,6 @@ def _tensorclass(body: Body) -> Outright:
     """What the statement of a TensorClass says, in the order of the attributes of `TensorClassDecl`."""
     parents = parents_of(body.bases)
     flags = body.flags.union(*(parent.flags for _, parent in parents))
-    if not flags.issubset(language.FLAGS):
-        raise NotCertain
     names = Names(body.scope, body.module, body.name, body.namespace)
     kinds = Kinds(names, flags, is_nestable, body.is_declared_later)
     fields = _inherited(parents)
@@ -110,7 +108,7 @@ def _tensorclass(body: Body) -> Outright:
         elif recorded_call(body.namespace.get(name)) is not None or not _is_plain(body.namespace.get(name)):
             raise NotCertain
     checks = body.keywords.options.get("checks", next((parent.checks for _, parent in parents), "on"))
-    if checks not in language.STRING_OPTIONS["checks"] or body.checks:
+    if body.checks:
         raise NotCertain
     own = tuple(name for name in fields if name not in inherited)
     custom_init = "__init__" in body.namespace
@@ -174,7 +172,7 @@ def _default(given: object) -> tuple[object, bool, bool, str | None]:
     if call.name != language.FIELD or not call.kwargs.keys() <= set(language.SPECIFIER_KEYWORDS[language.FIELD]):
         raise NotCertain
     kw_only, alias = call.kwargs["kw_only"], call.kwargs.get(language.ALIAS)
-    if type(kw_only) is not bool or not (alias is None or type(alias) is str):
+    if not isinstance(kw_only, bool) or not isinstance(alias, str | None):
         raise NotCertain
     if "default_factory" in call.kwargs:
         return call.kwargs["default_factory"], True, kw_only, alias

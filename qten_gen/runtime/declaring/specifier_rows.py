@@ -72,31 +72,64 @@ def expression(given: object) -> str:
         raise NotCertain(given) from error
 
 
+def optional_expression(given: object) -> str | None:
+    """The canonical text of an expression, if there is one."""
+    return None if given is None else expression(given)
+
+
+_ATTRIBUTES: Mapping[str, tuple[str, Mapping[str, object]]] = {
+    language.PARAM: (
+        "ParameterDecl",
+        {
+            "initializer": None,
+            "dtype": None,
+            "requires_grad": True,
+            "when": None,
+            "tie": None,
+            "value": None,
+            "repeat": None,
+            "keys": None,
+            "group": None,
+            "keep_dtype": False,
+        },
+    ),
+    language.BUFFER: (
+        "BufferDecl",
+        {
+            "persistent": True,
+            "initializer": None,
+            "dtype": None,
+            "when": None,
+            "value": None,
+            "keep_dtype": False,
+        },
+    ),
+}
+"""The record of the model for a specifier, and those of its attributes that have defaults, in their order."""
+
+
 def specifier_row(name: str, call: RecordedCall, body: Mapping[str, object]) -> Row:
     """The row of a field with a specifier, children left out.
 
     Raises:
         NotCertain: an argument is one that a rule may refuse.
     """
-    match call.name:
-        case language.PARAM:
-            return _parameter(name, call, body)
-        case language.BUFFER:
-            return _buffer(name, call, body)
-        case language.DERIVED:
-            return ("DerivedDecl", ("name", name), ("value", expression(call.args[0])))
-    raise NotCertain
+    if call.name == language.DERIVED:
+        return ("DerivedDecl", ("name", name), ("value", expression(call.args[0])))
+    kind, attributes = _ATTRIBUTES[call.name]
+    required = [("name", name), ("dims", tuple(map(expression, call.args)))]
+    return row(kind, required, ((each, _attribute(each, call, body), attributes[each]) for each in attributes))
 
 
 def virtual_row(name: str, call: RecordedCall) -> Row:
     """The row of a virtual tensor."""
-    cached, sources, cast = call.kwargs["cached"], call.kwargs.get("sources"), call.kwargs["cast"]
-    if (type(cached) is not bool and cached != language.MAY_BE_STALE) or type(cast) is not bool:
-        raise NotCertain
-    if sources is not None and not _are_strings(sources):
-        raise NotCertain
-    given = [("cached", cached, False), ("sources", sources, None), ("cast", cast, False)]
-    return row("VirtualDecl", [("name", name)], given)
+    given = call.kwargs
+    attributes = [
+        ("cached", given["cached"], False),
+        ("sources", given.get("sources"), None),
+        ("cast", given["cast"], False),
+    ]
+    return row("VirtualDecl", [("name", name)], attributes)
 
 
 def check_row(call: RecordedCall) -> Row:
@@ -104,42 +137,18 @@ def check_row(call: RecordedCall) -> Row:
     return ("CheckDecl", ("condition", expression(call.args[0])))
 
 
-def _parameter(name: str, call: RecordedCall, body: Mapping[str, object]) -> Row:
-    """The row of a parameter, with the attributes of `ParameterDecl`."""
-    given = call.kwargs
-    return row(
-        "ParameterDecl",
-        [("name", name), ("dims", tuple(map(expression, call.args)))],
-        [
-            ("initializer", _function(given.get("initializer"), body), None),
-            ("dtype", _dtype(given.get("dtype")), None),
-            ("requires_grad", switch(given["requires_grad"]), True),
-            ("when", condition(given), None),
-            ("tie", string(given.get("tie")), None),
-            ("value", _function(given.get("value"), {}), None),
-            ("repeat", count(given), None),
-            ("keys", keys(given.get("keys")), None),
-            ("group", string(given.get("group")), None),
-            ("keep_dtype", switch(given.get(language.KEEP_DTYPE, False)), False),
-        ],
-    )
-
-
-def _buffer(name: str, call: RecordedCall, body: Mapping[str, object]) -> Row:
-    """The row of a buffer, with the attributes of `BufferDecl`."""
-    given = call.kwargs
-    return row(
-        "BufferDecl",
-        [("name", name), ("dims", tuple(map(expression, call.args)))],
-        [
-            ("persistent", switch(given["persistent"]), True),
-            ("initializer", _function(given.get("initializer"), body), None),
-            ("dtype", _dtype(given.get("dtype")), None),
-            ("when", condition(given), None),
-            ("value", _function(given.get("value"), {}), None),
-            ("keep_dtype", switch(given.get(language.KEEP_DTYPE, False)), False),
-        ],
-    )
+def _attribute(name: str, call: RecordedCall, body: Mapping[str, object]) -> object:
+    """An attribute, from the keyword of its name. The command has checked a literal that the fingerprint covers as it is."""
+    given = call.kwargs.get(name)
+    if name == "initializer":
+        return _function(given, body)
+    if name == "value":
+        return _function(given, {})
+    if name == "dtype":
+        return _dtype(given)
+    if name in (language.WHEN, language.REPEAT):
+        return optional_expression(given)
+    return call.kwargs.get(name, False) if name == language.KEEP_DTYPE else given
 
 
 def _function(given: object, body: Mapping[str, object]) -> Row | None:
@@ -165,39 +174,3 @@ def _dtype(given: object) -> Row | None:
     if isinstance(given, torch.dtype) and torch_name(given) is not None:
         return VALUE
     raise NotCertain
-
-
-def switch(given: object) -> bool:
-    if type(given) is not bool:
-        raise NotCertain
-    return given
-
-
-def condition(given: Mapping[str, object]) -> str | None:
-    found = given.get(language.WHEN)
-    if found is None:
-        return None
-    if type(found) is not str:
-        raise NotCertain
-    return expression(found)
-
-
-def count(given: Mapping[str, object]) -> str | None:
-    found = given.get(language.REPEAT)
-    return None if found is None else expression(found)
-
-
-def keys(given: object) -> object:
-    if given is None or type(given) is str or _are_strings(given):
-        return given
-    raise NotCertain
-
-
-def string(given: object) -> str | None:
-    if given is None or type(given) is str:
-        return given
-    raise NotCertain
-
-
-def _are_strings(given: object) -> bool:
-    return type(given) is tuple and all(type(item) is str for item in given)

@@ -92,22 +92,23 @@ class DeclaredModule(ModuleBase, Functional):
     ) -> None:
         """Load the module's own tensors, as nn.Module does, after `migrate` and with ties kept where tensors are assigned."""
         vars(self).pop(VIRTUAL_CACHE, None)
-        from .core.state_dict_versions import migrate, migrates
+        cls = type(self)
+        if local_metadata.get("version") != cls._version:  # an import for each layer would cost a tenth of the load
+            from .core.state_dict_versions import migrate
 
-        if migrates(type(self)):
-            migrate(type(self), state_dict, prefix, local_metadata)
-        if type(self)._kept and local_metadata.get("assign_to_params_buffers", False):
+            migrate(cls, state_dict, prefix, local_metadata)
+        if cls._kept and local_metadata.get("assign_to_params_buffers", False):
             from .kept_dtypes import cast_assigned
 
             cast_assigned(self, state_dict, prefix)
-        if type(self)._tied and local_metadata.get("assign_to_params_buffers", False):
+        if cls._tied and local_metadata.get("assign_to_params_buffers", False):
             from .tied_parameters import share_assigned
 
             share_assigned(self, state_dict, prefix)
         super()._load_from_state_dict(
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
         )
-        if strict:
+        if strict and self._modules:  # most layers are leaves
             unexpected_keys += _keys_of_absent_children(self, state_dict, prefix)
 
 

@@ -56,7 +56,6 @@ class CallCheck:
     def result(self, value: object) -> list[Mismatch]:
         """What is wrong with the result."""
         found = list(check(self.matcher, "result", value, self.annotations.result or _UNSAID))
-        self.matcher.note_alike()
         return merged([*found, *self.matcher.expressions()])
 
 

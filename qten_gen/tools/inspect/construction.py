@@ -1,13 +1,13 @@
-"""Builds a model without its memory: on fake tensors, on meta, or by a recording that can answer questions about values.
+"""Builds a model without its memory: on fake tensors, or by a recording that can answer questions about values.
 
-Fake tensors know their device, so that a model can be run on them. They have no values: initialisers that read some, such as
-`trunc_normal_`, do nothing on meta, so such a model is built there. A constructor that needs a number out of a tensor is recorded
-as `deferred_init` records it, which computes the tensors that are asked about and no others. Both get fakes afterwards.
+Fake tensors know their device, so that a model can be run on them. A constructor that reads their values is recorded as
+`deferred_init` records it, which computes the tensors that are asked about and no others. Its model gets fakes afterwards.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import textwrap
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -16,31 +16,27 @@ from torch.nn.parameter import is_lazy
 
 from ...large_models.deferred.deferred_init import deferred_init
 from ...large_models.fake.context import MODE, fake_mode
-from ...large_models.fake.errors import FakeTensorError, NestedTensorError
-from .arguments import missing_arguments
+from ...large_models.fake.errors import FakeTensorError
 from .request import InspectionError
 from .silence import aside
-from .tensor_memory import storage_key, storage_of
 from .user_errors import of_user
 
 
-def build(factory: Callable[..., object], args: list[object], keywords: dict[str, object]) -> nn.Module:
-    """What a class or function makes, with tensors without values: fake ones on the CPU, meta ones, or recorded ones.
+def build(factory: Callable[..., object], keywords: Mapping[str, object]) -> nn.Module:
+    """What a class or function makes, with tensors without values: fake ones on the CPU, or recorded ones.
 
     Raises:
         InspectionError: it raises, makes something other than a module, or needs values that nothing has.
     """
-    what = f"{getattr(factory, '__name__', 'the factory')}({_written(args, keywords)})"
+    arguments = ", ".join(f"{name}={value!r}" for name, value in keywords.items())
+    what = f"{getattr(factory, '__name__', 'the factory')}({textwrap.shorten(arguments, 80, placeholder='...')})"
     try:
-        with aside(), fake_mode(fake_cuda=True):
-            made = factory(*args, **keywords)
-    except NestedTensorError as error:
-        raise of_user(what, error) from None
-    except FakeTensorError:
-        made = _built_otherwise(factory, args, keywords, what)
-    except TypeError as error:
-        missing = missing_arguments(factory, error)
-        raise (InspectionError(missing) if missing else of_user(what, error)) from None
+        with aside():
+            try:
+                with fake_mode(fake_cuda=True):
+                    made = factory(**keywords)
+            except FakeTensorError:
+                made = deferred_init(factory, **keywords)
     except (Exception, SystemExit) as error:  # whatever code of the user raises
         raise of_user(what, error) from None
     if not isinstance(made, nn.Module):
@@ -48,37 +44,8 @@ def build(factory: Callable[..., object], args: list[object], keywords: dict[str
     return made
 
 
-def _written(args: list[object], keywords: dict[str, object]) -> str:
-    """The arguments in a message, shortened."""
-    parts = [*map(repr, args), *(f"{name}={value!r}" for name, value in keywords.items())]
-    text = ", ".join(parts)
-    return text if len(text) <= 80 else f"{text[:77]}..."
-
-
-def _built_otherwise(
-    factory: Callable[..., object], args: list[object], keywords: dict[str, object], what: str
-) -> object:
-    """What the factory makes on meta, or recorded where it reads values there too.
-
-    Raises:
-        InspectionError: it fails in both ways.
-    """
-    try:
-        with aside(), torch.device("meta"):
-            return factory(*args, **keywords)
-    except (RuntimeError, NotImplementedError):  # of meta tensors without values, or of the user's
-        pass
-    except (Exception, SystemExit) as error:  # whatever code of the user raises
-        raise of_user(what, error) from None
-    try:
-        with aside():
-            return deferred_init(factory, *args, **keywords)
-    except (Exception, SystemExit) as error:  # likewise, or something that cannot be recorded
-        raise of_user(what, error) from None
-
-
 def on_fakes(model: nn.Module, device: torch.device, dtype: torch.dtype | None) -> nn.Module:
-    """The model itself with every tensor replaced by a fake one, in place; ties and shared memory are kept.
+    """The model itself with every tensor replaced by a fake one, in place; ties are kept.
 
     A model that has fakes already keeps them. Then it is moved and cast as `model.to(device, dtype)` does, so that tensors which
     the model does not know of stay where they are.
@@ -101,7 +68,6 @@ class _Swap:
 
     def __init__(self) -> None:
         self._made: dict[int, Tensor] = {}
-        self._storages: dict[int, Tensor] = {}
         self._held: list[Tensor] = []
 
     def values_of(self, home: dict[str, Any]) -> None:
@@ -124,7 +90,7 @@ class _Swap:
         return value
 
     def _fake(self, tensor: Tensor) -> Tensor:
-        """The fake that stands for a tensor: one for each tensor, and in one memory where they share theirs."""
+        """The fake that stands for a tensor."""
         if getattr(tensor, "fake_mode", None) is MODE or is_lazy(tensor):
             return tensor
         if tensor.is_nested:
@@ -134,22 +100,11 @@ class _Swap:
             )
         if id(tensor) not in self._made:
             self._held.append(tensor)
-            fake = self._memory(tensor).as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
+            device = torch.device("cpu") if tensor.is_meta else tensor.device
+            fake = torch.empty(tensor.shape, dtype=tensor.dtype, device=device)
             if isinstance(tensor, nn.Parameter):
                 fake = nn.Parameter(fake, tensor.requires_grad)
-            elif tensor.requires_grad:
-                fake = fake.detach().requires_grad_()
+            else:
+                fake.requires_grad_(tensor.requires_grad)
             self._made[id(tensor)] = fake
         return self._made[id(tensor)]
-
-    def _memory(self, tensor: Tensor) -> Tensor:
-        """A flat fake tensor for the memory of another."""
-        storage, key = storage_of(tensor), storage_key(tensor)
-        device = torch.device("cpu") if tensor.is_meta else tensor.device
-        if storage is None or key is None:
-            return torch.empty(tensor.numel(), dtype=tensor.dtype, device=device)
-        elements = storage.nbytes() // tensor.element_size()
-        if key not in self._storages:
-            self._storages[key] = torch.empty(elements, dtype=tensor.dtype, device=device)
-        found = self._storages[key]
-        return found if found.dtype == tensor.dtype else found.view(tensor.dtype)

@@ -84,16 +84,10 @@ class _Folding:
     def _keyed(self, entry: ModuleEntry, base: str) -> Hashable:
         """What is compared: all that is shown of a module, with paths relative to `base`."""
         tensors = tuple(
-            replace(
-                tensor,
-                path=_relative(tensor.path, base),
-                tied_to=_relative(tensor.tied_to, base),
-                shares_with=_relative(tensor.shares_with, base),
-            )
+            replace(tensor, path=_relative(tensor.path, base), tied_to=_relative(tensor.tied_to, base))
             for tensor in entry.tensors
         )
-        # What autograd keeps is counted where it appears first, so it differs between layers that do the same.
-        calls = tuple(replace(call, path="", saved_bytes=0) for call in self._calls.get(entry.path, ()))
+        calls = tuple(replace(call, path="") for call in self._calls.get(entry.path, ()))
         children = tuple((child.name, self._keyed(child, base)) for child in entry.children)
         return entry.kind, tensors, calls, children, _relative(entry.same_as, base)
 

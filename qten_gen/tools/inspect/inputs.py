@@ -1,25 +1,27 @@
-"""Reads the inputs of a run, `tokens: Int[4,2048], mask: Bool[4,2048]`, and makes fake tensors for them.
+"""Evaluates the inputs of a run, `tokens: Int[4,2048], mask: Bool[4,2048]`, on fake tensors.
 
-Inputs are written like the parameters of a Python function. A dimension can be an expression over the config of the model:
-`x: Float[4, 128, width]`. Other values are literals, lists and tuples of inputs, and TensorClasses:
-`batch: Batch(tokens=Int[4,128], batch_size=[4])`.
+Inputs are written like the parameters of a Python function, and each is an expression. The config of the model has names in it,
+`x: Float[4, 128, width]`, and so have TensorClasses: `batch: Batch(tokens=Int[4,128], batch_size=[4])`.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from ...common.suggestions import did_you_mean
 from ...model.array_shapes import DTYPES
 from .request import InspectionError
-from .sizes import Binding, UnknownSize, config_sizes, evaluate
+from .sizes import config_sizes
+from .targets import WORDS
+from .user_errors import describe
 
 _DEFAULTS = {"Int": torch.int64, "Integer": torch.int64, "UInt": torch.uint8, "Complex": torch.complex64}
 """The dtypes of names that stand for several; the others mean the dtype of the model."""
@@ -53,28 +55,28 @@ def make_inputs(
     Raises:
         InspectionError: a text cannot be read; all such problems.
     """
-    maker = _Maker(config_sizes(model, ""), model, _floating(model), device, class_of)
+    names = _Names(model, device, class_of)
     args: list[object] = []
     keywords: dict[str, object] = {}
     problems: list[str] = []
     for text in texts:
+        label = text
         try:
             for name, node in _parsed(text):
                 label = name or f"input {len(args) + 1}"
+                value = eval(compile(ast.Expression(node), "--run", "eval"), {}, names)
+                if isinstance(value, _Shaped):
+                    raise _Unfit(f"it has no shape: write {ast.unparse(node)}[4, 128]")
                 if name in keywords:
-                    problems.append(f"--run {label}: given twice")
-                    continue
-                try:
-                    value = maker.value(node)
-                except _Unfit as error:
-                    problems.append(f"--run {label}: {error}")
-                    continue
+                    raise _Unfit("given twice")
                 if name is None:
                     args.append(value)
                 else:
                     keywords[name] = value
         except _Unfit as error:
-            problems.append(f"--run {text}: {error}")
+            problems.append(f"--run {label}: {error}")
+        except Exception as error:  # whatever an expression raises
+            problems.append(f"--run {label}: {describe(error)}")
     if problems:
         raise InspectionError(problems)
     return Inputs(tuple(args), keywords)
@@ -116,79 +118,37 @@ def _named(node: ast.expr) -> tuple[str | None, ast.expr]:
     return None, node
 
 
-@dataclass(frozen=True, slots=True)
-class _Maker:
-    """What the values of inputs depend on."""
+class _Shaped:
+    """A dtype, which sizes make a tensor of: `Int[4, 128]`."""
 
-    sizes: Mapping[str, Binding]
-    model: nn.Module
-    floating: torch.dtype
-    device: torch.device
-    class_of: Callable[[str], type | None]
+    def __init__(self, dtype: torch.dtype, device: torch.device) -> None:
+        self._dtype = dtype
+        self._device = device
 
-    def value(self, node: ast.expr) -> object:
-        """The value of one input."""
-        match node:
-            case ast.Subscript(value=head, slice=inside):
-                return self._tensor(ast.unparse(head), inside)
-            case ast.Call(func=head, args=args, keywords=keywords):
-                return self._object(ast.unparse(head), args, keywords)
-            case ast.List(elts=items):
-                return [self.value(item) for item in items]
-            case ast.Tuple(elts=items):
-                return tuple(self.value(item) for item in items)
-            case ast.Dict(keys=keys, values=values) if all(isinstance(key, ast.Constant) for key in keys):
-                return {
-                    ast.literal_eval(key): self.value(value) for key, value in zip(keys, values, strict=True) if key
-                }
-            case ast.Name(id=name) if name in ("true", "false", "none", "null"):
-                return {"true": True, "false": False}.get(name)
-        try:
-            return ast.literal_eval(node)
-        except ValueError:
-            text = ast.unparse(node)
-            if dtype_of(text, self.floating) is not None:
-                raise _Unfit(f"{text} has no shape: write {text}[4, 128], or {text}[()] for no dimensions") from None
-            raise _Unfit(f"{text} is not a tensor such as Int[4, 128], nor a literal") from None
+    def __getitem__(self, sizes: int | tuple[int, ...]) -> Tensor:
+        shape = sizes if isinstance(sizes, tuple) else (sizes,)
+        make = torch.empty if self._dtype.is_floating_point or self._dtype.is_complex else torch.zeros
+        return make(shape, dtype=self._dtype, device=self._device)
 
-    def _tensor(self, head: str, inside: ast.expr) -> torch.Tensor:
-        """`Int[4, 128]`, or `Int[Tensor, "4 128"]` as in an annotation."""
-        dtype = dtype_of(head, self.floating)
-        if dtype is None:
-            known = (*_DEFAULTS, *_OF_THE_MODEL, *DTYPES)
-            raise _Unfit(
-                f"{head} is not a dtype; {did_you_mean(head, known, 'use Float, Int, Bool, or a dtype of torch')}"
-            )
-        items = inside.elts if isinstance(inside, ast.Tuple) else [inside]
-        if len(items) == 2 and isinstance(items[1], ast.Constant) and isinstance(items[1].value, str):
-            texts = items[1].value.split()
-        else:
-            texts = [ast.unparse(item) for item in items]
-        shape = [self._size(text) for text in texts]
-        if dtype.is_floating_point or dtype.is_complex:
-            return torch.empty(shape, dtype=dtype, device=self.device)
-        return torch.zeros(shape, dtype=dtype, device=self.device)
 
-    def _size(self, text: str) -> int:
-        try:
-            size = evaluate(text, self.sizes, self.model)
-        except UnknownSize as error:
-            known = f"; the config has {', '.join(self.sizes)}" if self.sizes else ""
-            raise _Unfit(f"{error}{known}") from None
-        if size < 0:
-            raise _Unfit(f"the size {text} is negative")
-        return size
+class _Names(dict[str, object]):
+    """What names mean in an input: the config of the model, dtypes, and TensorClasses beside the model."""
 
-    def _object(self, name: str, args: list[ast.expr], keywords: list[ast.keyword]) -> object:
-        """An object of a TensorClass."""
-        found = self.class_of(name)
+    def __init__(self, model: nn.Module, device: torch.device, class_of: Callable[[str], type | None]) -> None:
+        super().__init__({**WORDS, **{name: size.value for name, size in config_sizes(model, "").items()}})
+        self._floating = _floating(model)
+        self._device = device
+        self._class_of = class_of
+
+    def __missing__(self, name: str) -> object:
+        dtype = dtype_of(name, self._floating)
+        found = _Shaped(dtype, self._device) if dtype is not None else self._class_of(name) or sys.modules.get(name)
         if found is None:
-            raise _Unfit(f"there is no TensorClass {name} beside the model; write pkg.model.{name}")
-        given = {keyword.arg: self.value(keyword.value) for keyword in keywords if keyword.arg}
-        try:
-            return found(*(self.value(arg) for arg in args), **given)
-        except (TypeError, ValueError) as error:
-            raise _Unfit(str(error)) from None
+            known = (*_DEFAULTS, *_OF_THE_MODEL, *DTYPES, *self)
+            raise _Unfit(
+                f"{name} is not known; {did_you_mean(name, known, 'use Float, Int, or a TensorClass beside the model')}"
+            )
+        return found
 
 
 def dtype_of(name: str, floating: torch.dtype) -> torch.dtype | None:

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
 
 import torch
 from torch import nn
 
 from ...runtime.tensorclass.core.stored import Stored
-from .arguments import call, read_arguments
-from .config_types import Unfit, dtype_called
 from .construction import build, on_fakes
 from .importing import load, named
-from .memory import Memory, memory_of
 from .model_tree import ModuleEntry
 from .plans import Plan, mesh_of, plan_of
 from .request import InspectionError, Request
 from .running import run
 from .runs import Run
 from .silence import aside
-from .totals import Sharding, Totals, sharding_of, totals_of
+from .targets import arguments_for, split_call
+from .totals import Totals, totals_of
 from .walking import contents_of
 
 
@@ -31,8 +28,6 @@ class Inspection:
     target: str
     tree: ModuleEntry
     totals: Totals
-    sharding: Sharding | None
-    memory: Memory
     run: Run | None
     plan: Plan | None
 
@@ -51,36 +46,17 @@ def inspect(request: Request) -> Inspection:
         InspectionError: the request is wrong, or the model cannot be built.
     """
     device, dtype = _device(request.device), _dtype(request.dtype)
-    if request.ranks is not None and request.ranks < 1:
-        raise InspectionError([f"--ranks {request.ranks}: expected at least 1"])
-    mesh = _mesh(request)
+    if request.plan is not None and request.mesh is None:
+        raise InspectionError(["--plan needs a mesh, such as --mesh tp=8"])
+    mesh = None if request.mesh is None else mesh_of(request.mesh)
     with aside():
         model = on_fakes(model_of(request), device, dtype)
         tree = contents_of(model)
         found = None if request.inputs is None else run(model, request.inputs, device)
         if found is not None and not all(entry.is_initialised for entry in tree.all_tensors()):
             tree = contents_of(model)
-        totals = totals_of(tree)
-        memory = memory_of(tree, totals, found)
         plan = None if mesh is None else plan_of(model, tree, mesh, request.plan)
-    sharding = None
-    if request.ranks is not None:
-        replicas = 1 if mesh is None else prod(mesh.values())
-        sharding = sharding_of(tree.all_tensors() if plan is None else plan.local, request.ranks // replicas)
-    return Inspection(request.target, tree, totals, sharding, memory, found, plan)
-
-
-def _mesh(request: Request) -> dict[str, int] | None:
-    """The mesh of a plan; None if none is asked for."""
-    if request.mesh is None:
-        if request.plan is not None:
-            raise InspectionError(["--plan needs a mesh, such as --mesh tp=8"])
-        return None
-    mesh = mesh_of(request.mesh)
-    size = prod(mesh.values())
-    if request.ranks is not None and request.ranks % size:
-        raise InspectionError([f"--ranks {request.ranks}: expected a multiple of {size}, the ranks of {request.mesh}"])
-    return mesh
+    return Inspection(request.target, tree, totals_of(tree), found, plan)
 
 
 def names_module(request: Request) -> bool:
@@ -90,7 +66,7 @@ def names_module(request: Request) -> bool:
         InspectionError: It names nothing, or importing it fails.
     """
     with aside():
-        found = named(request.target, request.import_roots)
+        found = named(split_call(request.target)[0], request.import_roots)
     return not (isinstance(found, type) and issubclass(found, Stored))
 
 
@@ -100,26 +76,23 @@ def model_of(request: Request) -> nn.Module:
     Raises:
         InspectionError: the request is wrong, or the model cannot be built.
     """
-    tree, problems = read_arguments(request.config, request.config_json)
-    found = load(request.target, request.import_roots)
+    target, arguments = split_call(request.target)
+    arguments = (*arguments, *request.config)
+    found = load(target, request.import_roots)
     if isinstance(found, nn.Module):
-        if tree or problems:
-            raise InspectionError([f"{request.target} is an existing module, so --config cannot be used"])
+        if arguments:
+            raise InspectionError([f"{target} is an existing module, which takes no arguments"])
         return found
-    if any(problem.startswith("--config-json") for problem in problems):  # what it would have said is not missing
-        raise InspectionError(problems)
-    args, keywords = call(found, tree, problems)
-    return build(found, args, keywords)
+    return build(found, arguments_for(found, arguments))
 
 
 def _dtype(name: str | None) -> torch.dtype | None:
-    try:
-        found = None if name is None else dtype_called(name)
-    except Unfit as error:
-        raise InspectionError([f"--dtype: {error}"]) from None
-    if found is not None and not (found.is_floating_point or found.is_complex):
-        raise InspectionError([f"--dtype: expected a floating dtype such as bfloat16, got {name!r}"])
-    return found
+    if name is None:
+        return None
+    found = getattr(torch, name.removeprefix("torch."), None)
+    if isinstance(found, torch.dtype) and (found.is_floating_point or found.is_complex):
+        return found
+    raise InspectionError([f"--dtype: expected a floating dtype such as bfloat16, got {name!r}"])
 
 
 def _device(name: str) -> torch.device:

@@ -32,10 +32,9 @@ class Mismatch:
 
 @dataclass
 class Tally:
-    """How many tensors were compared, and which names of dimensions had one size in a call."""
+    """How many tensors were compared."""
 
     compared: int = 0
-    alike: set[tuple[int, tuple[str, ...]]] = field(default_factory=set)
 
 
 class Matcher:
@@ -46,15 +45,6 @@ class Matcher:
         self._module = module
         self.tally = tally
         self._later: list[_Later] = []
-        self._compared_names: set[str] = set()
-
-    def note_alike(self) -> None:
-        """Note the names of this call that have one size, larger than 1."""
-        by_size: dict[object, list[str]] = {}
-        for name in sorted(self._compared_names):
-            by_size.setdefault(self._names[name].value, []).append(name)
-        found = {(size, tuple(names)) for size, names in by_size.items() if len(names) > 1}
-        self.tally.alike |= {(size, names) for size, names in found if isinstance(size, int) and size > 1}
 
     def tensor(self, name: str, value: Tensor, dtype: str, dims: str) -> Iterator[Mismatch]:
         """Compare a tensor with an annotation such as `Float[Tensor, "b t width"]`."""
@@ -81,7 +71,6 @@ class Matcher:
         """Know what an attempt that succeeded found out."""
         self._names.update(attempt._names)
         self._later += attempt._later
-        self._compared_names |= attempt._compared_names
         self.tally.compared += attempt.tally.compared
 
     def wrong_expressions(self, *, forget: bool = False) -> list[Mismatch]:
@@ -138,7 +127,6 @@ class Matcher:
             yield f"{where} is {size}, expected {axis.value}"
         elif axis.kind is AxisKind.NAME or (axis.kind is AxisKind.BROADCAST and size != 1):
             bound = self._names.setdefault(axis.value, Binding(size, where))
-            self._compared_names.add(axis.value)
             if bound.value != size:
                 or_one = " or 1" if axis.kind is AxisKind.BROADCAST else ""
                 yield f"{where} is {size}, but {axis.value} = {_shown(bound.value)}{or_one} (from {bound.source})"

@@ -26,14 +26,12 @@ class TensorEntry:
     elements: int
     """Its elements; 0 under a name that is tied to an earlier one."""
     bytes: int
-    """The memory that it needs beyond what others have of it."""
+    """The memory of these elements."""
     requires_grad: bool = False
     persistent: bool = True
     """Whether a buffer is in the state dict."""
     tied_to: str | None = None
     """The path under which the same tensor came first."""
-    shares_with: str | None = None
-    """The path of another tensor that has the same memory, or a part of it."""
     is_initialised: bool = True
     """Whether it has a shape: a tensor of a lazy module, such as `nn.LazyLinear`, gets one when the module is first called."""
 

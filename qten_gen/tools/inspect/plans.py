@@ -59,8 +59,6 @@ class Plan(NamedTuple):
     problems: tuple[Problem, ...]
     bytes: int
     """The memory of the parameters and buffers on the first rank."""
-    local: tuple[TensorEntry, ...]
-    """The tensors as the first rank has them."""
 
     @property
     def is_good(self) -> bool:
@@ -109,9 +107,8 @@ def plan_of(model: nn.Module, tree: ModuleEntry, mesh: Mesh, place: str | None) 
     problems = [problem for rule in rules if (problem := found.apply(rule)) is not None]
     unmatched = sum("matches nothing" in problem.text for problem in problems)
     problems += [*found.uneven(), *found.untied(), *found.unpaired()]
-    local = tuple(found.local(entry) for entry in tree.all_tensors())
-    held = sum(entry.bytes for entry in local if entry.kind != "attribute")
-    return Plan(source, mesh, len(rules), unmatched, tuple(found.cuts()), tuple(problems), held, local)
+    held = sum(found.local(entry).bytes for entry in tree.all_tensors() if entry.kind != "attribute")
+    return Plan(source, mesh, len(rules), unmatched, tuple(found.cuts()), tuple(problems), held)
 
 
 def _own_rules(model: nn.Module) -> list[_Rule]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import CodeType
 from typing import Any
 
@@ -18,10 +18,10 @@ from ...runtime.module.core.handler_tables import Dispatch, HandlerTables
 from ...runtime.module.core.handlers import find_handler
 from .checking import CallCheck
 from .matching import Matcher, Mismatch, Tally
-from .runs import Call, Finding, Shape
-from .shapes_of_values import shape_of, tensors_in
+from .runs import Call, Finding
+from .shapes_of_values import shapes, tensors_in
 from .signatures import annotations_of
-from .tensor_memory import bytes_of, storage_key, storage_of
+from .tensor_memory import storage_of
 from .tracing import tracing
 
 
@@ -33,7 +33,6 @@ class _Open:
     position: int
     check: CallCheck
     flops: int
-    saved: int
 
 
 @dataclass
@@ -45,12 +44,10 @@ class Recorder:
     findings: list[Finding] = field(default_factory=list)
     tally: Tally = field(default_factory=Tally)
     saved_bytes: int = 0
-    saved_input_bytes: int = 0
     _open: list[_Open] = field(default_factory=list)
     _origins: dict[int, str] = field(default_factory=dict)
     _held: list[object] = field(default_factory=list)
     _storages: set[int] = field(default_factory=set)
-    _inputs: set[int] = field(default_factory=set)
     _uninitialised: list[Tensor] = field(default_factory=list)
     failed_in: str = ""
     """The innermost module that was running when forward raised."""
@@ -58,16 +55,14 @@ class Recorder:
     def leave_out(self, tensors: Iterator[Tensor]) -> None:
         """Count the memory of these tensors no more: parameters and buffers are listed already."""
         for tensor in tensors:
-            key = None if is_lazy(tensor) else storage_key(tensor)
-            if key is not None:
-                self._storages.add(key)
-            elif is_lazy(tensor):
+            if is_lazy(tensor):
                 self._uninitialised.append(tensor)
+            elif (storage := storage_of(tensor)) is not None:
+                self._storages.add(storage._cdata)
 
-    def take_inputs(self, value: object) -> None:
-        """Note the tensors that the model is given."""
+    def hold(self, value: object) -> None:
+        """Keep what the model is given alive, whose memory no other tensor may get."""
         self._held.append(value)
-        self._inputs |= {key for tensor in tensors_in(value) if (key := storage_key(tensor)) is not None}
 
     @contextmanager
     def watching(self, model: nn.Module) -> Iterator[None]:
@@ -83,12 +78,16 @@ class Recorder:
             yield
 
     def _before(self, path: str) -> Callable[..., None]:
+        """A hook that runs before a module's forward: it begins the record of the call and checks the arguments."""
+
         def begin(module: nn.Module, args: tuple[object, ...], keywords: dict[str, object]) -> None:
             function = callee(module, args)
             self.failed_in = path
-            self.calls.append(_begun(module, path, function, args, keywords))
+            passed = ", ".join(filter(None, map(shapes, (*args, *keywords.values()))))
+            name = annotations_of(function).function
+            self.calls.append(Call(path, type(module).__name__, name, passed or "()", None, 0))
             check = CallCheck(module, path, function, self.tally)
-            self._open.append(_Open(path, len(self.calls) - 1, check, self.flops(), self.saved_bytes))
+            self._open.append(_Open(path, len(self.calls) - 1, check, self.flops()))
             self._note(path, check, check.arguments((module, *args), keywords))
 
         return begin
@@ -103,10 +102,9 @@ class Recorder:
             opened = self._open.pop()
             if self._open:
                 self.failed_in = self._open[-1].path
-            call = self.calls[opened.position]
-            self.calls[opened.position] = _ended(
-                call, shape_of(output), self.flops() - opened.flops, self.saved_bytes - opened.saved
-            )
+            returned = shapes(output) or type(output).__name__
+            call = replace(self.calls[opened.position], output=returned, flops=self.flops() - opened.flops)
+            self.calls[opened.position] = call
             self._note(path, opened.check, opened.check.result(output))
             self._held.append(output)
             for tensor in tensors_in(output):
@@ -140,57 +138,26 @@ class Recorder:
         if self._uninitialised:
             waiting, self._uninitialised = self._uninitialised, []
             self.leave_out(iter(waiting))
-        storage, key = storage_of(tensor), storage_key(tensor)
-        if storage is None or key is None:
-            self.saved_bytes += bytes_of(tensor)
-        elif key not in self._storages:
-            self._storages.add(key)
+        storage = storage_of(tensor)
+        if storage is None:
+            self.saved_bytes += tensor.numel() * tensor.element_size()
+        elif storage._cdata not in self._storages:
+            self._storages.add(storage._cdata)
             self._held.append(tensor)
-            size = storage.nbytes()
-            self.saved_bytes += size
-            if key in self._inputs:
-                self.saved_input_bytes += size
+            self.saved_bytes += storage.nbytes()
         return tensor
 
 
 def callee(module: nn.Module, args: tuple[object, ...]) -> Callable[..., Any]:
     """The function that a call of a module ends in: the handler for its argument, or forward."""
     kind = type(module)
+    function: Callable[..., Any] = kind.forward
     if args and issubclass(kind, HandlerTables):
         handler = find_handler(kind, type(args[0]))
         if handler is not None:
             return handler
         dispatch: Dispatch | None = getattr(kind, "_dispatch", None)
         if dispatch is not None and dispatch.fallback is not None:
-            return _unwrapped(dispatch.fallback)
-    return _unwrapped(kind.forward)
-
-
-def _unwrapped(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function that decorators were put around, if they say so."""
-    found: Callable[..., Any] = inspect.unwrap(function)
-    return found
-
-
-def _begun(
-    module: nn.Module, path: str, function: Callable[..., Any], args: tuple[object, ...], keywords: dict[str, object]
-) -> Call:
-    """The record of a call that has begun."""
-    said = annotations_of(function)
-    return Call(path, type(module).__name__, said.function, _inputs(function, (module, *args), keywords), None, 0, 0)
-
-
-def _inputs(
-    function: Callable[..., Any], args: tuple[object, ...], keywords: dict[str, object]
-) -> tuple[tuple[str, Shape], ...]:
-    """The arguments by the names of the parameters, the module left out."""
-    try:
-        bound = inspect.signature(function).bind(*args, **keywords)
-    except (TypeError, ValueError):  # the call itself raises then
-        named = [*enumerate(args), *keywords.items()]
-        return tuple((str(name), shape_of(value)) for name, value in named[1:])
-    return tuple((name, shape_of(value)) for name, value in list(bound.arguments.items())[1:])
-
-
-def _ended(call: Call, output: Shape, flops: int, saved: int) -> Call:
-    return Call(call.path, call.kind, call.function, call.inputs, output, flops, saved)
+            function = dispatch.fallback
+    inner: Callable[..., Any] = inspect.unwrap(function)
+    return inner

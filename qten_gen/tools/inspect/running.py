@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
 from itertools import chain
@@ -13,17 +12,16 @@ import torch
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from ...common.suggestions import nearest
 from ...large_models.fake.context import fake_mode
 from ...runtime.tensorclass.core.stored import Stored
 from .annotated_inputs import FACTORS, written_inputs
-from .inputs import Inputs, make_inputs
+from .inputs import make_inputs
 from .operations import counter
 from .recording import Recorder, callee
-from .request import InspectionError
 from .runs import Failure, Run
 from .shapes_of_values import tensors_in
 from .silence import aside
+from .targets import refuse_unfit
 from .user_errors import describe, trace_of
 
 
@@ -50,11 +48,11 @@ def _run(model: nn.Module, texts: tuple[str, ...], device: torch.device, class_o
     """Run a model with the inputs that texts describe."""
     with aside(), fake_mode(fake_cuda=True):
         inputs = make_inputs(texts, model, device, class_of)
-        _refuse_unfit(model, inputs)
+        refuse_unfit(callee(model, inputs.args), (model, *inputs.args), inputs.keywords)
         operations = counter()
         recorder = Recorder(operations)
         recorder.leave_out(chain(model.parameters(), model.buffers()))
-        recorder.take_inputs((inputs.args, dict(inputs.keywords)))
+        recorder.hold((inputs.args, dict(inputs.keywords)))
         failure, by_operation, forward = None, {}, 0
         with operations:
             output: object = None
@@ -77,26 +75,13 @@ def _run(model: nn.Module, texts: tuple[str, ...], device: torch.device, class_o
         calls=tuple(recorder.calls),
         findings=tuple(recorder.findings),
         compared=recorder.tally.compared,
-        alike=_without_subsets(recorder.tally.alike),
         failure=failure,
         forward_flops=forward,
         backward_flops=backward,
         flops_by_operation=by_operation,
         activation_bytes=recorder.saved_bytes,
-        input_bytes=recorder.saved_input_bytes,
         training=model.training,
     )
-
-
-def _without_subsets(found: Collection[tuple[int, tuple[str, ...]]]) -> tuple[tuple[int, tuple[str, ...]], ...]:
-    """The names of one size, without those that are among more of that size."""
-    more = {
-        (size, names)
-        for size, names in found
-        for other, all_names in found
-        if size == other and {*names} < {*all_names}
-    }
-    return tuple(sorted({*found} - more))
 
 
 def _backward(output: object) -> bool:
@@ -110,36 +95,6 @@ def _backward(output: object) -> bool:
 def _by_operation(operations: FlopCounterMode) -> dict[str, int]:
     counts = operations.get_flop_counts().get("Global", {})
     return {str(operation).removeprefix("aten."): count for operation, count in counts.items()}
-
-
-def _refuse_unfit(model: nn.Module, inputs: Inputs) -> None:
-    """Raise the error of inputs that the function which the call ends in does not take."""
-    function = callee(model, inputs.args)
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):
-        return
-    names = list(signature.parameters)[1:]
-    takes_any = any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values())
-    name = getattr(function, "__qualname__", "forward")
-    problems = []
-    for given in inputs.keywords:
-        if given not in names and not takes_any:
-            close = nearest(given, names)
-            hint = f"did you mean {close}?" if close else f"it takes {', '.join(names) or 'nothing'}"
-            problems.append(f"--run {given}: {name} has no such argument; {hint}")
-    if not problems:
-        try:
-            signature.bind(model, *inputs.args, **inputs.keywords)
-        except TypeError as error:
-            problems.append(f"--run: {name} {_as_said(str(error))}; it takes {', '.join(names) or 'nothing'}")
-    if problems:
-        raise InspectionError(problems)
-
-
-def _as_said(message: str) -> str:
-    """`inspect`'s message after the name of a function: `missing a required argument: 'mask'`."""
-    return f"is {message}" if message.startswith("missing") else f"refuses the inputs: {message}"
 
 
 def classes_beside(model: nn.Module) -> Callable[[str], type | None]:

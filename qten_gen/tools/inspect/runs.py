@@ -9,38 +9,6 @@ from .matching import Mismatch
 
 
 @dataclass(frozen=True, slots=True)
-class TensorShape:
-    """A tensor that was passed or returned."""
-
-    shape: tuple[int, ...]
-    dtype: str
-    device: str
-
-    def __str__(self) -> str:
-        return f"{list(self.shape)}"
-
-
-@dataclass(frozen=True, slots=True)
-class Structure:
-    """A container or object that was passed or returned: a tuple, a dict, a TensorClass."""
-
-    kind: str
-    """The name of its class."""
-    parts: tuple[tuple[str, Shape], ...]
-    """The tensors in it by key, those in other containers too."""
-
-
-@dataclass(frozen=True, slots=True)
-class Other:
-    """A value without tensors, in short: `True`, `None`, `a Cache`."""
-
-    text: str
-
-
-Shape = TensorShape | Structure | Other
-
-
-@dataclass(frozen=True, slots=True)
 class Call:
     """One call of a module."""
 
@@ -50,14 +18,12 @@ class Call:
     """The name of its class."""
     function: str
     """The function that ran: `Attention.forward`, or a handler."""
-    inputs: tuple[tuple[str, Shape], ...]
-    """The arguments by name."""
-    output: Shape | None
-    """None if it raised."""
+    inputs: str
+    """The shapes in its arguments: `float32 [3, 128]`."""
+    output: str | None
+    """Those in the result; None if it raised."""
     flops: int
     """Floating point operations, those of the modules that it calls included."""
-    saved_bytes: int
-    """Memory that autograd keeps for the backward pass, likewise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +62,6 @@ class Run:
     findings: tuple[Finding, ...]
     compared: int
     """How many tensors had annotated shapes, those of every call counted."""
-    alike: tuple[tuple[int, tuple[str, ...]], ...]
-    """Names of dimensions that had one size in a call, with it: whether they were swapped is not known."""
     failure: Failure | None
     forward_flops: int
     backward_flops: int | None
@@ -106,8 +70,6 @@ class Run:
     """Of the forward pass: `{"mm": 1024}`."""
     activation_bytes: int
     """Memory that autograd keeps between forward and backward, without parameters and buffers; shared memory once."""
-    input_bytes: int
-    """How much of that is the inputs themselves."""
     training: bool
     """Whether the model was in training mode."""
     made_inputs: tuple[str, ...] = ()

@@ -9,24 +9,21 @@ from torch import Tensor
 
 from ...runtime.tensorclass.core.contents import contents
 from ...runtime.tensorclass.core.stored import Stored
-from .runs import Other, Shape, Structure, TensorShape
 from .tensor_memory import dtype_name
 
 _DEEPEST = 6
 
 
-def shape_of(value: object, depth: int = 0) -> Shape:
-    """The shapes in a value."""
+def shapes(value: object, depth: int = 0) -> str:
+    """The shapes in a value on one line, `(float32 [4, 128], Cache(keys: float32 [4, 8]))`; empty if it has no tensors."""
     if isinstance(value, Tensor):
-        return TensorShape(tuple(value.shape), dtype_name(value), str(value.device))
-    if value is None or isinstance(value, (bool, int, float, str)):
-        text = repr(value)
-        return Other(text if len(text) <= 20 else f"{text[:17]}...")
-    parts = parts_of(value) if depth < _DEEPEST else {}
-    if not parts or not any(True for _ in tensors_in(value, depth)):
-        return Other(f"a {type(value).__name__}")
-    shapes = tuple((key, shape_of(part, depth + 1)) for key, part in parts.items())
-    return Structure(type(value).__name__, tuple((key, shape) for key, shape in shapes))
+        return f"{dtype_name(value)} {list(value.shape)}"
+    if depth == _DEEPEST:
+        return ""
+    found = {key: text for key, part in parts_of(value).items() if (text := shapes(part, depth + 1))}
+    if type(value) in (tuple, list) and found:
+        return f"({', '.join(found.values())})"
+    return f"{type(value).__name__}({', '.join(f'{key}: {text}' for key, text in found.items())})" if found else ""
 
 
 def tensors_in(value: object, depth: int = 0) -> Iterator[Tensor]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from torch import nn
 
 from ...model import DimError, dim_names
-from ...model.dimensions import in_words
 from ...read.dimensions import parse
 
 Sizes = tuple[int, ...]
@@ -60,18 +58,20 @@ def evaluate(text: str, names: Mapping[str, Binding], module: nn.Module | None =
     Raises:
         UnknownSize: it cannot be parsed, or a name in it has no size.
     """
-    plain = _without_attributes(text, module).replace("{", "(").replace("}", ")")
-    dim = parse(plain)
+    dim = parse(_without_attributes(text, module).replace("{", "(").replace("}", ")"))
     if isinstance(dim, DimError):
         raise UnknownSize(f"{text!r} cannot be read: {dim.problem}")
-
-    def size(name: str) -> int:
-        found = names.get(name)
-        if found is None or not isinstance(found.value, int):
+    sizes = {name: names[name].value for name in dim_names(dim) if name in names}
+    for name in sorted(dim_names(dim)):
+        if not isinstance(sizes.get(name), int):
             raise UnknownSize(f"{name} of {text!r} has no size here")
-        return found.value
-
-    return _value(dim.node, size)
+    try:
+        found = eval(dim.text, {}, sizes)
+    except (ArithmeticError, TypeError) as error:
+        raise UnknownSize(f"{text!r} cannot be computed: {error}") from None
+    if not isinstance(found, int):
+        raise UnknownSize(f"{text!r} is {found}, not an integer")
+    return found
 
 
 def names_in(text: str) -> frozenset[str]:
@@ -95,22 +95,3 @@ def _without_attributes(text: str, module: nn.Module | None) -> str:
         return f"({found})"
 
     return _SELF.sub(read, text)
-
-
-def _value(dim: ast.expr, size: Callable[[str], int]) -> int:
-    """The value of a dimension expression. Raises UnknownSize where there is none."""
-    match dim:
-        case ast.Constant(value=int(value)) if not isinstance(value, bool):
-            return value
-        case ast.Name(id=name):
-            return size(name)
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -_value(operand, size)
-        case ast.BinOp(op=ast.Add() | ast.Sub() | ast.Mult() | ast.FloorDiv() as operator, left=left, right=right):
-            a, b = _value(left, size), _value(right, size)
-            if isinstance(operator, ast.FloorDiv):
-                if b == 0:
-                    raise UnknownSize("it divides by 0")
-                return a // b
-            return a + b if isinstance(operator, ast.Add) else a - b if isinstance(operator, ast.Sub) else a * b
-    raise UnknownSize(f"{in_words(dim)} is not arithmetic with + - * //")

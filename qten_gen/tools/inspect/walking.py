@@ -1,4 +1,4 @@
-"""Lists what a module holds: parameters, buffers and other tensors, with ties and shared memory."""
+"""Lists what a module holds: parameters, buffers and other tensors, with ties."""
 
 from __future__ import annotations
 
@@ -10,21 +10,20 @@ from torch.nn.parameter import is_lazy
 from ...common.naming import REFERENCE
 from ...runtime.module.core.module_base import ModuleBase
 from .model_tree import ModuleEntry, TensorEntry, TensorKind
-from .tensor_memory import bytes_of, dtype_name, storage_key, storage_of
+from .tensor_memory import dtype_name
 
 
 def contents_of(model: nn.Module) -> ModuleEntry:
     """The tree of a model. A tensor or module that has several names is counted under the first."""
-    return _Walk(model).module(model, "", "")
+    return _Walk().module(model, "", "")
 
 
 class _Walk:
     """What was seen so far."""
 
-    def __init__(self, model: nn.Module) -> None:
+    def __init__(self) -> None:
         self._modules: dict[int, str] = {}
         self._tensors: dict[int, str] = {}
-        self._shares = _shares(model)
 
     def module(self, module: nn.Module, name: str, path: str) -> ModuleEntry:
         """The entry of a module and of all below it. One that was met before refers to its first path."""
@@ -45,8 +44,8 @@ class _Walk:
         path = _joined(owner, name)
         first = self._tensors.setdefault(id(tensor), _joined(owner, _declared_tie(module, name, tensor) or name))
         tied_to = first if first != path else None
-        size, shares_with = self._shares[id(tensor)]
         is_initialised = not is_lazy(tensor)
+        elements = 0 if tied_to or not is_initialised else tensor.numel()
         return TensorEntry(
             name,
             path,
@@ -54,45 +53,13 @@ class _Walk:
             tuple(tensor.shape) if is_initialised else (),
             dtype_name(tensor),
             str(tensor.device),
-            0 if tied_to or not is_initialised else tensor.numel(),
-            0 if tied_to else size,
+            elements,
+            elements * tensor.dtype.itemsize,
             tensor.requires_grad,
             kind == "parameter" or (kind == "buffer" and name not in module._non_persistent_buffers_set),
             tied_to,
-            None if tied_to else shares_with,
             is_initialised,
         )
-
-
-def _shares(model: nn.Module) -> dict[int, tuple[int, str | None]]:
-    """The memory of each tensor, by its `id`, without what others have of it, and the first of those others.
-
-    Parameters come first, then buffers: a buffer that is a view of a parameter needs no memory.
-    """
-    found: dict[int, tuple[int, str | None]] = {}
-    owners: dict[int, str] = {}
-    left: dict[int, int] = {}
-    listed = [
-        (kind, _joined(path, name), tensor)
-        for path, module in model.named_modules()
-        for name, kind, tensor in _tensors(module)
-    ]
-    for kind in ("parameter", "buffer", "attribute"):
-        for its_kind, path, tensor in listed:
-            if its_kind != kind or id(tensor) in found:
-                continue
-            if is_lazy(tensor):
-                found[id(tensor)] = 0, None
-                continue
-            storage, key = storage_of(tensor), storage_key(tensor)
-            if storage is None or key is None:
-                found[id(tensor)] = bytes_of(tensor), None
-                continue
-            owner = owners.setdefault(key, path)
-            size = min(bytes_of(tensor), left.setdefault(key, storage.nbytes()))
-            left[key] -= size
-            found[id(tensor)] = size, None if owner == path else owner
-    return found
 
 
 def _declared_tie(module: nn.Module, name: str, tensor: Tensor) -> str | None:

@@ -7,7 +7,7 @@ import sys
 from typing import NamedTuple
 
 from ...project.apply import Change, write_in_new_folders
-from ..inspect.request import InspectionError, in_settings
+from ..inspect.request import InspectionError
 from .digests import digests
 from .fixing import Fixer
 from .followed import followed
@@ -47,7 +47,7 @@ class Keeper:
             old = _read(path)
             recorded = record(target, self._roots)
         except InspectionError as error:
-            problems = (f"error: {target}: {in_settings(problem, target)}" for problem in error.problems)
+            problems = (f"error: {target}: {problem}" for problem in error.problems)
             return Kept((), (*error.trace.splitlines(), *problems), is_misuse=error.is_misuse)
         except (LockError, OSError, UnicodeDecodeError) as error:
             what = error.strerror if isinstance(error, OSError) else str(error)

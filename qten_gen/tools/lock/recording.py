@@ -18,8 +18,9 @@ from ..inspect.declared_sizes import spelled
 from ..inspect.importing import named
 from ..inspect.inspection import model_of
 from ..inspect.model_tree import TensorEntry
-from ..inspect.request import Request, split_call
+from ..inspect.request import Request
 from ..inspect.silence import aside
+from ..inspect.targets import split_call
 from ..inspect.walking import contents_of
 from .folding import folded
 from .lines import TIE, UNSAVED, Line, Lock
@@ -37,18 +38,17 @@ class Recorded(NamedTuple):
 
 
 def record(target: str, import_roots: tuple[str, ...] = ()) -> Recorded:
-    """The lock of a target such as `shop.model:Decoder(width=64, depth=2)`, whose arguments are those of `inspect --config`.
+    """The lock of a target such as `shop.model:Decoder(width=64, depth=2)`, whose arguments are Python.
 
     Raises:
         InspectionError: It names nothing, or cannot be built.
     """
-    name, arguments = split_call(target)
     with aside():
-        found = named(name, import_roots)
+        found = named(split_call(target)[0], import_roots)
         declaration = getattr(found, "_declaration", None) if isinstance(found, DeclaredClass) else None
         if isinstance(found, type) and isinstance(declaration, TensorClassDecl):
             return Recorded(Lock(target, {}, tuple(_fields(declaration))), {}, {"": found})
-        model = model_of(Request(name, config=arguments, import_roots=import_roots))
+        model = model_of(Request(target, import_roots=import_roots))
         declared = spelled(model)
         model = on_fakes(model, torch.device("cpu"), None)
         kept = {f"{path}.{name}".lstrip(".") for path, each in model.named_modules() for name, _ in kept_tensors(each)}

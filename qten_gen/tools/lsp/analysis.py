@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -13,15 +14,18 @@ from ...generate.readings import Readings
 from ...model import FileDecl
 from ...model.diagnostics import FOREIGN_OUTPUT, Diagnostic
 from ...project import manifest
-from ...project.config import Settings, source_paths
+from ...project.config import Config, Settings, source_paths
 from ...project.files import discover
+from ...project.glance import Recalled, Told, compared, text_of
+from ...project.glance_record import Glance, is_closed, listings_of, newest, probes_of
 from ...project.import_graph import Handlers, SourceGraph
 from ...project.judging import judged
 from ...project.manifest import FreshRecord, Manifest
 from ...project.output_names import outputs_of
 from ...project.paths import below, display_path, read_output, true_path
 from ...project.source_texts import SourceTexts
-from ...project.stale import ProjectState, keys_of, project_state
+from ...project.stale import ProjectState, keys_of, project_state, state_after
+from ...project.statuses import COARSE_CLOCK, Stat, folder_numbers
 
 
 class Findings(NamedTuple):
@@ -39,8 +43,11 @@ class Analysis:
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
-        self._known: Manifest | None = None
         self._state: ProjectState | None = None
+        self._seen = ""
+        """What the next analysis compares at a glance (see `project.glance`); empty if that would not tell all."""
+        self._folders: Sequence[tuple[int, int]] = ()
+        """What tells the folders from others that are put in their place."""
         self._unsaved: dict[str, bytes] = {}
         self._linked: dict[str, FileDecl] = {}
 
@@ -54,25 +61,57 @@ class Analysis:
             ConfigError: The settings of the project cannot be used.
             PathError: The folder of the project is gone.
         """
+        began = time.time_ns()
         settings = Settings()
         config = settings.of(self._folder)
+        closed = self._unsaved
         self._unsaved = {display_path(true_path(path)): text for path, text in texts.items()}
-        files = discover([self._folder, *self._unsaved], config, settings, unsaved=self._unsaved)
-        cache = os.path.abspath(config.root or self._folder)
-        known = self._known or _without_findings(manifest.load(cache))
-        state = project_state(files, cache, config, self._open, self._unsaved, known)
+        closed = {path: text for path, text in closed.items() if path not in self._unsaved}
+        found = compared(self._folder, self._seen.split("\0\0", 7)) if self._seen else None
+        state = None if found is None else self._followed(found, closed)
+        if found is None or state is None:
+            found, self._seen = None, ""
+            state = self._from_disk(config, settings)
         planned, readings = self._plan(state)
-        self._state, self._linked = state, planned.linked
-        now = _known_now(state, planned, readings)
-        self._known = known if _is_torn(state, readings) else now
+        self._linked = planned.linked
+        self._state = _known_now(state, planned, readings)
+        if found is None or found.changed:
+            self._look_back(self._state, config, began)
+        if _is_torn(state, readings) or any(path not in self._state.fresh for path in state.stale):
+            self._seen = ""
         inside = [below(display_path(path)) for path in source_paths(config)]
-        found: dict[str, tuple[Diagnostic, ...]] = {}
+        shown: dict[str, tuple[Diagnostic, ...]] = {}
         for path, items in _by_target(state, planned).items():
             if items and (path in self._unsaved or not inside or any(contains(path) for contains in inside)):
                 left = judged(items, config)
                 if left:
-                    found[os.path.abspath(path)] = left
-        return Findings(found, planned.crashes)
+                    shown[os.path.abspath(path)] = left
+        return Findings(shown, planned.crashes)
+
+    def _from_disk(self, config: Config, settings: Settings) -> ProjectState:
+        """The state of the project, of which all files are looked at."""
+        files = discover([self._folder, *self._unsaved], config, settings, unsaved=self._unsaved)
+        cache = os.path.abspath(config.root or self._folder)
+        known = _without_findings(manifest.load(cache)) if self._state is None else self._state.previous
+        return project_state(files, cache, config, self._open, self._unsaved, known)
+
+    def _followed(self, found: Recalled, closed: Iterable[str]) -> ProjectState | None:
+        """The state after what was found and what has happened to open texts; None if that may change the graph."""
+        known = self._state
+        if known is None or self._folders != folder_numbers(found.listed) or any(map(os.path.islink, found.changed)):
+            return None
+        changed = {path: known.files.sources[path].stat for path in closed if path in known.files.sources}
+        changed.update({display_path(path): Stat(*status) for path, status in found.changed.items()})
+        return state_after(known, found.listed, changed, self._open, self._unsaved)
+
+    def _look_back(self, state: ProjectState, config: Config, began: int) -> None:
+        """Keep what the next analysis compares, unless the clock may not tell the next change from one just before."""
+        glance = Glance(state, (self._folder,), config, "")
+        newest_told = began - COARSE_CLOCK
+        if is_closed(state, config) and newest(glance) < newest_told:
+            listings = listings_of(glance)
+            text = text_of([self._folder], Told("", "", "", ""), probes_of(glance), listings, newest_told)
+            self._seen, self._folders = text or "", folder_numbers(listings)
 
     def declarations(self, path: str) -> FileDecl | None:
         """What a file declares, as of the last analysis; None if that is not known."""
@@ -108,21 +147,27 @@ def _without_findings(found: Manifest) -> Manifest:
     return found._replace(fresh={path: record for path, record in found.fresh.items() if not record.warnings})
 
 
-def _known_now(state: ProjectState, planned: Plan, readings: Readings) -> Manifest:
-    """What the next analysis need not find out again.
+def _known_now(state: ProjectState, planned: Plan, readings: Readings) -> ProjectState:
+    """The state with what the next analysis need not find out again.
 
-    A file that crashed is planned again, and so is one that stands in the way of a file that others wrote: that may have gone.
+    A file that crashed is planned again, and so is one that stands in the way of a file that others wrote: that may have gone. If
+    a source changed during the analysis, what was found may be of two texts, and all are planned again.
     """
     again = {item.path for item in planned.diagnostics if item.kind == FOREIGN_OUTPUT}
     again |= {crash.path for crash in planned.crashes}
     done = {path: names for path, names in planned.lookups.items() if path not in again}
     keys = keys_of(state, done, readings)
     own = _own(planned)
-    fresh = {state.names[path]: record for path, record in state.fresh.items()}
+    fresh = dict(state.fresh)
     for path, names in done.items():
-        fresh[state.names[path]] = FreshRecord(keys[path], tuple(sorted(names)), {}, own.get(path, ()))
+        fresh[path] = FreshRecord(keys[path], tuple(sorted(names)), {}, own.get(path, ()))
+    asked = frozenset(state.previous.lookups).union(*done.values(), *(item.lookups for item in state.handlers.values()))
     records = {state.names[path]: record for path, record in state.records.items()}
-    return Manifest(records, fresh, state.handlers)
+    known = Manifest(records, {state.names[path]: record for path, record in fresh.items()}, state.handlers)
+    torn = _is_torn(state, readings)
+    return state._replace(
+        previous=state.previous if torn else known._replace(lookups=[*asked]), fresh=fresh, stale=[], reader=None
+    )
 
 
 def _own(planned: Plan) -> dict[str, tuple[Diagnostic, ...]]:

@@ -15,8 +15,6 @@ class VerifyRequest:
     """Where the class is, or a function that makes a module: `pkg.model:Decoder`."""
     config: tuple[str, ...] = ()
     """Arguments of its constructor: `("depth=48", "dim=8192")`."""
-    config_json: str | None = None
-    """The same as a JSON object."""
     inputs: tuple[str, ...] | None = None
     """The inputs to run forward with: `("tokens: Int[4,2048]",)`; None for no run, empty for a forward without inputs."""
     against: str = "HEAD"

@@ -54,7 +54,6 @@ def verify(request: VerifyRequest) -> Verdict:
         task = Task(
             target=request.target,
             config=request.config,
-            config_json=_document(request.config_json),
             inputs=request.inputs,
             seed=request.seed,
             roots=search_path(str(here), _relative(request.import_roots, here)),
@@ -70,13 +69,6 @@ def verify(request: VerifyRequest) -> Verdict:
     calls = [call.outputs.get("error") for call in new.calls.values()]
     failure = next((error for error in calls if isinstance(error, str)), None)
     return Verdict(request.target, compare(old, new), len(new.state), bool(new.calls), failure, new.unwritten)
-
-
-def _document(config_json: str | None) -> str | None:
-    """The name of a file is relative to the current folder, in both processes."""
-    if config_json is None or config_json.lstrip().startswith(("{", "[")):
-        return config_json
-    return os.path.abspath(config_json)
 
 
 def _relative(roots: tuple[str, ...], here: Path) -> tuple[str, ...]:

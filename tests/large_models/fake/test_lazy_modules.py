@@ -59,22 +59,3 @@ def test_without_sizes_it_cannot_be_on_a_device_that_does_not_exist(how: str) ->
             nn.LazyLinear(3).cuda()
         else:
             nn.LazyLinear(3).to("cuda:1")
-
-
-@pytest.mark.parametrize("layout", [torch.jagged, torch.strided])
-def test_a_nested_tensor_is_refused(layout: torch.layout) -> None:
-    with fake_mode(), pytest.raises(RuntimeError, match="the sizes of a nested tensor are values"):
-        made = torch.nested.nested_tensor([torch.ones(2, 3), torch.ones(4, 3)], layout=layout)
-        made.sin()
-
-
-@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors is in prototype stage")
-@pytest.mark.parametrize("layout", [torch.strided, torch.jagged])
-def test_a_real_nested_tensor_is_refused_in_the_context(layout: torch.layout) -> None:
-    nested = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=layout)
-    with fake_mode():
-        number = torch.ones(())
-        for operation in (lambda: nested * 2, lambda: nested * number):
-            with pytest.raises(RuntimeError, match="the sizes of a nested tensor are values"):
-                operation()  # type: ignore[no-untyped-call] # torch gives nested tensors no types
-    assert [tensor.tolist() for tensor in nested.unbind()] == [[1, 1], [1, 1, 1]]

@@ -12,7 +12,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from qten_gen.large_models.deferred.recording import Recorder
 from qten_gen.large_models.deferred.replay import operations_reaching
 from qten_gen.large_models.deferred.tape import Tape
-from qten_gen.large_models.materializing.evaluation import draw_keys, evaluate, needs_whole
+from qten_gen.large_models.materializing.evaluation import draw_keys, evaluate, runs_of
 from qten_gen.large_models.materializing.initialisers import recorded_whole
 from qten_gen.large_models.materializing.keyed_draws import Key
 from qten_gen.large_models.sharding.regions import Part, size_of
@@ -39,7 +39,7 @@ class Recorded:
 
     @property
     def needs_whole(self) -> bool:
-        return needs_whole(self.tape, self.slot, self.keys)
+        return runs_of(self.tape, operations_reaching(self.tape, [self.slot]), self.slot, self.keys) is None
 
     @property
     def operations(self) -> list[str]:

@@ -66,9 +66,8 @@ def test_a_block_of_a_draw_is_what_torch_draws_from_the_generator_of_the_block(
 
 
 @pytest.mark.parametrize("function", FUNCTIONAL, ids=range(len(FUNCTIONAL)))
-def test_a_function_that_returns_random_numbers_is_drawn_by_blocks(function: Callable[[Tensor], Tensor]) -> None:
+def test_a_function_that_returns_random_numbers_draws_them_by_the_key(function: Callable[[Tensor], Tensor]) -> None:
     found = record(lambda x: x.copy_(function(x)), SIZE, seed=3)
-    assert not found.needs_whole
     whole = found.whole()
     assert torch.equal(found.part(((1, 3), (5, 900))), whole[1:3, 5:900])
     expected = {value.item() for value in function(torch.zeros(2000)).unique()}  # type: ignore[no-untyped-call] # the same

@@ -83,7 +83,7 @@ def test_a_constructor_that_calls_that_of_its_base(line: str) -> None:
 
 
 def test_a_cached_method() -> None:
-    assert codes("@functools.lru_cache\ndef mask(self, n):\n    return n") == [("QG503", 1)]
+    assert codes("@functools.lru_cache\ndef mask(self, n):\n    return n") == [("QG327", 1)]
     assert codes("@staticmethod\n@functools.lru_cache\ndef mask(n):\n    return n") == []
 
 

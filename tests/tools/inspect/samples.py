@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import enum
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
@@ -103,13 +101,6 @@ class Raises(nn.Module):
         return result
 
 
-class Color(enum.Enum):
-    """An enumeration."""
-
-    RED = "red"
-    BLUE = "blue"
-
-
 @dataclass
 class Settings:
     """A configuration object."""
@@ -122,30 +113,6 @@ class Settings:
 def of_settings(settings: Settings, layers: int = 1) -> nn.Sequential:
     """A model from a configuration object."""
     return nn.Sequential(*(nn.Linear(settings.width, settings.width, dtype=settings.dtype) for _ in range(layers)))
-
-
-class Typed(nn.Module):
-    """Keeps its arguments."""
-
-    def __init__(  # type: ignore[no-untyped-def] # one argument has no annotation on purpose
-        self,
-        number: int = 1,
-        rate: float = 0.5,
-        flag: bool = False,
-        name: str = "a",
-        sizes: list[int] | None = None,
-        pair: tuple[int, float] = (1, 2.0),
-        dtype: torch.dtype | None = None,
-        mode: Literal["fast", "slow"] = "fast",
-        color: Color = Color.RED,
-        names: dict[str, int] | None = None,
-        activation: str | Callable[[Tensor], Tensor] = "relu",
-        kind: type[nn.Module] = nn.ReLU,
-        settings: Settings | None = None,
-        guess=None,
-    ) -> None:
-        super().__init__()
-        self.given = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
 
 
 class ReadsValues(nn.Module):
@@ -179,18 +146,7 @@ class Shared(nn.Module):
         self.again = self.first
         self.tied = nn.Linear(4, 4, bias=False)
         self.tied.weight = self.first.weight
-        self.register_buffer("part", self.first.weight.detach()[:2])
-        self.register_buffer("wide", torch.zeros(1).expand(50))
         self.scale = nn.Parameter(torch.ones(()), requires_grad=False)
-
-
-class Weird(nn.Module):
-    """Has names that are HTML."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.add_module("<img src=x onerror=alert(1)>", nn.Linear(2, 2))
-        self.add_module("a\"b'&", nn.Linear(2, 3))
 
 
 made = nn.Linear(2, 3)

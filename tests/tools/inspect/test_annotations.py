@@ -24,7 +24,7 @@ CPU = torch.device("cpu")
 
 
 def run_of(make: Callable[[], nn.Module], *inputs: str) -> Run:
-    return run(on_fakes(build(make, [], {}), CPU, None), inputs, CPU)
+    return run(on_fakes(build(make, {}), CPU, None), inputs, CPU)
 
 
 def reasons(dims: str, *shape: int, dtype: str = "Float", **names: int) -> list[str]:
@@ -244,9 +244,9 @@ def test_what_should_be_a_tensor_and_is_none_is_a_mismatch() -> None:
 
 
 def test_an_expression_that_has_no_value_says_why() -> None:
-    with pytest.raises(UnknownSize, match="it divides by 0"):
+    with pytest.raises(UnknownSize, match="integer division or modulo by zero"):
         evaluate("width//zero", {"width": Binding(3, ""), "zero": Binding(0, "")})
-    with pytest.raises(UnknownSize, match=r"width/2 is not arithmetic with \+ - \* //"):
+    with pytest.raises(UnknownSize, match="is 1.5, not an integer"):
         evaluate("width/2", {"width": Binding(3, "")})
 
 

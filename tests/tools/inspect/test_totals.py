@@ -1,9 +1,9 @@
-"""What a model holds: as counted on the eager model, by PyTorch's sharding and by real optimizers."""
+"""What a model holds: as counted on the eager model, and by a real optimizer."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from math import prod
 from typing import Any
 
 import pytest
@@ -11,12 +11,10 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torch import nn
-from torch.distributed.tensor import Shard
 
 from qten_gen import Module, param, submodule
 from qten_gen.tools.inspect.construction import build, on_fakes
-from qten_gen.tools.inspect.memory import memory_of
-from qten_gen.tools.inspect.totals import rows_of, sharding_of, totals_of
+from qten_gen.tools.inspect.totals import totals_of
 from qten_gen.tools.inspect.walking import contents_of
 
 from .samples import Net, ReadsValues, Shared, Truncated
@@ -56,7 +54,7 @@ def _sequence(inner: list[Any], repeats: bool, freezes: bool) -> nn.Module:
 @given(layers())
 def test_totals_are_those_of_the_eager_model(make: Any) -> None:
     model = make()
-    totals = totals_of(contents_of(build(make, [], {})))
+    totals = totals_of(contents_of(build(make, {})))
     parameters, buffers = [*model.parameters()], [*model.buffers()]
     assert totals.parameters.elements == sum(tensor.numel() for tensor in parameters)
     assert totals.parameters.bytes == sum(tensor.nbytes for tensor in parameters)
@@ -64,14 +62,14 @@ def test_totals_are_those_of_the_eager_model(make: Any) -> None:
     assert totals.buffers.elements == sum(tensor.numel() for tensor in buffers)
     assert totals.buffers.bytes == sum(tensor.nbytes for tensor in buffers)
     kinds = {str(tensor.dtype).removeprefix("torch.") for tensor in [*parameters, *buffers]}
-    for name, held in totals.by_dtype:
+    for name, held in totals.by_dtype.items():
         of_kind = [tensor for tensor in [*parameters, *buffers] if str(tensor.dtype) == f"torch.{name}"]
         assert held.bytes == sum(tensor.nbytes for tensor in of_kind)
-    assert {name for name, _ in totals.by_dtype} == kinds
+    assert totals.by_dtype.keys() == kinds
 
 
 def test_the_tree_names_what_the_state_dict_names() -> None:
-    tree = contents_of(build(Net, [], {"width": 8}))
+    tree = contents_of(build(Net, {"width": 8}))
     eager = Net(8)
     saved = {entry.path: entry for entry in tree.all_tensors() if entry.kind != "attribute" and entry.persistent}
     assert saved.keys() == eager.state_dict().keys()
@@ -84,117 +82,49 @@ def test_the_tree_names_what_the_state_dict_names() -> None:
 
 
 def test_a_small_model_has_the_numbers_of_a_hand_calculation() -> None:
-    totals = totals_of(contents_of(build(Net, [], {"width": 8, "depth": 2})))
+    totals = totals_of(contents_of(build(Net, {"width": 8, "depth": 2})))
     # The embedding, two blocks of a weight and a bias, a norm of a weight and a bias.
     assert totals.parameters.elements == 100 * 8 + 2 * (24 * 8 + 24) + 2 * 8 == 1248
     assert totals.parameters.bytes == 4 * 1248
     assert (totals.buffers.elements, totals.unsaved_buffers.bytes) == (2 * 4, 2 * 4 * 4)
 
 
-def test_ties_and_shared_memory_are_counted_once() -> None:
-    tree = contents_of(build(Shared, [], {}))
-    found = {entry.path: entry for entry in tree.all_tensors()}
-    assert found["tied.weight"].tied_to == "first.weight"
-    assert found["part"].shares_with == "first.weight"
+def test_ties_are_counted_once_also_when_a_model_that_exists_gets_fakes() -> None:
+    tree = contents_of(build(Shared, {}))
+    assert {entry.path: entry.tied_to for entry in tree.all_tensors() if entry.tied_to} == {
+        "tied.weight": "first.weight"
+    }
     assert [module.same_as for module in tree.all_modules() if module.path == "again"] == ["first"]
-    assert (found["wide"].elements, found["wide"].bytes) == (50, 4)
-    totals = totals_of(tree)
-    assert totals.parameters.elements == 16 + 1
-    assert tree.bytes == 16 * 4 + 4 + 4
-
-
-def test_tensors_keep_ties_when_a_model_that_exists_gets_fakes() -> None:
-    real = contents_of(Shared())
-    assert contents_of(on_fakes(Shared(), torch.device("cpu"), None)) == real == contents_of(build(Shared, [], {}))
+    assert (totals_of(tree).parameters.elements, tree.bytes) == (16 + 1, 17 * 4)
+    assert contents_of(on_fakes(Shared(), torch.device("cpu"), None)) == contents_of(Shared()) == tree
 
 
 @pytest.mark.parametrize("kind", [ReadsValues, Truncated])
 def test_a_constructor_that_reads_values_is_built_all_the_same(kind: type[nn.Module]) -> None:
-    assert contents_of(on_fakes(build(kind, [], {}), torch.device("cpu"), None)) == contents_of(kind())
+    assert contents_of(on_fakes(build(kind, {}), torch.device("cpu"), None)) == contents_of(kind())
 
 
 def test_values_that_a_constructor_read_are_right() -> None:
-    assert vars(build(ReadsValues, [], {}))["rates"] == [0.0, 0.5, 1.0]
+    assert vars(build(ReadsValues, {}))["rates"] == [0.0, 0.5, 1.0]
 
 
 def test_a_cast_and_a_move_are_those_of_to() -> None:
-    tree = contents_of(on_fakes(build(Truncated, [], {}), torch.device("cuda"), torch.bfloat16))
+    tree = contents_of(on_fakes(build(Truncated, {}), torch.device("cuda"), torch.bfloat16))
     found = {entry.name: (entry.device, entry.dtype, entry.kind) for entry in tree.tensors}
     assert found == {"weight": ("cuda:0", "bfloat16", "parameter"), "mask": ("cpu", "float32", "attribute")}
 
 
-@given(st.integers(1, 40), st.integers(1, 12))
-def test_each_rank_has_the_rows_that_a_dtensor_gives_it(rows: int, ranks: int) -> None:
-    for rank in range(ranks):
-        assert rows_of((rows, 3), rank, ranks)[0] == Shard(0).local_shard_size_and_offset(rows, ranks, rank)[0]
-        chunks = torch.empty(rows, 3).chunk(ranks)
-        assert rows_of((rows, 3), rank, ranks)[1] == chunks[0].shape[0]
-
-
-@pytest.mark.parametrize("ranks", [1, 2, 3, 7, 300])
-def test_the_ranks_together_hold_the_model(ranks: int) -> None:
-    tree = contents_of(build(Net, [], {"width": 6, "heads": 2}))
-    totals, sharding = totals_of(tree), sharding_of(tree.all_tensors(), ranks)
-    assert sharding.shares[0].first == 0
-    assert sharding.shares[-1].last == ranks - 1
-    held = sum((share.last - share.first + 1) * share.bytes for share in sharding.shares)
-    assert held == totals.parameters.bytes
-    assert {share.buffer_bytes for share in sharding.shares} == {totals.buffers.bytes}
-    # fully_shard gives every rank as much memory as the first.
-    assert len({share.bytes + share.padding_bytes for share in sharding.shares}) == 1
-
-
-def test_uneven_rows_are_divided_as_in_fully_shard() -> None:
-    sharding = sharding_of(contents_of(build(nn.Linear, [], {"in_features": 2, "out_features": 5})).all_tensors(), 4)
-    assert [(share.first, share.last, share.parameters, share.padding_bytes) for share in sharding.shares] == [
-        (0, 1, 2 * 2 + 2, 0),
-        (2, 2, 2 + 1, 12),
-        (3, 3, 0, 24),
-    ]
-
-
-def test_parameters_without_dimensions_are_named() -> None:
-    sharding = sharding_of(contents_of(build(Shared, [], {})).all_tensors(), 2)
-    assert sharding.whole == ("scale",)
-
-
-def test_states_are_those_of_a_real_step() -> None:
-    tree = contents_of(build(Net, [], {"width": 8}))
-    model = Net(8)
-    for parameter in model.parameters():
+@pytest.mark.parametrize(("model", "frozen"), [(partial(Net, 8), False), (Shared, True)])
+def test_states_are_those_of_a_real_step(model: Callable[[], nn.Module], frozen: bool) -> None:
+    totals, real = totals_of(contents_of(build(model, {}))), model()
+    trained = [parameter for parameter in real.parameters() if parameter.requires_grad]
+    for parameter in trained:
         parameter.grad = torch.ones_like(parameter)
-    optimizer = torch.optim.AdamW(model.parameters())
+    optimizer = torch.optim.AdamW(trained)
     optimizer.step()
-    kept = [value.nbytes for state in optimizer.state.values() for value in state.values()]
-
-    memory = memory_of(tree, totals_of(tree), None)
-
-    assert memory.optimizers == (("adamw", sum(kept)), ("sgd", 0))
-    assert memory.gradients == sum(parameter.nbytes for parameter in model.parameters())
-
-
-def test_a_frozen_parameter_has_neither_gradient_nor_state() -> None:
-    tree = contents_of(build(Shared, [], {}))
-    memory = memory_of(tree, totals_of(tree), None)
-    assert memory.gradients == 16 * 4
-    assert dict(memory.optimizers)["adamw"] == 2 * 16 * 4 + 4
-
-
-def test_the_product_of_a_shape_is_its_elements() -> None:
-    tree = contents_of(build(Net, [], {"width": 8}))
-    assert all(entry.elements == prod(entry.shape) for entry in tree.all_tensors() if entry.tied_to is None)
-
-
-def test_parts_of_one_memory_are_counted_as_that_memory() -> None:
-    class Flat(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            flat = torch.empty(10)
-            self.left, self.right = nn.Parameter(flat[:4]), nn.Parameter(flat[4:])
-            self.register_buffer("all", flat)
-
-    found = {entry.name: (entry.bytes, entry.shares_with) for entry in contents_of(build(Flat, [], {})).tensors}
-    assert found == {"left": (16, None), "right": (24, "left"), "all": (0, "left")}
+    assert totals.adamw == sum(value.nbytes for state in optimizer.state.values() for value in state.values())
+    assert totals.trainable.bytes == sum(parameter.nbytes for parameter in trained)
+    assert (totals.trainable != totals.parameters) is frozen
 
 
 class Tied(Module):

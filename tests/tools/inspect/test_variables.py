@@ -71,7 +71,7 @@ def test_a_variable_or_helper_that_does_not_hold_is_named_with_its_line(
     qten_gen: Command, said: dict[str, str], names: list[tuple[str, str, int]], reason: str
 ) -> None:
     target = written(qten_gen, **{"turn": ".mT", "wide": "2", "size": "width", **said})
-    mismatches: list[dict[str, Any]] = json.loads(qten_gen("inspect", target, *RUN, "--json").out)["run"]["mismatches"]
-    lines = [(each["function"], each["name"], int(each["place"].rpartition(":")[2])) for each in mismatches]
-    assert lines == names
-    assert mismatches[0]["reasons"][0] == reason
+    mismatches: list[dict[str, Any]] = json.loads(qten_gen("inspect", target, *RUN, "--json").out)["run"]["findings"]
+    found = [(each["function"], each["mismatch"]["name"], int(each["place"].rpartition(":")[2])) for each in mismatches]
+    assert found == names
+    assert mismatches[0]["mismatch"]["reasons"][0] == reason

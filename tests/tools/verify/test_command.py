@@ -76,7 +76,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_last_commit_is_compared_with_the_files(shop: Path) -> None:
     status, out, err = run(
-        VerifyRequest("shop.model:Net", ("config.dim=6",), inputs=("tokens: Int[2], x: Float[2, 6]",))
+        VerifyRequest("shop.model:Net", ("config=Config(dim=6)",), inputs=("tokens: Int[2], x: Float[2, 6]",))
     )
     assert (status, out.rpartition(" in ")[0], err) == (
         0,
@@ -107,7 +107,7 @@ def test_old_code_that_does_not_exist_is_misuse(shop: Path, request_: VerifyRequ
 
 
 def test_what_is_wrong_with_the_new_code_is_said(tmp_path: Path) -> None:
-    task = Task("no_such_module:Net", (), None, None, 0, (), str(tmp_path / "inputs"), True)
+    task = Task("no_such_module:Net", (), None, 0, (), str(tmp_path / "inputs"), True)
     found = run_task(task)
     assert found.record is None
     assert found.problems[0].startswith("there is no module no_such_module")

@@ -29,9 +29,9 @@ def migrates(cls: type[ModuleBase]) -> bool:
 def migrate(
     cls: type[ModuleBase], state_dict: MutableMapping[str, Tensor], prefix: str, metadata: Mapping[str, object]
 ) -> None:
-    """Let `cls.migrate` bring the entries below `prefix` up to date, if an older version than the class's saved them."""
+    """Let `cls.migrate`, if the class has one, bring the entries below `prefix` up to date that an older version saved."""
     version = cast(int, metadata.get("version") or 0)
-    if version >= cls._version:
+    if version >= cls._version or not migrates(cls):
         return
     own = {key.removeprefix(prefix): value for key, value in state_dict.items() if key.startswith(prefix)}
     old = list(own)

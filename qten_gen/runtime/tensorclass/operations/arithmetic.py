@@ -17,9 +17,6 @@ from .entries import OPERAND_ERRORS, Group, Operation, documented, first_line
 
 T = TypeVar("T", bound=Stored)
 
-Maker = Callable[[Function, str], Function]
-
-
 _OF_TENSORS = (torch.logical_and,)
 """Functions that take no numbers, although the method does."""
 
@@ -30,12 +27,11 @@ def _binary(
     function: Function,
     *torch_functions: Function,
     twin: Function | None = None,
-    makers: tuple[Maker, Maker] = (methods.binary, methods.binary_in_place),
+    maker: Callable[[Function, str], Function] = methods.binary,
     form: str = "binary",
     is_method: bool = True,
 ) -> Operation:
     """An entry for a function of two operands. `torch_functions` mean the same, and the function itself where torch has it."""
-    maker, maker_in_place = makers
     torch_functions = torch_functions or (function,)
     if function in _OF_TENSORS:
         function = with_numbers(function)
@@ -46,7 +42,7 @@ def _binary(
         made,
         torch_functions=torch_functions,
         handler=methods.either_side(made, function, name),
-        in_place=twin and documented(maker_in_place(twin, f"{name}_"), f"{name}_", f"`{name}`, in place."),
+        in_place=twin and methods.in_place(maker(twin, f"{name}_"), f"{name}_"),
         form=form,
         is_method=is_method,
     )
@@ -55,7 +51,7 @@ def _binary(
 def _product(name: str, doc: str, function: Function, twin: Function) -> Operation:
     """An entry for `addcmul` and its like."""
     made = documented(methods.multiplied(function, name), name, doc)
-    in_place = documented(methods.multiplied_in_place(twin, f"{name}_"), f"{name}_", f"`{name}`, in place.")
+    in_place = methods.in_place(methods.multiplied(twin, f"{name}_"), f"{name}_")
     handler = among_operands(made, function, name, ("input", "tensor1", "tensor2"))
     return Operation(name, doc, made, torch_functions=(function,), handler=handler, in_place=in_place, form="product")
 
@@ -177,12 +173,14 @@ def _of_clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     return lowered
 
 
-_SCALED = (methods.scaled, methods.scaled_in_place)
-_ROUNDED = (methods.rounded, methods.rounded_in_place)
-
 ARITHMETIC = (
     _binary(
-        "add", "The sum with `alpha` times the operand.", torch.add, twin=Tensor.add_, makers=_SCALED, form="scaled"
+        "add",
+        "The sum with `alpha` times the operand.",
+        torch.add,
+        twin=Tensor.add_,
+        maker=methods.scaled,
+        form="scaled",
     ),
     _binary(
         "sub",
@@ -191,10 +189,10 @@ ARITHMETIC = (
         torch.sub,
         torch.subtract,
         twin=Tensor.sub_,
-        makers=_SCALED,
+        maker=methods.scaled,
         form="scaled",
     ),
-    _binary("rsub", "The operand minus `alpha` times the object.", torch.rsub, makers=_SCALED, form="scaled"),
+    _binary("rsub", "The operand minus `alpha` times the object.", torch.rsub, maker=methods.scaled, form="scaled"),
     _binary("mul", "The product.", torch.mul, torch.mul, torch.multiply, twin=Tensor.mul_),
     _binary(
         "div",
@@ -204,7 +202,7 @@ ARITHMETIC = (
         torch.divide,
         torch.true_divide,
         twin=Tensor.div_,
-        makers=_ROUNDED,
+        maker=methods.rounded,
         form="rounded",
     ),
     _binary("mod", "The remainder of a division, with the sign of the divisor.", torch.remainder),

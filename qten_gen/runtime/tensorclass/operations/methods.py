@@ -6,7 +6,7 @@ Each makes a closure of its own for an entry, in which nothing is left to be loo
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import partial, wraps
 from typing import Any, TypeVar
 
 from torch import Tensor
@@ -16,6 +16,7 @@ from ..core.locks import refuse_if_frozen
 from ..core.number_values import is_array
 from ..core.stored import Stored
 from ..methods.operands import Function, is_plain, no_operand, one, reflected, several, two, unequal
+from .entries import documented
 
 T = TypeVar("T", bound=Stored)
 
@@ -56,22 +57,23 @@ def operator_in_place(function: Function) -> Function:
     return method
 
 
+def in_place(method: Function, name: str) -> Function:
+    """The twin of a method that changes the object: `method` is made of a function that writes into its first tensor."""
+
+    @wraps(method)
+    def twin(self: T, *operands: object, **options: Any) -> T:
+        refuse_if_frozen(self, f"{name} in place into")
+        method(self, *operands, **options)
+        return self
+
+    return documented(twin, name, f"`{name.removesuffix('_')}`, in place.")
+
+
 def unary(function: Callable[[Tensor], Tensor], name: str) -> Function:
     """A method without other operands."""
 
     def method(self: T) -> T:
         return one(self, function, name)
-
-    return method
-
-
-def unary_in_place(function: Callable[[Tensor], Tensor], name: str) -> Function:
-    """Its twin that changes the object."""
-
-    def method(self: T) -> T:
-        refuse_if_frozen(self, f"{name} the tensors of")
-        one(self, function, name)
-        return self
 
     return method
 
@@ -85,33 +87,11 @@ def binary(function: Function, name: str) -> Function:
     return method
 
 
-def binary_in_place(function: Function, name: str) -> Function:
-    """Its twin that changes the object."""
-
-    def method(self: T, other: object) -> T:
-        refuse_if_frozen(self, f"{name} in place into")
-        two(self, function, other, name)
-        return self
-
-    return method
-
-
 def scaled(function: Function, name: str) -> Function:
     """A binary method with a factor for the other operand."""
 
     def method(self: T, other: object, *, alpha: complex = 1) -> T:
         return two(self, function if alpha == 1 else partial(function, alpha=alpha), other, name)
-
-    return method
-
-
-def scaled_in_place(function: Function, name: str) -> Function:
-    """Its twin that changes the object."""
-
-    def method(self: T, other: object, *, alpha: complex = 1) -> T:
-        refuse_if_frozen(self, f"{name} in place into")
-        two(self, function if alpha == 1 else partial(function, alpha=alpha), other, name)
-        return self
 
     return method
 
@@ -127,33 +107,11 @@ def rounded(function: Function, name: str) -> Function:
     return method
 
 
-def rounded_in_place(function: Function, name: str) -> Function:
-    """Its twin that changes the object."""
-
-    def method(self: T, other: object, *, rounding_mode: str | None = None) -> T:
-        refuse_if_frozen(self, f"{name} in place into")
-        two(self, function if rounding_mode is None else partial(function, rounding_mode=rounding_mode), other, name)
-        return self
-
-    return method
-
-
 def multiplied(function: Function, name: str) -> Function:
     """A method that adds a product or quotient of two operands."""
 
     def method(self: T, tensor1: object, tensor2: object, *, value: complex = 1) -> T:
         return several(self, function if value == 1 else partial(function, value=value), (tensor1, tensor2), name)
-
-    return method
-
-
-def multiplied_in_place(function: Function, name: str) -> Function:
-    """Its twin that changes the object."""
-
-    def method(self: T, tensor1: object, tensor2: object, *, value: complex = 1) -> T:
-        refuse_if_frozen(self, f"{name} in place into")
-        several(self, function if value == 1 else partial(function, value=value), (tensor1, tensor2), name)
-        return self
 
     return method
 

@@ -1,10 +1,8 @@
-"""How numbers, memory and the shapes in values are written."""
+"""How numbers and memory are written."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-from ..runs import Other, Shape, Structure, TensorShape
 
 TIMES = "\u00d7"
 """The sign of multiplication."""
@@ -47,29 +45,3 @@ def operations(number: int) -> str:
         if value < 999.95:
             return f"{value:.1f} {unit}"
     return f"{value / 1000:,.1f} E"
-
-
-def shape_text(shape: Shape | None, usual: str = "") -> str:
-    """The shapes in a value on one line; a dtype is left out where it is the usual one."""
-    match shape:
-        case None:
-            return "raised"
-        case TensorShape():
-            return sizes(shape.shape) if shape.dtype == usual else f"{shape.dtype} {sizes(shape.shape)}"
-        case Other(text):
-            return text
-        case Structure(kind, parts):
-            shown = [(key, shape_text(part, usual)) for key, part in parts if not _is_dull(part)]
-            if kind in ("tuple", "list", "Size"):
-                return f"({', '.join(text for _, text in shown)})"
-            return f"{kind}({', '.join(f'{key}: {text}' for key, text in shown)})"
-
-
-def inputs_text(inputs: Sequence[tuple[str, Shape]], usual: str = "") -> str:
-    """The arguments of a call on one line, those without tensors left out."""
-    shown = [shape_text(shape, usual) for _, shape in inputs if not _is_dull(shape)]
-    return ", ".join(shown) if shown else "()"
-
-
-def _is_dull(shape: Shape) -> bool:
-    return isinstance(shape, Other)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 
 from ..folding import Folded, is_list_of_one
 from ..inspection import Inspection
 from ..runs import Call, Failure, Finding, Run
-from .numbers import TIMES, count, inputs_text, memory, of_noun, operations, shape_text
+from .numbers import TIMES, count, memory, of_noun, operations
 from .table import Row, painted, render, shortened
 
 _LONGEST = 60
@@ -24,7 +25,9 @@ def run_lines(run: Run, tree: Folded, width: int | None, color: bool) -> Iterato
         yield ""
         yield f"Shapes are of {usual} unless they say otherwise."
     yield ""
-    yield from _figures(run, width, color)
+    if run.made_inputs:
+        yield f"run with {', '.join(run.made_inputs)}"
+    yield _figures(run)
     yield ""
     yield from findings_lines(run, color)
 
@@ -42,13 +45,7 @@ def summary_lines(target: str, found: Inspection, problem: str, color: bool) -> 
 
 def _usual_dtype(calls: Sequence[Call]) -> str:
     """The dtype of most results."""
-    texts = [shape_text(call.output) for call in calls if call.output is not None]
-    words = [
-        word for text in texts for word in text.replace("(", " ").split() if word[:1].isalpha() and "[" not in word
-    ]
-    names = [
-        word for word in words if word.rstrip("0123456789") in ("float", "bfloat", "int", "uint", "complex", "bool")
-    ]
+    names = [name for call in calls for name in re.findall(r"(\w+) \[", call.output or "")]
     return max(dict.fromkeys(names), key=names.count, default="")
 
 
@@ -68,8 +65,8 @@ def _calls(node: Folded, usual: str, branch: str = "", stem: str = "") -> Iterat
         yield Row(branch, label, ("", "", ""), "plain", note)
     for position, call in enumerate(calls):
         shown = label if position == 0 else f"{label} again"
-        passed = shortened(inputs_text(call.inputs, usual), _LONGEST)
-        cells = (operations(call.flops), passed, shortened(shape_text(call.output, usual), _LONGEST))
+        texts = (call.inputs, "raised" if call.output is None else call.output)
+        cells = (operations(call.flops), *(shortened(text.replace(f"{usual} [", "["), _LONGEST) for text in texts))
         yield Row(branch, shown, cells, "strong", times if position == 0 else "")
     for position, child in enumerate(node.children):
         is_last = position == len(node.children) - 1
@@ -77,19 +74,10 @@ def _calls(node: Folded, usual: str, branch: str = "", stem: str = "") -> Iterat
         yield from _calls(child, usual, inner, below)
 
 
-def _figures(run: Run, width: int | None, color: bool) -> Iterator[str]:
-    """What it was run with, where that was made, and the figures of the run."""
-    mode = "training" if run.training else "evaluation"
-    if run.made_inputs:
-        yield f"run with {', '.join(run.made_inputs)}"
-        yield ""
-    rows = [Row("", "FLOP of forward", (count(run.forward_flops), operations(run.forward_flops)))]
-    if run.backward_flops is not None:
-        rows.append(Row("", "FLOP of backward", (count(run.backward_flops), operations(run.backward_flops))))
-    rows.append(Row("", "kept for backward", (f"{count(run.activation_bytes)} B", memory(run.activation_bytes))))
-    if run.input_bytes:
-        rows.append(Row("  ", "of that the inputs", (f"{count(run.input_bytes)} B", memory(run.input_bytes))))
-    yield from render(rows, "rr", width, color, (f"run in {mode} mode", "", ""))
+def _figures(run: Run) -> str:
+    """The operations of the run."""
+    backward = "" if run.backward_flops is None else f", {operations(run.backward_flops)} backward"
+    return f"FLOP in {'training' if run.training else 'evaluation'} mode: {operations(run.forward_flops)} forward{backward}"
 
 
 def findings_lines(run: Run, color: bool) -> Iterator[str]:
@@ -106,9 +94,6 @@ def findings_lines(run: Run, color: bool) -> Iterator[str]:
         yield painted(f"annotated shapes hold: {of_noun(run.compared, 'tensor')} compared", "good", color)
     elif run.failure is None:
         yield "no annotation says a shape"
-    for size, names in run.alike:
-        swapped = f"{' and '.join(names)} are both {size}" if len(names) == 2 else f"{', '.join(names)} are all {size}"
-        yield f"{swapped}: where they are swapped, shapes hold as well; run it with other sizes"
 
 
 def grouped(findings: Sequence[Finding]) -> list[list[Finding]]:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ....report import concise
+
 Style = Literal["plain", "strong", "faint", "bad", "good"]
 
 _CODES: dict[Style, str] = {"plain": "", "strong": "1", "faint": "2", "bad": "1;31", "good": "32"}
@@ -14,13 +16,7 @@ _GAP = "  "
 
 def painted(text: str, style: Style, color: bool) -> str:
     """The text in a style, if colours are used."""
-    code = _CODES[style]
-    return f"\033[{code}m{text}\033[0m" if color and code and text else text
-
-
-def visible(text: str) -> str:
-    """The text with line ends and other control characters as Python writes them: a terminal obeys those of a name."""
-    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    return concise.painted(text, _CODES[style], color and bool(text and _CODES[style]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +39,7 @@ class Row:
 
     def __post_init__(self) -> None:
         for name in ("label", "note"):
-            object.__setattr__(self, name, visible(getattr(self, name)))
+            object.__setattr__(self, name, concise.visible(getattr(self, name)))
 
 
 def render(

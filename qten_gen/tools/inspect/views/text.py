@@ -10,7 +10,7 @@ from ..folding import Folded, fold, is_list_of_one
 from ..inspection import Inspection
 from ..model_tree import TensorEntry
 from ..plans import Cut, Plan, Problem
-from ..totals import Sharding
+from ..totals import Amount
 from .numbers import TIMES, count, memory, sizes
 from .run_text import run_lines
 from .table import Row, Style, painted, render
@@ -26,8 +26,6 @@ def as_text(found: Inspection, *, width: int | None = None, color: bool = False,
     lines += ["", *_totals(found, width, color)]
     if found.plan is not None:
         lines += ["", *plan_lines(found.plan, width, color, folds=folds)]
-    if found.sharding is not None:
-        lines += ["", *_ranks(found.sharding, width, color)]
     if found.run is not None:
         lines += ["", *run_lines(found.run, tree, width, color)]
     return "".join(f"{line}\n" for line in lines)
@@ -53,12 +51,11 @@ def _tree(node: Folded, branch: str = "", stem: str = "") -> Iterator[Row]:
             yield from _tree(item, inner, below)
         else:
             parameters = count(item.elements) if item.kind == "parameter" and item.tied_to is None else ""
-            size = memory(item.bytes) if item.bytes or not (item.tied_to or item.shares_with) else ""
+            size = memory(item.bytes) if item.tied_to is None else ""
+            shape = sizes(item.shape)
             if not item.is_initialised:
-                parameters = size = ""
-            yield Row(
-                inner, item.name, (_tensor_sizes(item), item.dtype, parameters, size), "plain", _tensor_note(item)
-            )
+                parameters = size = shape = ""
+            yield Row(inner, item.name, (shape, item.dtype, parameters, size), "plain", _tensor_note(item))
 
 
 def _module_label(node: Folded) -> tuple[str, str]:
@@ -81,62 +78,37 @@ def _tensor_note(entry: TensorEntry) -> str:
         words.append("frozen")
     if entry.tied_to:
         words.append(f"tied to {entry.tied_to}")
-    if entry.shares_with:
-        words.append(f"memory of {entry.shares_with}")
     return f"({'; '.join(words)})" if words else ""
 
 
-def _tensor_sizes(entry: TensorEntry) -> str:
-    """`[4, 128]`; empty for a tensor that has no shape yet."""
-    return sizes(entry.shape) if entry.is_initialised else ""
-
-
 def _totals(found: Inspection, width: int | None, color: bool) -> Iterator[str]:
-    """The table of totals: kinds of tensors, then dtypes and devices."""
-    totals, needs = found.totals, found.memory
-    rows = [Row("", "parameters", (count(totals.parameters.elements), memory(totals.parameters.bytes)), "strong")]
-    if totals.trainable != totals.parameters:
-        rows.append(Row("  ", "trainable", (count(totals.trainable.elements), memory(totals.trainable.bytes))))
-    if totals.buffers.elements:
-        rows.append(Row("", "buffers", (count(totals.buffers.elements), memory(totals.buffers.bytes)), "strong"))
-    if totals.unsaved_buffers.elements:
-        held = totals.unsaved_buffers
-        rows.append(Row("  ", "not saved", (count(held.elements), memory(held.bytes))))
-    if totals.attributes.elements:
-        held = totals.attributes
-        rows.append(Row("", "other tensors", (count(held.elements), memory(held.bytes)), "strong"))
-    for kinds in (totals.by_dtype, totals.by_device):
-        rows += [Row("", name, (count(held.elements), memory(held.bytes))) for name, held in kinds]
+    """The tables of totals, and of what training needs."""
+    totals = found.totals
+    amounts = [
+        ("parameters", totals.parameters),
+        ("  trainable", totals.trainable if totals.trainable != totals.parameters else Amount()),
+        ("buffers", totals.buffers),
+        ("  not saved", totals.unsaved_buffers),
+        ("other tensors", totals.attributes),
+    ]
+    held = [(name, each) for name, each in amounts if name == "parameters" or each.elements]
+    others = [*totals.by_dtype.items(), *totals.by_device.items()]
+    rows = [_amount(*each, "strong") for each in held] + [_amount(*each, "plain") for each in others]
     yield from render(rows, "rr", width, color, ("totals", "elements", "memory"))
     yield ""
-    rows = [
-        Row("", "parameters and buffers", (memory(needs.parameters + needs.buffers),)),
-        Row("", "gradients", (memory(needs.gradients),)),
-        *(Row("", f"states of {name}", (memory(size),)) for name, size in needs.optimizers),
-    ]
-    if needs.activations is not None:
-        rows.append(Row("", "activations", (memory(needs.activations),)))
+    needs = {
+        "parameters and buffers": totals.parameters.bytes + totals.buffers.bytes + totals.attributes.bytes,
+        "gradients": totals.trainable.bytes,
+        "states of adamw": totals.adamw,
+    }
+    if found.run is not None and found.run.failure is None:
+        needs["activations"] = found.run.activation_bytes
+    rows = [Row("", name, (memory(size),)) for name, size in needs.items()]
     yield from render(rows, "r", width, color, ("training", "memory"))
 
 
-def _ranks(sharding: Sharding, width: int | None, color: bool) -> Iterator[str]:
-    """The table of what each rank holds."""
-    rows = []
-    for share in sharding.shares:
-        label = f"{share.first}" if share.first == share.last else f"{share.first}-{share.last}"
-        cells = (
-            count(share.parameters),
-            memory(share.bytes),
-            memory(share.padding_bytes),
-            memory(share.buffer_bytes),
-            memory(share.trainable_bytes),
-        )
-        rows.append(Row("", label, cells))
-    names = (f"rank of {sharding.ranks}", "parameters", "memory", "padding", "buffers", "gradients")
-    yield from render(rows, "rrrrr", width, color, names)
-    if sharding.whole:
-        names_of = ", ".join(sharding.whole)
-        yield painted(f"fully_shard refuses parameters without dimensions: {names_of}", "bad", color)
+def _amount(name: str, held: Amount, style: Style) -> Row:
+    return Row("", name, (count(held.elements), memory(held.bytes)), style)
 
 
 def plan_lines(plan: Plan, width: int | None = None, color: bool = False, *, folds: bool = True) -> Iterator[str]:
