@@ -115,6 +115,8 @@ class Project:
     """Whether functions of the project compute plain values, and do nothing else."""
     calls: dict[str, list[tuple[str, ast.Call]]] = field(default_factory=dict, init=False, repr=False)
     """The calls in all files that may construct a class, by its name, each with its path."""
+    wide_calls: dict[str, str] = field(default_factory=dict, init=False, repr=False)
+    """The classes that are called with more than their `forward` is annotated with, and where; empty before the search."""
 
     def __post_init__(self) -> None:
         modules: dict[str, list[OpenFile]] = {}
