@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import pickle
 from pathlib import Path
 from typing import Any
 
@@ -38,22 +36,6 @@ def assert_same(got: Titled, expected: Titled) -> None:
     """Tensors and values are equal."""
     assert torch.equal(got.x, expected.x)
     assert (got.titles, got.spans) == (expected.titles, expected.spans)
-
-
-@pytest.mark.parametrize("spans", [True, False])
-def test_values_come_back_from_everywhere(tmp_path: Path, spans: bool) -> None:
-    value = titled(spans)
-    value.memmap(tmp_path / "map")
-    assert_same(Titled.load_memmap(tmp_path / "map"), value)
-    assert_same(pickle.loads(pickle.dumps(value, 5)), value)
-    file = io.BytesIO()
-    torch.save(value.state_dict(), file)
-    file.seek(0)
-    target = Titled(torch.zeros(2, 3, 4), PerItem([""] * 6, (2, 3)), batch_size=(2, 3))
-    assert_same(target.load_state_dict(torch.load(file)), value)
-    pytest.importorskip("safetensors", reason="the last way needs the package")
-    value.save_safetensors(tmp_path / "file")
-    assert_same(Titled.load_safetensors(tmp_path / "file"), value)
 
 
 class Shelf(TensorClass):

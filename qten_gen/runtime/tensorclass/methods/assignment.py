@@ -104,7 +104,7 @@ def _same_items(mine: object, plain: PlainIndex, theirs: object) -> bool:
 
 def _has_mask(index: Index) -> bool:
     items = index if isinstance(index, tuple) else (index,)
-    return any(isinstance(item, Tensor) and item.dtype in (torch.bool, torch.uint8) for item in items)
+    return any(isinstance(item, Tensor) and item.dtype is torch.bool for item in items)
 
 
 def _check_in_graph(given: Sequence[int], wanted: Sequence[int]) -> None:
