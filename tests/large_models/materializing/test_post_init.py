@@ -59,7 +59,7 @@ def test_a_function_applied_to_all_children_reaches_those_of_other_libraries() -
     weights = [module.weight for module in constant.modules() if isinstance(module, nn.Linear)]
     assert len(weights) == 7
     assert all((weight == 0.5).all() for weight in weights)
-    assert constant.foreign.table.tolist() == pytest.approx([0, 1 / 3, 2 / 3])
+    assert constant.foreign.get_buffer("table").tolist() == pytest.approx([0, 1 / 3, 2 / 3])
 
 
 def test_the_values_depend_on_the_seed_and_the_names_alone() -> None:

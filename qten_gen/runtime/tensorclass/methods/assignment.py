@@ -80,18 +80,20 @@ def _refuse_unsaved_items(self: Stored, plain: PlainIndex, value: Stored) -> Non
     name = next(
         (name for name in self._per_item if not _same_items(contents(self)[name], plain, contents(value)[name])), None
     )
-    if name is not None:
-        from ..storage.memory_map import is_memmap
-
-        if is_memmap(self):
-            raise RuntimeError(
-                f"{label(self, name)}: the values of a PerItem field are in the metadata of a memory map, which an assignment"
-                " to items does not write; call .unlock_(), assign, and save with .memmap, or keep them in a tensor field"
-            )
+    if name is not None and any(map(_is_in_file, self._leaves())):
+        raise RuntimeError(
+            f"{label(self, name)}: the values of a PerItem field are in the metadata of a memory map, which an assignment"
+            " to items does not write; call .unlock_(), assign, and save with .memmap, or keep them in a tensor field"
+        )
     for nested in self._nested:
         mine, theirs = contents(self)[nested], contents(value)[nested]
         if isinstance(mine, Stored) and isinstance(theirs, Stored) and mine._lock is not None:
             _refuse_unsaved_items(mine, plain, theirs)
+
+
+def _is_in_file(tensor: Tensor) -> bool:
+    """Whether `storage/files.py` has mapped it."""
+    return tensor.layout is torch.strided and hasattr(tensor.untyped_storage(), "_qten_file")
 
 
 def _same_items(mine: object, plain: PlainIndex, theirs: object) -> bool:
