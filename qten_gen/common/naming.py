@@ -20,7 +20,7 @@ WRITTEN_BUILTINS = frozenset(
 
 ALIASES = frozenset(
     """
-    _ModuleDict _ModuleList _OrderedDict _Size _Tensor _builtins _compiled _decl _features _made _module _nn _repeat _rt _Slot
+    _ModuleDict _ModuleList _OrderedDict _Size _Tensor _builtins _compiled _decl _features _joined _module _nn _repeat _rt _Slot
     _t _torch _warned
     """.split()
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import io
-import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
@@ -18,7 +17,6 @@ from torch.distributed.checkpoint.state_dict import StateDictOptions, set_model_
 from torch.distributed.checkpoint.state_dict_loader import load
 from torch.distributed.checkpoint.state_dict_saver import save
 from torch.nn.utils import parametrize
-from torch.optim.swa_utils import AveragedModel
 
 from qten_gen import DeclarationError, Module, ModuleList, Sequential, buffer, fake_mode, param, sequential, submodule
 
@@ -99,15 +97,6 @@ def moved(net: Net) -> Module:
     return net.to(BF16)
 
 
-def compiled(net: Net) -> Module:
-    cast(nn.Module, torch.compile(net, backend="eager")).to(BF16)
-    return net
-
-
-def averaged(net: Module) -> Module:
-    return cast(Module, AveragedModel(net).to(BF16).module)
-
-
 def around(net: Module) -> Module:
     outer = Outer(net)
     outer.to(BF16)
@@ -124,27 +113,16 @@ def saved(net: Module) -> Module:
 
 CASTS: dict[str, Callable[[Net], Module]] = {
     "to(dtype)": lambda net: net.to(BF16),
-    "to(dtype=)": lambda net: net.to(dtype=BF16),
     "to(device, dtype)": lambda net: net.to("cpu", BF16),
-    "to(tensor)": lambda net: net.to(torch.ones(1, dtype=BF16)),
-    "to(dtype, non_blocking)": lambda net: net.to(BF16, non_blocking=True),
     "to another device": moved,
     "half": lambda net: net.half().bfloat16(),
-    "bfloat16": lambda net: net.bfloat16(),
-    "float": lambda net: net.double().float().bfloat16(),
     "double": lambda net: net.double().bfloat16(),
     "_apply": lambda net: cast(
         Module, net._apply(lambda tensor: tensor.to(BF16) if tensor.is_floating_point() else tensor)
     ),
     "from a module around it": around,
-    "in a list": lambda net: cast(Module, nn.ModuleList([net]).to(BF16)[0]),
     "with gradients": with_gradients,
     "with swapped parameters": swapped,
-    "compiled": compiled,
-    "averaged": averaged,
-    "deepcopy": lambda net: copy.deepcopy(net).to(BF16),
-    "copy": lambda net: copy.copy(net).to(BF16),
-    "pickle": lambda net: cast(Module, pickle.loads(pickle.dumps(net)).to(BF16)),
     "torch.save": saved,
 }
 """Ways to bfloat16 that leave the values of what is kept."""

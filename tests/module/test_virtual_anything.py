@@ -249,7 +249,7 @@ def replicated(module: Derived) -> Derived:
 def test_in_a_copy(copied: Callable[[Derived], Derived]) -> None:
     module = derived()
     twin = copied(module)
-    assert "_derived" in vars(module) and "_derived" not in vars(twin)
+    assert "_virtual_values" in vars(module) and "_virtual_values" not in vars(twin)
     compare_everywhere(twin)
     twin.double()
     compare_everywhere(twin)

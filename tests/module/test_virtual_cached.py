@@ -119,7 +119,7 @@ def test_nothing_is_kept_while_a_graph_is_traced() -> None:
     block = Block(4)
     compiled = torch.compile(block, fullgraph=True, backend="eager")
     compiled(batch())
-    assert "_derived" not in vars(block)
+    assert "_virtual_values" not in vars(block)
 
 
 def test_fake_tensors_neither_keep_nor_show_a_kept_value() -> None:

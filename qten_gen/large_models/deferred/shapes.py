@@ -28,7 +28,7 @@ class NeedsValues(Exception):
 
 _CPU = torch.device("cpu")
 _META = torch.device("meta")
-_PLAIN = (None, _CPU)
+_ON_CPU = (None, _CPU)
 """What a program gives as the device of a tensor on the CPU."""
 
 _aten = torch.ops.aten
@@ -83,7 +83,7 @@ def compute_shape(
         with in_kernel_invocation_manager(mode):
             meta = func(*args, **kwargs)
         return mode.fake_tensor_converter.from_meta_and_device(mode, meta, tensor.fake_device)
-    if func in _MAKING and kwargs.get("device") in _PLAIN and kwargs.get("layout") in (None, torch.strided):
+    if func in _MAKING and kwargs.get("device") in _ON_CPU and kwargs.get("layout") in (None, torch.strided):
         meta = func(*args, **{**kwargs, "device": _META, "pin_memory": False})
         return mode.fake_tensor_converter.from_meta_and_device(mode, meta, _CPU)
     try:

@@ -9,7 +9,7 @@ from . import freshness, generator, in_memory, loading
 from .declared_class import known_declaration
 from .describing import describe, known_nested
 from .freshness import GeneratedClass, NoGeneratedClass
-from .outright import Hooks, Settled
+from .outright import DeclaringMetaclass, Settled
 from .statement import Body
 from .statement_values import values_of, with_inherited
 from .summary import FieldSummary, Row, Summary
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .generator import ClassStatement, Declaration, FieldDecl, Meaning, ModuleField
 
 
-def settle(hooks: Hooks, body: Body, found: GeneratedClass | NoGeneratedClass) -> Settled:
+def settle(metaclass: DeclaringMetaclass, body: Body, found: GeneratedClass | NoGeneratedClass) -> Settled:
     """The generated class where it has the fingerprint of the declaration, or one that is built in memory.
 
     Raises:
@@ -26,7 +26,7 @@ def settle(hooks: Hooks, body: Body, found: GeneratedClass | NoGeneratedClass) -
         DeclarationError: the declaration breaks a rule.
     """
     statement = describe(body, _meaning_of_later(body))
-    declaration = hooks._read_declaration(statement)
+    declaration = metaclass._read_declaration(statement)
     compared = found
     if isinstance(found, GeneratedClass):
         # The command checked what the text says, and not the objects that the names in it mean here.

@@ -13,7 +13,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Final
 from weakref import ref
 
-from .loading import LOCK, MADE, BrokenModule, is_free
+from .loading import JOINED, LOCK, BrokenModule, is_free
 
 _SELF = "_module"
 """Global of a module rendered in memory: the module itself, so that its functions keep it."""
@@ -72,7 +72,7 @@ def _copy_apart(spec: ModuleSpec, cls_name: str) -> ModuleType:
     """
     key = spec.name, spec.origin
     copy = _apart.get(key)
-    if copy is None or cls_name in vars(copy).get(MADE, ()):
+    if copy is None or cls_name in vars(copy).get(JOINED, ()):
         copy = module_from_spec(spec)
         copy.__name__ = f"{spec.name}#{next(_copies)}"
         exec(_code(spec), vars(copy))

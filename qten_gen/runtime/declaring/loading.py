@@ -18,7 +18,7 @@ from weakref import WeakValueDictionary
 from ...common.header import Header, read_header
 from ...common.naming import own_global
 
-MADE = "_made"
+JOINED = "_joined"
 """Global of a generated module: the names of the classes whose statements joined it."""
 _AS_WRITTEN = "_as_written"
 """Global of a generated module: whether its text is unedited, once that was asked for."""
@@ -101,7 +101,7 @@ _NO_TEXT = Header("", 0, intact=True)
 
 def is_free(generated: ModuleType, cls_name: str, module: str) -> bool:
     """Whether a class statement may join a generated module, and needs no copy of its own."""
-    owner = vars(generated).get(cls_name) if cls_name in vars(generated).get(MADE, ()) else None
+    owner = vars(generated).get(cls_name) if cls_name in vars(generated).get(JOINED, ()) else None
     return module != "__main__" and (owner is None or getattr(owner, "__module__", None) != module)
 
 
@@ -143,7 +143,7 @@ def publish(cls: type, *modules: ModuleType) -> bool:
     with LOCK:
         for module in modules:
             vars(module)[cls.__name__] = vars(module)[own_global(cls.__name__)] = cls
-            vars(module).setdefault(MADE, set()).add(cls.__name__)
+            vars(module).setdefault(JOINED, set()).add(cls.__name__)
         again = key in _declared
         _declared[key] = cls
         for namespace, name in _waiting.pop(key, []):
@@ -170,7 +170,7 @@ def bind(module: ModuleType, name: str, target: type | None, qualified: str, *, 
 
 def _joined(module: ModuleType, cls: type) -> bool:
     """Whether the class joined this copy of the module, and so belongs to this execution."""
-    return cls.__name__ in vars(module).get(MADE, ()) and vars(module)[cls.__name__] is cls
+    return cls.__name__ in vars(module).get(JOINED, ()) and vars(module)[cls.__name__] is cls
 
 
 class Undeclared:
@@ -201,7 +201,7 @@ def declared(module: str, name: str, *others: str) -> object:
 def _offered(module: str, others: tuple[str, ...]) -> list[str]:
     """What `from model_qten import *` takes, as from the stub: the declared classes, and those of `others` that exist."""
     home = _imported(source_name(module), module)
-    made = vars(sys.modules[module]).get(MADE, ())
+    made = vars(sys.modules[module]).get(JOINED, ())
     return sorted(
         {
             *(name for name in made if not name.startswith("_")),

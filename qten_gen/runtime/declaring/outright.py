@@ -68,7 +68,7 @@ def _refuse_unusual(body: Body) -> None:
     if body.keywords.passed or not body.scope.is_of_module:
         raise NotCertain
     for name, value in body.namespace.items():
-        if name in body.annotations or name.startswith("__") or isinstance(value, _PLAIN):
+        if name in body.annotations or name.startswith("__") or isinstance(value, _BESIDE_FIELDS):
             continue
         call = recorded_call(value)
         if call is not None and call.name == language.VIRTUAL:
@@ -81,7 +81,7 @@ def _refuse_unusual(body: Body) -> None:
                 raise NotCertain
 
 
-_PLAIN: tuple[type, ...] = (FunctionType, property, classmethod, staticmethod, str, int, float)
+_BESIDE_FIELDS: tuple[type, ...] = (FunctionType, property, classmethod, staticmethod, str, int, float)
 
 
 def _is_ours(cls: type) -> bool:
@@ -127,7 +127,7 @@ def _tensorclass(body: Body) -> Outright:
 
 
 def _is_plain(value: object) -> bool:
-    return isinstance(value, _PLAIN) or literal_of(value) is not None
+    return isinstance(value, _BESIDE_FIELDS) or literal_of(value) is not None
 
 
 def _tensorclass_field(name: str, annotation: object, kind: Kind, body: Body) -> FieldSummary:
@@ -172,6 +172,8 @@ def _default(given: object) -> tuple[object, bool, bool, str | None]:
     if call.name != language.FIELD or not call.kwargs.keys() <= set(language.SPECIFIER_KEYWORDS[language.FIELD]):
         raise NotCertain
     kw_only, alias = call.kwargs["kw_only"], call.kwargs.get(language.ALIAS)
+    if not isinstance(kw_only, bool) or not isinstance(alias, str | None):
+        raise NotCertain
     if "default_factory" in call.kwargs:
         return call.kwargs["default_factory"], True, kw_only, alias
     value = call.kwargs.get("default", MISSING)
@@ -290,7 +292,7 @@ def _fingerprint(declared: Row) -> str:
     return sha256(f"{FORMAT} {declared}".encode()).hexdigest()[:12]
 
 
-class Hooks(Protocol):
+class DeclaringMetaclass(Protocol):
     """What the metaclasses of TensorClass and Module do differently."""
 
     _nests: bool
@@ -317,10 +319,10 @@ class Settled(NamedTuple):
     """With those of inherited fields."""
 
 
-def settle_outright(hooks: Hooks, body: Body, found: GeneratedClass) -> Settled | None:
+def settle_outright(metaclass: DeclaringMetaclass, body: Body, found: GeneratedClass) -> Settled | None:
     """The generated class where it is certainly fresh; None where its declaration has to be read."""
-    said = read(body, nests=hooks._nests)
-    if said is None or hooks._may_collide(tuple(f.name for f in said.summary.fields), mixins_of(body.bases)):
+    said = read(body, nests=metaclass._nests)
+    if said is None or metaclass._may_collide(tuple(f.name for f in said.summary.fields), mixins_of(body.bases)):
         return None
     own_values = values_of(body, said.summary)
     values = with_inherited(own_values, said.summary, body.bases)
@@ -331,6 +333,6 @@ def settle_outright(hooks: Hooks, body: Body, found: GeneratedClass) -> Settled 
     def declaration() -> Declaration:
         from .describing import describe, known_nested
 
-        return hooks._read_declaration(describe(later, known_nested(later)))
+        return metaclass._read_declaration(describe(later, known_nested(later)))
 
     return Settled(found, said.summary, LaterDeclaration(declaration), own_values, values)

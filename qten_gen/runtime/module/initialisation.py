@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.compiler import is_dynamo_compiling
 
-_PLAIN = (Tensor, nn.Parameter)
+_PLAIN_TENSORS = (Tensor, nn.Parameter)
 _BYTE = 0xA5
 """Each byte of a marked tensor that has no place in `_MARKS`."""
 
@@ -61,7 +61,7 @@ def fill(tensor: Tensor, initializer: Callable[[Tensor], object], field: str) ->
         return
     if result.shape != tensor.shape:
         return  # a statistic, say; whether the tensor is filled is checked too
-    if type(result) in _PLAIN and type(tensor) in _PLAIN and not _same_memory(result, tensor):
+    if type(result) in _PLAIN_TENSORS and type(tensor) in _PLAIN_TENSORS and not _same_memory(result, tensor):
         name = getattr(initializer, "__name__", None) or repr(initializer)
         raise TypeError(
             f"{field}: the initializer {name} returned a new tensor, which is not used;"
@@ -122,7 +122,7 @@ def _registered(module: nn.Module, name: str) -> Tensor | None:
 
 
 def _has_memory(tensor: Tensor) -> bool:
-    return type(tensor) in _PLAIN and not tensor.is_meta and tensor.numel() > 0 and not tensor.is_inference()
+    return type(tensor) in _PLAIN_TENSORS and not tensor.is_meta and tensor.numel() > 0 and not tensor.is_inference()
 
 
 def _mark(tensor: Tensor) -> Mark:

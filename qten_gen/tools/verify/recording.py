@@ -25,7 +25,7 @@ from .records import Argument, Call, Leaf, Record
 _deterministic: Any = torch.utils.deterministic  # its property is one of the module's class, which checkers do not see
 
 _PLAIN = (int, float, complex, str, bytes, bool, type(None), torch.dtype, torch.device, torch.Size, range, slice)
-_OWN = frozenset(vars(nn.Module())) | {"_derived"}
+_OWN = frozenset(vars(nn.Module())) | {"_virtual_values"}
 """The attributes that every module has."""
 
 

@@ -141,7 +141,7 @@ def fork():
         os._exit(7)
     print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 
-with locks._one_thread:
+with locks._mutex:
     thread = threading.Thread(target=fork)
     thread.start()
     thread.join()

@@ -26,14 +26,11 @@ def parts(size: int) -> st.SearchStrategy[Item]:
         st.lists(positions, min_size=2, max_size=2),
         st.lists(positions, max_size=3).map(lambda found: torch.tensor(found, dtype=torch.long)),
         st.lists(st.booleans(), min_size=size, max_size=size).map(lambda found: torch.tensor(found, dtype=torch.bool)),
-        st.lists(st.integers(0, 2), min_size=size, max_size=size).map(
-            lambda found: torch.tensor(found, dtype=torch.uint8)
-        ),
         positions.map(torch.tensor),
     )
 
 
-MASKS_WITHOUT_DIMENSIONS: tuple[Item, ...] = (True, False, torch.tensor(True), torch.tensor(0, dtype=torch.uint8))
+MASKS_WITHOUT_DIMENSIONS: tuple[Item, ...] = (True, False, torch.tensor(True))
 
 
 @st.composite
@@ -62,7 +59,7 @@ def indexes(draw: st.DrawFn, size: tuple[int, ...]) -> tuple[Item, ...]:
 
 def is_without_dimensions(item: Item) -> bool:
     """Whether a part of an index is a mask that covers no dimension."""
-    is_mask = isinstance(item, Tensor) and item.dtype in (torch.bool, torch.uint8) and item.dim() == 0
+    is_mask = isinstance(item, Tensor) and item.dtype is torch.bool and item.dim() == 0
     return isinstance(item, bool) or is_mask
 
 
@@ -71,13 +68,10 @@ def on_tensor(index: tuple[Item, ...], dims: int) -> tuple[Any, ...]:
     used = sum(item is not None and item is not ... and not is_without_dimensions(item) for item in index)
     found: list[Any] = []
     for item in index:
-        if isinstance(item, Tensor) and item.dtype is torch.uint8:
-            item = item.bool()  # torch reads the items of such a mask, but cannot write all of them
         found += [slice(None)] * (dims - used) if item is ... else [item]
     return tuple(found)
 
 
-@pytest.mark.filterwarnings("ignore:indexing with dtype torch.uint8")
 @settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_an_index_selects_from_every_tensor_what_torch_selects(data: st.DataObject) -> None:
@@ -94,7 +88,6 @@ def test_an_index_selects_from_every_tensor_what_torch_selects(data: st.DataObje
     assert_applied(value[index], value, lambda tensor: tensor[plain], tuple(expected))
 
 
-@pytest.mark.filterwarnings("ignore:indexing with dtype torch.uint8")
 @settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_an_assignment_writes_to_every_tensor_what_torch_writes(data: st.DataObject) -> None:
@@ -130,10 +123,9 @@ def test_an_array_of_any_integers_holds_positions(dtype: type[np.integer[Any]]) 
     assert torch.equal(value.tokens[0], value.tokens[1]) and torch.equal(value.tokens[2], value.tokens[1])
 
 
-def test_a_mask_of_bytes_warns_as_torch_does() -> None:
-    with pytest.warns(UserWarning, match="indexing with dtype torch.uint8") as caught:
+def test_a_mask_of_bytes_is_refused() -> None:
+    with pytest.raises(TypeError, match="is indexed with long, int or bool tensors, got"):
         batch(2)[torch.tensor([1, 0], dtype=torch.uint8)]
-    assert [warning.filename for warning in caught] == [__file__]
 
 
 def test_a_bool_makes_a_dimension_without_name() -> None:

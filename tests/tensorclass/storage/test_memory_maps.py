@@ -127,20 +127,10 @@ def test_a_future_has_the_error(tmp_path: Path) -> None:
         future.result()
 
 
-def test_threads_write_the_same(tmp_path: Path) -> None:
-    value = outer(40)
-    value.memmap(tmp_path, num_threads=4)
-    assert_equal(Outer.load_memmap(tmp_path), value)
-
-
 def test_durable_writes_the_same(tmp_path: Path) -> None:
     for seed in (1, 2):
         outer(4, seed=seed).memmap(tmp_path, durable=True)
         assert_equal(Outer.load_memmap(tmp_path), outer(4, seed=seed))
-
-
-def test_share_non_tensor_is_taken(tmp_path: Path) -> None:
-    assert outer(4).memmap(tmp_path, share_non_tensor=True).source == "source 0"
 
 
 def test_what_is_there_can_be_protected(tmp_path: Path) -> None:
@@ -219,11 +209,6 @@ def test_an_object_can_be_saved_around_one_that_is_in_place_already(tmp_path: Pa
     assert_equal(Outer.load_memmap(tmp_path), outer(4))
 
 
-def test_the_folder_of_a_nested_field_is_loaded_as_its_class(tmp_path: Path) -> None:
-    outer(4).memmap(tmp_path)
-    assert_equal(Inner.load_memmap(tmp_path / "inner"), outer(4).inner)
-
-
 def test_a_part_of_a_larger_object_is_not_replaced_behind_its_back(tmp_path: Path) -> None:
     outer(4).memmap(tmp_path)
     with pytest.raises(
@@ -253,13 +238,6 @@ def test_under_fake_tensor_mode_no_file_is_read(tmp_path: Path) -> None:
     assert all(isinstance(tensor, FakeTensor) for tensor in tensors(loaded).values())
     assert (loaded.x.shape, loaded.x.device, loaded.x.dtype) == ((4, 3), torch.device("cpu"), torch.float32)
     assert not loaded.is_memmap()
-
-
-def test_under_fake_tensor_mode_a_device_need_not_be_there(tmp_path: Path) -> None:
-    outer(4).memmap(tmp_path)
-    with FakeTensorMode():
-        loaded = Outer.load_memmap(tmp_path, device="cuda")
-    assert {tensor.device.type for tensor in tensors(loaded).values()} == {"cuda"}
 
 
 def test_loading_into_an_object_changes_all_of_it(tmp_path: Path) -> None:
@@ -412,17 +390,6 @@ def test_the_class_may_be_renamed_or_moved(tmp_path: Path) -> None:
 
     flat(4).memmap(tmp_path)
     assert torch.equal(Renamed.load_memmap(tmp_path).x, Flat.load_memmap(tmp_path).x)
-
-
-def test_a_relative_prefix_stays_right_when_the_process_goes_elsewhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    saved = flat(4).memmap("map")
-    (tmp_path / "elsewhere").mkdir()
-    os.chdir(tmp_path / "elsewhere")
-    saved.memmap_refresh_()
-    assert saved.saved_path == str(tmp_path / "map")
 
 
 def test_files_that_may_only_be_read_are_loaded_and_stay_as_they_are(tmp_path: Path) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import pickle
 from pathlib import Path
 from typing import Any
 
@@ -40,20 +38,28 @@ def assert_same(got: Titled, expected: Titled) -> None:
     assert (got.titles, got.spans) == (expected.titles, expected.spans)
 
 
-@pytest.mark.parametrize("spans", [True, False])
-def test_values_come_back_from_everywhere(tmp_path: Path, spans: bool) -> None:
-    value = titled(spans)
-    value.memmap(tmp_path / "map")
-    assert_same(Titled.load_memmap(tmp_path / "map"), value)
-    assert_same(pickle.loads(pickle.dumps(value, 5)), value)
-    file = io.BytesIO()
-    torch.save(value.state_dict(), file)
-    file.seek(0)
-    target = Titled(torch.zeros(2, 3, 4), PerItem([""] * 6, (2, 3)), batch_size=(2, 3))
-    assert_same(target.load_state_dict(torch.load(file)), value)
-    pytest.importorskip("safetensors", reason="the last way needs the package")
-    value.save_safetensors(tmp_path / "file")
-    assert_same(Titled.load_safetensors(tmp_path / "file"), value)
+class Shelf(TensorClass):
+    """Holds such objects."""
+
+    books: Titled
+
+
+def test_items_of_a_memory_map_are_not_assigned_where_their_values_would_stay_behind(tmp_path: Path) -> None:
+    shelf = Shelf(titled(), batch_size=(2, 3)).memmap(tmp_path)
+    refused = r"Titled\.titles: the values of a PerItem field are in the metadata"
+    with pytest.raises(RuntimeError, match=refused):
+        shelf[0] = shelf[1]
+    with pytest.raises(RuntimeError, match=refused):
+        shelf.books[0] = shelf.books[1]
+    saved = Shelf.load_memmap(tmp_path).books
+    assert_same(saved, shelf.books)
+
+    shelf[0] = shelf[0] * 2
+    assert torch.equal(Shelf.load_memmap(tmp_path).books.x, shelf.books.x)
+    shelf.unlock_()
+    shelf[0] = shelf[1]
+    shelf.memmap(tmp_path)
+    assert Shelf.load_memmap(tmp_path).books.titles.tolist() == [["d", "e", "f"]] * 2
 
 
 @pytest.mark.parametrize(

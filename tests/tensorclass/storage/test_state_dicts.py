@@ -12,9 +12,9 @@ import torch
 from torch import Tensor, nn
 
 from qten_gen import TensorClass, Unbatched
-from tests.tensorclass.declared import Flat, flat
+from tests.tensorclass.declared import flat
 
-from .declared import Colour, Frozen, Inner, Noted, Outer, Painted, assert_equal, outer
+from .declared import Frozen, Inner, Noted, Outer, assert_equal, outer
 from .peers import peer
 
 
@@ -191,12 +191,6 @@ def test_static_values_come_back_exactly(note: object) -> None:
     assert (type(target.note), target.note) == (type(note), note)
 
 
-def test_members_of_enums_come_back() -> None:
-    target = Painted(torch.zeros(1))
-    target.load_state_dict(through_torch(Painted(torch.zeros(1), Colour.RED).state_dict()))
-    assert target.colour is Colour.RED
-
-
 def test_a_static_value_that_cannot_be_loaded_safely_is_refused() -> None:
     with pytest.raises(TypeError, match=r"Noted\.note: a builtins\.object cannot be saved as JSON"):
         Noted(torch.zeros(1), object()).state_dict()
@@ -215,12 +209,6 @@ def test_a_frozen_object_is_not_loaded_into() -> None:
     value = Frozen(torch.zeros(4), Inner(torch.zeros(4), batch_size=4), batch_size=4)
     with pytest.raises(FrozenInstanceError, match="cannot load a state dict into a Frozen"):
         value.load_state_dict(value.state_dict())
-
-
-def test_a_memory_map_is_written_to(tmp_path: Path) -> None:
-    saved = flat(4).memmap(tmp_path)
-    saved.load_state_dict(Flat(torch.ones(4, 3), torch.ones(4), batch_size=4).state_dict())
-    assert Flat.load_memmap(tmp_path).x.eq(1).all()
 
 
 class Table(TensorClass):

@@ -4,23 +4,21 @@ A handler is registered for a pair of functional class and object class. The obj
 type counts, whichever functional class it is registered on (`registered_types.py` has the rule). Then the functional class
 decides: of the handlers for that type, the nearest one along its bases counts.
 
-`_resolved` caches the handler of classes that are not registered themselves. To keep none of these alive, each full garbage
-collection empties those entries: only such a collection can free a class, which is always part of a reference cycle. Weak
-references would cost every call more than the look-up itself.
+`_resolved` also caches the handlers of classes that are not registered themselves, of a thousand at most, as it keeps them alive.
+Weak references would cost every call more than the look-up itself.
 """
 
 from __future__ import annotations
-
-import gc
-import sys
-from collections.abc import Mapping
 
 from torch.compiler import is_dynamo_compiling
 
 from ...declaring.redeclaration import is_replaced
 from .handler_tables import HandlerTables
 from .registered_types import find_by_bases, find_by_subclass, finder, is_open
-from .registrations import Handler, Registration, Resolved, is_repeated
+from .registrations import Handler, Registration, is_repeated
+
+_MOST = 1000
+"""How many classes of objects that are not registered themselves are remembered, and thereby kept alive."""
 
 
 class NotGiven:
@@ -67,11 +65,11 @@ def find_handler(cls: type[HandlerTables], obj_type: type) -> Handler | None:
     resolved, table = cls._resolved, cls._table
     try:
         return resolved[obj_type]
-    except KeyError:  # never looked up, or forgotten by a garbage collection
+    except KeyError:
         found = _covering(cls, obj_type)
     handler = None if found is None else table.get(found)
-    if cls._find_open is None:
-        remember(resolved, obj_type, handler)
+    if cls._find_open is None and len(resolved) < _MOST + len(table):
+        resolved[obj_type] = handler
     if cls._table is not table:  # another thread registered a handler in between
         resolved.pop(obj_type, None)
         return find_handler(cls, obj_type)
@@ -136,25 +134,3 @@ def _owners(cls: type[HandlerTables]) -> dict[type, tuple[type, Registration]]:
         for obj_type, registration in vars(ancestor).get("_handlers", {}).items():
             found.setdefault(obj_type, (ancestor, registration))
     return found
-
-
-_FULL = 2 if sys.version_info < (3, 14) else 1
-"""The youngest generation whose collection reaches old objects; since Python 3.14 that is done in steps."""
-
-_remembered: list[tuple[Resolved, type]] = []
-
-
-def remember(resolved: Resolved, obj_type: type, handler: Handler | None) -> None:
-    """Note the handler for an object class until the next full garbage collection."""
-    if _forget not in gc.callbacks:
-        gc.callbacks.append(_forget)
-    resolved[obj_type] = handler
-    _remembered.append((resolved, obj_type))
-
-
-def _forget(phase: str, info: Mapping[str, int]) -> None:
-    """Called by the garbage collector."""
-    if phase == "start" and info["generation"] >= _FULL:
-        while _remembered:
-            resolved, obj_type = _remembered.pop()
-            resolved.pop(obj_type, None)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ...declaring.parameters import Buffer, Parameter
     from ...declaring.virtual_fields import Virtual
 
-VIRTUAL_CACHE = "_derived"
+VIRTUAL_CACHE = "_virtual_values"
 """The key in a module's instance dict under which it keeps the values of its cached virtual tensors."""
 
 

@@ -72,7 +72,7 @@ _make_subclass = Tensor._make_subclass
 _parameter_hooks = torch_module._global_parameter_registration_hooks
 _buffer_hooks = torch_module._global_buffer_registration_hooks
 
-_PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None), tuple, list, dict, set, frozenset})
+_CONFIG_TYPES = frozenset({bool, int, float, complex, str, bytes, type(None), tuple, list, dict, set, frozenset})
 """Types of config values that are neither parameters nor modules nor buffers."""
 
 
@@ -111,7 +111,7 @@ def set_attributes(module: nn.Module, /, **values: Any) -> None:
     state = module.__dict__
     is_plain = cls.__setattr__ is _setattr
     for name, value in values.items():
-        if is_plain and type(value) in _PLAIN and not hasattr(cls, name):
+        if is_plain and type(value) in _CONFIG_TYPES and not hasattr(cls, name):
             state[name] = value
         else:
             setattr(module, name, value)

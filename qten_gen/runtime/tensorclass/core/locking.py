@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import TypeVar
 from weakref import ref
 
-from .locks import changes, lock, nested_objects, owners_of, refusal
+from .locks import lock, nested_objects, one_thread_at_a_time, owners_of, refusal
 from .open_blocks import OpenBlocks
 from .stored import FROZEN, Lock, Stored
 
@@ -28,7 +28,7 @@ def lock_(self: T) -> T:
     >>> batch.tokens, batch.is_locked
     (tensor([5, 1]), False)
     """
-    with changes():
+    with one_thread_at_a_time():
         _remember(self)
         lock(self)
     return self
@@ -49,7 +49,7 @@ def unlock_(self: T) -> T:
     """
     if self._lock is FROZEN:
         raise refusal(self, f"cannot unlock a {type(self).__name__}", ".clone()")
-    with changes():
+    with one_thread_at_a_time():
         _unlock(self)
     return self
 
@@ -78,7 +78,7 @@ def enter(self: T) -> T:
         TypeError: it follows on nothing of the kind.
     """
     blocks: OpenBlocks | None = getattr(self, "_entered", None)
-    with changes():
+    with one_thread_at_a_time():
         if blocks is not None and blocks.begin():
             return self
     raise TypeError(
@@ -91,7 +91,7 @@ def leave(
     self: Stored, error: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
 ) -> None:
     """End a `with` statement: the object is locked, or not, as it was before."""
-    with changes():
+    with one_thread_at_a_time():
         was_locked = self._entered.end()
         if was_locked:
             lock(self)

@@ -105,23 +105,23 @@ def refusal(self: Stored, what: str, instead: str, more: str = "") -> RuntimeErr
     return RuntimeError(f"{what}: it is locked; use .unlock_(), or {instead} for another object{more}")
 
 
-_one_thread = threading.RLock()
+_mutex = threading.RLock()
 """Two objects that share a nested one may be locked at the same time."""
 
 
 def _renew_after_fork() -> None:
     """Another thread may have been changing a lock when the process was forked; here it is not."""
-    global _one_thread
-    _one_thread = threading.RLock()
+    global _mutex
+    _mutex = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew_after_fork)
 
 
-def changes() -> AbstractContextManager[object]:
+def one_thread_at_a_time() -> AbstractContextManager[object]:
     """Let no other thread change the lock of any object meanwhile."""
-    return nullcontext() if is_compiling() else _one_thread
+    return nullcontext() if is_compiling() else _mutex
 
 
 def is_locked(self: Stored) -> bool:
@@ -131,7 +131,7 @@ def is_locked(self: Stored) -> bool:
 
 def lock(self: Stored) -> None:
     """Lock an object and its nested objects, as `lock_` does; for the keyword `lock` of constructors."""
-    with changes():
+    with one_thread_at_a_time():
         if not any(owner is self for owner in owners_of(self)):
             _add_root(self, ref(self))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from functools import partial
 from operator import index as integer
@@ -11,7 +10,6 @@ from typing import SupportsIndex, cast
 
 import torch
 from torch import Size, Tensor
-from torch.compiler import is_compiling
 
 from ..core.errors import NO_BATCH_SIZE, abridged, describe
 from ..core.indices import Index, IndexItem, PlainIndex, PlainIndexItem
@@ -58,8 +56,6 @@ def _item(self: Stored, item: IndexItem) -> PlainIndexItem | EllipsisType:
         if item.dtype in _INTEGERS_OF_ARRAYS:
             item = item.long()
     if isinstance(item, Tensor):
-        if item.dtype is torch.uint8:
-            item = _mask_of_bytes(item)
         if item.dtype is torch.bool and item.dim() == 0:
             return bool(item)
         if item.dtype in _INDEX_DTYPES:
@@ -84,14 +80,6 @@ _INDEX_DTYPES = (torch.long, torch.int, torch.bool)
 
 _INTEGERS_OF_ARRAYS = (torch.int8, torch.int16, torch.uint16, torch.uint32, torch.uint64)
 """Torch takes arrays of these integers as positions, but not tensors of them."""
-
-
-def _mask_of_bytes(item: Tensor) -> Tensor:
-    """A mask of dtype uint8 as torch reads it, with torch's warning: NumPy would take the bytes for positions."""
-    if not is_compiling():
-        said = "indexing with dtype torch.uint8 is deprecated, please use a dtype torch.bool instead"
-        warnings.warn(said, UserWarning, stacklevel=6)
-    return item.bool()
 
 
 def _index_tensor(self: Stored, item: object) -> Tensor:

@@ -7,15 +7,11 @@ import os
 import re
 import unicodedata
 from typing import Final
-from urllib.parse import quote
 
 from .errors import StorageError
 
 METADATA: Final = "meta.json"
 """The file that says what a folder holds."""
-
-ASIDE: Final = METADATA + ".~old"
-"""Where that file is while a save is about to put another in its place."""
 
 LOCK: Final = METADATA + ".~lock"
 """The file that is locked by who saves to a folder, where the system cannot lock the folder itself. It is empty, and stays."""
@@ -35,8 +31,6 @@ _UNSAFE = re.compile(r'[/\\:"<>|?*\x00-\x1f\ud800-\udfff]')
 
 _TABLE = str.maketrans(_ESCAPED)
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
 _HAS_DEVICES = os.name == "nt"
 """Only there: elsewhere tensordict looks for such a name."""
 
@@ -52,25 +46,14 @@ def encoded(key: str) -> str:
     """
     if key in (".", ".."):
         return "%2E" * len(key)
-    return without_surrogates(key.translate(_TABLE)) or "%"
-
-
-def without_surrogates(text: str) -> str:
-    """A text with the halves of characters, which have no form in UTF-8, written as those of a file name that has them.
-
-    >>> without_surrogates("a\\udc80")
-    'a%ED%B2%80'
-    """
-    if text.isascii():
-        return text
-    return _SURROGATE.sub(lambda found: quote(found[0].encode(errors="surrogatepass")), text)
+    return key.translate(_TABLE) or "%"
 
 
 class FileNames:
     """Gives the names within one folder, so that no two are the same where case or the form of accents does not count."""
 
     def __init__(self) -> None:
-        self._taken = {METADATA, ASIDE, LOCK}
+        self._taken = {METADATA, LOCK}
 
     def give(self, key: str, suffix: str = "") -> str:
         """The name for a key. One that is too long, taken but for its case, or that of a device, ends in a digest of the key."""
@@ -78,7 +61,7 @@ class FileNames:
         folded = _folded(name)
         is_device = _HAS_DEVICES and _RESERVED.match(folded) is not None
         if len(name.encode()) > _LONGEST or folded in self._taken or is_device:
-            digest = hashlib.sha256(key.encode(errors="surrogatepass")).hexdigest()[:16]
+            digest = hashlib.sha256(key.encode()).hexdigest()[:16]
             shown = encoded(key)[:32]
             name = f"{shown.replace('.', '_') if is_device else shown}~{digest}{suffix}"
             folded = _folded(name)

@@ -1,13 +1,7 @@
-"""The file that says what a folder holds, `meta.json`: read strictly, and replaced so that there is one at any moment.
-
-What a save replaces twice is put aside the first time, as `meta.json.~old`, which counts where there is no `meta.json`. Some file
-systems, ext4 among them, start to write a file to the disk when it is given the name of another, and who replaces it then waits
-for the disk. A file that is given a free name they leave alone.
-"""
+"""The file that says what a folder holds, `meta.json`: read strictly, and replaced so that there is one at any moment."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import stat
@@ -15,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from . import files
 from .errors import StorageError
-from .file_names import ASIDE, METADATA
+from .file_names import METADATA
 
 if TYPE_CHECKING:
     from .json_values import Json
@@ -31,14 +25,9 @@ def metadata_in(folder: str) -> str:
     return f"{folder}{os.sep}{METADATA}"
 
 
-def aside_in(folder: str) -> str:
-    """The path of the metadata that counts where there is none at `metadata_in`."""
-    return f"{folder}{os.sep}{ASIDE}"
-
-
 def is_in(folder: str) -> bool:
-    """Whether a folder holds an object, or what a killed save left of one."""
-    return os.path.lexists(metadata_in(folder)) or os.path.lexists(aside_in(folder))
+    """Whether a folder holds an object."""
+    return os.path.lexists(metadata_in(folder))
 
 
 def read(folder: str) -> dict[str, Json]:
@@ -60,7 +49,7 @@ def text_in(folder: str) -> bytes:
     """
     path = metadata_in(folder)
     try:
-        descriptor = _opened(folder)
+        descriptor = os.open(path, os.O_RDONLY | files.AS_IT_IS)
     except FileNotFoundError:
         raise
     except OSError as error:
@@ -72,14 +61,6 @@ def text_in(folder: str) -> bytes:
         return os.read(descriptor, found.st_size)
     finally:
         os.close(descriptor)
-
-
-def _opened(folder: str) -> int:
-    path, flags = metadata_in(folder), os.O_RDONLY | files.AS_IT_IS
-    for each in (path, aside_in(folder)):
-        with contextlib.suppress(FileNotFoundError):
-            return os.open(each, flags)
-    return os.open(path, flags)  # put there since, or there is none
 
 
 def parsed(text: bytes, folder: str) -> dict[str, Json]:
@@ -133,17 +114,3 @@ def write(folder: str, text: bytes, token: str, durable: bool) -> None:
     files.put_in_place(temporary, path)
     if durable:
         files.sync_folder(folder)
-
-
-def write_for_now(folder: str, text: bytes, token: str, durable: bool) -> None:
-    """`write`, of metadata that is to be replaced soon. What was there is put aside, and is to be removed after that."""
-    path, aside = metadata_in(folder), aside_in(folder)
-    with contextlib.suppress(FileNotFoundError):
-        files.put_in_place(path, aside)
-    try:
-        write(folder, text, token, durable)
-    except BaseException:
-        if not os.path.lexists(path):
-            with contextlib.suppress(FileNotFoundError):
-                files.put_in_place(aside, path)
-        raise

@@ -70,12 +70,14 @@ class MappedFiles(NamedTuple):
         device: Where tensors are put; None leaves them in the mapped files.
         suffix: What the names of files may still end in, while a save is not finished.
         foreign: Whether tensordict wrote the files, which may be longer than their tensors; static values are plain JSON then.
+        without_data: Whether tensors are on the meta device, or fake. No file of them is opened, nor need there be one.
     """
 
     device: torch.device | None
     suffix: str
     foreign: bool
     allow_pickle: bool
+    without_data: bool
 
     def metadata(self, folder: str) -> str:
         """The metadata of the folder itself."""
@@ -83,10 +85,13 @@ class MappedFiles(NamedTuple):
 
     def check_folder(self, folder: str, where: str) -> None:
         """Refuse what is not a folder."""
-        files.check_folder(folder, where)
+        if not self.without_data:
+            files.check_folder(folder, where)
 
     def tensor(self, folder: str, entry: TensorEntry, where: str) -> Tensor:
         """A tensor of the folder."""
+        if self.without_data:
+            return torch.empty(entry.shape, dtype=entry.dtype, device=self.device or "cpu")
         path = f"{folder}{os.sep}{entry.file}"
         found = None
         if self.suffix and os.path.lexists(path + self.suffix):
@@ -105,25 +110,6 @@ class MappedFiles(NamedTuple):
                 raise
             return None
         return found if os.path.lexists(path) else None
-
-
-class Shapes(NamedTuple):
-    """Tensors with a shape and no data, on the meta device or fake ones. No file of them is opened, nor need there be one."""
-
-    device: torch.device | None
-    foreign: bool
-    allow_pickle: bool
-
-    def metadata(self, folder: str) -> str:
-        """The metadata of the folder itself."""
-        return metadata_files.metadata_in(folder)
-
-    def check_folder(self, folder: str, where: str) -> None:
-        """Any folder will do."""
-
-    def tensor(self, folder: str, entry: TensorEntry, where: str) -> Tensor:
-        """A tensor of the shape and dtype."""
-        return torch.empty(entry.shape, dtype=entry.dtype, device=self.device or "cpu")
 
 
 def load(cls: type[T], folder: str, device: torch.device | None = None, *, allow_pickle: bool = False) -> T:
@@ -172,11 +158,9 @@ def _object(
         metadata = Metadata(tensordict_folders.read(folder, found, allow_pickle=allow_pickle), "")
     else:
         metadata = schema.from_json(found[schema.SECTION], metadata_files.metadata_in(folder))
-    source: Source
-    if is_fake() or (device is not None and device.type == "meta"):
-        source = Shapes(device, foreign, allow_pickle)
-    else:
-        source = MappedFiles(device, PENDING + metadata.token if metadata.token else "", foreign, allow_pickle)
+    suffix = PENDING + metadata.token if metadata.token else ""
+    without_data = is_fake() or (device is not None and device.type == "meta")
+    source = MappedFiles(device, suffix, foreign, allow_pickle, without_data)
     level = metadata.level
     return fill(cls, level, f"{folder}{os.sep}{level.folder}" if level.folder else folder, source)
 

@@ -16,7 +16,6 @@ from ..core.construction import as_device
 from ..core.stored import Stored
 from . import files, schema
 from .errors import StorageError
-from .file_names import without_surrogates
 from .levels import SaveOptions, describe_object
 from .reading import fill
 from .schema import Level, Metadata, TensorEntry
@@ -68,7 +67,7 @@ def save_safetensors(self: Stored, path: PathLike, *, allow_pickle: bool = False
 def _tensors(level: Level, prefix: str) -> Iterator[tuple[str, TensorEntry]]:
     """The tensors of a level and their names in the file, in order."""
     for key, entry in level.entries.items():
-        name = prefix + without_surrogates(dotless(key))
+        name = prefix + dotless(key)
         if isinstance(entry, TensorEntry):
             yield name, entry
         elif isinstance(entry, Level):

@@ -4,8 +4,8 @@ A first save writes the files of the tensors, then the metadata of nested folder
 there is nothing to load. A later save
 
 1. writes every tensor to a new file beside the old one, `x.memmap.~<token>`;
-2. puts the metadata aside, where it still counts, and writes other metadata. From here on the new object is there: who reads
-   the metadata takes a file with its token in the name before the one without. Nested folders come first, each in the same way;
+2. replaces the metadata. From here on the new object is there: who reads the metadata takes a file with its token in the name
+   before the one without. Nested folders come first, each in the same way;
 3. gives the new files their names, and replaces the metadata once more.
 
 No file is written to after it has its name, so whoever maps the old ones keeps them, whole. tensordict reads the same folder;
@@ -25,7 +25,7 @@ from torch import Tensor
 from ..core.stored import Stored
 from . import files, metadata_files, schema, tensordict_folders
 from .errors import StorageError
-from .file_names import ASIDE, METADATA, PENDING
+from .file_names import METADATA, PENDING
 from .folder_lock import only_writer
 from .levels import Placed, SaveOptions, describe_object, rebuilt
 from .metadata_files import metadata_in
@@ -33,7 +33,7 @@ from .schema import Level, Metadata, StaticEntry, TensorEntry
 
 T = TypeVar("T", bound=Stored)
 
-_LEFT_BEHIND = re.compile(rf".*{re.escape(PENDING)}[0-9a-f]{{8}}|{re.escape(ASIDE)}")
+_LEFT_BEHIND = re.compile(rf".*{re.escape(PENDING)}[0-9a-f]{{8}}")
 
 
 class _Work(NamedTuple):
@@ -139,8 +139,7 @@ def _write_metadata(work: _Work, *, readable: bool) -> None:
         value[schema.SECTION] = schema.to_json(Metadata(level._replace(folder=""), work.token))
         if work.options.durable:
             files.sync_folder(folder)
-        write = metadata_files.write if readable else metadata_files.write_for_now
-        write(folder, metadata_files.text_of(value), work.token, work.options.durable)
+        metadata_files.write(folder, metadata_files.text_of(value), work.token, work.options.durable)
 
 
 def _write_values(work: _Work) -> None:
