@@ -157,7 +157,7 @@ class Writing(Stored):
 
         Args:
             index: Integers, slices, None, an ellipsis, lists or tensors, one for each batch dimension from the first on. A tensor
-                of dtype long or int holds positions; one of dtype bool or uint8 is a mask, whose shape is that of the batch
+                of dtype long or int holds positions; one of dtype bool is a mask, whose shape is that of the batch
                 dimensions it covers. So True, a mask of no dimensions, adds one of size 1, and False one of size 0.
 
         Raises:
@@ -195,7 +195,7 @@ class Writing(Stored):
         """Lock the object and its nested objects: their fields, batch sizes and names cannot be set any more.
 
         What is in the tensors may still change, by index and by the methods that work in place. In a `with` statement the lock
-        ends with the block.
+        ends with the block. It does not keep threads apart, and several must not lock one object at the same time.
 
         >>> batch = Batch(torch.arange(2), batch_size=2)
         >>> with batch.lock_():

@@ -16,7 +16,7 @@ from torch.nn.parameter import is_lazy
 
 from ...large_models.deferred.deferred_init import deferred_init
 from ...large_models.fake.context import MODE, fake_mode
-from ...large_models.fake.errors import FakeTensorError, NestedTensorError
+from ...large_models.fake.errors import FakeTensorError
 from .request import InspectionError
 from .silence import aside
 from .user_errors import of_user
@@ -35,8 +35,6 @@ def build(factory: Callable[..., object], keywords: Mapping[str, object]) -> nn.
             try:
                 with fake_mode(fake_cuda=True):
                     made = factory(**keywords)
-            except NestedTensorError:
-                raise
             except FakeTensorError:
                 made = deferred_init(factory, **keywords)
     except (Exception, SystemExit) as error:  # whatever code of the user raises

@@ -78,7 +78,7 @@ def ragged(layout: torch.layout) -> nn.Module:
 def test_a_nested_tensor_is_one_error(layout: torch.layout) -> None:
     with pytest.raises(InspectionError, match="contains a nested tensor"):
         on_fakes(ragged(layout), CPU, None)
-    with pytest.raises(InspectionError, match="nested"):
+    with pytest.raises(InspectionError, match="(?i)nested"):
         build(partial(ragged, layout), {})
 
 
@@ -93,4 +93,4 @@ class Ragged(nn.Module):
 def test_a_nested_tensor_in_a_run_is_the_error_of_the_run() -> None:
     failure = run(on_fakes(build(Ragged, {}), CPU, None), ("Float[6,3]",), CPU).failure
     assert failure is not None
-    assert failure.problem.startswith("NestedTensorError: the sizes of a nested tensor are values of a fake tensor")
+    assert failure.problem.startswith("FakeTensorError: a nested tensor has no rule")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeVar, cast
+from typing import NamedTuple, TypeVar, cast, overload
 
 from torch import Tensor
 
@@ -102,6 +102,24 @@ def set_at_(self: T, key: Key, value: object, index: Index, non_blocking: bool =
     return self
 
 
+@overload
+def update_(
+    self: T,
+    values: Mapping[str, object] | T | None = None,
+    *,
+    non_blocking: bool = False,
+    keys_to_update: Sequence[Key] | None = None,
+    **fields: object,
+) -> T: ...
+@overload
+def update_(
+    self: T,
+    values: Mapping[Key, object],
+    *,
+    non_blocking: bool = False,
+    keys_to_update: Sequence[Key] | None = None,
+    **fields: object,
+) -> T: ...
 def update_(
     self: T,
     values: Values | T | None = None,
@@ -137,6 +155,24 @@ def update_(
     return self
 
 
+@overload
+def update_at_(
+    self: T,
+    values: Mapping[str, object] | T,
+    index: Index,
+    *,
+    non_blocking: bool = False,
+    keys_to_update: Sequence[Key] | None = None,
+) -> T: ...
+@overload
+def update_at_(
+    self: T,
+    values: Mapping[Key, object],
+    index: Index,
+    *,
+    non_blocking: bool = False,
+    keys_to_update: Sequence[Key] | None = None,
+) -> T: ...
 def update_at_(
     self: T,
     values: Values | T,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TypeVar, cast
+from typing import TypeVar, cast, overload
 
 from ....common.naming import storage
 from ..core.construction import construct
@@ -20,6 +20,28 @@ from . import keys
 T = TypeVar("T", bound=Stored)
 
 
+@overload
+def update(
+    self: T,
+    values: Mapping[str, object] | T | None = None,
+    clone: bool = False,
+    inplace: bool = False,
+    *,
+    non_blocking: bool = False,
+    keys_to_update: Sequence[Key] | None = None,
+    **fields: object,
+) -> T: ...
+@overload
+def update(
+    self: T,
+    values: Mapping[Key, object],
+    clone: bool = False,
+    inplace: bool = False,
+    *,
+    non_blocking: bool = False,
+    keys_to_update: Sequence[Key] | None = None,
+    **fields: object,
+) -> T: ...
 def update(
     self: T,
     values: Values | T | None = None,
