@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, TextIO
 
 from ..project.apply import Change, diff, write
-from ..project.config import Settings, load
+from ..project.config import Settings
 from ..project.paths import leads_below, read_all, read_regular
 from ..report.concise import headline
 from ..run.parts import parts
@@ -54,7 +54,7 @@ def _verify(options: AdoptOptions, target: str, out: TextIO, err: TextIO) -> int
         None if options.run is None else tuple(options.run),
         options.against or "HEAD",
         options.old,
-        import_roots=tuple(root for root in load(".").import_roots if os.path.isdir(root)),
+        import_roots=tuple(root for root in Settings().of(".").import_roots if os.path.isdir(root)),
     )
     return verify(request, out, err)
 

@@ -86,8 +86,8 @@ def _dispatch(arguments: list[str], out: TextIO, err: TextIO, memory: Memory | N
         status = ask(arguments, out, err)
         if status is not None:
             return status
-    known = recalled(arguments)
-    if known is not None and still_holds(known, began, memory):
+    known = None if memory is not None else recalled(arguments)
+    if known is not None and still_holds(known, began):
         print_again(known.told, arguments, started, out)
         return DONE
 
@@ -203,7 +203,7 @@ def _generate(
         outcome, mended = fix(outcome, paths, lambda: run(paths, settings, writes, explains))
     print_outcome(outcome, options, config, perf_counter() - started, out, err, mended)
     stale = _stale_locks(config, err)
-    if outcome.glance is not None and config.output_format is None and not stale:
+    if outcome.glance is not None and config.output_format is None and not stale and memory is None:
         from .glance import remember
 
         remember(outcome, outcome.glance, options.paths, began, _locks(config))

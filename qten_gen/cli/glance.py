@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from ..project.glance import Recalled, Told
     from ..project.glance_record import Glance
-    from ..run.memory import Memory
     from ..run.run import Outcome
 
 _QUIET = ("-q", "--quiet")
@@ -48,13 +47,13 @@ def recalled(arguments: Sequence[str]) -> Recalled | None:
     return None if found is not None and found.told.plain and has_format_of_its_own else found
 
 
-def still_holds(found: Recalled, began: int, memory: Memory | None = None) -> bool:
+def still_holds(found: Recalled, began: int) -> bool:
     """Whether there is nothing to do still. `began` is the time before anything was read, in nanoseconds.
 
-    If sources have changed that say the same, the next run compares with these. With a `memory`, a run finds that out as soon.
+    If sources have changed that say the same, the next run compares with these.
     """
-    if not found.changed or memory is not None:
-        return not found.changed
+    if not found.changed:
+        return True
     from ..run.unaffected import is_unaffected
 
     if not is_unaffected(found.root, found.told.settled, found.changed):
@@ -63,17 +62,17 @@ def still_holds(found: Recalled, began: int, memory: Memory | None = None) -> bo
         from ..project import manifest
         from ..project.glance import NAME
 
-        manifest.write(found.root, NAME, found.text())
+        manifest.write(found.root, NAME, found.text(began - _CLOCK))
     return True
 
 
-def print_again(told: Told, arguments: Sequence[str], started: float, out: TextIO, at: str = "") -> None:
-    """Print what a run printed. The last line begins with `at`."""
+def print_again(told: Told, arguments: Sequence[str], started: float, out: TextIO) -> None:
+    """Print what a run printed."""
     from time import perf_counter
 
     if not any(item in _QUIET for item in arguments):
         warnings = told.coloured if told.plain and wants_color(out) else told.plain
-        out.write(f"{warnings}{at}{told.summary} in {perf_counter() - started:.2f}s\n")
+        out.write(f"{warnings}{told.summary} in {perf_counter() - started:.2f}s\n")
 
 
 def print_unchanged_locks(arguments: Sequence[str], out: TextIO) -> bool:

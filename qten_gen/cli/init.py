@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from ..project.apply import Change, diff, write
-from ..project.config import Config, load
+from ..project.config import Config, Settings
 from ..project.paths import display_path, read_regular
 from ..project.setting_up import Edit, edits
 from . import DONE, FOUND
@@ -24,7 +24,7 @@ def init(options: InitOptions, out: TextIO) -> int:
     """
     writes = not (options.check or options.diff)
     try:
-        root = _root(load("."))
+        root = _root(Settings().of("."))
         found = edits(
             lambda name: _text(os.path.join(root, name)),
             lambda name: os.path.isdir(os.path.join(root, name)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, TextIO
 
-from ..project.config import Config, load
+from ..project.config import Config, Settings
 from . import DONE, FOUND, MISUSE
 from .misuse import UsageError
 from .options import InspectOptions
@@ -22,7 +22,7 @@ def inspect(options: InspectOptions, out: TextIO, err: TextIO) -> int:
         ConfigError: The settings of the project cannot be used.
         UsageError: All modules of the settings are meant, and they name none.
     """
-    config = load(".")
+    config = Settings().of(".")
     from ..tools.inspect.silence import room_for_nesting
 
     with room_for_nesting():

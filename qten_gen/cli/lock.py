@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from time import time_ns
 from typing import TextIO
 
-from ..project.config import Config, load
+from ..project.config import Config, Settings
 from ..project.glance import FOLDER, LISTS, LOCKS, recall
 from ..project.paths import display_path
 from . import DONE, FOUND, MISUSE
@@ -30,7 +30,7 @@ def lock(options: LockOptions, out: TextIO, err: TextIO) -> int:
         UsageError: No model is named, or one twice.
     """
     began = time_ns()
-    config = load(".")
+    config = Settings().of(".")
     targets = _targets(options.targets, config.locks)
     root = config.root or "."
     if options.load is not None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Sequence
-from typing import NoReturn
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, NoReturn
 
 from .. import __version__
 from ..project.settings_table import OUTPUT_FORMATS
@@ -52,7 +52,8 @@ def parse_command(arguments: Sequence[str]) -> CommandOptions:
         UsageError: It has a mistake.
         Shown: It asks for the help.
     """
-    options = _OPTIONS[arguments[0]]()
+    options = _COMMANDS[arguments[0]].options()
+    assert not isinstance(options, argparse.Namespace)
     own = _parse(arguments, options)
     if isinstance(options, InspectOptions) and (options.target is None) is not options.all:
         own.error(f"{_EXPECTED}, or --all")
@@ -143,7 +144,7 @@ def add_command(commands: argparse._SubParsersAction[Parser], command: str) -> P
     own = commands.add_parser(
         command,
         prog=prog,
-        usage=f"{prog} {_USAGES[command]}".rstrip(),
+        usage=f"{prog} {_COMMANDS[command].usage}".rstrip(),
         help=DESCRIPTIONS[command],  # without one, shtab leaves the command out
         description=DESCRIPTIONS[command],
         epilog=EPILOGS.get(command),
@@ -157,7 +158,7 @@ def add_command(commands: argparse._SubParsersAction[Parser], command: str) -> P
 
 def add_arguments(parser: Parser, command: str) -> None:
     """Add the arguments and options of a command to a parser."""
-    _ARGUMENTS[command](parser)
+    _COMMANDS[command].add_arguments(parser)
     parser.add_argument("-h", "--help", action=_Show, nargs=0, help="print this text and exit")
 
 
@@ -325,50 +326,29 @@ def _stubs(parser: Parser) -> None:
     add("-q", "--quiet", action="store_true", help="print errors only")
 
 
-def _doctor(parser: Parser) -> None:
-    _add_json(parser)
-
-
 def _lsp(parser: Parser) -> None:
     parser.add_argument("--stdio", action="store_true", help=argparse.SUPPRESS)  # editors add it; there is no other way
 
 
-_ARGUMENTS = {
-    "generate": _generate,
-    "init": _init,
-    "check": _check,
-    "doctor": _doctor,
-    "explain": _explain,
-    "show": _show,
-    "inspect": _inspect,
-    "lock": _lock,
-    "adopt": _adopt,
-    "stubs": _stubs,
-    "lsp": _lsp,
+class _Command(NamedTuple):
+    """What a command takes: what adds its arguments, what they are read into, and its usage."""
+
+    add_arguments: Callable[[Parser], None]
+    options: type[CommandOptions | argparse.Namespace]
+    usage: str
+
+
+_COMMANDS = {
+    "generate": _Command(_generate, argparse.Namespace, "[options] [path ...]\n       qten-gen COMMAND ..."),
+    "init": _Command(_init, InitOptions, "[--check | --diff]"),
+    "check": _Command(_check, CheckOptions, "[options] [PATH ...]"),
+    "doctor": _Command(_add_json, DoctorOptions, "[--json]"),
+    "explain": _Command(_explain, ExplainOptions, "[CODE]"),
+    "show": _Command(_show, ShowOptions, "[--json] [--schema] [--color WHEN] TARGET"),
+    "inspect": _Command(_inspect, InspectOptions, "[options] TARGET | --all"),
+    "lock": _Command(_lock, LockOptions, "[options] [TARGET ...]"),
+    "adopt": _Command(_adopt, AdoptOptions, "[options] [PATH ...]"),
+    "stubs": _Command(_stubs, StubsOptions, "[options] [MODULE ...]"),
+    "lsp": _Command(_lsp, LspOptions, ""),
 }
-_OPTIONS: dict[str, type[CommandOptions]] = {
-    "init": InitOptions,
-    "check": CheckOptions,
-    "doctor": DoctorOptions,
-    "explain": ExplainOptions,
-    "show": ShowOptions,
-    "inspect": InspectOptions,
-    "lock": LockOptions,
-    "adopt": AdoptOptions,
-    "stubs": StubsOptions,
-    "lsp": LspOptions,
-}
-assert tuple(_OPTIONS) == COMMANDS
-_USAGES = {
-    "generate": "[options] [path ...]\n       qten-gen COMMAND ...",
-    "init": "[--check | --diff]",
-    "check": "[options] [PATH ...]",
-    "doctor": "[--json]",
-    "explain": "[CODE]",
-    "show": "[--json] [--schema] [--color WHEN] TARGET",
-    "inspect": "[options] TARGET | --all",
-    "lock": "[options] [TARGET ...]",
-    "adopt": "[options] [PATH ...]",
-    "stubs": "[options] [MODULE ...]",
-    "lsp": "",
-}
+assert tuple(_COMMANDS) == ("generate", *COMMANDS)

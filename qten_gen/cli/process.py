@@ -8,13 +8,13 @@ _MANY = 200_000
 
 
 def main() -> int:
-    """Run the command with the arguments of the process, and return its exit status or, after a run, end the process with it."""
+    """Run the command with the arguments of the process, and end the process with its exit status, or return that."""
     gc.set_threshold(_MANY)
     try:
         from .command import main as command
 
         status = command()
-        if "qten_gen.run.run" in sys.modules and "torch" not in sys.modules:
+        if "torch" not in sys.modules:
             _end(status)
     except KeyboardInterrupt:
         return 130
@@ -24,7 +24,7 @@ def main() -> int:
 
 
 def _end(status: int) -> None:
-    """End the process without taking apart what it holds, which takes a tenth of an edit, unless something measures the run.
+    """End the process without taking apart what it holds, which takes a tenth of a short run, unless something measures it.
 
     What is registered to run at the end runs, such as that of a coverage which Python starts by itself.
     """

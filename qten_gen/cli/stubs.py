@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from ..project.apply import Change
-from ..project.config import Config, load
+from ..project.config import Config, Settings
 from . import DONE, FOUND, MISUSE
 from .misuse import UsageError
 from .options import StubsOptions
@@ -23,7 +23,7 @@ def write_stubs(options: StubsOptions, out: TextIO, err: TextIO) -> int:
         ConfigError: The settings of the project cannot be used.
         UsageError: No module is named.
     """
-    config = load(".")
+    config = Settings().of(".")
     modules = list(dict.fromkeys(options.modules)) or config.stubs
     if not modules:
         raise UsageError("name modules such as torch.nn, or list them as `stubs` in [tool.qten-gen]")

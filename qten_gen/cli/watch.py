@@ -25,7 +25,6 @@ from ..run.parts import parts
 from ..run.run import run
 from . import DONE, MISUSE
 from .answering import answering
-from .glance import print_again, recalled, remember, still_holds
 from .options import GenerateOptions, given_paths, output_format
 from .printing import print_outcome
 
@@ -138,7 +137,7 @@ def _until_folders_change(
     while True:
         _settle(path for _, path in found)
         with runs.busy:
-            _print_run(runs, is_first=not found)
+            _print_run(runs)
         while True:
             found = {(kind, path) for kind, path in next(changes) if watched.matters(kind, path, runs.written)}
             if any(watched.is_folder(kind, path) or path.endswith(".toml") for kind, path in found):
@@ -161,22 +160,16 @@ def _content(path: str) -> bytes | None:
     return read_output(path) if os.path.lexists(path) else None
 
 
-def _print_run(runs: _Runs, is_first: bool) -> None:
+def _print_run(runs: _Runs) -> None:
     """Run once, and print what was found and done. A mistake that stops the run is printed, too."""
     options, out, err = runs.options, runs.out, runs.err
-    started, began = time.perf_counter(), time.time_ns()
+    started = time.perf_counter()
     at = time.strftime("%H:%M:%S ")
-    is_plain = options == GenerateOptions(options.paths, watch=True)
-    known = None if is_first else recalled(options.paths)
-    if is_plain and known is not None and still_holds(known, began, runs.memory):
-        print_again(known.told, (), started, out, at)
-        out.flush()
-        return
     try:
         settings = Settings()
         config = settings.of(options.paths[0] if options.paths else ".")
         paths = given_paths(options.paths, config)
-        outcome = run(paths, settings, explains=options.verbose, known=known, memory=runs.memory)
+        outcome = run(paths, settings, explains=options.verbose, memory=runs.memory)
     except ConfigError as error:
         err.write(f"{at}{headline(error.diagnostic, color=False)}\n")
     except PathError as error:
@@ -186,8 +179,6 @@ def _print_run(runs: _Runs, is_first: bool) -> None:
         if output_format(options, config) == "json":
             options = options._replace(output_format="concise")
         print_outcome(outcome, options, config, time.perf_counter() - started, out, err, at=at)
-        if outcome.glance is not None and config.output_format is None and not config.locks:
-            remember(outcome, outcome.glance, options.paths, began)
     out.flush()
     err.flush()
 

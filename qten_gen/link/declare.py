@@ -154,11 +154,15 @@ class Declarations:
         return tuple(item for item in found if item is not None)
 
     def _member(self, name: str) -> _Member | None:
-        """A class of the run, if it is a declaration."""
+        """A class of the run, if it is a declaration, with its flags: keywords, or in brackets. Unknown flags are left out."""
         found = self._names.class_of(name)
         if found is None or self._ancestry.root(name) is None:
             return None
-        return _Member(name, found[1], flags_of(found[1], self._names))
+        flags = {keyword for keyword, value in found[1].keywords if value.literal == "True"}
+        for base in found[1].bases:
+            if self._names.resolve(base.name) == Root.TENSORCLASS.value:
+                flags.update(argument for argument in base.args if isinstance(argument, str))
+        return _Member(name, found[1], frozenset(flags.intersection(FLAGS)))
 
     def _string_option(self, keyword: str, qualified: str) -> str:
         """The value of a class keyword that takes a string: that of the class, or else of its first parent."""
@@ -273,15 +277,6 @@ class Declarations:
 
 def _flags(lineage: Lineage) -> frozenset[str]:
     return frozenset[str]().union(*(member.flags for member in lineage))
-
-
-def flags_of(cls: ClassSource, names: Names) -> frozenset[str]:
-    """The flags of a class statement, as keywords or in brackets. Unknown flags are left out."""
-    given = {name for name, value in cls.keywords if value.literal == "True"}
-    for base in cls.bases:
-        if names.resolve(base.name) == Root.TENSORCLASS.value:
-            given.update(argument for argument in base.args if isinstance(argument, str))
-    return frozenset(given.intersection(FLAGS))
 
 
 def _keeps_init(cls: ClassSource) -> bool:

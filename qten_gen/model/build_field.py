@@ -67,10 +67,11 @@ def build_module_field(source: FieldSource, type: TypeExpr, owner: str) -> Modul
     call = source.specifier
     build = None if call is None else _BUILDERS.get(call.name)
     if call is not None and build is not None:
-        return build(call, source, type, owner)
-    default, kw_only = _default(source)
-    alias = None if call is None else _string(call, language.ALIAS)
-    return ConfigDecl(source.name, default, kw_only, alias, type=type, doc=source.doc, owner=owner, place=source.place)
+        decl = build(call, source.name)
+    else:
+        default, kw_only = _default(source)
+        decl = ConfigDecl(source.name, default, kw_only, None if call is None else _string(call, language.ALIAS))
+    return replace(decl, type=type, doc=source.doc, owner=owner, place=source.place)
 
 
 def build_virtual_field(method: MethodSource, owner: str) -> VirtualDecl:
@@ -94,10 +95,10 @@ def _cached(call: SpecifierCall) -> bool | Literal["may_be_stale"]:
     return "may_be_stale" if _string(call, "cached") == language.MAY_BE_STALE else _is(call, "cached", True)
 
 
-def _parameter(call: SpecifierCall, source: FieldSource, type: TypeExpr, owner: str) -> ParameterDecl:
+def _parameter(call: SpecifierCall, name: str) -> ParameterDecl:
     """`param("3*dim", "dim", initializer=nn.init.xavier_uniform_)`."""
     return ParameterDecl(
-        source.name,
+        name,
         dims=_dims(call),
         initializer=_function(call, "initializer"),
         value=_function(call, "value"),
@@ -109,17 +110,13 @@ def _parameter(call: SpecifierCall, source: FieldSource, type: TypeExpr, owner: 
         keys=_keys(call),
         group=_string(call, "group"),
         keep_dtype=_is(call, language.KEEP_DTYPE, True),
-        type=type,
-        doc=source.doc,
-        owner=owner,
-        place=source.place,
     )
 
 
-def _buffer(call: SpecifierCall, source: FieldSource, type: TypeExpr, owner: str) -> BufferDecl:
+def _buffer(call: SpecifierCall, name: str) -> BufferDecl:
     """`buffer("heads", persistent=False, initializer=nn.init.ones_)`."""
     return BufferDecl(
-        source.name,
+        name,
         dims=_dims(call),
         persistent=not _is(call, "persistent", False),
         initializer=_function(call, "initializer"),
@@ -127,17 +124,13 @@ def _buffer(call: SpecifierCall, source: FieldSource, type: TypeExpr, owner: str
         dtype=_given(call, "dtype"),
         when=_dim(call, language.WHEN),
         keep_dtype=_is(call, language.KEEP_DTYPE, True),
-        type=type,
-        doc=source.doc,
-        owner=owner,
-        place=source.place,
     )
 
 
-def _submodule(call: SpecifierCall, source: FieldSource, type: TypeExpr, owner: str) -> SubmoduleDecl:
+def _submodule(call: SpecifierCall, name: str) -> SubmoduleDecl:
     """`submodule(nn.LayerNorm, "dim", eps=1e-6)`: the first argument is the class, which is called with the others."""
     cls = call.arguments[0].value if call.arguments else None
-    inner = _submodule(cls, source, type, owner) if isinstance(cls, SpecifierCall) and is_several(cls) else None
+    inner = _submodule(cls, name) if isinstance(cls, SpecifierCall) and is_several(cls) else None
     arguments = tuple(
         argument
         for argument in call.arguments[1:]
@@ -145,7 +138,7 @@ def _submodule(call: SpecifierCall, source: FieldSource, type: TypeExpr, owner: 
         and argument.keyword not in language.SPECIFIER_KEYWORDS[language.SUBMODULE]
     )
     return SubmoduleDecl(
-        source.name,
+        name,
         cls=inner.cls if inner is not None else cls if isinstance(cls, Value) else Value(),
         arguments=arguments if inner is None else inner.arguments,
         when=_dim(call, language.WHEN),
@@ -154,17 +147,12 @@ def _submodule(call: SpecifierCall, source: FieldSource, type: TypeExpr, owner: 
         inner=inner,
         group=_string(call, "group"),
         keep_dtype=_is(call, language.KEEP_DTYPE, True),
-        type=type,
-        doc=source.doc,
-        owner=owner,
-        place=source.place,
     )
 
 
-def _derived(call: SpecifierCall, source: FieldSource, type: TypeExpr, owner: str) -> DerivedDecl:
+def _derived(call: SpecifierCall, name: str) -> DerivedDecl:
     """`derived("dim // heads")`."""
-    found = next(iter(_dims(call)), Dim("None"))
-    return DerivedDecl(source.name, found, type=type, doc=source.doc, owner=owner, place=source.place)
+    return DerivedDecl(name, next(iter(_dims(call)), Dim("None")))
 
 
 def build_check(call: SpecifierCall, owner: str) -> CheckDecl:
@@ -178,7 +166,7 @@ def _keys(call: SpecifierCall) -> str | tuple[str, ...] | None:
     return tuple(map(str, keys)) if isinstance(keys, tuple) else _string(call, "keys")
 
 
-_BUILDERS: dict[str, Callable[[SpecifierCall, FieldSource, TypeExpr, str], ModuleField]] = {
+_BUILDERS: dict[str, Callable[[SpecifierCall, str], ModuleField]] = {
     language.PARAM: _parameter,
     language.BUFFER: _buffer,
     language.SUBMODULE: _submodule,

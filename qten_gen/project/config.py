@@ -110,15 +110,6 @@ class Settings:
         return found
 
 
-def load(start: str) -> Config:
-    """The settings for one path.
-
-    Raises:
-        ConfigError: The section has an unknown key or a wrong value, or the file cannot be read.
-    """
-    return Settings().of(start)
-
-
 def _settings_in(folder: str, above: Config) -> Config:
     """The settings for a folder, given those of the folder above it."""
     path = os.path.join(folder, "pyproject.toml")

@@ -32,18 +32,24 @@ _AS_IT_IS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK
 _SHOWN = (".py", ".pyi", "pyproject.toml")
 """The files whose status a listing shows."""
 
+_UNKNOWN = "-1 -1 -1 -1"
+"""What the status of no file looks like."""
+
 BUILD_FOLDERS = frozenset({"build", "dist"})
 """Folders that are searched only if they are packages, because a build folder has copies of the sources."""
 
 
-def listing(folder: str, entries: Iterable[os.DirEntry[str]]) -> str:
-    """What a walk sees of a folder. Files that neither hold Python nor settings do not count."""
+def listing(folder: str, entries: Iterable[os.DirEntry[str]], newest: int | None = None) -> str:
+    """What a walk sees of a folder. Files that neither hold Python nor settings do not count.
+
+    Files that have changed after `newest`, in nanoseconds, are seen as if they had changed again whenever they are compared.
+    """
     lines = []
     for entry in entries:
         name = entry.name
         if name.endswith(_SHOWN):
             try:
-                lines.append(f"{name} {_shown(entry.stat())}")
+                lines.append(f"{name} {_shown(entry.stat(), newest)}")
             except OSError:
                 lines.append(f"{name} -")
         elif name.endswith(".tmp") or name == "pyvenv.cfg":
@@ -54,7 +60,9 @@ def listing(folder: str, entries: Iterable[os.DirEntry[str]]) -> str:
     return "\n".join(lines)
 
 
-def _shown(found: os.stat_result) -> str:
+def _shown(found: os.stat_result, newest: int | None = None) -> str:
+    if newest is not None and max(found.st_mtime_ns, found.st_ctime_ns) > newest:
+        return _UNKNOWN
     return f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino}"
 
 
@@ -74,7 +82,12 @@ class Recalled:
     """What a run left behind that had nothing to do, and what has changed since."""
 
     def __init__(
-        self, root: str, parts: list[str], changed: dict[str, list[int]], listed: dict[str, list[os.DirEntry[str]]]
+        self,
+        root: str,
+        parts: list[str],
+        changed: dict[str, list[int]],
+        listed: dict[str, list[os.DirEntry[str]]],
+        listings: dict[str, str],
     ) -> None:
         self.root = root
         """The folder that holds what is remembered."""
@@ -84,13 +97,19 @@ class Recalled:
         self.listed = listed
         """What was seen now of each folder, by its path. A run that follows need not look again."""
         self._parts = parts
+        self._listings = listings
 
-    def text(self) -> str:
-        """The text that `recall` reads, as of now."""
+    def text(self, newest: int) -> str:
+        """The text that `recall` reads, as of now. Files that have changed after `newest` count as changed in it."""
         *parts, view = self._parts
         probed = view.split("\0")[: parts[5].count("\0") + 1]
-        listings = [listing(folder, entries) for folder, entries in self.listed.items()]
-        return "\0\0".join([*parts, "\0".join([*probed, *listings])])
+        listings = {**self._listings}
+        for path, status in self.changed.items():
+            if max(status[1:3]) > newest:
+                folder, name = os.path.split(path)
+                line = f"{name} {' '.join(map(str, status))}"
+                listings[folder] = listings[folder].replace(line, f"{name} {_UNKNOWN}")
+        return "\0\0".join([*parts, "\0".join([*probed, *listings.values()])])
 
 
 def text_of(
@@ -148,6 +167,7 @@ def compared(root: str, parts: list[str]) -> Recalled | None:
     if len(view) != len(probes) + len(folders) or [*map(_probed, probes)] != view[: len(probes)]:
         return None
     listed: dict[str, list[os.DirEntry[str]]] = {}
+    listings: dict[str, str] = {}
     changed: dict[str, list[int]] = {}
     for folder, before in zip(folders, view[len(probes) :], strict=True):
         try:
@@ -155,13 +175,13 @@ def compared(root: str, parts: list[str]) -> Recalled | None:
                 listed[folder] = [*entries]
         except (OSError, ValueError):
             return None
-        now = listing(folder, listed[folder])
+        now = listings[folder] = listing(folder, listed[folder])
         if now != before:
             more = _changed(before.split("\n"), now.split("\n"))
             if more is None:
                 return None
             changed.update({os.path.join(folder, name): status for name, status in more.items()})
-    return Recalled(root, parts, changed, listed)
+    return Recalled(root, parts, changed, listed, listings)
 
 
 def _changed(before: list[str], now: list[str]) -> dict[str, list[int]] | None:

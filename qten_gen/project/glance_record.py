@@ -56,9 +56,9 @@ def probes_of(found: Glance) -> tuple[str, ...]:
     return tuple(dict.fromkeys(probes))
 
 
-def listings_of(found: Glance) -> dict[str, str]:
+def listings_of(found: Glance, newest: int | None = None) -> dict[str, str]:
     """What the next run compares of each folder."""
-    return {folder: listing(folder, entries) for folder, entries in found.state.files.listings.items()}
+    return {folder: listing(folder, entries, newest) for folder, entries in found.state.files.listings.items()}
 
 
 def is_closed(state: ProjectState, config: Config) -> bool:

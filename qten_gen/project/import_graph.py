@@ -89,7 +89,7 @@ class SourceGraph(NamedTuple):
     def view(self, path: str) -> "View":
         """The view from a source."""
         origin = self.origins[path]
-        is_hidden = self.modules.file(origin, origin.module) != path
+        is_hidden = self.modules.below(origin.root, origin.module) != path
         return View(origin.root, origin.module, path) if is_hidden else View(origin.root)
 
     def relevant_file(self, view: "View", module: str) -> str | None:
@@ -200,19 +200,16 @@ class Modules(NamedTuple):
 
     def find(self, origin: Origin, names: Iterable[str]) -> tuple[str, ...]:
         """The files that these module names refer to in a file at `origin`."""
-        found = [self.file(origin, name) for name in names if name in self.anywhere]
+        found = [self.below(origin.root, name) for name in names if name in self.anywhere]
         return tuple([path for path in found if path is not None])
 
     def passing(self, origin: Origin, names: Iterable[str], scans: Mapping[str, Scan]) -> Iterator[str]:
         """The files that reexport a name which a file imports from them: `shop.common` for `shop.common.Tensor`."""
         for name in names:
             module, _, last = name.rpartition(".")
-            path = self.file(origin, module) if module in self.anywhere else None
+            path = self.below(origin.root, module) if module in self.anywhere else None
             if path is not None and last in scans[path].binds:
                 yield path
-
-    def file(self, origin: Origin, name: str) -> str | None:
-        return self.below(origin.root, name)
 
     def places(self, name: str) -> list[str]:
         """The files that have a name, where none is meant because there are several; empty for any other name."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ..model import NodePath
 from .imports import dotted, imported_names
@@ -36,6 +36,15 @@ def inside(node: ast.stmt, place: NodePath, checking: bool = False) -> Iterator[
                 yield from inside(statement, where / index, checking or only)
             else:
                 yield statement, where / index, checking or only
+
+
+def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a module, class or function, with those of a block instead of it."""
+    for node in body:
+        if isinstance(node, BLOCK):
+            yield from (found for found, _, _ in inside(node, NodePath()))
+        else:
+            yield node
 
 
 def bound_inside(node: ast.AST) -> Iterator[str]:

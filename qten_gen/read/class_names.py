@@ -19,16 +19,16 @@ from .type_variables import type_parameter_names
 from .values import constant_text, specifier
 
 
-@record(frozen=True, slots=True)
-class ClassNames:
-    """Names of one class, each with the name of the class before it: `Batch.Own`."""
+@record(slots=True)
+class Meanings:
+    """What the names of a file mean as far as its text shows; those in a class are written `Batch.Own`."""
 
     aliases: dict[str, TypeExpr] = field(default_factory=dict)
+    alternatives: dict[str, tuple[TypeExpr, ...]] = field(default_factory=dict)
+    """Names with several values, or with one that is known only at run time."""
     constants: dict[str, str] = field(default_factory=dict)
     nested: dict[str, tuple[TypeExpr, ...]] = field(default_factory=dict)
     makers: set[str] = field(default_factory=set)
-    alternatives: dict[str, tuple[TypeExpr, ...]] = field(default_factory=dict)
-    """Names whose value is known only at run time."""
 
 
 def with_inner(scope: Scope, node: ast.ClassDef, qualname: str) -> Scope:
@@ -38,9 +38,8 @@ def with_inner(scope: Scope, node: ast.ClassDef, qualname: str) -> Scope:
     return replace(scope, inner={name: f"{qualname}.{name}" for name in names})
 
 
-def class_names(node: ast.ClassDef, place: NodePath, scope: Scope, qualname: str) -> ClassNames:
-    """The names that the body of a class binds once."""
-    found = ClassNames()
+def add_class_names(node: ast.ClassDef, place: NodePath, scope: Scope, qualname: str, found: Meanings) -> None:
+    """Add the names that the body of a class binds once."""
     inner = with_inner(scope, node, qualname)
     for name, value, index in _assigned(node):
         meant = alias(value, place / "body" / index / "value", inner)
@@ -59,7 +58,6 @@ def class_names(node: ast.ClassDef, place: NodePath, scope: Scope, qualname: str
             found.nested[f"{qualname}.{statement.name}"] = tuple(
                 type_expr(base.value, base.place, inner, base=True) for base in bases if not base.star
             )
-    return found
 
 
 def _assigned(node: ast.ClassDef) -> Iterator[tuple[str, ast.expr, int]]:

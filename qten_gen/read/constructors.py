@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 
 from ..common.module_names import absolute
 from ..common.records import record
-from ..model import ImportedName, NodePath
+from ..model import ImportedName
 from ..model.constructed import DECIDING, ConstructedClass
-from .blocks import BLOCK, bound_inside, inside
+from .blocks import bound_inside, statements
 from .encoding import decode
 from .imports import dotted, imported_names
 from .names import Scope
@@ -48,7 +48,7 @@ def _class_module(tree: ast.Module, module: str, is_package: bool) -> ClassModul
     classes: dict[str, ast.ClassDef] = {}
     stars: list[str] = []
     bound: Counter[str] = Counter()
-    for node in _statements(tree.body):
+    for node in statements(tree.body):
         if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
             stars.append(absolute("." * node.level + (node.module or ""), module, is_package))
         elif isinstance(node, ast.Import | ast.ImportFrom):
@@ -69,19 +69,10 @@ def _class_module(tree: ast.Module, module: str, is_package: bool) -> ClassModul
     )
 
 
-def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a body, those in blocks included."""
-    for node in body:
-        if isinstance(node, BLOCK):
-            yield from (found for found, _, _ in inside(node, NodePath()))
-        else:
-            yield node
-
-
 def _constructed(node: ast.ClassDef, scope: Scope) -> ConstructedClass:
     """What a class statement says. An `__init__` in a block, or several, count as one that something else decides."""
     bases = [dotted(base.value if isinstance(base, ast.Subscript) else base) for base in node.bases]
-    bound = Counter(name for statement in _statements(node.body) for name in bound_inside(statement))
+    bound = Counter(name for statement in statements(node.body) for name in bound_inside(statement))
     own = next((item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__"), None)
     plain = not node.decorator_list and not DECIDING & bound.keys() and None not in bases
     plain = plain and not any(keyword.arg in (None, "metaclass") for keyword in node.keywords)

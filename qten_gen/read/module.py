@@ -29,7 +29,7 @@ from .aliases import alias
 from .annotations import type_expr
 from .bindings import Binding, Bindings, bindings, is_made
 from .blocks import BLOCK, bound_inside, inside, suites
-from .class_names import ClassNames, class_names
+from .class_names import Meanings, add_class_names
 from .classes import class_source, inner_classes
 from .encoding import decode
 from .exported import exported
@@ -94,7 +94,7 @@ class _Names:
 class _Found:
     """What the statements of a file say, in their order."""
 
-    meant: _Meanings
+    meant: Meanings
     classes: dict[str, ClassSource] = field(default_factory=dict)
     """The last class of each name at the top level."""
     within: dict[str, ClassSource] = field(default_factory=dict)
@@ -170,11 +170,11 @@ def _take_class(node: ast.ClassDef, place: NodePath, scope: Scope, found: _Found
         found.repeated.append(source)
     found.classes[source.name] = source
     found.type_variables.update(class_type_variables(node, place, scope, node.name))
-    found.meant.add(class_names(node, place, scope, node.name))
+    add_class_names(node, place, scope, node.name, found.meant)
     for statement, where, outer, around_it in inner_classes(node, place, scope, node.name):
         qualname = f"{outer}.{statement.name}"
         found.type_variables.update(class_type_variables(statement, where, scope, qualname))
-        found.meant.add(class_names(statement, where, scope, qualname))
+        add_class_names(statement, where, scope, qualname, found.meant)
         found.within[qualname] = class_source(statement, where, scope, outer, around_it)
 
 
@@ -216,25 +216,6 @@ def _names(statements: Sequence[_Statement]) -> _Names:
     return names
 
 
-@record(slots=True)
-class _Meanings:
-    """What the names of a file mean as types and values, as far as its text shows."""
-
-    aliases: dict[str, TypeExpr] = field(default_factory=dict)
-    alternatives: dict[str, tuple[TypeExpr, ...]] = field(default_factory=dict)
-    constants: dict[str, str] = field(default_factory=dict)
-    nested: dict[str, tuple[TypeExpr, ...]] = field(default_factory=dict)
-    makers: set[str] = field(default_factory=set)
-
-    def add(self, found: ClassNames) -> None:
-        """Add the names of a class."""
-        self.aliases.update(found.aliases)
-        self.constants.update(found.constants)
-        self.nested.update(found.nested)
-        self.makers.update(found.makers)
-        self.alternatives.update(found.alternatives)
-
-
 def _bindings(tree: ast.Module, text: str, names: _Names, file: SourceFile) -> Bindings:
     """The bindings of a file. Imports that do not count when it runs, or not alone, are taken out of `names`."""
     scope = Scope(file.module, file.is_package, names.imports, frozenset(names.bound), frozenset(names.classes))
@@ -246,9 +227,9 @@ def _bindings(tree: ast.Module, text: str, names: _Names, file: SourceFile) -> B
     return known
 
 
-def _meanings(known: Bindings, scope: Scope) -> _Meanings:
+def _meanings(known: Bindings, scope: Scope) -> Meanings:
     """What the names that are assigned or bound several times mean."""
-    found = _Meanings()
+    found = Meanings()
     for name, binding in known.values.items():
         assert binding.value is not None
         meant = alias(binding.value, binding.place, scope)

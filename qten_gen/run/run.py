@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import gc
 import os
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..project.apply import Change, changes, remove_leftovers, write
 from ..project.config import Config, Settings
 from ..project.files import PathError, discover
+from ..project.following import Followed, followed
 from ..project.glance_record import Glance, is_closed
 from ..project.import_graph import Handlers
 from ..project.manifest import FreshRecord
@@ -90,7 +92,7 @@ def run(
     collects = gc.isenabled()
     gc.disable()
     try:
-        kept = None if memory is None or known is None else memory.recall(known)
+        kept = None if memory is None else memory.recall(paths)
         if kept is not None:
             outcomes = [_run_part(kept.part, settings, manner, kept)]
         else:
@@ -154,11 +156,12 @@ def _attempt(part: Part, manner: _Manner, kept: Kept | None, undeclared: frozens
     Raises:
         _Changed: A source has changed since the files were listed.
     """
+    began = time.time_ns()
     if kept is None:
         cache = os.path.abspath(part.cache)
         state = project_state(part.files, cache, part.config, open_readings, undeclared=undeclared)
     else:
-        state = kept.state
+        state = kept.followed.state
     _check_bytes(state, state.reader)
     if manner.writes:
         remove_leftovers(part.files.leftovers)
@@ -178,8 +181,13 @@ def _attempt(part: Part, manner: _Manner, kept: Kept | None, undeclared: frozens
         kept is None or fresh is not state.fresh or settled != kept.settled
     ):  # what says the same is written with what does not
         state = remember(state, fresh, settled or "")
-    if manner.memory is not None:
-        manner.memory.keep(part, state, settled or "")
+    if manner.memory is not None and settled:
+        if kept is not None:
+            following: Followed | None = kept.followed._replace(state=state)
+        else:
+            following = followed(Glance(state, part.paths, part.config, settled), began)
+        if following is not None:
+            manner.memory.keep(Kept(part, settled, following))
     return outcome
 
 

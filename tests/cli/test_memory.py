@@ -12,9 +12,8 @@ from unittest.mock import patch
 
 import pytest
 
-from qten_gen.cli import glance
 from qten_gen.cli.command import main
-from qten_gen.project import manifest, stale
+from qten_gen.project import following, manifest, stale
 from qten_gen.run import run as runs
 from qten_gen.run.memory import Memory
 from tests.command import BATCH, Command
@@ -115,7 +114,7 @@ def test_runs_of_one_process_give_what_a_run_from_nothing_gives(seed: int) -> No
     chosen = random.Random(seed)
     memory = Memory()
     # Nothing counts as just changed for a glance. What the memory has of a file that was just changed is read again.
-    with patch.object(glance, "_CLOCK", -(10**18)), folder(PROJECT) as root:
+    with patch.object(following, "COARSE_CLOCK", -(10**18)), folder(PROJECT) as root:
         for _ in range(2):
             findings(memory)
         for _ in range(10):
@@ -131,7 +130,7 @@ def test_runs_of_one_process_give_what_a_run_from_nothing_gives(seed: int) -> No
 @pytest.fixture
 def known(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> tuple[Command, Memory]:
     """A project in which a run has left nothing to do, and what it knows."""
-    monkeypatch.setattr(glance, "_CLOCK", -(10**18))
+    monkeypatch.setattr(following, "COARSE_CLOCK", -(10**18))
     qten_gen.write("pyproject.toml", "[tool.qten-gen]\n")
     qten_gen.write("shop/__init__.py", "")
     qten_gen.write("shop/model.py", BATCH)
@@ -164,6 +163,21 @@ def test_a_changed_field_and_a_comment_need_nothing_but_their_files(
         project.write("shop/model.py", text)
         assert not begins_anew(memory, monkeypatch)
     assert "w: " in project.read("shop/model_qten.py") and "w: " in project.read("shop/child_qten.py")
+
+
+def test_a_process_that_begins_with_stale_files_knows_them_after_two_runs(
+    qten_gen: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first one lists the files before it writes some."""
+    monkeypatch.setattr(following, "COARSE_CLOCK", -(10**18))
+    qten_gen.write("pyproject.toml", "[tool.qten-gen]\n")
+    memory = Memory()
+    for text in (BATCH, f"{BATCH}    v: Tensor\n"):
+        qten_gen.write("model.py", text)
+        findings(memory)
+    qten_gen.write("model.py", f"{BATCH}    w: Tensor\n")
+    assert not begins_anew(memory, monkeypatch)
+    assert "w: " in qten_gen.read("model_qten.py")
 
 
 def linked(project: Command) -> None:

@@ -15,27 +15,6 @@ def names() -> StubNames:
 
 
 @pytest.mark.parametrize(
-    "parameters",
-    [
-        "",
-        "x: int",
-        "x: int, /",
-        "x: int, /, y: str = ...",
-        "x: int = 3, *, mode: str = 'a, b'",
-        "*rest: int, mode: str",
-        "x: int, /, y: int, *rest: int, mode: str = ')', **others: object",
-        "**others: tuple[int, ...]",
-    ],
-)
-def test_annotated_parameters_are_written_as_they_were(parameters: str, names: StubNames) -> None:
-    assert ", ".join(as_written(parsed(parameters), names)) == parameters
-
-
-def test_a_parameter_without_an_annotation_can_be_anything(names: StubNames) -> None:
-    assert as_written(parsed("x, *rest, y=3"), names) == ["x: _t.Any", "*rest: _t.Any", "y: _t.Any = 3"]
-
-
-@pytest.mark.parametrize(
     ("parameter", "written"),
     [
         ("x: float = None", "x: float | None = None"),

@@ -13,12 +13,6 @@ from tests.command import BATCH, BROKEN
 MODEL = {"model.py": BATCH.encode()}
 
 
-def test_every_declaring_source_has_two_outputs() -> None:
-    made = plan({**MODEL, "plain.py": b"x = 1\n"}, {})
-    assert sorted(made.outputs) == ["model_qten.py", "model_qten.pyi"]
-    assert not (made.diagnostics or made.crashes or made.blocked)
-
-
 @pytest.mark.parametrize("size", ["SIZE = 3\n", "WIDTH = 1\nSIZE: int = WIDTH + 2\n", "from deep import *\n"])
 def test_sizes_are_read_from_files_that_declare_nothing(size: str) -> None:
     net = """from torch import nn
@@ -45,13 +39,6 @@ def test_an_output_without_a_source_has_to_go() -> None:
 def test_outputs_of_a_source_that_is_not_a_target_stay() -> None:
     existing = {path: (text or "").encode() for path, text in plan(MODEL, {}).outputs.items()}
     assert plan({"model.py": b"x = 1\n"}, existing, targets=[]).outputs == {}
-
-
-def test_a_file_with_errors_is_not_in_the_outputs() -> None:
-    existing = {path: (text or "").encode() for path, text in plan(MODEL, {}).outputs.items()}
-    made = plan({"model.py": BROKEN.encode()}, existing)
-    assert made.outputs == {}
-    assert [item.kind.name for item in made.diagnostics] == ["unknown-flag"]
 
 
 def test_errors_of_neighbours_are_reported_where_they_hold_a_target_back() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from qten_gen.project.config import Config, ConfigError, load, parse
+from qten_gen.project.config import Config, ConfigError, Settings, parse
 from qten_gen.project.settings_table import KEYS
 from qten_gen.report.concise import headline
 from templates.settings_schema import schema
@@ -96,7 +96,7 @@ def test_the_nearest_section_upwards_holds(qten_gen: Command) -> None:
     qten_gen.write("pyproject.toml", "[tool.qten-gen]\nexclude = ['a']\n")
     qten_gen.write("sub/pyproject.toml", "[tool.other]\n")
     qten_gen.write("sub/src/model.py", "")
-    found = load("sub/src/model.py")
+    found = Settings().of("sub/src/model.py")
     assert (found.exclude, found.root) == (("a",), str(qten_gen.folder))
 
 

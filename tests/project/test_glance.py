@@ -250,7 +250,7 @@ def test_an_edit_that_keeps_size_and_time_is_generated(
     settled: Command, monkeypatch: pytest.MonkeyPatch, change: Callable[[Command], object]
 ) -> None:
     """As after `cp -p`, rsync, or unpacking an archive."""
-    monkeypatch.setattr(statuses, "_COARSE_CLOCK", -(10**18))
+    monkeypatch.setattr(statuses, "COARSE_CLOCK", -(10**18))
     for _ in range(2):
         settled("src/model.py")
     change(settled)

@@ -51,18 +51,6 @@ def test_an_expression_has_one_text_for_python_and_one_for_people(text: str, pyt
     assert (to_python(read(text)), in_words(read(text))) == (python, words)
 
 
-def test_a_function_has_the_name_that_generated_code_has_for_it() -> None:
-    assert to_python(read("min(min(a, 1), b)"), lambda name: f"_builtins.{name}") == (
-        "_builtins.min(_builtins.min(a, 1), b)"
-    )
-
-
-def test_the_names_of_an_expression_are_those_that_it_reads() -> None:
-    dim = read("max(config.heads, config.heads, dim[index]) if min.a else 2")
-
-    assert dim_names(dim) == {"config", "dim", "index", "min"}
-
-
 def test_names_are_replaced_by_expressions_in_parentheses() -> None:
     assert substituted(read("max(a, 1) * b"), {"a": Dim("c"), "b": read("c + 1")}.get) == Dim("max(c, 1) * (c + 1)")
     assert substituted(read("a * b"), {"a": Dim("c")}.get) is None

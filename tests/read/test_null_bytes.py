@@ -9,7 +9,6 @@ import pytest
 from qten_gen.model.diagnostics import Diagnostic
 from qten_gen.read import syntax
 from qten_gen.read.module import read
-from qten_gen.read.source_lines import source_lines
 
 MESSAGE = "source code cannot contain null bytes"
 
@@ -83,27 +82,3 @@ def refusal(data: bytes) -> Diagnostic:
 def test_a_null_byte_is_reported_where_it_stands(data: bytes, line: int, column: int) -> None:
     found = refusal(data)
     assert (found.code, found.message, found.span.line, found.span.column) == ("QG001", MESSAGE, line, column)
-
-
-@pytest.mark.usefixtures("release")
-def test_a_byte_that_is_not_text_is_reported_before_a_null_byte() -> None:
-    found = refusal("class Batch".encode("utf-16"))
-    assert (found.code, found.span.line, found.span.column) == ("QG002", 1, 1)
-
-
-@pytest.mark.usefixtures("release")
-def test_the_lines_of_a_file_with_a_null_byte_are_shown_in_its_own_encoding() -> None:
-    text = "# coding: latin-1 \0\nx = 'ü'\n"
-    assert source_lines(text.encode("latin-1")) == [*text.splitlines(), ""]
-
-
-def test_an_escape_for_a_null_byte_is_a_string_like_any_other() -> None:
-    data = b"class Batch(Base):\n    '''A \\x00'''\n"
-    found, diagnostics = read(data, "shop/model.py", "shop.model")
-    assert (diagnostics, found.classes[0].doc) == ((), "A \0")
-
-
-def test_a_null_byte_in_a_forward_reference_makes_it_unreadable() -> None:
-    found, diagnostics = read(b"class Batch(Base):\n    kind: \"Literal['\\x00']\"\n", "shop/model.py", "shop.model")
-    annotation = found.classes[0].fields[0].annotation
-    assert diagnostics == () and annotation is not None and annotation.name == ""

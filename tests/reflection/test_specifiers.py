@@ -14,10 +14,9 @@ import torch
 from torch import nn
 
 import qten_gen
-from qten_gen import const, field, param, submodule
-from qten_gen.common.language import CONST, SEQUENTIAL, SPECIFIER_KEYWORDS, SUBMODULE, VIRTUAL
+from qten_gen.common.language import SEQUENTIAL, SPECIFIER_KEYWORDS, SUBMODULE, VIRTUAL
 from qten_gen.common.specifier_records import RecordedCall, recorded_call
-from qten_gen.model import Dim, DimError, ImportedName, NodePath, SpecifierCall, Value
+from qten_gen.model import ImportedName, NodePath, SpecifierCall
 from qten_gen.read.names import Scope
 from qten_gen.read.values import specifier
 from qten_gen.reflection.specifiers import place_of, specifier_call
@@ -118,43 +117,3 @@ class Task(StrEnum):
     """Names that are strings of another class."""
 
     PARSE = "parse"
-
-
-def test_strings_of_a_subclass_become_plain_strings() -> None:
-    call = from_object(submodule(nn.Linear, 2, 3, keys=(Task.PARSE,), when=Task.PARSE))
-    values = {argument.keyword: argument.value for argument in call.arguments}
-
-    assert getattr(values["keys"], "literal", None) == "('parse',)"
-    assert values["when"] == Dim("parse")
-
-
-@pytest.mark.parametrize(
-    ("text", "given"),
-    [
-        ("param(3, tie=3)", "3"),
-        ("param(3, requires_grad=0)", "0"),
-        ("buffer(3, when=True)", "True"),
-        ('submodule(nn.Linear, 2, keys=["a"])', "['a']"),
-        ('submodule(nn.Linear, 2, keys=("a", 1))', "('a', 1)"),
-    ],
-)
-def test_an_argument_of_a_wrong_type_stays_a_value_for_the_rules(text: str, given: str) -> None:
-    *_, last = from_object(eval(text, NAMES)).arguments
-
-    assert isinstance(last.value, Value)
-    assert last.value.text == given
-
-
-def test_a_string_that_is_not_an_expression_says_why() -> None:
-    (dim,) = from_object(param("3*")).positional
-
-    assert dim.value == DimError("3*", "a number or a name is missing at the end", 2)
-
-
-def test_a_default_is_left_out_where_none_is_given() -> None:
-    assert [argument.keyword for argument in from_object(field()).arguments] == ["kw_only"]
-    assert [argument.keyword for argument in from_object(field(default=None)).arguments] == ["kw_only", "default"]
-
-
-def test_const_is_a_value() -> None:
-    assert recorded_call(const("circular")) == RecordedCall(CONST, ("circular",))

@@ -204,18 +204,6 @@ def test_a_tie_that_may_hold_is_accepted(fields: str) -> None:
     assert module(fields, before=INNER) == []
 
 
-def test_a_tie_is_followed_into_other_files() -> None:
-    text = """
-    from .base import Inner
-    class Net(Module):
-        inner: Inner = submodule(Inner, 2)
-        y: nn.Parameter = param(tie="inner.wieght")
-    """
-
-    (said,) = found(text, base=INNER)
-    assert said.startswith("QG309 Inner has no wieght")
-
-
 def test_a_repeated_sequence_is_no_sequential() -> None:
     before = "from qten_gen import sequential"
     field = 'body: nn.Sequential = sequential(submodule(nn.Linear, "dim", "dim"), repeat=3)'
@@ -229,11 +217,3 @@ def test_a_repeated_sequence_is_no_sequential() -> None:
 def test_a_name_of_a_module_that_nothing_binds_is_unknown_in_the_annotation_of_a_parameter() -> None:
     text = "class Net(Module):\n    weight: optim.Parameter = param(3, initializer=nn.init.ones_)\n"
     assert "QG207 optim is not defined in this file; import it, or define it in this file" in found(text)
-
-
-def test_what_is_tied_is_a_parameter_in_place_of_a_child() -> None:
-    text = "class Head(Module):\n    dim: int\nclass Net(Module):\n    head: Head = submodule(Head, 3, tie='embed.weight')\n"
-    assert found(text) == [
-        "QG320 Head has no constructor argument tie; declare the weight in place of the child: "
-        'head: nn.Parameter = param(tie="embed.weight"), used by F.linear(x, self.head)'
-    ]

@@ -105,23 +105,6 @@ def test_a_number_is_warned_about_only_where_it_becomes_a_tensor(flag: str, expe
     assert field("x: float | None", flags=flag) == expected
 
 
-@pytest.mark.parametrize("annotation", ["make_type()", "Tensor if WIDE else str", "{1: Tensor}[1]", "make().Type"])
-def test_a_computed_type_cannot_be_told_from_the_text(annotation: str) -> None:
-    assert field(f"x: {annotation}", before="WIDE = bool(torch)") == ["QG008"]
-
-
-def test_a_child_repeats_that_it_is_frozen() -> None:
-    (item,) = found(
-        """
-        class Base(TensorClass, frozen=True):
-            x: Tensor
-        class Child(Base): ...
-        """
-    )
-
-    assert (item.code, item.help) == ("QG106", "write class Child(Base, frozen=True)")
-
-
 def test_a_frozen_base_without_fields_binds_nobody() -> None:
     assert codes("class Base(TensorClass): ...\nclass Child(Base, frozen=True):\n    x: Tensor\n") == []
 
@@ -132,19 +115,6 @@ def test_the_base_may_be_in_another_file() -> None:
     assert codes(text, base="class Base(TensorClass):\n    x: Tensor\n") == ["QG106"]
 
 
-def test_a_required_field_cannot_follow_an_inherited_default() -> None:
-    (item,) = found(
-        """
-        class Base(TensorClass):
-            x: Tensor | None = None
-        class Child(Base):
-            y: Tensor
-        """
-    )
-
-    assert (item.code, item.span.line) == ("QG202", 9)
-
-
 @pytest.mark.parametrize("annotation", ['"Tensor"', "'Tensor'", "Tensor"])
 def test_an_annotation_that_is_a_string_stays_one_in_the_help(annotation: str) -> None:
     (item,) = found(f"class Batch(TensorClass):\n    x: {annotation} = None\n")
@@ -152,66 +122,9 @@ def test_an_annotation_that_is_a_string_stays_one_in_the_help(annotation: str) -
     assert (item.code, item.help) == ("QG213", f"write x: {quote}Tensor | None{quote} = None")
 
 
-def test_a_keyword_only_field_may_follow_a_default() -> None:
-    assert field("x: Tensor | None = None\n    y: Tensor = field(kw_only=True)") == []
-
-
 def test_shadow_frees_the_names_of_methods_but_not_of_constructor_arguments() -> None:
     assert field("values: Tensor", flags=", shadow=True") == []
     assert field("device: str", flags=", shadow=True") == ["QG203"]
-
-
-def test_a_virtual_tensor_cannot_take_a_name_of_modules_either() -> None:
-    text = """
-    class Net(Module):
-        @virtual
-        def parameters(self, dtype, device) -> Tensor: ...
-    """
-
-    assert [(item.code, item.span.line, item.span.column) for item in found(text)] == [("QG203", 8, 9)]
-
-
-def test_a_field_cannot_hide_a_method_of_a_base() -> None:
-    text = """
-    class Base(TensorClass):
-        def lengths(self) -> Tensor: ...
-    class Child(Base):
-        lengths: Tensor
-    """
-
-    assert codes(text) == ["QG204"]
-
-
-def test_a_method_cannot_hide_an_inherited_field() -> None:
-    text = """
-    class Base(TensorClass):
-        lengths: Tensor
-    class Child(Base):
-        def lengths(self) -> Tensor: ...
-    """
-
-    assert "QG204" in codes(text)
-
-
-@pytest.mark.parametrize(
-    ("default", "factory"),
-    [
-        ("[]", "list"),
-        ("{}", "dict"),
-        ("dict()", "dict"),
-        ("set()", "set"),
-        ("[1]", "lambda: [1]"),
-        ("{'a': 1}", "lambda: {'a': 1}"),
-    ],
-)
-def test_a_mutable_default_is_replaced_by_a_factory(default: str, factory: str) -> None:
-    (item,) = found(f"class Batch(TensorClass):\n    x: object = {default}\n")
-
-    assert (item.code, item.help) == ("QG206", f"write field(default_factory={factory})")
-
-
-def test_a_nested_class_is_a_known_type() -> None:
-    assert codes("class Batch(TensorClass):\n    class Kind: ...\n    kind: Kind\n") == []
 
 
 def test_an_unknown_name_inside_a_type_is_marked_by_itself() -> None:
@@ -222,38 +135,6 @@ def test_an_unknown_name_inside_a_type_is_marked_by_itself() -> None:
 
 def test_a_module_as_a_type_is_called_a_module() -> None:
     assert found("import torch\nclass A(TensorClass):\n    x: torch\n")[0].message == "torch is a module, not a type"
-
-
-@pytest.mark.parametrize(
-    ("dimension", "message"),
-    [
-        ("weight", "weight is not a config field"),
-        ("rate", "rate is not an integer"),
-        ("nothing", "there is no config field nothing"),
-    ],
-)
-def test_a_dimension_reads_integer_config_fields_only(dimension: str, message: str) -> None:
-    (item,) = found(
-        f"""
-        class Net(Module):
-            rate: float
-            weight: nn.Parameter = param(8, initializer=nn.init.ones_)
-            other: nn.Parameter = param("{dimension}", initializer=nn.init.ones_)
-        """
-    )
-
-    assert (item.code, item.message) == ("QG302", message)
-
-
-def test_a_dimension_may_read_an_inherited_field() -> None:
-    text = """
-    class Base(Module):
-        dim: int
-    class Net(Base):
-        weight: nn.Parameter = param("dim", initializer=nn.init.ones_)
-    """
-
-    assert codes(text) == []
 
 
 def test_a_constant_of_the_file_in_const_is_a_plain_string() -> None:
@@ -328,18 +209,6 @@ def test_a_constant_is_a_default_like_the_value_that_it_has(base: str, type: str
     assert codes(text.replace(f": {type}", ": object"), common=common) == (["QG206"] if code == "QG206" else [])
 
 
-@pytest.mark.parametrize("size", ["SIZE", "2*SIZE", "-SIZE + 9"])
-def test_a_constant_is_as_good_as_its_value(size: str) -> None:
-    before = "SIZE = 3\n"
-
-    assert (
-        codes(
-            f"{before}class Net(Module):\n    dim: int\n    x: nn.Parameter = param({size}, initializer=nn.init.ones_)\n"
-        )
-        == []
-    )
-
-
 @pytest.mark.parametrize(
     ("call", "marked"),
     [
@@ -386,17 +255,6 @@ def test_a_group_of_a_member_is_advised_to_stand_in_its_sequence() -> None:
 
     assert item.message == "group is for a submodule that is a field, not for a member of a sequence"
     assert item.help.startswith("give it to the sequence")
-
-
-def test_a_buffer_is_initialised_by_an_inherited_reset() -> None:
-    text = """
-    class Base(Module):
-        def reset_parameters(self) -> None: ...
-    class Net(Base):
-        scale: Tensor = buffer(8)
-    """
-
-    assert codes(text) == []
 
 
 def test_registering_with_something_that_is_not_a_declared_module_is_not_reported() -> None:

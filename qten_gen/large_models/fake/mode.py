@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -175,10 +175,6 @@ class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch leaves 
             raise RuntimeError(f"{name_of(func)}: {error}") from error
         finally:
             self.thread.arguments = before
-
-    def create_symbolic_nested_int(self, *, nt_tensor_id: int | None = None) -> NoReturn:
-        """The size of a nested tensor, which torch's own mode knows only while it traces a program."""
-        raise no_rule("a nested tensor")
 
     def can_run_unsafe_fallback(self, func: OpOverload) -> bool:
         """Whether an operation without a rule may be computed on zeros to see what comes out."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING
 from hashlib import sha256
 from types import FunctionType
-from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from torch import nn
 
@@ -171,8 +171,9 @@ def _default(given: object) -> tuple[object, bool, bool, str | None]:
         return given.value, False, False, None
     if call.name != language.FIELD or not call.kwargs.keys() <= set(language.SPECIFIER_KEYWORDS[language.FIELD]):
         raise NotCertain
-    # What is neither is refused by the fingerprint.
-    kw_only, alias = cast(bool, call.kwargs["kw_only"]), cast("str | None", call.kwargs.get(language.ALIAS))
+    kw_only, alias = call.kwargs["kw_only"], call.kwargs.get(language.ALIAS)
+    if not isinstance(kw_only, bool) or not isinstance(alias, str | None):
+        raise NotCertain
     if "default_factory" in call.kwargs:
         return call.kwargs["default_factory"], True, kw_only, alias
     value = call.kwargs.get("default", MISSING)

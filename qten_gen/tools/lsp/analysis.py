@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -16,16 +16,15 @@ from ...model.diagnostics import FOREIGN_OUTPUT, Diagnostic
 from ...project import manifest
 from ...project.config import Config, Settings, source_paths
 from ...project.files import discover
-from ...project.glance import Recalled, Told, compared, text_of
-from ...project.glance_record import Glance, is_closed, listings_of, newest, probes_of
+from ...project.following import Followed, followed, now
+from ...project.glance_record import Glance, is_closed
 from ...project.import_graph import Handlers, SourceGraph
 from ...project.judging import judged
 from ...project.manifest import FreshRecord, Manifest
 from ...project.output_names import outputs_of
 from ...project.paths import below, display_path, read_output, true_path
 from ...project.source_texts import SourceTexts
-from ...project.stale import ProjectState, keys_of, project_state, state_after
-from ...project.statuses import COARSE_CLOCK, Stat, folder_numbers
+from ...project.stale import ProjectState, keys_of, project_state
 
 
 class Findings(NamedTuple):
@@ -44,10 +43,8 @@ class Analysis:
     def __init__(self, folder: str) -> None:
         self._folder = folder
         self._state: ProjectState | None = None
-        self._seen = ""
-        """What the next analysis compares at a glance (see `project.glance`); empty if that would not tell all."""
-        self._folders: Sequence[tuple[int, int]] = ()
-        """What tells the folders from others that are put in their place."""
+        self._followed: Followed | None = None
+        """The state, if the next analysis can follow from it."""
         self._unsaved: dict[str, bytes] = {}
         self._linked: dict[str, FileDecl] = {}
 
@@ -64,21 +61,20 @@ class Analysis:
         began = time.time_ns()
         settings = Settings()
         config = settings.of(self._folder)
-        closed = self._unsaved
+        before = self._unsaved
         self._unsaved = {display_path(true_path(path)): text for path, text in texts.items()}
-        closed = {path: text for path, text in closed.items() if path not in self._unsaved}
-        found = compared(self._folder, self._seen.split("\0\0", 7)) if self._seen else None
-        state = None if found is None else self._followed(found, closed)
-        if found is None or state is None:
-            found, self._seen = None, ""
-            state = self._from_disk(config, settings)
+        closed = before.keys() - self._unsaved.keys()
+        known, self._followed = self._followed, None
+        following = None if known is None else now(known, self._open, self._unsaved, closed)
+        state = self._from_disk(config, settings) if following is None else following.state
         planned, readings = self._plan(state)
         self._linked = planned.linked
         self._state = _known_now(state, planned, readings)
-        if found is None or found.changed:
-            self._look_back(self._state, config, began)
-        if _is_torn(state, readings) or any(path not in self._state.fresh for path in state.stale):
-            self._seen = ""
+        if not _is_torn(state, readings) and all(path in self._state.fresh for path in state.stale):
+            if following is not None:
+                self._followed = following._replace(state=self._state)
+            elif is_closed(self._state, config):
+                self._followed = followed(Glance(self._state, (self._folder,), config, ""), began)
         inside = [below(display_path(path)) for path in source_paths(config)]
         shown: dict[str, tuple[Diagnostic, ...]] = {}
         for path, items in _by_target(state, planned).items():
@@ -94,24 +90,6 @@ class Analysis:
         cache = os.path.abspath(config.root or self._folder)
         known = _without_findings(manifest.load(cache)) if self._state is None else self._state.previous
         return project_state(files, cache, config, self._open, self._unsaved, known)
-
-    def _followed(self, found: Recalled, closed: Iterable[str]) -> ProjectState | None:
-        """The state after what was found and what has happened to open texts; None if that may change the graph."""
-        known = self._state
-        if known is None or self._folders != folder_numbers(found.listed) or any(map(os.path.islink, found.changed)):
-            return None
-        changed = {path: known.files.sources[path].stat for path in closed if path in known.files.sources}
-        changed.update({display_path(path): Stat(*status) for path, status in found.changed.items()})
-        return state_after(known, found.listed, changed, self._open, self._unsaved)
-
-    def _look_back(self, state: ProjectState, config: Config, began: int) -> None:
-        """Keep what the next analysis compares, unless the clock may not tell the next change from one just before."""
-        glance = Glance(state, (self._folder,), config, "")
-        newest_told = began - COARSE_CLOCK
-        if is_closed(state, config) and newest(glance) < newest_told:
-            listings = listings_of(glance)
-            text = text_of([self._folder], Told("", "", "", ""), probes_of(glance), listings, newest_told)
-            self._seen, self._folders = text or "", folder_numbers(listings)
 
     def declarations(self, path: str) -> FileDecl | None:
         """What a file declares, as of the last analysis; None if that is not known."""

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ...common.module_names import absolute
-from ...model import ImportedName, NodePath
+from ...model import ImportedName
 from ...model.diagnostics import Diagnostic
 from ...project.installed import Installed, ModuleFile
 from ...project.paths import read_regular
-from ...read.blocks import BLOCK, inside
+from ...read.blocks import statements
 from ...read.encoding import decode
 from ...read.imports import bound_names, dotted, imported_names
 from ...read.names import Scope
@@ -160,15 +160,6 @@ def _with_type_comments(text: str) -> ast.Module | None:
         return ast.parse(text, type_comments=True)
     except SyntaxError:
         return None
-
-
-def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a module or class, those inside `if`, `try`, `with` and loops included."""
-    for node in body:
-        if isinstance(node, BLOCK):
-            yield from (found for found, _, _ in inside(node, NodePath()))
-        else:
-            yield node
 
 
 def _names(

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 
-from qten_gen.tools.inspect.construction import build, on_fakes
+from qten_gen.tools.inspect.construction import on_fakes
 from qten_gen.tools.inspect.inspection import Inspection, inspect
 from qten_gen.tools.inspect.request import InspectionError, Request
-from qten_gen.tools.inspect.running import run
 from qten_gen.tools.inspect.silence import room_for_nesting
 from qten_gen.tools.inspect.views.json_document import as_json
 from qten_gen.tools.inspect.views.text import as_text
@@ -78,19 +75,3 @@ def ragged(layout: torch.layout) -> nn.Module:
 def test_a_nested_tensor_is_one_error(layout: torch.layout) -> None:
     with pytest.raises(InspectionError, match="contains a nested tensor"):
         on_fakes(ragged(layout), CPU, None)
-    with pytest.raises(InspectionError, match="(?i)nested"):
-        build(partial(ragged, layout), {})
-
-
-class Ragged(nn.Module):
-    """Makes a nested tensor of its input."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Two parts."""
-        return torch.nested.nested_tensor_from_jagged(x, torch.tensor([0, 2, 6]))
-
-
-def test_a_nested_tensor_in_a_run_is_the_error_of_the_run() -> None:
-    failure = run(on_fakes(build(Ragged, {}), CPU, None), ("Float[6,3]",), CPU).failure
-    assert failure is not None
-    assert failure.problem.startswith("FakeTensorError: a nested tensor has no rule")

@@ -8,6 +8,7 @@ from unittest.mock import patch
 
 import pytest
 
+from qten_gen.project import following
 from qten_gen.tools.lsp import analysis as module
 from qten_gen.tools.lsp.analysis import Analysis
 from tests.cli.test_memory import PROJECT, STEPS, TWEAKS
@@ -37,7 +38,7 @@ def test_a_source_that_changes_to_and_fro_during_an_analysis_is_looked_at_again(
 def test_an_analysis_finds_what_one_from_nothing_finds_whatever_has_happened_since_the_last(seed: int) -> None:
     chosen = random.Random(seed)
     # Nothing counts as just changed for a glance. What an analysis has of a file that was just changed is read again.
-    with patch.object(module, "COARSE_CLOCK", -(10**18)), folder(PROJECT) as root:
+    with patch.object(following, "COARSE_CLOCK", -(10**18)), folder(PROJECT) as root:
         analysis, texts = Analysis(str(root)), dict[str, bytes]()
         for _ in range(12):
             for path in chosen.sample(sorted(PROJECT), 2):
@@ -54,7 +55,7 @@ def test_a_change_of_a_text_looks_at_no_other_text(tmp_path: Path, monkeypatch: 
     (tmp_path / "pyproject.toml").touch()
     for name in ("model.py", "other.py"):
         (tmp_path / name).write_text(BATCH, encoding="utf-8")
-    monkeypatch.setattr(module, "COARSE_CLOCK", -(10**18))
+    monkeypatch.setattr(following, "COARSE_CLOCK", -(10**18))
     analysis = Analysis(str(tmp_path))
     analysis.findings({})
     monkeypatch.setattr(module, "discover", None)
