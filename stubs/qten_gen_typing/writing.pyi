@@ -183,6 +183,7 @@ class Writing(Stored):
 
         Raises:
             ValueError: the batch sizes do not fit, or a static field differs.
+            RuntimeError: the object is a memory map, and the value of a PerItem field would change, which is not in a file.
             FrozenInstanceError: the class is frozen.
         """
     def __iter__(self: T) -> Iterator[T]:
@@ -195,7 +196,7 @@ class Writing(Stored):
         """Lock the object and its nested objects: their fields, batch sizes and names cannot be set any more.
 
         What is in the tensors may still change, by index and by the methods that work in place. In a `with` statement the lock
-        ends with the block. It does not keep threads apart, and several must not lock one object at the same time.
+        ends with the block.
 
         >>> batch = Batch(torch.arange(2), batch_size=2)
         >>> with batch.lock_():
