@@ -29,20 +29,6 @@ DRAWS: list[tuple[Callable[[Tensor], object], list[torch.dtype]]] = [
 ]
 """Operations that fill a tensor, and the dtypes that torch draws in."""
 
-FUNCTIONAL: list[Callable[[Tensor], Tensor]] = [
-    lambda x: torch.rand(x.shape),
-    lambda x: torch.randn(x.shape),
-    torch.rand_like,
-    torch.randn_like,
-    lambda x: torch.randint(5, x.shape),
-    lambda x: torch.randint(-5, 5, x.shape),
-    lambda x: torch.randint_like(x, 9),
-    lambda x: torch.randint_like(x, -9, 9),
-    lambda x: torch.normal(1.0, 2.0, x.shape),
-    lambda x: torch.bernoulli(x, 0.5),
-]
-"""Operations that return drawn numbers of a tensor's shape."""
-
 SIZE = (3, BLOCK // 2)
 """One block and a half."""
 
@@ -63,16 +49,6 @@ def test_a_block_of_a_draw_is_what_torch_draws_from_the_generator_of_the_block(
             fill(piece)
     assert torch.equal(found.whole().view(-1), expected)
     assert (expected != expected[0]).any()
-
-
-@pytest.mark.parametrize("function", FUNCTIONAL, ids=range(len(FUNCTIONAL)))
-def test_a_function_that_returns_random_numbers_draws_them_by_the_key(function: Callable[[Tensor], Tensor]) -> None:
-    found = record(lambda x: x.copy_(function(x)), SIZE, seed=3)
-    whole = found.whole()
-    assert torch.equal(found.part(((1, 3), (5, 900))), whole[1:3, 5:900])
-    expected = {value.item() for value in function(torch.zeros(2000)).unique()}  # type: ignore[no-untyped-call] # the same
-    if len(expected) < 30:
-        assert {value.item() for value in whole.unique()} == expected  # type: ignore[no-untyped-call] # the same
 
 
 def test_values_have_the_distribution_that_is_asked_for() -> None:
@@ -116,6 +92,8 @@ def test_any_range_of_a_draw_is_the_range_of_the_whole_draw() -> None:
 @pytest.mark.parametrize(
     "initialiser",
     [
+        lambda x: x.copy_(torch.randn_like(x)),
+        lambda x: x.copy_(torch.randint(-5, 5, x.shape)),
         lambda x: x.copy_(torch.randperm(x.numel()).view(x.shape)),
         lambda x: x.copy_(torch.multinomial(torch.ones(x.numel()), x.numel()).view(x.shape)),
         lambda x: x.copy_(torch.bernoulli(torch.full_like(x, 0.5))),

@@ -114,11 +114,6 @@ def test_get_names_the_field_that_was_meant() -> None:
         batch(4, full=False).get(("other", "weight"))
 
 
-def test_get_reads_fields_only() -> None:
-    with pytest.raises(KeyError):
-        batch(4).get("clone")
-
-
 def test_set_writes_fields_and_nested_fields_with_checks() -> None:
     value, new = batch(4), torch.zeros(4)
     assert value.set(("point", "weight"), new) is value
@@ -127,11 +122,6 @@ def test_set_writes_fields_and_nested_fields_with_checks() -> None:
         value.set("tokens", 3)
     with pytest.raises(KeyError, match="did you mean 'mask'"):
         value.set("masc", new)
-
-
-def test_select_gives_a_dict() -> None:
-    value = batch(4)
-    assert value.select("source", "tokens") == {"source": "test", "tokens": value.tokens}
 
 
 def test_replace_constructs_another_object() -> None:

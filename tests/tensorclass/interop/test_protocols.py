@@ -54,13 +54,6 @@ class TestDataclasses:
         assert made["tokens"] is not value.tokens
         assert (made["mask"], made["tags"]) == (None, ["a"])
 
-    def test_astuple_is_asdict_without_names(self) -> None:
-        value = batch(4, full=False)
-        made = dataclasses.astuple(value)
-        assert torch.equal(made[0], value.tokens)
-        assert torch.equal(made[1][1], value.point.weight)
-        assert made[2:] == (None, None, "test", ["a"])
-
     def test_replace_keeps_batch_size_device_and_names(self) -> None:
         value = Flat(torch.zeros(4), torch.zeros(4), batch_size=4, device="cpu", names=["row"])
         made = dataclasses.replace(value, x=torch.ones(4))
@@ -99,14 +92,6 @@ class TestMatch:
             case _:
                 pytest.fail("the object matches no case")
 
-    def test_a_field_that_is_none_matches_none(self) -> None:
-        value: Any = batch(4, full=False)
-        match value:
-            case Batch(mask=None, other=None):
-                pass
-            case _:
-                pytest.fail("the object matches no case")
-
     def test_keyword_only_fields_have_no_position(self) -> None:
         assert Counted.__match_args__ == ("x",)
 
@@ -120,14 +105,6 @@ class TestWeakReferences:
         del value
         gc.collect()
         assert (reference(), finished) == (None, [True])
-
-    def test_objects_are_values_of_weak_dictionaries(self) -> None:
-        value = flat(4)
-        known: weakref.WeakValueDictionary[str, Flat] = weakref.WeakValueDictionary(a=value)
-        assert known["a"] is value
-        del value
-        gc.collect()
-        assert "a" not in known
 
     def test_results_hold_no_reference_to_where_they_came_from(self) -> None:
         value = flat(4)

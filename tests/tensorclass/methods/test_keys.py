@@ -35,15 +35,6 @@ def test_keys_of_nested_objects_are_tuples() -> None:
     )  # fmt: skip
 
 
-def test_keys_can_be_sorted() -> None:
-    value = batch(4)
-    assert value.sorted_keys == ("mask", "other", "point", "source", "tags", "tokens")
-    assert value.keys(sort=True) == value.sorted_keys
-    assert value.keys(True, True, sort=True) == (
-        "mask", ("other", "position"), ("other", "weight"), ("point", "position"), ("point", "weight"), "tokens",
-    )  # fmt: skip
-
-
 def test_an_object_without_a_tensor_is_empty() -> None:
     class Note(TensorClass):
         x: Tensor | None = None

@@ -30,10 +30,6 @@ def test_the_shape_is_the_batch_size() -> None:
         value.size(2)
 
 
-def test_a_size_can_be_asked_for_by_name() -> None:
-    assert flat(4, 5).refine_names("time", "row").size("row") == 5
-
-
 def test_depth_counts_objects_in_objects() -> None:
     class Album(TensorClass):
         batch: Batch
@@ -54,13 +50,6 @@ def test_an_object_is_where_all_its_tensors_are() -> None:
     assert value.to("meta").is_meta
     value.x = value.x.to("meta")
     assert (value.is_cpu, value.is_meta) == (False, False)
-
-
-def test_an_object_is_contiguous_where_all_its_tensors_are() -> None:
-    value = flat(4, 5)
-    assert value.is_contiguous()
-    assert not value.transpose(0, 1).is_contiguous()
-    assert value.transpose(0, 1).contiguous().is_contiguous()
 
 
 def test_elements_are_counted_with_and_without_duplicates() -> None:

@@ -27,7 +27,7 @@ def _binary(
     function: Function,
     *torch_functions: Function,
     twin: Function | None = None,
-    maker: Callable[[Function, str], Function] = methods.binary,
+    maker: Callable[..., Function] = methods.binary,
     form: str = "binary",
     is_method: bool = True,
 ) -> Operation:
@@ -42,7 +42,7 @@ def _binary(
         made,
         torch_functions=torch_functions,
         handler=methods.either_side(made, function, name),
-        in_place=twin and methods.in_place(maker(twin, f"{name}_"), f"{name}_"),
+        in_place=twin and methods.in_place(maker, twin, name),
         form=form,
         is_method=is_method,
     )
@@ -51,9 +51,16 @@ def _binary(
 def _product(name: str, doc: str, function: Function, twin: Function) -> Operation:
     """An entry for `addcmul` and its like."""
     made = documented(methods.multiplied(function, name), name, doc)
-    in_place = methods.in_place(methods.multiplied(twin, f"{name}_"), f"{name}_")
     handler = among_operands(made, function, name, ("input", "tensor1", "tensor2"))
-    return Operation(name, doc, made, torch_functions=(function,), handler=handler, in_place=in_place, form="product")
+    return Operation(
+        name,
+        doc,
+        made,
+        torch_functions=(function,),
+        handler=handler,
+        in_place=methods.in_place(methods.multiplied, twin, name),
+        form="product",
+    )
 
 
 def _maximum(tensor: Tensor, other: Tensor | float) -> Tensor:

@@ -21,7 +21,7 @@ def _unary(name: str, doc: str, *, torch_functions: tuple[Function, ...] = ()) -
         doc,
         made,
         torch_functions=(function, *torch_functions, *([] if also is None else [also])),
-        in_place=twin and methods.in_place(methods.unary(twin, f"{name}_"), f"{name}_"),
+        in_place=twin and methods.in_place(methods.unary, twin, name),
         form="unary",
     )
 
