@@ -22,6 +22,10 @@ CHANGING = frozenset(
 """Methods that change what they are called on, so that it matters how often an expression is computed."""
 
 
+LONG = 40
+"""The characters of what nobody wants to read several times."""
+
+
 class _Unsaid(Exception):
     """A name in an expression that no field says."""
 

@@ -15,7 +15,7 @@ from .arguments import assignments, config_fields, scalar
 from .bases import RESET, calls_reset, calls_super_init, names_of_class
 from .children import child, is_factory_kwargs
 from .context import PARAMETER, Context, is_any, quoted, self_attribute
-from .expressions import first_line, over_fields, said, short, type_of
+from .expressions import LONG, first_line, over_fields, said, short, type_of
 from .folding import Step, steps
 from .growing import adds_to, mentions
 from .moving import drop_unread, names_read, put_in_place
@@ -381,7 +381,7 @@ class _Reader:
         if text is None and not (name in self.arguments or name in context.renamed):
             self.move(node, later)
             context.kept.add(name)
-        elif found is None or (text is None and context.reads[name] > 2):
+        elif found is None or (text is None and context.reads[name] > 2 and len(ast.unparse(found)) > LONG):
             raise Stays(
                 f"the new value of the argument `{name}` cannot be written as an expression of a declaration", node
             )
