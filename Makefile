@@ -186,6 +186,7 @@ types: $(INSTALLED)
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.startup
 	$(BIN)/python -m benchmarks.generator
+	$(BIN)/python -m benchmarks.editor
 	$(BIN)/python -m benchmarks.tensorclass
 	$(BIN)/python -m benchmarks.primitives
 	$(BIN)/python -m benchmarks.compiled

@@ -28,7 +28,7 @@ LOADING: Mapping[Change, str] = {
     "removed": "strict=True reports it; strict=False drops it",
     "renamed": "strict=True reports both names; strict=False leaves the new one as it was initialised",
     "reshaped": "loading fails, with strict=False too",
-    "tied": "loads without a word: of two values the last one counts, for both names",
+    "tied": "a declared tie refuses different values; of one made by hand the last counts, for both names",
     "untied": "loads without a word: two equal values, in tensors that are no longer one",
     "recast": "loads without a word, cast to the dtype of the model; with assign=True it keeps that of the file",
     "persistence": "strict=True reports it; strict=False leaves it as it was initialised, or drops it",

@@ -175,18 +175,14 @@ def _parameters(
     declaration: TensorClassDecl, names: NestedNames, builtins: Builtins, variables: Collection[str], aliases: Aliases
 ) -> tuple[str, ...]:
     """The parameters of the generated `__init__` behind `self`, as they are written."""
-    positional = [f for f in declaration.fields if not f.kw_only]
-    keyword = [f for f in declaration.fields if f.kw_only]
+    given = [
+        (f.kw_only, spelling.parameter(f, _given_type(f, declaration.module, names, builtins, variables), aliases))
+        for f in declaration.fields
+    ]
     return (
-        *(
-            spelling.parameter(f, _given_type(f, declaration.module, names, builtins, variables), aliases)
-            for f in positional
-        ),
+        *(text for kw_only, text in given if not kw_only),
         "*",
-        *(
-            spelling.parameter(f, _given_type(f, declaration.module, names, builtins, variables), aliases)
-            for f in keyword
-        ),
+        *(text for kw_only, text in given if kw_only),
         "batch_size: _rt.BatchSize = ()",
         "device: _rt.DeviceLike = None",
         "names: _rt.NamesLike = None",

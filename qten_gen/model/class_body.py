@@ -142,7 +142,8 @@ class MethodSource:
     changes: tuple[Change, ...] = field(default=(), compare=False, repr=False)
     """What it does to the attributes of its object. Only rules about the class itself use it."""
     reads: tuple[str, ...] = field(default=(), compare=False, repr=False)
-    """The attributes of its object that it mentions, `""` for the object itself; only in classes with cached virtual tensors."""
+    """The attributes of its object that it mentions, `""` for the object itself; only where
+    virtual tensors may call it."""
     registers_later: tuple[str, ...] = field(default=(), compare=False, repr=False)
     """The attributes that an `__init__` or `__post_init__` registers after it assigned them."""
     receiver: str = field(default="self", compare=False, repr=False)

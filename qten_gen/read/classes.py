@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
+from ..common.language import PACKAGE, VIRTUAL
 from ..common.records import replace
 from ..model import (
     ClassSource,
@@ -14,6 +15,7 @@ from ..model import (
     MethodSource,
     NodePath,
     SpecifierCall,
+    TypeExpr,
     Value,
 )
 from .annotations import string_value, type_expr
@@ -60,16 +62,17 @@ def class_source(
     head = scope if around is None else replace(around, inner={**around.inner, **_parameters(node, scope)})
     if outer:  # its own name means the class in its annotations, as when it runs
         scope = replace(scope, inner={node.name: f"{outer}.{node.name}", **scope.inner})
-    bases = list(positional(node.bases, place / "bases"))
+    arguments = list(positional(node.bases, place / "bases"))
+    bases = tuple(type_expr(base.value, base.place, head, base=True) for base in arguments if not base.star)
     flags = list(keywords(node.keywords, place / "keywords"))
     fields = dict(_fields(body, scope))
-    methods = tuple(_methods(body, scope, has_bases=bool(node.bases)))
+    methods = tuple(_methods(body, scope, has_bases=bool(node.bases), may_share=_may_share(bases, scope)))
     blocks = [found for node, where in body if isinstance(node, BLOCK) for found in inside(node, where)]
     return ClassSource(
         name=node.name,
-        bases=tuple(type_expr(base.value, base.place, head, base=True) for base in bases if not base.star),
+        bases=bases,
         keywords=tuple((flag.keyword, plain_value(flag.value, flag.place, head)) for flag in flags if flag.keyword),
-        unpacked=tuple(argument.place for argument in (*bases, *flags) if argument.star),
+        unpacked=tuple(argument.place for argument in (*arguments, *flags) if argument.star),
         decorators=tuple(
             (head.resolve(dotted(called(decorator)) or ""), place / "decorator_list" / index)
             for index, decorator in enumerate(node.decorator_list)
@@ -247,9 +250,20 @@ def _values(body: list[Statement], fields: Collection[str], scope: Scope) -> Ite
                 yield target.id, found
 
 
-def _methods(body: list[Statement], scope: Scope, *, has_bases: bool = False) -> Iterator[MethodSource]:
+def _may_share(bases: Iterable[TypeExpr], scope: Scope) -> bool:
+    """Whether virtual tensors of other classes may call a method: those of its bases, or of a subclass in the same file.
+
+    Reading all methods for that would take a third of the time that parsing does.
+    """
+    is_of_project = any(base.name.partition(".")[0] not in (PACKAGE, "torch") for base in bases)
+    return is_of_project or (bool(bases) and scope.resolve("virtual") == VIRTUAL)
+
+
+def _methods(
+    body: list[Statement], scope: Scope, *, has_bases: bool = False, may_share: bool = False
+) -> Iterator[MethodSource]:
     found = [(method(node, place, scope), node) for node, place in body if isinstance(node, Function)]
-    derives = any(source.specifier is not None and source.specifier.get("cached") for source, _ in found)
+    derives = may_share or any(source.specifier and source.specifier.get("cached") for source, _ in found)
     for source, node in found:
         written = replace(source, reads=mentions(node)) if derives else source
         is_constructor = source.name in _CONSTRUCTORS

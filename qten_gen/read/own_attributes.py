@@ -70,11 +70,16 @@ def mentions(node: Function) -> tuple[str, ...]:
     if not parameters:
         return ()
     owner = parameters[0].arg
-    found = dict.fromkeys(reads(node, owner))
-    names = [name for name in ast.walk(node) if isinstance(name, ast.Name)]
-    attributes = sum(1 for name in ast.walk(node) if isinstance(name, ast.Attribute) and _is_named(name.value, owner))
-    is_passed_on = sum(name.id == owner for name in names) > attributes or any(name.id == "super" for name in names)
-    return (*found, "") if is_passed_on else tuple(found)
+    found: dict[str, None] = {}
+    alone, is_passed_on = 0, False
+    for each in ast.walk(node):
+        if isinstance(each, ast.Attribute) and _is_named(each.value, owner):
+            found[each.attr] = None
+            alone -= 1  # the name in it is none of its own
+        elif isinstance(each, ast.Name):
+            alone += each.id == owner
+            is_passed_on |= each.id == "super"
+    return (*found, "") if is_passed_on or alone > 0 else tuple(found)
 
 
 def _of_suite(statements: Iterable[ast.stmt], place: NodePath, owner: str, scope: Scope) -> Iterator[Change]:

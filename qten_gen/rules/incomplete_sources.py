@@ -2,14 +2,15 @@
 
 A cached value is computed again when one of its `sources` changes. If the function reads another field, a change of that field
 does not count: the module goes on using the old value, without an error. So a cached virtual tensor names every field that its
-function reads, in the methods of the class that it calls too. With `sources=()`, it reads none.
+function reads, in the methods of the class that it calls too. With `sources=()`, it reads none. A subclass that replaces such a
+method, and reads further fields in it, declares the virtual tensor again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ..model import BufferDecl, ConfigDecl, DerivedDecl, MethodSource, ModuleDecl, ParameterDecl, VirtualDecl
+from ..model import BufferDecl, ConfigDecl, DerivedDecl, MethodSource, ModuleDecl, ParameterDecl, VirtualDecl, declares
 from ..model.diagnostics import Diagnostic, Fix, Kind
 from .context import RuleContext
 
@@ -64,6 +65,34 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             method, "sources"
         ):  # what is no tuple of names, another rule refuses
             yield _unnamed(context, declaration, field, method)
+    yield from _replaced(context, declaration)
+
+
+def _replaced(context: RuleContext, declaration: ModuleDecl) -> Iterator[Diagnostic]:
+    """Methods that let an inherited virtual tensor read fields that it did not read in its own class."""
+    known, inherited = _comparable(context, declaration), tuple(_inherited_methods(context, declaration))
+    for field in declaration.fields:
+        if not isinstance(field, VirtualDecl) or declares(declaration, field) or not field.cached or not field.sources:
+            continue
+        before = {*field.sources, *_read(field.name, inherited, declaration)}
+        reads = _read(field.name, _methods(context, declaration), declaration)
+        left_out = [name for name in reads if name in known and name not in before]
+        method = next((method for method in context.methods if method.name in reads), None)
+        if left_out and method is not None:
+            message = f"{method.name} lets {field.name} read {' and '.join(left_out)}, which its sources leave out"
+            help = f"declare {field.name} in {declaration.name} too, with sources={_tuple((*field.sources, *left_out))}"
+            yield Diagnostic(KIND, message, method.place / "name", help)
+
+
+def _methods(context: RuleContext, declaration: ModuleDecl) -> tuple[MethodSource, ...]:
+    """The methods of a class and its declared ancestors, the ancestors' first: of two with one name, the last counts."""
+    return (*_inherited_methods(context, declaration), *context.methods)
+
+
+def _inherited_methods(context: RuleContext, declaration: ModuleDecl) -> Iterator[MethodSource]:
+    for ancestor in reversed(context.project.ancestors(declaration)):
+        source = context.project.classes.get(ancestor.qualified)
+        yield from () if source is None else source.methods
 
 
 def _unnamed(
@@ -96,15 +125,16 @@ def _comparable(context: RuleContext, declaration: ModuleDecl) -> set[str]:
 
 def _fields_read(context: RuleContext, declaration: ModuleDecl, field: VirtualDecl) -> list[str]:
     known = _comparable(context, declaration)
-    return [name for name in _read(field.name, context.methods, declaration) if name in known]
+    return [name for name in _read(field.name, _methods(context, declaration), declaration) if name in known]
 
 
 def _others(context: RuleContext, declaration: ModuleDecl, field: VirtualDecl) -> list[str]:
-    """What a virtual tensor reads that is no source, and may depend on anything: children, inherited methods, `self`."""
-    known = {*_COMPARED, *context.attributes, *(method.name for method in context.methods)}
+    """What a virtual tensor reads that is no source, and may depend on anything: children, methods of other bases, `self`."""
+    methods = _methods(context, declaration)
+    known = {*_COMPARED, *context.attributes, *(method.name for method in methods)}
     known.update(_fields_read(context, declaration, field))
     known.update(f.name for f in declaration.fields if isinstance(f, VirtualDecl) and f.sources is not None)
-    return [name for name in _read(field.name, context.methods, declaration) if name not in known]
+    return [name for name in _read(field.name, methods, declaration) if name not in known]
 
 
 def _read(name: str, methods: Iterable[MethodSource], declaration: ModuleDecl) -> tuple[str, ...]:

@@ -157,7 +157,7 @@ class Writing(Stored):
 
         Args:
             index: Integers, slices, None, an ellipsis, lists or tensors, one for each batch dimension from the first on. A tensor
-                of dtype long or int holds positions; one of dtype bool or uint8 is a mask, whose shape is that of the batch
+                of dtype long or int holds positions; one of dtype bool is a mask, whose shape is that of the batch
                 dimensions it covers. So True, a mask of no dimensions, adds one of size 1, and False one of size 0.
 
         Raises:
@@ -183,6 +183,7 @@ class Writing(Stored):
 
         Raises:
             ValueError: the batch sizes do not fit, or a static field differs.
+            RuntimeError: the object is a memory map, and the value of a PerItem field would change, which is not in a file.
             FrozenInstanceError: the class is frozen.
         """
     def __iter__(self: T) -> Iterator[T]:

@@ -204,7 +204,7 @@ def test_show_tells_derived_values_and_checks(project: Command) -> None:
         "    heads: int = 2\n    head_dim: int = derived('dim // heads')\n    check('dim % heads == 0')\n",
     )
     shown = project("show", "shop.derived:Net").out.splitlines()
-    assert "  requires: [dim % heads == 0]" in shown
+    assert "  checks: [dim % heads == 0]" in shown
     assert "  head_dim  derived value: int; value=dim // heads  (src/shop/derived.py:6)" in shown
 
 

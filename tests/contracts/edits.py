@@ -71,10 +71,10 @@ EDITS = {
         'position: nn.Parameter = param(10, "width", initializer=nn.init.normal_)',
         'position: nn.Parameter = param(tie="embedding")',
         ["tied        position: embedding"],
-        False,
+        True,
     ),
     "a tie leads elsewhere": Edit(
-        HEAD, HEAD.replace("embedding", "position"), ["tied        head: embedding -> position"], False
+        HEAD, HEAD.replace("embedding", "position"), ["tied        head: embedding -> position"], True
     ),
     "a dtype changes": Edit(
         'position: nn.Parameter = param(10, "width",',

@@ -68,6 +68,30 @@ def test_a_tie_is_kept_by_loading(assign: bool) -> None:
     torch.testing.assert_close(ours.head.detach(), given["embed.weight"])
 
 
+@pytest.mark.parametrize("assign", [False, True])
+def test_a_state_dict_with_different_values_for_a_tie_is_refused(assign: bool) -> None:
+    ours, _ = towers()
+    given = {name: value.clone() for name, value in ours.state_dict().items()}
+    given["head"] += 1
+
+    expected = "head is tied to embed.weight, and the state dict has different values for them"
+    with pytest.raises(RuntimeError, match=expected):
+        ours.load_state_dict(given, strict=False, assign=assign)
+    with pytest.raises(RuntimeError, match=f"0.{expected.replace('to ', 'to 0.')}"):
+        nn.Sequential(ours).load_state_dict({f"0.{name}": value for name, value in given.items()})
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float8_e4m3fn])
+def test_copies_of_a_tied_tensor_are_loaded_even_where_they_are_not_a_number(dtype: torch.dtype) -> None:
+    ours, _ = towers()
+    given = {name: value.clone() for name, value in ours.state_dict().items()}
+    given["head"] = torch.full((7, 4), float("nan")).to(dtype)
+    given["embed.weight"] = given["head"].clone()
+
+    ours.load_state_dict(given)
+    assert ours.head.isnan().all()
+
+
 @pytest.mark.parametrize("parameters", [False, True])
 def test_a_tie_is_kept_where_a_module_on_meta_is_filled(parameters: bool) -> None:
     _, plain = towers()

@@ -240,3 +240,27 @@ def test_it_follows_the_children_where_only_those_leave_meta() -> None:
     assert torch.equal(torch.compile(model, backend="eager", fullgraph=True)(torch.ones(2)), source(torch.ones(2)))
     assert placed.positions is placed.positions
     assert placed.double().positions.dtype == torch.float64
+
+
+class Rotary(Module):
+    """Has no tensors at all."""
+
+    @virtual(cached=True, sources=())
+    def angles(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+        return torch.ones(2, dtype=dtype, device=device)
+
+
+class Rotated(Module):
+    linear: nn.Linear = submodule(nn.Linear, 2, 2)
+    rotary: Rotary = submodule(Rotary)
+
+
+@pytest.mark.parametrize("device", ["meta", "cpu"])
+def test_in_a_module_without_tensors_it_follows_what_is_assigned_around_it(device: str) -> None:
+    rotated = Rotated(device=device)
+    assert rotated.rotary.angles.device.type == device
+    rotated.load_state_dict(Rotated(dtype=torch.bfloat16).state_dict(), assign=True)
+
+    assert rotated.rotary.angles.tolist() == [1, 1]
+    assert rotated.rotary.angles.dtype == torch.bfloat16
+    assert list(rotated.state_dict()) == ["linear.weight", "linear.bias"]

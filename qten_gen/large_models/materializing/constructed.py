@@ -4,6 +4,9 @@ A model of transformers, timm or diffusers is initialised by its constructor, wh
 function of the library. The layers in it have torch's `reset_parameters`, which gives other values. So where a child has a module
 of another library without a `reset_parameters`, the declared class above it is constructed once more, on fake tensors, and what
 the child holds when it is assigned is what it is initialised by.
+
+A declared class with a `__post_init__` is constructed once more too. Where that has written to a tensor, all tensors of the class
+have the values that its constructor leaves behind: one may be computed from another.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import get_ident
-from typing import cast
+from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -24,6 +27,7 @@ from ...runtime.declaring.containers import ModuleDict, ModuleList
 from ...runtime.module.core.module_base import ModuleBase
 from ..deferred.recording import Recorder
 from .initialisation import class_name, declared_class, method_of, program_of
+from .matching import without_wrappers
 from .stand_ins import StandIns
 from .survey import HeldTensor, Home, survey
 
@@ -43,6 +47,10 @@ class Constructed:
     """Why the modules of a child are initialised by their `reset_parameters` after all, by the id of the module."""
     refused: frozenset[int] = frozenset()
     """Those among them that this would give wrong values: their class has a way of its own."""
+    wholes: Sequence[_Whole] = ()
+    """The recorded constructors in which a `__post_init__` ran."""
+    by: dict[int, str] = field(default_factory=dict)
+    """The constructor whose values a tensor has because its `__post_init__` wrote, by the id of the tensor. `finish` fills it."""
 
     def put(self, stand_ins: StandIns, origins: Mapping[int, Home]) -> None:
         """Give the stand-ins of the children's tensors the recorded values, under the recorder."""
@@ -51,6 +59,34 @@ class Constructed:
                 if id(held.tensor) in self.values and id(origins[id(held.tensor)].module) in self.children:
                     stand_ins.at(held).copy_(self.values[id(held.tensor)])
 
+    def finish(self, stand_ins: StandIns, before: Mapping[int, int]) -> None:
+        """After the initialisation, give the stand-ins what the constructors with a `__post_init__` that writes left behind.
+
+        `before` has the version counters of the stand-ins from before the initialisation, by the id of the tensor. A constructor
+        whose `__post_init__` writes to no tensor counts as often as the initialisation.
+        """
+        with torch.no_grad():
+            for whole in self.wholes:
+                wrote = any(
+                    fake._version != whole.assigned.get(key, stand_ins.of[key]._version - before[key])
+                    for key, fake in whole.left.items()
+                )
+                if wrote:
+                    for key, fake in whole.left.items():
+                        stand_ins.of[key].copy_(fake)
+                    self.by.update(dict.fromkeys(whole.left, f"{whole.name}.__init__"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """What a recorded constructor left behind."""
+
+    name: str
+    left: Mapping[int, Tensor]
+    """The fake tensor with the values of each tensor, by the id of the tensor."""
+    assigned: Mapping[int, int]
+    """The version counters of the tensors of children that constructors alone initialise, from when these were assigned."""
+
 
 def constructed(root: nn.Module, held: Sequence[HeldTensor], recorder: Recorder) -> Constructed:
     """Record the constructors that give the children of declared modules their values. Called under the recorder."""
@@ -58,7 +94,7 @@ def constructed(root: nn.Module, held: Sequence[HeldTensor], recorder: Recorder)
     for each in held:
         for home in each.homes:
             of_module.setdefault(id(home.module), []).append((home, each.tensor))
-    recorded: dict[str, tuple[Mapping[str, Tensor], str]] = {}
+    recorded: dict[str, _Recorded] = {}
     values: dict[int, Tensor] = {}
     children: dict[int, nn.Module] = {}
     not_recorded: dict[int, str] = {}
@@ -66,7 +102,7 @@ def constructed(root: nn.Module, held: Sequence[HeldTensor], recorder: Recorder)
     for start, prefix, child in _children(root):
         if prefix not in recorded:
             recorded[prefix] = _recorded(start, prefix, recorder)
-        found, problem = recorded[prefix]
+        found, problem = recorded[prefix].children, recorded[prefix].problem
         modules = list(_undeclared(child))
         places = [place for module in modules for place in of_module.get(id(module), []) if place[1].is_meta]
         lost = next((home for home, tensor in places if not _fits(found.get(home.qualified), tensor)), None)
@@ -78,7 +114,29 @@ def constructed(root: nn.Module, held: Sequence[HeldTensor], recorder: Recorder)
         not_recorded |= {id(module): f"{class_name(child)} initialises it, and {problem}" for module in modules}
         if any(callable(getattr(module, name, None)) for module in modules for name in _OWN_WAYS):
             refused |= {id(module) for module in modules}
-    return Constructed(values, children, not_recorded, frozenset(refused))
+    wholes: list[_Whole] = []
+    for start, prefix in _finishing(root):
+        whole = recorded.get(prefix) or _recorded(start, prefix, recorder)
+        if whole.made is not None:
+            wholes.append(_whole(whole.made, whole.versions, prefix, held))
+    return Constructed(values, children, not_recorded, frozenset(refused), wholes)
+
+
+def _whole(made: ModuleBase, versions: Mapping[int, int], prefix: str, held: Sequence[HeldTensor]) -> _Whole:
+    """What a constructor left in the modules that are still of the class that it made."""
+    now = {without_wrappers(home.qualified): (home.module, each.tensor) for each in held for home in each.homes}
+    left: dict[int, Tensor] = {}
+    assigned: dict[int, int] = {}
+    for each in survey(made):
+        for home in each.homes:
+            module, tensor = now.get(without_wrappers(prefix + home.qualified), (None, each.tensor))
+            if module is None or declared_class(module) is not declared_class(home.module):
+                continue
+            if tensor.is_meta and _fits(each.tensor, tensor):
+                left[id(tensor)] = each.tensor
+                if id(each.tensor) in versions:
+                    assigned[id(tensor)] = versions[id(each.tensor)]
+    return _Whole(class_name(made), left, assigned)
 
 
 def _fits(value: Tensor | None, tensor: Tensor) -> bool:
@@ -105,6 +163,20 @@ def _children(root: nn.Module) -> Iterator[tuple[ModuleBase, str, nn.Module]]:
     return walk(root, "", root, "") if isinstance(root, ModuleBase) else iter(())
 
 
+def _finishing(root: nn.Module) -> Iterator[tuple[ModuleBase, str]]:
+    """The outermost declared modules with a generated constructor in which a `__post_init__` runs, each with its prefix.
+
+    A child that was an argument is the caller's: constructing anew would change it once more.
+    """
+    if isinstance(root, ModuleBase) and not type(root)._writes_init:
+        given = any(isinstance(getattr(root, name), nn.Module | Tensor) for name in type(root)._config)
+        if not given and any(hasattr(each, "__post_init__") for each in root.modules()):
+            yield root, ""
+            return
+    for name, child in root.named_children():
+        yield from ((start, f"{name}.{prefix}") for start, prefix in _finishing(child))
+
+
 def _undeclared(module: nn.Module) -> Iterator[nn.Module]:
     """A module and those below it, down to declared ones."""
     if not isinstance(module, ModuleBase):
@@ -121,32 +193,54 @@ def _needs_constructor(child: nn.Module) -> bool:
     )
 
 
-def _recorded(start: ModuleBase, prefix: str, recorder: Recorder) -> tuple[Mapping[str, Tensor], str]:
-    """What the children of a declared module held when they were assigned, by qualified name; and why not, if so."""
+@dataclass(frozen=True, slots=True)
+class _Recorded:
+    """What constructing a declared module once more gave."""
+
+    problem: str = ""
+    """Why it could not be constructed."""
+    made: ModuleBase | None = None
+    children: Mapping[str, Tensor] = field(default_factory=dict)
+    """What the children of other libraries held when they were assigned, by qualified name."""
+    versions: Mapping[int, int] = field(default_factory=dict)
+    """Their version counters then, by the id of the fake tensor."""
+
+
+def _recorded(start: ModuleBase, prefix: str, recorder: Recorder) -> _Recorded:
+    """Construct a declared module once more."""
     cls = cast("type[ModuleBase]", declared_class(start))
     if cls._writes_init:
-        return {}, f"{cls.__name__} has an __init__ of its own, whose arguments are not known any more"
+        return _Recorded(f"{cls.__name__} has an __init__ of its own, whose arguments are not known any more")
     recorder.program = program_of(f"{cls.__name__}()")
     config = {cls._aliases.get(name, name): getattr(start, name) for name in cls._config}
     try:
         with _assigned_children() as assigned, _without_numbers_of_python(), torch.device("cpu"):
             made = cls(**config)
     except _DrawnByPython:
-        return {}, f"{cls.__name__}() draws from random or NumPy, whose numbers do not depend on the seed"
+        return _Recorded(f"{cls.__name__}() draws from random or NumPy, whose numbers do not depend on the seed")
     except Exception as error:  # whatever the constructor raises where tensors have no values
-        return {}, f"{cls.__name__}() cannot be recorded: {error}"
-    return {
-        prefix + home.qualified: assigned[id(each.tensor)][1]
+        return _Recorded(f"{cls.__name__}() cannot be recorded: {error}")
+    children = {
+        prefix + home.qualified: assigned[id(each.tensor)].copy
         for each in survey(made)
         for home in each.homes
         if id(each.tensor) in assigned
-    }, ""
+    }
+    return _Recorded("", made, children, {key: each.version for key, each in assigned.items()})
+
+
+class _Assigned(NamedTuple):
+    """A tensor of a child from when the child was assigned."""
+
+    tensor: Tensor
+    copy: Tensor
+    version: int
 
 
 @contextmanager
-def _assigned_children() -> Iterator[dict[int, tuple[Tensor, Tensor]]]:
-    """The tensors of children that only constructors initialise, by id, each with a copy from when the child was assigned."""
-    found: dict[int, tuple[Tensor, Tensor]] = {}
+def _assigned_children() -> Iterator[dict[int, _Assigned]]:
+    """The tensors of children that only constructors initialise, by id."""
+    found: dict[int, _Assigned] = {}
     thread = get_ident()
 
     def note(parent: nn.Module, name: str, child: nn.Module | None) -> None:
@@ -156,7 +250,7 @@ def _assigned_children() -> Iterator[dict[int, tuple[Tensor, Tensor]]]:
         with torch.no_grad():
             for each in survey(child):
                 if id(each.tensor) not in found:
-                    found[id(each.tensor)] = each.tensor, each.tensor.detach().clone()
+                    found[id(each.tensor)] = _Assigned(each.tensor, each.tensor.detach().clone(), each.tensor._version)
 
     hook = register_module_module_registration_hook(note)
     try:

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from ...runtime.module.core.module_base import ModuleBase
 from ...runtime.module.core.state_dict_versions import migrate, migrates
-from .checkpoints import Checkpoint, CheckpointError, StoredTensor, of_mapping, read
+from .checkpoints import Checkpoint, CheckpointError, StoredTensor, beginning, of_mapping, read
 from .safetensors_files import safetensors_file, safetensors_folder
 from .survey import HeldTensor, Registry
 from .torch_files import METADATA, distributed_folder, torch_file
@@ -87,6 +87,7 @@ def matched(root: nn.Module, held: Sequence[HeldTensor], checkpoint: Checkpoint)
         elif stored.dtype.is_complex and not tensor.is_complex():
             problems.append(f"{name}: expected {tensor.dtype}, got {stored.dtype}, which has imaginary parts")
     problems += [f"{name}: expected a tensor, got {kind}" for name, kind in found.others.items()]
+    problems += _disagreements(held, found.tensors)
     if problems:
         more = [f"and {len(problems) - _SHOWN} others"] if len(problems) > _SHOWN else []
         raise CheckpointError(
@@ -98,6 +99,15 @@ def matched(root: nn.Module, held: Sequence[HeldTensor], checkpoint: Checkpoint)
         for name in names
         if name in found.tensors
     }
+
+
+def _disagreements(held: Sequence[HeldTensor], stored: Mapping[str, StoredTensor]) -> Iterator[str]:
+    """Tied names whose values in the checkpoint begin differently: it is of a model without the tie, and one would be lost."""
+    for each in held:
+        first, *others = [name for name in _names(each) if name in stored] or [""]
+        for name in others:
+            if stored[name].dtype == stored[first].dtype and beginning(stored[name]) != beginning(stored[first]):
+                yield f"{name}: the module ties it to {first}, and it has other values ({stored[name].origin})"
 
 
 def without_wrappers(name: str) -> str:

@@ -67,6 +67,8 @@ class Plan:
 
     def initialiser(self, held: HeldTensor) -> str:
         """What initialises a tensor, for the report: `Embedding.reset_parameters`."""
+        if (by := self.children.by.get(id(held.tensor))) is not None:
+            return by
         module = self.origins[id(held.tensor)].module
         child = self.children.children.get(id(module))
         return description(module) if child is None else f"{class_name(child)}.__init__"
@@ -110,10 +112,12 @@ def planned(root: nn.Module, held: Sequence[HeldTensor], device: torch.device) -
                 children = constructed(root, held, recorder)
                 initialised = frozenset(id(m) for m in root.modules() if id(m) in children.children or method_of(m))
                 origins = {id(each.tensor): origin(each, kept, initialised) for each in held}
+                before = {key: fake._version for key, fake in stand_ins.of.items()}
                 recorder.names = {id(stand_ins.at(each)): origins[id(each.tensor)].qualified for each in held}
                 with in_place(root, stand_ins):
                     children.put(stand_ins, origins)
                     initialise(root, stand_ins, origins, recorder, children.children)
+                    children.finish(stand_ins, before)
         finally:
             mode.watching_for = None
             recorder.streams.put_back()

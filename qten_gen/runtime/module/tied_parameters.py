@@ -8,8 +8,8 @@ hold it at another path.
 
 from __future__ import annotations
 
-from collections.abc import Callable, MutableMapping
-from typing import NamedTuple, TypeVar, cast
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from typing import NamedTuple, TypeGuard, TypeVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -42,6 +42,28 @@ def keeping_ties(module: ModuleBase, change: Callable[[], R]) -> R:
     finally:
         for name, place in held.items():
             module._parameters[name] = place.holder._parameters.get(place.leaf)
+
+
+def disagreements(module: ModuleBase, state_dict: Mapping[str, object], prefix: str) -> Iterator[str]:
+    """The ties whose names have different values in a state dict, as where its model had no tie: one of them would be lost."""
+    for name, place in _held(module).items():
+        one, other = state_dict.get(prefix + name), state_dict.get(prefix + place.path)
+        if not _has_values(one) or not _has_values(other) or (one.shape, one.dtype) != (other.shape, other.dtype):
+            continue
+        if one.data_ptr() != other.data_ptr() and not torch.equal(_bytes(one), _bytes(other).to(one.device)):
+            yield (
+                f"{prefix}{name} is tied to {prefix}{place.path}, and the state dict has different values for them;"
+                " set both to those that count, or declare the one without tie="
+            )
+
+
+def _has_values(value: object) -> TypeGuard[Tensor]:
+    return type(value) in (Tensor, nn.Parameter) and not cast(Tensor, value).is_meta
+
+
+def _bytes(tensor: Tensor) -> Tensor:
+    """What is compared: NaN equals NaN, and every dtype has them."""
+    return tensor.detach().contiguous().flatten().view(torch.uint8)
 
 
 def share_assigned(module: ModuleBase, state_dict: MutableMapping[str, Tensor], prefix: str) -> None:

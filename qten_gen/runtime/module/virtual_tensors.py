@@ -11,7 +11,7 @@ from itertools import chain
 from typing import cast
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.fx import Proxy
 
 from ...common.naming import REFERENCE
@@ -57,6 +57,20 @@ def dtype_device_source(module: ModuleBase) -> tuple[torch.dtype, torch.device]:
     if empty is not None:
         return empty.dtype, empty.device
     return torch.get_default_dtype(), torch.get_default_device()
+
+
+def follow_assigned(module: nn.Module, nearest: Tensor | None = None) -> None:
+    """Let the empty buffers follow what `load_state_dict(assign=True)` has put around them, as they follow `.to()`.
+
+    `nearest` is the first tensor of a module around this one.
+    """
+    tensors = (tensor for tensor in module.parameters() if tensor.is_floating_point())
+    nearest = next(tensors, nearest)
+    empty = module._buffers.get(REFERENCE) if isinstance(module, ModuleBase) else None
+    if nearest is not None and empty is not None and (empty.dtype, empty.device) != (nearest.dtype, nearest.device):
+        module._buffers[REFERENCE] = torch.empty_like(empty, dtype=nearest.dtype, device=nearest.device)
+    for child in module.children():
+        follow_assigned(child, nearest)
 
 
 def compute(module: ModuleBase, owner: type[ModuleBase], name: str, dtype: torch.dtype, device: torch.device) -> Tensor:

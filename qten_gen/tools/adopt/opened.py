@@ -119,6 +119,8 @@ class Project:
     """The calls in all files that may construct a class, by its name, each with its path."""
     helpers: dict[str, OpenFile | None] = field(default_factory=dict, init=False, repr=False)
     """Files without classes to adopt whose functions constructors call, by the name of their module."""
+    wide_calls: dict[str, str] = field(default_factory=dict, init=False, repr=False)
+    """The classes that are called with more than their `forward` is annotated with, and where; empty before the search."""
 
     def __post_init__(self) -> None:
         modules: dict[str, list[OpenFile]] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -14,6 +14,7 @@ from ...project.import_graph import SourceGraph, closure, importers_of, source_g
 from ...project.scan import Origin, Scan, scan
 from ...read.encoding import decode
 from ...read.exported import exported
+from ...read.source_lines import lines_of
 from ...read.syntax import tree_of
 from .adoption import FoundClass, Options
 from .finding import found_classes, scope_of
@@ -23,8 +24,15 @@ from .text import Text
 _LEADING = (b"torch", b"tensordict", b"lightning", b"qten_gen", b"transformers", b"mmcv", b"mmengine")
 """A file that mentions none of these, and imports no file that does, has no class to adopt."""
 
-_CLASS = re.compile(rb"\bclass[\s\\]+[^\s:(\[]+\s*[(\[]|tensorclass|dataclass")
-"""In a file without this, such as a test of classes without bases, no class is one to adopt."""
+_CLASS = re.compile(rb"\bclass[\s\\]+([^\s:(\[\\]+)[\s\\]*(?::|\(([^:]*)\)[\s\\]*:|([(\[]))")
+"""A class statement: its name, and its bases; or the bracket behind the name where these are harder to find."""
+
+_NAME = re.compile(rb"[^\W\d][\w.]*|[\x80-\xff]")
+_PLAIN = frozenset(
+    b"ABC ABCMeta Any Dataset Enum Exception Function Generic IntEnum NamedTuple Optimizer Protocol RuntimeError TestCase "
+    b"TypedDict ValueError dict int list metaclass object str tuple type".split()
+)
+"""Bases that no module has, unless a class of the project has the name."""
 
 _STAR = re.compile(rb"\bimport\s*\(?\s*\*")
 
@@ -68,19 +76,28 @@ class Opened:
     readings: Readings
     problems: tuple[Diagnostic, ...]
     """Why some files cannot be read."""
+    promising: tuple[str, ...]
+    """The files that may have classes to adopt, and so those that levels change."""
+    used: Mapping[str, frozenset[str]]
+    """For each module, what other files imported from it before the first level."""
 
 
 def open_project(sources: Sources, options: Options, before: Opened | None = None) -> Opened:
     """Open the files with classes that an adoption is about. Files that are as they were `before` are not read again."""
-    graph = source_graph(sources.origins, sources.scans, sources.origins)  # every file is relevant
+    used: Mapping[str, frozenset[str]]
+    if before is None:
+        graph = source_graph(sources.origins, sources.scans, sources.origins)  # every file is relevant
+        used, promising = _imported_names(sources), tuple(sorted(_promising(sources, graph)))
+    else:  # levels add imports of libraries alone
+        graph = before.readings.graph._replace(scans=sources.scans)
+        used, promising = before.used, before.promising
     readings = Readings(sources.texts, graph)
     if before is not None:
         old = before.readings.sources
         readings.take_over(before.readings, (path for path, data in sources.texts.items() if old.get(path) is data))
-    used = _imported_names(sources)
     files: dict[str, OpenFile] = {}
     unreadable: list[Diagnostic] = []
-    for path in sorted(_promising(sources, graph)):
+    for path in promising:
         known = before.project.files.get(path) if before is not None and _is_same(path, sources, before) else None
         opened = _open(path, sources.texts[path], readings, used, known)
         if isinstance(opened, OpenFile):
@@ -88,7 +105,7 @@ def open_project(sources: Sources, options: Options, before: Opened | None = Non
         unreadable += readings.problems.get(path, ())
     programs = {path: readings.program(path) for path in files}
     project = Project(files, programs, options, partial(_opened_helper, readings, programs))
-    return Opened(project, readings, tuple(unreadable))
+    return Opened(project, readings, tuple(unreadable), promising, used)
 
 
 def _opened_helper(readings: Readings, programs: dict[str, Program], program: Program, module: str) -> OpenFile | None:
@@ -104,11 +121,47 @@ def _opened_helper(readings: Readings, programs: dict[str, Program], program: Pr
 
 
 def _promising(sources: Sources, graph: SourceGraph) -> Iterator[str]:
-    """The files below the given paths that may have classes to adopt."""
+    """The files below the given paths that may have classes to adopt: by the names of bases, before anything is parsed."""
     importers = importers_of(graph.imports)
     leading = {path for path, data in sources.texts.items() if any(word in data for word in _LEADING)}
     reached = closure(leading, importers.__getitem__)
-    yield from (path for path in reached & sources.targets if _CLASS.search(sources.texts[path]))
+    own = {origin.module.partition(".")[0] for origin in sources.origins.values()}
+    heads = {path: list(_heads(sources.texts[path], sources.scans[path].imports, own)) for path in reached}
+    bases: dict[bytes, set[bytes]] = {}
+    for name, names in (head for found in heads.values() for head in found):
+        bases.setdefault(name, set()).update(names)
+    known = (bases.keys() | _PLAIN) - {b"Module", b"TensorClass"}
+    modules = {name for name, names in bases.items() if names - known}
+    while more := {name for name, names in bases.items() if name not in modules and not names.isdisjoint(modules)}:
+        modules |= more
+    for path in reached & sources.targets:
+        data = sources.texts[path]
+        has_tensors = b"tensorclass" in data or (b"dataclass" in data and b"ensor" in data)
+        if has_tensors or any(name in modules or _is_alias(names, data) for name, names in heads[path]):
+            yield path
+
+
+def _heads(data: bytes, imports: Iterable[str], own: Collection[str]) -> Iterator[tuple[bytes, set[bytes]]]:
+    """The names of the classes of a text, each with the last parts of the names in its brackets.
+
+    Those of torch.nn are whole, those that the file imports from torch and its like begin with a dot, and those that it imports
+    from other libraries are left out: a class of these is none to adopt.
+    """
+    foreign = {name.rpartition(".")[2].encode(): name.encode() for name in imports if name.partition(".")[0] not in own}
+    for name, inside, other in _CLASS.findall(data):
+        names = {b"?"} if other else set()
+        for each in _NAME.findall(inside):
+            last = each.rpartition(b".")[2]
+            if b"nn." in each or last not in foreign:
+                names.add(each if b"nn." in each else last)
+            elif foreign[last].startswith((*_LEADING, b"pytorch", b"fairseq", b"diffusers")):
+                names.add(last if last in _PLAIN else b"." + last)
+        yield name, names
+
+
+def _is_alias(names: Collection[bytes], data: bytes) -> bool:
+    """Whether a file may give one of the names another meaning than that of a class."""
+    return any(re.search(rb"\b%b[^\S\n]*=|\bas[^\S\n]+%b\b" % (name, name), data) for name in map(re.escape, names))
 
 
 def _is_same(path: str, sources: Sources, before: Opened) -> bool:
@@ -136,7 +189,7 @@ def _open(
         file.is_package,
         Text(content) if known is None else known.text,
         tree,
-        scope_of(file),
+        replace(scope_of(file), lines=lines_of(content)),
         classes,
         tuple(each for each in found if each.is_inner),
         frozenset({*named, *used.get(file.module, ()), *(("*",) if file.is_package else ())}),

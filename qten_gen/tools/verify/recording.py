@@ -220,7 +220,7 @@ def _text(value: object) -> str:
     if isinstance(value, _PLAIN):
         return repr(value)
     if callable(value) and hasattr(value, "__qualname__"):
-        return str(value.__qualname__)
+        return str(value.__qualname__).replace(".__init__.<locals>", ".__post_init__.<locals>")  # adopt moves it there
     return f"an object of {type(value).__name__}"
 
 

@@ -78,6 +78,8 @@ class Deep(Module):
 class Foreign(nn.Module):
     """Of another library: it initialises the layers in it, and has a buffer that only its constructor computes."""
 
+    table: Tensor
+
     def __init__(self, dim: int) -> None:
         super().__init__()
         self.linear = nn.Linear(dim, dim)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Callable
 from typing import cast
@@ -84,15 +85,14 @@ def test_a_reset_parameters_that_leaves_a_tensor_out_is_named() -> None:
     assert half.weight.is_meta
 
 
-def test_what_post_init_writes_is_said_to_be_lost() -> None:
+def test_what_post_init_writes_is_said_to_be_lost_where_the_constructor_cannot_be_recorded() -> None:
     class Late(Module):
         dim: int
         table: Tensor = buffer("dim")
 
         def __post_init__(self) -> None:
-            torch.arange(self.dim, out=self.table)
+            self.table.fill_(random.random())
 
-    assert Late(2).table.tolist() == [0, 1]
     with pytest.raises(RuntimeError, match=r"\(what __post_init__ writes on meta is lost\)"):
         Late.on_meta(2).materialize("cpu", seed=0)
 
@@ -285,11 +285,10 @@ def test_the_old_wrappers_of_layers_are_named_with_what_replaces_them(name: str)
     class Wrapped(Module):
         linear: nn.Linear = submodule(nn.Linear, 2, 2)
 
-        def __post_init__(self) -> None:
-            wrap(self.linear)
-
+    wrapped = Wrapped.on_meta()
+    wrap(wrapped.linear)
     with pytest.raises(RuntimeError) as caught:
-        Wrapped.on_meta().materialize("cpu", seed=0)
+        wrapped.materialize("cpu", seed=0)
     assert f"is not initialised: torch.nn.utils.{name} keeps it where no reset_parameters knows it;" in str(
         caught.value
     )

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Module, buffer, param, submodule
+from qten_gen import CheckpointError, Module, buffer, param, submodule
 
 from .declared import Decoder
 
@@ -39,6 +39,14 @@ def test_a_tie_by_hand_holds_and_has_the_distribution_of_the_module_that_made_it
 
     assert module.head.weight is module.embed.weight
     assert float(module.head.weight.detach().std()) == pytest.approx(float(real.head.weight.detach().std()), rel=0.1)
+
+
+def test_a_checkpoint_of_a_model_without_the_tie_is_refused() -> None:
+    given = {name: value.clone() for name, value in Decoder(7, 4).state_dict().items()}
+    Decoder.on_meta(7, 4).materialize("cpu", state_dict=given)
+    given["head"] += 1
+    with pytest.raises(CheckpointError, match=r"embed\.weight: the module ties it to head, and it has other values"):
+        Decoder.on_meta(7, 4).materialize("cpu", state_dict=given)
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda module: pickle.loads(pickle.dumps(module))])

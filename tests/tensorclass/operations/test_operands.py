@@ -40,6 +40,16 @@ def test_the_field_that_torch_refuses_is_named() -> None:
         example().bitwise_and(1)
 
 
+def test_the_field_that_torch_refuses_beside_another_object_is_named() -> None:
+    mixed = Mixed(torch.ones(2), torch.ones(2, dtype=torch.long), batch_size=2)
+    with pytest.raises(RuntimeError, match=r"^lerp: Mixed\.count: .*not implemented for 'Long'"):
+        mixed.lerp(mixed, 0.5)
+    with pytest.raises(RuntimeError, match=r"^bitwise_and: Mixed\.share: .*not implemented for 'Float'"):
+        mixed.bitwise_and(mixed)
+    with pytest.raises(RuntimeError, match=r"^rand_like: Mixed\.count: .*not implemented for 'Long'"):
+        Mixed.rand_like(mixed)
+
+
 class Mixed(TensorClass):
     """A tensor that takes fractions, and one that does not."""
 

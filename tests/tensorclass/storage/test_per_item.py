@@ -32,6 +32,36 @@ def titled(spans: bool = True) -> Titled:
     )
 
 
+def assert_same(got: Titled, expected: Titled) -> None:
+    """Tensors and values are equal."""
+    assert torch.equal(got.x, expected.x)
+    assert (got.titles, got.spans) == (expected.titles, expected.spans)
+
+
+class Shelf(TensorClass):
+    """Holds such objects."""
+
+    books: Titled
+
+
+def test_items_of_a_memory_map_are_not_assigned_where_their_values_would_stay_behind(tmp_path: Path) -> None:
+    shelf = Shelf(titled(), batch_size=(2, 3)).memmap(tmp_path)
+    refused = r"Titled\.titles: the values of a PerItem field are in the metadata"
+    with pytest.raises(RuntimeError, match=refused):
+        shelf[0] = shelf[1]
+    with pytest.raises(RuntimeError, match=refused):
+        shelf.books[0] = shelf.books[1]
+    saved = Shelf.load_memmap(tmp_path).books
+    assert_same(saved, shelf.books)
+
+    shelf[0] = shelf[0] * 2
+    assert torch.equal(Shelf.load_memmap(tmp_path).books.x, shelf.books.x)
+    shelf.unlock_()
+    shelf[0] = shelf[1]
+    shelf.memmap(tmp_path)
+    assert Shelf.load_memmap(tmp_path).books.titles.tolist() == [["d", "e", "f"]] * 2
+
+
 @pytest.mark.parametrize(
     ("size", "message"), [([3, 2], r"\[3, 2\]"), ([7], "expected 7 values"), ("x", "size is not a list")]
 )

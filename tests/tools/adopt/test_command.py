@@ -109,6 +109,17 @@ def test_a_link_out_of_the_given_folder_is_not_followed(
     assert f"shop/model.py: it is a link to {outside}, outside the given paths; name that file to edit it" in err
 
 
+def test_the_diff_undoes_an_adoption_beside_later_edits(project: Path) -> None:
+    _, patch, _ = _run("shop", "--diff")
+    _run("shop", "--write")
+    model = project / "shop" / "model.py"
+    adopted = model.read_text()
+    model.write_text(f"{adopted}\n\nlimit = 3\n")
+    assert "class Encoder(Module):" in adopted
+    subprocess.run(["git", "apply", "-R", "-"], input=patch, text=True, cwd=project, check=True)
+    assert model.read_text() == f"{_SOURCE}\n\nlimit = 3\n"
+
+
 def test_a_diff_is_all_that_standard_output_holds(project: Path) -> None:
     status, out, err = _run("shop", "--diff")
     assert status == DONE

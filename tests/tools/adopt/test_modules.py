@@ -232,16 +232,21 @@ def test_a_class_below_a_layer_of_torch_gets_module_behind_it() -> None:
 
     class Norm(nn.LayerNorm): ...
 
-    class Table(nn.Embedding):
+    class Table(nn.Linear):
         def __init__(self, n): super().__init__(n, n)
 
     class Small(Table): ...
     """
     after = adopted(before)
     assert "class Norm(nn.LayerNorm, Module, init=False): ..." in after
-    assert "class Table(nn.Embedding, Module):" in after
+    assert "class Table(nn.Linear, Module):" in after
     assert "class Small(Table, init=False): ..." in after
     assert adopted(after) == after
+
+
+def test_a_class_below_embedding_stays_because_mypy_would_report_it() -> None:
+    text = "from torch import nn\n\nclass Table(nn.Embedding): ...\n"
+    assert reasons(text) == {"Table": "torch annotates nn.Embedding.freeze, which mypy holds against Module.freeze"}
 
 
 def test_a_class_keeps_no_constructor_below_one_that_stays() -> None:

@@ -72,6 +72,23 @@ def test_a_file_that_libcst_would_change_elsewhere_stays_with_the_reason() -> No
     assert adopted(text) == text
 
 
+def test_an_import_of_the_standard_library_stands_above_those_of_other_packages() -> None:
+    text = """\
+from __future__ import annotations
+
+import torch
+from qten_gen import Module
+from torch import Tensor
+
+
+class A(Module):
+    def forward(self, x) -> tuple[Tensor, Tensor]:
+        return x, x, x
+"""
+    wanted = "from __future__ import annotations\n\nfrom typing import Any, ClassVar\n\nimport torch\n"
+    assert adopted(text, Level.ANNOTATE).startswith(wanted)
+
+
 def test_names_are_added_to_an_import_where_isort_puts_them() -> None:
     text = "from torch import (\n    nn,  # layers\n    zeros\n)\n\n\nclass A(nn.Module):\n    def __init__(self):\n"
     text += "        super().__init__()\n        self.register_buffer('x', zeros(2))\n        self.y = nn.ReLU()\n"

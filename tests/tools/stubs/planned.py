@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from functools import cache
 
 from qten_gen.project.installed import Installed
+from qten_gen.read.blocks import statements
 from qten_gen.tools.stubs.planning import Stubs, plan
-from qten_gen.tools.stubs.sources import statements
 
 
 @cache

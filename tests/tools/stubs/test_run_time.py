@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import nn
 
-from qten_gen.tools.stubs.sources import statements
+from qten_gen.read.blocks import statements
 
 from .planned import bound, statement
 

@@ -90,6 +90,17 @@ def test_a_change_is_found(change: Callable[[Plain], object], kind: str) -> None
     assert kind in kinds(Plain, other(change))
 
 
+def test_a_function_that_the_constructor_made_may_come_from_post_init() -> None:
+    def made_in(method: str) -> Callable[..., nn.Module]:
+        def double(x: Tensor) -> Tensor:
+            return 2 * x
+
+        double.__qualname__ = f"Block.{method}.<locals>.<lambda>"
+        return other(lambda model: setattr(model, "double", double))
+
+    assert kinds(made_in("__init__"), made_in("__post_init__")) == []
+
+
 def test_the_order_of_the_state_dict_counts() -> None:
     def reordered(dim: int, rate: float = 0.5) -> nn.Module:
         model = Plain(dim, rate)

@@ -7,7 +7,8 @@ from types import TracebackType
 from typing import TypeVar
 from weakref import ref
 
-from .locks import lock, nested_objects, owners_of, refusal
+from .locks import lock, nested_objects, one_thread_at_a_time, owners_of, refusal
+from .open_blocks import OpenBlocks
 from .stored import FROZEN, Lock, Stored
 
 T = TypeVar("T", bound=Stored)
@@ -17,7 +18,7 @@ def lock_(self: T) -> T:
     """Lock the object and its nested objects: their fields, batch sizes and names cannot be set any more.
 
     What is in the tensors may still change, by index and by the methods that work in place. In a `with` statement the lock
-    ends with the block. It does not keep threads apart, and several must not lock one object at the same time.
+    ends with the block.
 
     >>> batch = Batch(torch.arange(2), batch_size=2)
     >>> with batch.lock_():
@@ -27,8 +28,9 @@ def lock_(self: T) -> T:
     >>> batch.tokens, batch.is_locked
     (tensor([5, 1]), False)
     """
-    _remember(self)
-    lock(self)
+    with one_thread_at_a_time():
+        _remember(self)
+        lock(self)
     return self
 
 
@@ -47,7 +49,8 @@ def unlock_(self: T) -> T:
     """
     if self._lock is FROZEN:
         raise refusal(self, f"cannot unlock a {type(self).__name__}", ".clone()")
-    _unlock(self)
+    with one_thread_at_a_time():
+        _unlock(self)
     return self
 
 
@@ -74,10 +77,10 @@ def enter(self: T) -> T:
     Raises:
         TypeError: it follows on nothing of the kind.
     """
-    called, *blocks = getattr(self, "_entered", (None,))
-    if called is not None:
-        self._entered = (None, *blocks, called)
-        return self
+    blocks: OpenBlocks | None = getattr(self, "_entered", None)
+    with one_thread_at_a_time():
+        if blocks is not None and blocks.begin():
+            return self
     raise TypeError(
         f"a with statement takes a {type(self).__name__} from .lock_() or .unlock_(); to write to an object in another shape, "
         "change the result, and store it with .update afterwards"
@@ -88,12 +91,12 @@ def leave(
     self: Stored, error: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
 ) -> None:
     """End a `with` statement: the object is locked, or not, as it was before."""
-    *before, was_locked = self._entered
-    self._entered = tuple(before)
-    if was_locked:
-        lock(self)
-    else:
-        _release(self)
+    with one_thread_at_a_time():
+        was_locked = self._entered.end()
+        if was_locked:
+            lock(self)
+        elif was_locked is False:
+            _release(self)
 
 
 def _release(self: Stored) -> None:
@@ -105,11 +108,12 @@ def _release(self: Stored) -> None:
 
 
 def _remember(self: Stored) -> None:
-    """Keep whether the object is locked, for a `with` statement that may follow."""
-    _, *blocks = getattr(self, "_entered", (None,))
+    blocks: OpenBlocks | None = getattr(self, "_entered", None)
+    if blocks is None:
+        blocks = self._entered = OpenBlocks()
     owners = owners_of(self)
     # Where another object keeps it locked, that alone decides how long.
-    self._entered = (self._lock is not None and (not owners or any(owner is self for owner in owners)), *blocks)
+    blocks.announce(self._lock is not None and (not owners or any(owner is self for owner in owners)))
 
 
 def _tree(self: Stored) -> Iterator[Stored]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from ...declaring.fields import Default
     from ...declaring.summary import Summary
+    from .open_blocks import OpenBlocks
 
 A = TypeVar("A")
 
@@ -71,11 +72,8 @@ class Stored:
         """A name or None for each batch dimension; None where no dimension has one."""
         _lock: Lock | None
         """What forbids changes; None for an object that may change."""
-        _entered: tuple[bool | None, ...]
-        """Whether the object was locked before the last call of `lock_` or `unlock_`, and before each `with` block that is open.
-
-        Unset until one of the two is called; the first is None once a block has begun.
-        """
+        _entered: OpenBlocks
+        """Unset until `lock_` or `unlock_` is called."""
 
         _declared_as: ClassVar[Summary]
         """What the class statement declares."""

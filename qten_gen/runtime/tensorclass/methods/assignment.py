@@ -9,14 +9,17 @@ import torch
 from torch import Size, Tensor
 from torch.compiler import is_compiling
 
-from ..core.contents import batched_leaves
+from ..core.contents import batched_leaves, contents
 from ..core.error_context import explain
+from ..core.errors import label
 from ..core.indices import Index, PlainIndex
 from ..core.locks import refuse_if_frozen
 from ..core.number_values import is_number, written
 from ..core.stored import Stored
 from ..core.tensor_shapes import over_batch, with_event
 from ..fields.nested import object_for
+from ..fields.per_item import PerItem
+from ..fields.static import equal
 from .indexing import getitem, resolved
 from .unusual_indices import shown
 
@@ -36,6 +39,7 @@ def setitem(self: T, index: Index, value: T | Tensor | float) -> None:
 
     Raises:
         ValueError: the batch sizes do not fit, or a static field differs.
+        RuntimeError: the object is a memory map, and the value of a PerItem field would change, which is not in a file.
         FrozenInstanceError: the class is frozen.
     """
     refuse_if_frozen(self, "assign to an item of")
@@ -58,11 +62,44 @@ def _put(self: T, index: Index, plain: PlainIndex, value: T, size: Size) -> None
             f"the value has {list(value._batch_size)}"
         )
     self._check_compatible(value)
+    if self._lock is not None and not is_compiling():
+        _refuse_unsaved_items(self, plain, value)
     try:
         self._index_put(plain, value)
     except RuntimeError as error:
         explain(f"{type(self).__name__}[{shown(index)}]", [getitem(self, index), value], error, dtypes=True)
         raise
+
+
+def _refuse_unsaved_items(self: Stored, plain: PlainIndex, value: Stored) -> None:
+    """Refuse to write the tensors of items into the files of a memory map, where Python values of these items change too.
+
+    Raises:
+        RuntimeError: another process, and the next one that loads it, would find new tensors beside the old values.
+    """
+    name = next(
+        (name for name in self._per_item if not _same_items(contents(self)[name], plain, contents(value)[name])), None
+    )
+    if name is not None and any(map(_is_in_file, self._leaves())):
+        raise RuntimeError(
+            f"{label(self, name)}: the values of a PerItem field are in the metadata of a memory map, which an assignment"
+            " to items does not write; call .unlock_(), assign, and save with .memmap, or keep them in a tensor field"
+        )
+    for nested in self._nested:
+        mine, theirs = contents(self)[nested], contents(value)[nested]
+        if isinstance(mine, Stored) and isinstance(theirs, Stored) and mine._lock is not None:
+            _refuse_unsaved_items(mine, plain, theirs)
+
+
+def _is_in_file(tensor: Tensor) -> bool:
+    """Whether `storage/files.py` has mapped it."""
+    return tensor.layout is torch.strided and hasattr(tensor.untyped_storage(), "_qten_file")
+
+
+def _same_items(mine: object, plain: PlainIndex, theirs: object) -> bool:
+    if not isinstance(mine, PerItem) or not isinstance(theirs, PerItem):
+        return True  # None in both, or another error says so
+    return equal(mine[plain].tolist(), theirs.tolist())
 
 
 def _has_mask(index: Index) -> bool:

@@ -55,6 +55,7 @@ def two(self: T, function: Function, other: object, name: str) -> T:
             return self._zip(function, other)
         except RuntimeError as error:
             explain(name, [self, other], error)
+            blame(name, self, lambda tensor: function(tensor, tensor), error)
             raise
     applied: Function = function
     argument: Any = other
@@ -76,6 +77,7 @@ def several(self: T, function: Function, operands: tuple[object, ...], name: str
     Raises:
         TypeError: one is not an operand.
         ValueError: the batch sizes differ, a tensor does not broadcast, or shapes beyond the batch size differ.
+        RuntimeError: torch refuses a tensor; the field is named.
     """
     cls = type(self)
     objects: list[Any] = [operand for operand in operands if type(operand) is cls]
@@ -97,6 +99,7 @@ def several(self: T, function: Function, operands: tuple[object, ...], name: str
         return self._zip(partial(_call_among, argument), rest)
     except RuntimeError as error:
         explain(name, [self, *objects], error)
+        blame(name, self, lambda tensor: _call_among(argument, tensor, [tensor] * len(objects)), error)
         raise
 
 

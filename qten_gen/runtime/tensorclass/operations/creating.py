@@ -13,7 +13,7 @@ from ..core.errors import of_another_class
 from ..core.stored import Stored
 from ..core.tensor_shapes import integers
 from ..fields.per_item import items_become
-from ..methods.operands import Function
+from ..methods.operands import Function, one
 from .entries import Effect, Operation, documented
 
 T = TypeVar("T", bound=Stored)
@@ -86,7 +86,7 @@ def _like(name: str, doc: str, function: Function) -> Operation:
             stated, found = _options(input, options)
             if fill or stated:
                 return input._map_with(_call, (function, fill, stated), found)
-        return input._map(function)
+        return one(input, function, name)
 
     def method(
         cls: type[T],

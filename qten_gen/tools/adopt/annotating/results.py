@@ -49,10 +49,10 @@ def proven_result(found: FoundClass, file: OpenFile, project: Project) -> Propos
         return None
     layers = _layers(found, file, project)
     local = _assigned_once(forward)
-    returns = [node for node in _own_nodes(forward) if isinstance(node, ast.Return)]
+    returns = [node for node in own_nodes(forward) if isinstance(node, ast.Return)]
     if not returns or forward.body[-1] not in returns:
         return None
-    if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in _own_nodes(forward)):
+    if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in own_nodes(forward)):
         return None
     if not all(_is_tensor(node.value, layers, local, file, forward) for node in returns):
         return None
@@ -134,7 +134,7 @@ def _assigned_once(forward: _Function) -> dict[str, ast.expr]:
     return {name: value for name, value in found.items() if name not in parameters}
 
 
-def _own_nodes(function: _Function) -> Iterator[ast.AST]:
+def own_nodes(function: _Function) -> Iterator[ast.AST]:
     """The nodes of a function, without those of functions and classes inside it."""
     waiting: list[ast.AST] = list(function.body)
     while waiting:

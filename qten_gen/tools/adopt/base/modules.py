@@ -84,6 +84,11 @@ def _obstacle(found: FoundClass, file: OpenFile, project: Project) -> Reason | N
         return Reason(
             "its own __call__ replaces that of Module, which has the signature of forward", "rename it forward"
         )
+    if any(is_layer_of_torch(name) and name.endswith(".Embedding") for name in found.ancestors):
+        return Reason(
+            "torch annotates nn.Embedding.freeze, which mypy holds against Module.freeze",
+            f"write {_with_last_base(found, file)}:  # type: ignore[misc]",
+        )
     metaclass = own_metaclass(found, file, project)
     if metaclass is not None:
         return Reason(f"its metaclass is {metaclass}, and Module has one of its own")
@@ -100,6 +105,10 @@ def of_library(found: FoundClass, foreign: str, file: OpenFile, project: Project
     if foreign not in means:
         base = next((name for name in means if name in found.ancestors), foreign)
         return Reason(f"its base {base.rpartition('.')[2]} derives from {short}", f"add Module to the bases of {base}")
-    bases = ", ".join([file.text.of(base) for base in found.node.bases] + ["Module"])
-    help = f"write class {found.name}({bases}), which keeps the constructor of {short.rpartition('.')[2]}"
+    help = f"write {_with_last_base(found, file)}, which keeps the constructor of {short.rpartition('.')[2]}"
     return Reason(f"its base {short} is a class of a library", help)
+
+
+def _with_last_base(found: FoundClass, file: OpenFile) -> str:
+    """A class statement with Module behind its bases, for a help."""
+    return f"class {found.name}({', '.join([*map(file.text.of, found.node.bases), 'Module'])})"

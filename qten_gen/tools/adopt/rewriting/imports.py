@@ -162,14 +162,15 @@ def _importing(module: str, tree: ast.Module) -> ast.ImportFrom | None:
 def _place(module: str, is_from: bool, own: Collection[str], tree: ast.Module) -> tuple[ast.stmt, bool, int]:
     """The statement beside which a new import belongs, whether below it, and how many blank lines go between them."""
     known = [node for node in imports(tree) if node.lineno < _limit(tree)]
-    third = [node for node in known if _section(node, own) == _THIRD]
-    keys = [_key(node) for node in third]
+    section = _section_of(module, own)
+    beside = [node for node in known if _section(node, own) == section]
+    keys = [_key(node) for node in beside]
     wanted = (is_from, module.lower())
-    if third:
-        earlier = [node for node in third if _key(node) < wanted] if keys == sorted(keys) else third
-        return (earlier[-1], True, 0) if earlier else (third[0], False, 0)
-    before = [node for node in known if _section(node, own) < _THIRD]
-    after = [node for node in known if _section(node, own) == _OWN]
+    if beside:
+        earlier = [node for node in beside if _key(node) < wanted] if keys == sorted(keys) else beside
+        return (earlier[-1], True, 0) if earlier else (beside[0], False, 0)
+    before = [node for node in known if _section(node, own) < section]
+    after = [node for node in known if _section(node, own) > section]
     if before:
         return before[-1], True, 1
     if after:
@@ -187,8 +188,12 @@ def _section(node: Import, own: Collection[str]) -> int:
     """The section of isort that an import belongs to."""
     if isinstance(node, ast.ImportFrom) and node.level:
         return _OWN
-    name = node.module or "" if isinstance(node, ast.ImportFrom) else node.names[0].name
-    head = name.partition(".")[0]
+    return _section_of(node.module or "" if isinstance(node, ast.ImportFrom) else node.names[0].name, own)
+
+
+def _section_of(module: str, own: Collection[str]) -> int:
+    """The section of isort that a module belongs to."""
+    head = module.partition(".")[0]
     if head == "__future__":
         return _FUTURE
     return _STANDARD if head in sys.stdlib_module_names else _OWN if head in own else _THIRD

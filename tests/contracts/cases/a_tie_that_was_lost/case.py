@@ -6,7 +6,10 @@ from torch import nn
 from qten_gen import compare
 
 PLAIN = ""
-OURS = "  untied: loads without a word: of two values the last one counts, for both names\n    head.weight: embedding.weight"
+OURS = (
+    "  untied: a declared tie refuses different values; of one made by hand the last counts, for both names\n"
+    "    head.weight: embedding.weight"
+)
 
 
 def model() -> nn.Module:

@@ -1,0 +1,126 @@
+"""What `__post_init__` writes: constructed on meta and materialized, a module has the values of an eager one."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from qten_gen import MaterializeReport, Module, ModuleList, buffer, submodule
+
+from .declared import Foreign, tensors
+
+
+class Block(Module):
+    """Writes constants, and one weight from another."""
+
+    dim: int
+    up: nn.Linear = submodule(nn.Linear, "dim", "dim")
+    twin: nn.Linear = submodule(nn.Linear, "dim", "dim")
+    down: nn.Linear = submodule(nn.Linear, "dim", "dim")
+
+    def __post_init__(self) -> None:
+        nn.init.zeros_(self.down.weight)
+        with torch.no_grad():
+            self.up.weight.mul_(2)
+            self.twin.weight.copy_(self.up.weight)
+
+
+class Stack(Module):
+    dim: int
+    blocks: ModuleList[Block] = submodule(Block, "dim", repeat=2)
+    foreign: Foreign = submodule(Foreign, "dim")
+
+
+class Constant(Stack):
+    """As `self.apply(self._init_weights)` does in many libraries."""
+
+    def __post_init__(self) -> None:
+        self.apply(self.fill)
+
+    def fill(self, module: nn.Module) -> None:
+        if isinstance(module, nn.Linear):
+            nn.init.constant_(module.weight, 0.5)
+
+
+def test_what_post_init_writes_from_other_tensors_is_as_in_an_eager_module() -> None:
+    stack = Stack.on_meta(32).materialize("cpu", seed=0)
+    for block in stack.blocks:
+        assert not block.down.weight.any()
+        assert torch.equal(block.twin.weight, block.up.weight)
+        assert 0.9 < block.up.weight.abs().max() * 32**0.5 / 2 <= 1  # twice what nn.Linear draws
+    assert not torch.equal(stack.blocks[0].up.weight, stack.blocks[1].up.weight)
+
+
+def test_a_function_applied_to_all_children_reaches_those_of_other_libraries() -> None:
+    constant = Constant.on_meta(3).materialize("cpu", seed=0)
+    weights = [module.weight for module in constant.modules() if isinstance(module, nn.Linear)]
+    assert len(weights) == 7
+    assert all((weight == 0.5).all() for weight in weights)
+    assert constant.foreign.get_buffer("table").tolist() == pytest.approx([0, 1 / 3, 2 / 3])
+
+
+def test_the_values_depend_on_the_seed_and_the_names_alone() -> None:
+    stacks = [Stack.on_meta(3).materialize("cpu", seed=seed) for seed in (0, 0, 1)]
+    same, other = ([torch.equal(a, b) for a, b in _pairs(*two)] for two in pairwise(stacks))
+    assert all(same)
+    assert not all(other)
+    part = Stack.on_meta(3).blocks[1].materialize("cpu", seed=0, prefix="blocks.1")
+    assert all(torch.equal(a, b) for a, b in _pairs(part, stacks[0].blocks[1]))
+
+
+def test_a_buffer_that_post_init_alone_fills_has_its_values() -> None:
+    class Late(Module):
+        dim: int
+        table: Tensor = buffer("dim")
+
+        def __post_init__(self) -> None:
+            torch.arange(self.dim, out=self.table)
+
+    assert Late.on_meta(2).materialize("cpu").table.tolist() == [0, 1]
+
+
+def test_the_report_names_the_constructor_only_where_post_init_has_written() -> None:
+    class Quiet(Module):
+        linear: nn.Linear = submodule(nn.Linear, 2, 2)
+
+        def __post_init__(self) -> None:
+            self.note = "nothing written"
+
+    reports: list[MaterializeReport] = []
+    Quiet.on_meta().materialize("cpu", report=reports.append)
+    Stack.on_meta(2).materialize("cpu", report=reports.append)
+    assert {each.detail for each in reports[0].tensors} == {"Linear.reset_parameters"}
+    assert {each.detail for each in reports[1].tensors} == {"Stack.__init__"}
+
+
+def test_a_child_that_was_exchanged_keeps_its_own_initialisation() -> None:
+    class Ones(nn.Linear):
+        def reset_parameters(self) -> None:
+            nn.init.ones_(self.weight)
+            nn.init.ones_(self.bias)
+
+    stack = Stack.on_meta(2)
+    stack.blocks[0].down = Ones(2, 2, device="meta")
+    stack.materialize("cpu")
+    assert (stack.blocks[0].down.weight == 1).all()
+    assert not stack.blocks[1].down.weight.any()
+
+
+def test_a_module_that_was_an_argument_is_not_constructed_around_again() -> None:
+    class Around(Module):
+        inner: nn.Module
+        calls: list[str]
+
+        def __post_init__(self) -> None:
+            self.calls.append("post")
+
+    calls: list[str] = []
+    Around.on_meta(nn.Linear(2, 2, device="meta"), calls).materialize("cpu")
+    assert calls == ["post"]
+
+
+def _pairs(one: nn.Module, other: nn.Module) -> list[tuple[Tensor, Tensor]]:
+    return list(zip(tensors(one).values(), tensors(other).values(), strict=True))
