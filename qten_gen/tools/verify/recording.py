@@ -18,6 +18,8 @@ import torch
 import torch.utils.deterministic
 from torch import Tensor, nn
 
+from ...runtime.declaring.fields import Default
+from ...runtime.tensorclass.core.construction import DEFAULT
 from ...runtime.tensorclass.core.stored import Stored
 from ..inspect.inputs import Inputs
 from .records import Argument, Call, Leaf, Record
@@ -129,9 +131,20 @@ def _signature(factory: Callable[..., object]) -> inspect.Signature | None:
     if isinstance(factory, type) and getattr(factory, "__init__", None) is nn.Module.__init__:
         return inspect.Signature()
     try:
-        return inspect.signature(factory)
+        found = inspect.signature(factory)
     except (TypeError, ValueError):
         return None
+    return found.replace(parameters=[_with_made_default(each, factory) for each in found.parameters.values()])
+
+
+def _with_made_default(parameter: inspect.Parameter, factory: Callable[..., object]) -> inspect.Parameter:
+    """A parameter whose default is what its `default_factory` makes."""
+    fields = {alias: name for name, alias in getattr(factory, "_aliases", {}).items()}
+    defaults: Mapping[str, Default] = getattr(factory, "_defaults", {})
+    made = defaults.get(fields.get(parameter.name, parameter.name))
+    if made is None or not made.is_factory or parameter.default is not DEFAULT:
+        return parameter
+    return parameter.replace(default=made.value())  # type: ignore[operator] # a factory is callable
 
 
 def _config(factory: Callable[..., object], args: list[object], keywords: Mapping[str, object]) -> dict[str, str]:

@@ -18,7 +18,12 @@ TAKEN = frozenset(
 )
 """The names that decide with a declaration how objects are made."""
 
-_WITHOUT_CONSTRUCTOR = frozenset({"abc.ABC", "typing.Generic", "typing.Protocol", "typing_extensions.Protocol"})
+RESET = "reset_parameters"
+"""The method that a generated constructor calls when everything is registered."""
+
+_WITHOUT_ARGUMENTS = frozenset(
+    {"abc.ABC", "torch.nn.Sequential", "typing.Generic", "typing.Protocol", "typing_extensions.Protocol"}
+)
 
 
 def refuse_bases(found: FoundClass, context: Context) -> None:
@@ -30,7 +35,7 @@ def refuse_bases(found: FoundClass, context: Context) -> None:
     for base in found.node.bases:
         head = base.value if isinstance(base, ast.Subscript) else base
         qualified = context.project.meaning(context.file, head)
-        if qualified == MODULE or qualified in _WITHOUT_CONSTRUCTOR:
+        if qualified == MODULE or qualified in _WITHOUT_ARGUMENTS:
             continue
         if not _is_bare(qualified, context.project):
             raise Stays("it has bases other than Module", found.node)
@@ -50,7 +55,7 @@ def _is_bare(qualified: str, project: Project) -> bool:
 def _are_bare(file: OpenFile, node: ast.ClassDef, project: Project) -> Iterator[bool]:
     for base in node.bases:
         qualified = project.meaning(file, base.value if isinstance(base, ast.Subscript) else base)
-        yield qualified == MODULE or qualified in _WITHOUT_CONSTRUCTOR or _is_bare(qualified, project)
+        yield qualified == MODULE or qualified in _WITHOUT_ARGUMENTS or _is_bare(qualified, project)
 
 
 def _has_methods_alone(node: ast.ClassDef) -> bool:
@@ -87,6 +92,21 @@ def _gets_by(other: FoundClass) -> bool:
         len(called) == 1 and isinstance(called[0].value, ast.Call) and ast.unparse(called[0].value.func) == "super"
     )
     return is_once and not any(each.arg == INIT for each in other.node.keywords)
+
+
+def calls_super_init(call: ast.Call) -> bool:
+    """Whether a call is one of the constructor of a base."""
+    match call.func:
+        case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr="__init__"):
+            return True
+        case ast.Attribute(attr="__init__"):
+            return ast.unparse(call.func) in ("nn.Module.__init__", "torch.nn.Module.__init__", "Module.__init__")
+    return False
+
+
+def calls_reset(node: ast.stmt) -> bool:
+    """Whether a statement is `self.reset_parameters()`."""
+    return ast.unparse(node) == f"self.{RESET}()"
 
 
 def names_of_class(node: ast.ClassDef) -> frozenset[str]:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Container, Iterator
 
 from .context import Context
-from .expressions import reading, with_values
+from .expressions import bound_in, reading, with_values
 from .pieces import MovedPiece, Piece, Stays
 from .plain import draws, draws_itself, may_register
 
@@ -93,7 +93,8 @@ def drop_unread(pieces: list[Piece], context: Context) -> None:
         if not isinstance(piece, MovedPiece):
             continue
         names = [each for each in ast.walk(piece.origin) if isinstance(each, ast.Name)]
-        stored = {each.id for each in names if isinstance(each.ctx, ast.Store)}
+        inner = {name for each in ast.walk(piece.origin) for name in bound_in(each)}
+        stored = {each.id for each in names if isinstance(each.ctx, ast.Store)} - inner
         is_kept = stored and stored <= context.kept and isinstance(piece.origin, ast.Assign | ast.AnnAssign)
         if is_kept and not stored & read and not may_register(piece.origin, context):
             pieces.remove(piece)

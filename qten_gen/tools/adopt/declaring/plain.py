@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import ast
+import re
 from copy import deepcopy
 from typing import TypeGuard
 
 from ....model.torch_layers import WITHOUT_TENSORS
 from ..opened import OpenFile
-from .context import CLASSES, PARAMETER, Context, holds_of, self_attribute
+from .context import PARAMETER, Context, holds_of, self_attribute
 from .expressions import Settled
+from .inlining import GivenValues, may_be_called
 
 _FUNCTIONS = frozenset(
     "abs bool dict divmod float frozenset getattr hasattr int isinstance len list max min print range round set sorted str sum"
     " tuple zip enumerate type callable issubclass any all repr reversed slice pow".split()
 )
 _OF_NUMBERS = frozenset("abs bool float int len max min round str sum tuple range".split())
+_PLAIN_TYPE = re.compile(r"(?:(?:int|float|bool|str|None)(?: \| )?)+|(?:tuple|Tuple|typing\.Tuple)(?:\[.*\])?")
+"""The annotation of a function that gives plain values."""
+
 _PREFIXES = (
     *("math.", "warnings.", "logging.", "operator.", "os.path.", "itertools.", "functools.partial", "numpy."),
     *("torch.finfo", "torch.iinfo", "torch.Size", "torch.device", "torch.cuda.is_available", "torch.get_default_dtype"),
+    *("torch.distributed.get_", "torch.distributed.is_"),
 )
 _COMPUTING = frozenset(
     f"torch.{name}"
@@ -123,7 +129,7 @@ def _statement(node: ast.AST, context: Context) -> bool:
             return self_attribute(target) is not None and may_be_registered(value, context)
         case ast.Call():
             return not _is_plain_call(node, context)
-        case ast.With() | ast.Try() | ast.FunctionDef() | ast.ClassDef() | ast.AsyncFunctionDef():
+        case ast.With() | ast.FunctionDef() | ast.ClassDef() | ast.AsyncFunctionDef():
             return True
     return False
 
@@ -136,6 +142,8 @@ def may_be_registered(node: ast.expr, context: Context) -> bool:
         case ast.Name(id=name) if name in context.names and not isinstance(node, Settled):
             found = context.names[name]
             return found is None or may_be_registered(found, context)
+        case ast.Call(func=ast.Name(id=name)) if name in _OF_NUMBERS and name not in context.file.scope.bound:
+            return False
         case ast.Call(func=function, args=args, keywords=keywords) if context.meaning(function):
             given = [*args, *(each.value for each in keywords)]
             is_computed = context.meaning(function).startswith(_PREFIXES) or context.meaning(function) in _COMPUTING
@@ -198,32 +206,8 @@ def _is_plain_call(node: ast.Call, context: Context) -> bool:
     if qualified in _COMPUTING:
         return True
     if is_plain_function(qualified, context):
-        return not any(_may_be_called(each, context) for each in (*node.args, *(each.value for each in node.keywords)))
+        return not any(may_be_called(each, context) for each in (*node.args, *(each.value for each in node.keywords)))
     return isinstance(function, ast.Attribute) and function.attr in _METHODS and not qualified.startswith("torch.")
-
-
-def _may_be_called(node: ast.expr, context: Context) -> bool:
-    """Whether an argument of a function may be one that it calls, as `default(x, lambda: nn.Identity())` does."""
-    kind = context.types.get(node.id, "") if isinstance(node, ast.Name) else ""
-    return isinstance(node, ast.Lambda) or bool(context.meaning(node)) or (kind or "").startswith(CLASSES)
-
-
-class _GivenValues(ast.NodeTransformer):
-    """A function as far as it runs with plain values: these are no tensors, and cannot be called."""
-
-    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
-        self.generic_visit(node)
-        match node.test:
-            case ast.Call(func=ast.Name(id="isinstance"), args=[_, kind]) if ast.unparse(kind).endswith("Tensor"):
-                return node.orelse
-        return node
-
-    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
-        self.generic_visit(node)
-        match node.test, node.body:
-            case ast.Call(args=[ast.Name(id=tested)]), ast.Call(func=ast.Name(id=called), args=[]) if tested == called:
-                return node.orelse
-        return node
 
 
 def is_plain_function(qualified: str, context: Context) -> bool:
@@ -235,7 +219,7 @@ def _computes(node: ast.FunctionDef, file: OpenFile, context: Context) -> bool:
     """Whether a function only computes its result: it changes nothing that it is given, and makes no module."""
     if node.decorator_list or any(isinstance(each, ast.Global | ast.Nonlocal | ast.Yield) for each in ast.walk(node)):
         return False
-    node = _GivenValues().visit(deepcopy(node))
+    node = GivenValues().visit(deepcopy(node))
     inner = Context(file, context.project, context.found)
     names = {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
     names |= {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
@@ -246,9 +230,10 @@ def _computes(node: ast.FunctionDef, file: OpenFile, context: Context) -> bool:
     changed = (each for each in ast.walk(node) if isinstance(each, ast.Attribute | ast.Subscript | ast.Delete))
     if any(not isinstance(getattr(each, "ctx", ast.Store()), ast.Load) for each in changed):
         return False
-    return not any(may_register(each, inner) for each in body) and not any(
-        may_be_registered(each, inner) for each in values
-    )
+    if any(may_register(each, inner) for each in body):
+        return False
+    is_said = node.returns is not None and _PLAIN_TYPE.fullmatch(ast.unparse(node.returns)) is not None
+    return is_said or not any(may_be_registered(each, inner) for each in values)
 
 
 def _is_super(node: ast.stmt) -> bool:

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ....rules.reserved import MODULE
-from .arguments import config_fields, scalar
-from .bases import names_of_class
+from .arguments import assignments, config_fields, scalar
+from .bases import RESET, calls_reset, calls_super_init, names_of_class
 from .children import child, is_factory_kwargs
-from .context import BUFFER, PARAMETER, Context, quoted, self_attribute
-from .expressions import first_line, over_fields, said, short, type_of
+from .context import PARAMETER, Context, is_any, quoted, self_attribute
+from .expressions import LONG, first_line, over_fields, said, short, type_of
 from .folding import Step, steps
 from .growing import adds_to, mentions
 from .moving import drop_unread, names_read, put_in_place
@@ -34,7 +34,7 @@ from .plain import (
     writes_constants,
 )
 from .remaining import remaining
-from .tensors import buffer, optional_tensor, parameter
+from .tensors import buffer, registered_tensor
 
 DERIVED = ("int", "float", "bool", "str")
 
@@ -85,6 +85,7 @@ class _Reader:
         self.context = context
         self.taken = Taken()
         self.of_class = names_of_class(context.found.node)
+        context.resets = RESET in self.of_class
         self.steps: list[Step] = []
         self.step = Step(init, ())
         self.held: dict[str, tuple[ast.stmt, ...]] = {}
@@ -94,7 +95,7 @@ class _Reader:
 
     def read(self) -> None:
         """Take the whole constructor apart."""
-        for piece in config_fields(self.init, self.context, self.of_class):
+        for piece in config_fields(self.init, self.statements, self.context, self.of_class):
             if piece.name in self.of_class or piece.name in MODULE:
                 raise Stays(f"the class already uses the name `{piece.name}`, which is an argument", piece.origin)
             self.taken.pieces.append(piece)
@@ -120,13 +121,16 @@ class _Reader:
             raise Stays(f"the local name `{min(self.context.inlined)}` holds a module or a tensor", self.init)
         self.remaining()
         drop_unread(self.taken.pieces, self.context)
+        moved = next((piece for piece in self.taken.pieces if isinstance(piece, MovedPiece)), None)
+        if moved is not None and self.context.resets:
+            raise Stays(f"`{first_line(moved.origin)}` runs before `self.{RESET}()`", moved.origin)
         if not self.constructed:
             raise Stays("it does not call super().__init__()", self.init)
         for name in self.arguments:
             if (
                 name not in self.context.registered
                 and self.context.may_be_module(name)
-                and not _is_any(self.context.types[name])
+                and not is_any(self.context.types[name])
             ):
                 raise Stays(f"the argument `{name}` is a module that is not registered under its own name", self.init)
 
@@ -137,7 +141,7 @@ class _Reader:
             match each:
                 case ast.Assign(
                     targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)], value=ast.Name(id=given)
-                ) if given == name and self.is_stored(name):
+                ) if self.is_stored(given, name):
                     self.stored(name, each)
                 case _:
                     kept.append(each)
@@ -152,9 +156,11 @@ class _Reader:
                         )
         self.taken.pieces += remaining(kept, self.arguments, self.context)
 
-    def is_stored(self, name: str) -> bool:
-        """Whether `self.name = name` stores an argument, whose config field does that."""
-        return name in self.arguments and name not in self.context.names
+    def is_stored(self, given: str, name: str) -> bool:
+        """Whether `self.name = given` stores an argument, whose config field does that."""
+        if name == given:
+            return name in self.arguments and name not in self.context.names
+        return self.context.renamed.get(given) == name
 
     def before(self, stays: Stays) -> int:
         """How many statements come before what cannot be declared; 0 where the rest cannot be done in `__post_init__` either."""
@@ -181,6 +187,8 @@ class _Reader:
         match node:
             case ast.Pass() | ast.Expr(value=ast.Constant()):
                 pass
+            case ast.Expr() if self.context.resets and not later and calls_reset(node):
+                pass  # the generated constructor ends with it
             case ast.Expr(value=ast.Call() as call):
                 self.call(call, node, later)
             case ast.Assign(targets=[target], value=value):
@@ -203,8 +211,8 @@ class _Reader:
 
     def call(self, call: ast.Call, node: ast.stmt, later: list[ast.stmt]) -> None:
         """A call whose result is not kept."""
-        if _is_super_init(call):
-            if (call.args and ast.unparse(call.func).startswith("super()")) or call.keywords:
+        if calls_super_init(call):
+            if (call.args and ast.unparse(call.func).startswith("super(")) or call.keywords:
                 raise Stays("it passes arguments to the constructor of its base", node)
             self.constructed = True
             return
@@ -257,17 +265,30 @@ class _Reader:
     ) -> None:
         """`self.name = value`."""
         context = self.context
-        if isinstance(value, ast.Name) and value.id == name and self.is_stored(name):
+        if isinstance(value, ast.Name) and self.is_stored(value.id, name):
             self.stored(name, node)
+            return
+        if isinstance(value, ast.Name) and value.id == name and name in context.types:
+            self.taken.owners[node] = name  # the new value of the argument
+            context.attributes[name] = ast.Name(name, ast.Load())
             return
         if name in self.arguments:
             raise Stays(f"`self.{name}` is something other than the argument `{name}`", node)
-        if self.assigned.count(name) > 1 or name in self.of_class:
+        if name in self.of_class or (self.assigned.count(name) > 1 and not self.is_always_plain(name)):
             raise Stays(f"`self.{name}` is assigned more than once", node)
+        if self.assigned.count(name) > 1:
+            self.move(node, later)
+            context.attributes[name] = None
+            return
         if may_be_registered(value, context):
             self.field_of(name, value, node)
         else:
             self.derive(name, value, node, later, annotation)
+
+    def is_always_plain(self, name: str) -> bool:
+        """Whether all values that an attribute is given are plain ones."""
+        given = [value for found, value in assignments(self.init) if found == name]
+        return all(value is not None and not may_be_registered(value, self.context) for value in given)
 
     def stored(self, name: str, node: ast.stmt) -> None:
         """`self.dim = dim`, which a config field does. A module is registered before everything else."""
@@ -289,27 +310,9 @@ class _Reader:
         if any(adds_to(each, f"self.{name}") for each in self.rest):
             raise Stays(f"`self.{name}` gets members later", node)
         value = self.released(value)
-        match value:
-            case ast.Call(func=function, args=[_, tensor, *others], keywords=keywords) if (
-                self_attribute(function) == "register_buffer"
-            ):
-                persistent = next((each.value for each in keywords), others[0] if others else None)
-                text = buffer(value, tensor, persistent, self.context)
-                self.register(name, FieldPiece(name, self.context.spell("Tensor", "torch"), text, node), node)
-                return
-        if isinstance(value, ast.Call) and self.context.meaning(value.func) in PARAMETER:
-            text = parameter(value, self.context)
-            self.register(name, FieldPiece(name, ast.unparse(value.func), text, node), node)
-            return
-        if isinstance(value, ast.Call) and self.context.meaning(value.func) in BUFFER and len(value.args) == 1:
-            given = {each.arg: each.value for each in value.keywords}
-            if given.keys() - {"persistent"}:
-                raise Stays(f"`{short(value)}` has no declaration", node)
-            text = buffer(value, value.args[0], given.get("persistent"), self.context)
-            self.register(name, FieldPiece(name, self.context.spell("Tensor", "torch"), text, node), node)
-            return
-        if isinstance(value, ast.IfExp) and (optional := optional_tensor(name, value, self.context)) is not None:
-            self.register(name, optional, node)
+        tensor = registered_tensor(name, value, node, self.context)
+        if tensor is not None:
+            self.register(name, tensor, node)
             return
         made = child(value, self.context)
         self.register(name, FieldPiece(name, made.annotation, made.text, node), node)
@@ -365,19 +368,30 @@ class _Reader:
         found, text = over_fields(value, context), said(value, context)
         kind = None if found is None or text is None else type_of(found, context)
         is_once = self.bound.count(name) == 1 and name not in self.arguments and name not in context.names
-        if text is not None and kind in DERIVED and is_once and self.is_free(name, set(self.assigned)):
-            derived = f"{context.spell('derived')}({quoted(text)})"
-            self.add(FieldPiece(name, str(kind), derived, node))
-            context.types[name] = kind
+        is_new = is_once and self.is_free(name, set(self.assigned))
+        is_repeated = context.reads[name] > 1 and not isinstance(found, ast.Name | ast.Constant)
+        is_field = is_new and (kind in DERIVED or (is_repeated and not may_be_registered(value, context)))
+        if text is not None and (is_field or self.is_new_value(name)):
+            annotation = kind or context.spell("Any", "typing")
+            self.add(FieldPiece(name, annotation, f"{context.spell('derived')}({quoted(text)})", node))
+            context.types[name] = annotation
+            context.plain.add(name)
+            context.names.pop(name, None)
             return
         if text is None and not (name in self.arguments or name in context.renamed):
             self.move(node, later)
             context.kept.add(name)
-        elif found is None:
+        elif found is None or (text is None and context.reads[name] > 2 and len(ast.unparse(found)) > LONG):
             raise Stays(
                 f"the new value of the argument `{name}` cannot be written as an expression of a declaration", node
             )
         context.names[name] = found
+
+    def is_new_value(self, name: str) -> bool:
+        """Whether an assignment gives an argument its one other value, which can be a field of its name."""
+        given = self.context.renamed.get(name)
+        is_one = given is not None and given != name and self.bound.count(name) == 1 and self.is_free(name, set())
+        return is_one and given is not None and not self.context.may_be_module(given)
 
     def hold(self, name: str, value: ast.expr, node: ast.stmt) -> None:
         """A local name for something that is made here, and registered where the one expression that reads the name is."""
@@ -434,16 +448,3 @@ class _Reader:
                 stored = self_attribute(each)
                 if stored is not None and (stored in self.arguments or stored in self.context.registered):
                     raise Stays(f"`self.{stored}` is assigned again", node)
-
-
-def _is_any(kind: str | None) -> bool:
-    return kind is None or "Any" in kind or "object" in kind
-
-
-def _is_super_init(call: ast.Call) -> bool:
-    match call.func:
-        case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr="__init__"):
-            return True
-        case ast.Attribute(attr="__init__"):
-            return ast.unparse(call.func) in ("nn.Module.__init__", "torch.nn.Module.__init__", "Module.__init__")
-    return False
