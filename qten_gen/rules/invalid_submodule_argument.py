@@ -32,8 +32,8 @@ from ..model import (
 from ..model.diagnostics import Diagnostic, Kind
 from ..model.dimensions import in_words
 from ..model.field_kinds import members_of
-from .context import RuleContext
 from .expression_types import NONE, UNKNOWN, Names, in_words_of, types_of
+from .rule_input import RuleContext
 
 KIND = Kind("QG320", "invalid-submodule-argument", can_be_wrong=True)
 

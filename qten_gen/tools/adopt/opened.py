@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ...link.program import Program
-from ...read.imports import dotted
-from ...read.names import Scope
+from ...read.bound_names import dotted
+from ...read.dotted_names import Scope
 from .adoption import FoundClass, Need, Options
-from .text import Text
+from .source_text import Text
 from .uses import uses
 
 if TYPE_CHECKING:

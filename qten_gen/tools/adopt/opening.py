@@ -19,7 +19,7 @@ from ...read.syntax import tree_of
 from .adoption import FoundClass, Options
 from .finding import found_classes, scope_of
 from .opened import OpenFile, Project
-from .text import Text
+from .source_text import Text
 
 _LEADING = (b"torch", b"tensordict", b"lightning", b"qten_gen", b"transformers", b"mmcv", b"mmengine")
 """A file that mentions none of these, and imports no file that does, has no class to adopt."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from ....read.imports import dotted
+from ....read.bound_names import dotted
 from ..adoption import FoundClass, Kind, Need
 from ..opened import OpenFile, Project
 from .pieces import Stays

@@ -10,11 +10,11 @@ from functools import partial
 from ....common.language import INIT
 from ..adoption import FoundClass, Kind, Proposal, Reason
 from ..opened import OpenFile, Project
-from .bases import RESET, TAKEN, calls_reset, names_of_class, refuse_bases, refuse_subclasses
+from .constructor_bases import RESET, TAKEN, calls_reset, names_of_class, refuse_bases, refuse_subclasses
+from .constructor_statements import take_apart
 from .context import Context, is_any, self_attribute
 from .pieces import CheckPiece, FieldPiece, MovedPiece, Stays, Taken
 from .proofs import constructor
-from .statements import take_apart
 
 _DOES = "declare what __init__ registers"
 
@@ -51,7 +51,7 @@ def _declared(found: FoundClass, init: ast.FunctionDef, fresh: Callable[[], Cont
     _refuse_names(taken, found, context)
     _refuse_documentation(found, init, context.file)
     annotated = _annotated(taken, context)
-    from ..rewriting.constructors import declared
+    from ..rewriting.constructor_changes import declared
 
     return Proposal(
         found.name,

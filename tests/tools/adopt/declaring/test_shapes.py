@@ -17,12 +17,12 @@ import torch
 from torch import nn
 
 from qten_gen.project.scan import Origin
+from qten_gen.tools.adopt.adopting import Outcome, adopt
 from qten_gen.tools.adopt.adoption import Level, Options
 from qten_gen.tools.adopt.opening import Sources
-from qten_gen.tools.adopt.running import Outcome, adopt
 from qten_gen.tools.inspect.inputs import Inputs
 from qten_gen.tools.verify.comparing import compare
-from qten_gen.tools.verify.recording import record
+from qten_gen.tools.verify.model_run import record
 
 HERE = Path(__file__).parent
 SHAPES = sorted(path.name.partition(".")[0] for path in (HERE / "before").iterdir())

@@ -22,7 +22,7 @@ from ...runtime.declaring.fields import Default
 from ...runtime.tensorclass.core.construction import DEFAULT
 from ...runtime.tensorclass.core.stored import Stored
 from ..inspect.inputs import Inputs
-from .records import Argument, Call, Leaf, Record
+from .model_record import Argument, Call, Leaf, Record
 
 _deterministic: Any = torch.utils.deterministic  # its property is one of the module's class, which checkers do not see
 

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from ...model.array_shapes import Axis, AxisKind, UnreadableShape, read_axes
 from ...runtime.tensorclass.fields.annotated_shapes import has_dtype
-from .sizes import Binding, Sizes, UnknownSize, evaluate, names_in
+from .named_sizes import Binding, Sizes, UnknownSize, evaluate, names_in
 
 
 @dataclass(frozen=True, slots=True)

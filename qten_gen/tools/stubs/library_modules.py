@@ -12,9 +12,9 @@ from ...model.diagnostics import Diagnostic
 from ...project.installed import Installed, ModuleFile
 from ...project.paths import read_regular
 from ...read.blocks import statements
+from ...read.bound_names import bound_names, dotted, imported_names
+from ...read.dotted_names import Scope
 from ...read.encoding import decode
-from ...read.imports import bound_names, dotted, imported_names
-from ...read.names import Scope
 from ...read.source_lines import lines_of
 from ...read.syntax import parse
 

@@ -9,9 +9,9 @@ import libcst as cst
 from libcst.metadata import ExpressionContext, ExpressionContextProvider, MetadataWrapper
 
 from ..declaring.pieces import CheckPiece, FieldPiece, MovedPiece, Taken
-from ..text import Text
+from ..source_text import Text
 from .comments import Comments, comments_of
-from .layout import wrapped
+from .line_breaks import wrapped
 from .statements import BLANK, Statement, body_of, comment_line, in_body, parts_of, under, without_empty
 
 

@@ -11,9 +11,9 @@ from ...model import TypeExpr
 from ...model.field_kinds import members_of
 from ...runtime.tensorclass.core.contents import contents
 from ...runtime.tensorclass.core.stored import Stored
-from .matching import Matcher, Mismatch, Tally, described, merged
+from .named_sizes import Binding, config_sizes
+from .shape_matching import Matcher, Mismatch, Tally, described, merged
 from .signatures import Annotations, annotations_of
-from .sizes import Binding, config_sizes
 
 _TUPLES = ("builtins.tuple", "typing.Tuple")
 _SEQUENCES = ("builtins.list", "typing.List", "collections.abc.Sequence", "typing.Sequence", "collections.abc.Iterable")

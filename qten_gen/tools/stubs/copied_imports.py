@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 
-from .sources import Source, Sources, imported_module
+from .library_modules import Source, Sources, imported_module
 from .support import TYPES
 
 

@@ -16,9 +16,9 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from ...runtime.module.core.handler_tables import Dispatch, HandlerTables
 from ...runtime.module.core.handlers import find_handler
-from .checking import CallCheck
-from .matching import Matcher, Mismatch, Tally
+from .argument_types import CallCheck
 from .runs import Call, Finding
+from .shape_matching import Matcher, Mismatch, Tally
 from .shapes_of_values import shapes, tensors_in
 from .signatures import annotations_of
 from .tensor_memory import storage_of

@@ -17,8 +17,8 @@ from ...read.places import node_at
 from ...read.positions import locate
 from ...rules import PLAIN_RULES, hidden_method, unregistered_state
 from ...rules import Project as Declared
-from ...rules.context import RuleContext
-from ...rules.plain import Finding, PlainClass, attribute_of, stays_where_it_is
+from ...rules.plain_classes import Finding, PlainClass, attribute_of, stays_where_it_is
+from ...rules.rule_input import RuleContext
 from ..adopt.adoption import FoundClass, Kind, Options
 from ..adopt.finding import NN_MODULE, is_module_of_a_library
 from ..adopt.opened import OpenFile, Project

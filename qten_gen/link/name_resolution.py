@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from ..common.records import replace
 from ..model import DYNAMIC, ClassSource, SourceFile, TypeExpr, union
 from ..model.field_kinds import is_tensor
-from ..read.names import Scope
+from ..read.dotted_names import Scope
 from .lookups import Lookups, Remembered
 
 _LONGEST_CHAIN = 50

@@ -26,8 +26,8 @@ from ..model import (
     language,
 )
 from ..model.dimensions import in_words
-from .context import RuleContext
 from .expression_types import Names
+from .rule_input import RuleContext
 
 
 class Use(Enum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...common.state_differences import Found, Stored, compared
-from .folding import names, unfolded
+from .folded_lines import names, unfolded
 from .lines import Line, Lock
 
 

@@ -16,9 +16,9 @@ from ....read.syntax import tree_of
 from ..adoption import Need
 from ..imported import Import, bound, imports, is_removable
 from ..opened import OpenFile
-from ..text import Text
+from ..source_text import Text
 from ..uses import unused, uses
-from .folding import rewritten_parts
+from .elision import rewritten_parts
 from .statements import BLANK, Statement, parts_of, under, without_empty
 
 _FUTURE, _STANDARD, _THIRD, _OWN = range(4)

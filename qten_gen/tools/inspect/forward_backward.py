@@ -17,7 +17,7 @@ from ...runtime.tensorclass.core.stored import Stored
 from .annotated_inputs import FACTORS, written_inputs
 from .inputs import make_inputs
 from .operations import counter
-from .recording import Recorder, callee
+from .recorded_calls import Recorder, callee
 from .runs import Failure, Run
 from .shapes_of_values import tensors_in
 from .silence import aside

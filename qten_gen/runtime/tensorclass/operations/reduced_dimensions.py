@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 from torch import Size, Tensor
 
 from ..core.contents import contents
-from ..core.names import Names
+from ..core.dimension_names import Names
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension, listed
 

@@ -9,8 +9,8 @@ from ...model.diagnostics import Diagnostic
 from ...read.encoding import decode, encoding_of
 from ...read.syntax import keeping_trees
 from .adoption import Adoption, FoundClass, Key, Kind, Level, Options, Proposal, Reason
-from .checking import BASE_STAYS, refusals
 from .declaring.proofs import constructor
+from .level_rules import BASE_STAYS, refusals
 from .levels import LEVELS, LevelFunction
 from .opened import OpenFile, Project
 from .opening import Opened, Sources, open_project

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from ..core.construction import DeviceLike
 from ..core.contents import contents
-from ..core.errors import describe
+from ..core.error_text import describe
 from ..core.sizes import BatchSize
 from ..core.stored import Stored
 from ..fields.from_dict import from_dict

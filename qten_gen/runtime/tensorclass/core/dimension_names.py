@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from torch import Size
 
-from .errors import abridged
+from .error_text import abridged
 from .locks import refuse_if_locked
 from .stored import Stored
 

@@ -7,8 +7,8 @@ from collections.abc import Container, Iterator
 
 from .context import Context
 from .expressions import bound_in, reading, with_values
+from .harmless import draws, draws_itself, may_register
 from .pieces import MovedPiece, Piece, Stays
-from .plain import draws, draws_itself, may_register
 
 
 def names_read(node: ast.stmt, context: Context) -> dict[str, str]:

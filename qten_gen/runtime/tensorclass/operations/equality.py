@@ -6,12 +6,12 @@ import torch
 from torch import Tensor
 
 from ..core.contents import contents
-from ..core.errors import describe
+from ..core.error_text import describe
 from ..core.stored import Stored
 from ..fields import static
 from ..methods.operands import Function
-from .calls import among
 from .entries import Group, Operation
+from .torch_calls import among
 
 
 def allclose(

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from .context import Context, self_attribute
 from .expressions import free_names, with_values
 from .growing import Growing, added_members, adds_to, mentions, value_of
+from .harmless import makes_field, may_register
 from .pieces import Stays
-from .plain import makes_field, may_register
 
 _GROWING = frozenset({"ModuleList", "Sequential", "ModuleDict"})
 _REGISTERING = ("register_buffer", "register_parameter")

@@ -13,16 +13,16 @@ from ...model import TensorClassDecl
 from ...runtime.declaring.declared_class import DeclaredClass
 from ...runtime.module.core.module_base import ModuleBase
 from ...runtime.module.kept_dtypes import kept_tensors
-from ..inspect.construction import on_fakes
 from ..inspect.declared_sizes import spelled
 from ..inspect.importing import named
 from ..inspect.inspection import model_of
+from ..inspect.model_building import on_fakes
 from ..inspect.model_tree import TensorEntry
 from ..inspect.request import Request
 from ..inspect.silence import aside
 from ..inspect.targets import split_call
 from ..inspect.walking import contents_of
-from .folding import folded
+from .folded_lines import folded
 from .lines import TIE, UNSAVED, Line, Lock
 
 

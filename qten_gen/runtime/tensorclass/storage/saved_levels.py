@@ -10,7 +10,7 @@ import torch
 from torch import Size, Tensor, nn
 
 from ..core.contents import allocate_like, contents, tensor_and_nested
-from ..core.errors import label
+from ..core.error_text import label
 from ..core.stored import Stored
 from ..core.tensordict_library import bare
 from ..fields.annotated_shapes import refuse_contents

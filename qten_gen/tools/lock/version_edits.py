@@ -7,10 +7,10 @@ import os
 from collections.abc import Iterable, Iterator
 
 from ...project.apply import Change, write
-from .differences import Difference
 from .lines import Lock
+from .lock_differences import Difference
+from .lock_of_target import Recorded
 from .migrations import Migration, migrations
-from .recording import Recorded
 
 
 class Fixer:

@@ -11,16 +11,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ....rules.reserved import MODULE
-from .arguments import assignments, config_fields, scalar
-from .bases import RESET, calls_reset, calls_super_init, names_of_class
+from .assignments import Step, steps
 from .children import child, is_factory_kwargs
+from .config_fields import assignments, config_fields, scalar
+from .constructor_bases import RESET, calls_reset, calls_super_init, names_of_class
 from .context import PARAMETER, Context, is_any, quoted, self_attribute
 from .expressions import LONG, first_line, over_fields, said, short, type_of
-from .folding import Step, steps
 from .growing import adds_to, mentions
-from .moving import drop_unread, names_read, put_in_place
-from .pieces import CheckPiece, FieldPiece, MovedPiece, Stays, Taken
-from .plain import (
+from .harmless import (
     changes_argument,
     depend,
     draws,
@@ -33,6 +31,8 @@ from .plain import (
     registers_surely,
     writes_constants,
 )
+from .pieces import CheckPiece, FieldPiece, MovedPiece, Stays, Taken
+from .post_init import drop_unread, names_read, put_in_place
 from .remaining import remaining
 from .tensors import buffer, registered_tensor
 
