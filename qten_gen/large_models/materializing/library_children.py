@@ -5,8 +5,8 @@ function of the library. The layers in it have torch's `reset_parameters`, which
 of another library without a `reset_parameters`, the declared class above it is constructed once more, on fake tensors, and what
 the child holds when it is assigned is what it is initialised by.
 
-A declared class with a `__post_init__` is constructed once more too. Where that has written to a tensor, all tensors of the class
-have the values that its constructor leaves behind: one may be computed from another.
+A declared class with a `__post_init__` or an `__init__` of its own is constructed once more too. Where that has written to a
+tensor, all tensors of the class have the values that its constructor leaves behind: one may be computed from another.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from ...runtime.module.core.module_base import ModuleBase
 from ..deferred.recording import Recorder
 from .initialisation import class_name, declared_class, method_of, program_of
 from .matching import without_wrappers
+from .meta_construction import Arguments, constructor_arguments
 from .stand_ins import StandIns
 from .survey import HeldTensor, Home, survey
 
@@ -48,9 +49,9 @@ class Constructed:
     refused: frozenset[int] = frozenset()
     """Those among them that this would give wrong values: their class has a way of its own."""
     wholes: Sequence[_Whole] = ()
-    """The recorded constructors in which a `__post_init__` ran."""
+    """The recorded constructors in which code of the author ran."""
     by: dict[int, str] = field(default_factory=dict)
-    """The constructor whose values a tensor has because its `__post_init__` wrote, by the id of the tensor. `finish` fills it."""
+    """The constructor whose values a tensor has because the author's code wrote there, by the id of the tensor; from `finish`."""
 
     def put(self, stand_ins: StandIns, origins: Mapping[int, Home]) -> None:
         """Give the stand-ins of the children's tensors the recorded values, under the recorder."""
@@ -60,18 +61,18 @@ class Constructed:
                     stand_ins.at(held).copy_(self.values[id(held.tensor)])
 
     def finish(self, stand_ins: StandIns, before: Mapping[int, int]) -> None:
-        """After the initialisation, give the stand-ins what the constructors with a `__post_init__` that writes left behind.
+        """After the initialisation, give the stand-ins what the constructors in which the author's code writes left behind.
 
         `before` has the version counters of the stand-ins from before the initialisation, by the id of the tensor. A constructor
-        whose `__post_init__` writes to no tensor counts as often as the initialisation.
+        that writes no more than the initialisation counts as often. What the initialisation does not write, it alone makes.
         """
         with torch.no_grad():
             for whole in self.wholes:
-                wrote = any(
-                    fake._version != whole.assigned.get(key, stand_ins.of[key]._version - before[key])
+                counts = {key: stand_ins.of[key]._version - before[key] for key in whole.left}
+                if any(
+                    fake._version != whole.assigned.get(key, counts[key]) or counts[key] == 0
                     for key, fake in whole.left.items()
-                )
-                if wrote:
+                ):
                     for key, fake in whole.left.items():
                         stand_ins.of[key].copy_(fake)
                     self.by.update(dict.fromkeys(whole.left, f"{whole.name}.__init__"))
@@ -146,13 +147,13 @@ def _fits(value: Tensor | None, tensor: Tensor) -> bool:
 def _children(root: nn.Module) -> Iterator[tuple[ModuleBase, str, nn.Module]]:
     """The children that only their constructors initialise, each after the declared module to construct and its prefix.
 
-    That is the outermost one whose constructor is generated: nothing keeps the arguments of another.
+    That is the outermost one whose arguments are known.
     """
 
     def walk(
         module: nn.Module, path: str, start: ModuleBase, prefix: str
     ) -> Iterator[tuple[ModuleBase, str, nn.Module]]:
-        if isinstance(module, ModuleBase) and type(start)._writes_init:
+        if isinstance(module, ModuleBase) and _arguments(start) is None:
             start, prefix = module, path
         for name, child in module.named_children():
             if not isinstance(child, ModuleBase | ModuleList | ModuleDict) and _needs_constructor(child):
@@ -164,17 +165,27 @@ def _children(root: nn.Module) -> Iterator[tuple[ModuleBase, str, nn.Module]]:
 
 
 def _finishing(root: nn.Module) -> Iterator[tuple[ModuleBase, str]]:
-    """The outermost declared modules with a generated constructor in which a `__post_init__` runs, each with its prefix.
+    """The outermost declared modules in whose constructors code of the author runs, each with its prefix.
 
     A child that was an argument is the caller's: constructing anew would change it once more.
     """
-    if isinstance(root, ModuleBase) and not type(root)._writes_init:
-        given = any(isinstance(getattr(root, name), nn.Module | Tensor) for name in type(root)._config)
-        if not given and any(hasattr(each, "__post_init__") for each in root.modules()):
+    arguments = _arguments(root) if isinstance(root, ModuleBase) else None
+    if isinstance(root, ModuleBase) and arguments is not None:
+        given = any(isinstance(value, nn.Module | Tensor) for value in (*arguments[0], *arguments[1].values()))
+        if not given and any(map(_runs_code_of_the_author, root.modules())):
             yield root, ""
             return
     for name, child in root.named_children():
         yield from ((start, f"{name}.{prefix}") for start, prefix in _finishing(child))
+
+
+def _arguments(module: ModuleBase) -> Arguments | None:
+    return constructor_arguments(module, cast("type[ModuleBase]", declared_class(module)))
+
+
+def _runs_code_of_the_author(module: nn.Module) -> bool:
+    """Whether a declared class constructs by more than its declaration says."""
+    return isinstance(module, ModuleBase) and (type(module)._writes_init or hasattr(module, "__post_init__"))
 
 
 def _undeclared(module: nn.Module) -> Iterator[nn.Module]:
@@ -209,13 +220,15 @@ class _Recorded:
 def _recorded(start: ModuleBase, prefix: str, recorder: Recorder) -> _Recorded:
     """Construct a declared module once more."""
     cls = cast("type[ModuleBase]", declared_class(start))
-    if cls._writes_init:
-        return _Recorded(f"{cls.__name__} has an __init__ of its own, whose arguments are not known any more")
+    arguments = _arguments(start)
+    if arguments is None:
+        return _Recorded(
+            f"{cls.__name__} has an __init__ of its own, whose arguments {cls.__name__}.on_meta() would have kept"
+        )
     recorder.program = program_of(f"{cls.__name__}()")
-    config = {cls._aliases.get(name, name): getattr(start, name) for name in cls._config}
     try:
         with _assigned_children() as assigned, _without_numbers_of_python(), torch.device("cpu"):
-            made = cls(**config)
+            made = cls(*arguments[0], **arguments[1])
     except _DrawnByPython:
         return _Recorded(f"{cls.__name__}() draws from random or NumPy, whose numbers do not depend on the seed")
     except Exception as error:  # whatever the constructor raises where tensors have no values

@@ -1,4 +1,4 @@
-"""What `__post_init__` writes: constructed on meta and materialized, a module has the values of an eager one."""
+"""What `__post_init__` and an `__init__` of the author write: as in an eager module, also where it was made on meta."""
 
 from __future__ import annotations
 
@@ -60,6 +60,28 @@ def test_a_function_applied_to_all_children_reaches_those_of_other_libraries() -
     assert len(weights) == 7
     assert all((weight == 0.5).all() for weight in weights)
     assert constant.foreign.get_buffer("table").tolist() == pytest.approx([0, 1 / 3, 2 / 3])
+
+
+class ByHand(Module):
+    """Writes its own `__init__`, as most adopted classes do."""
+
+    def __init__(self, dim: int, value: float) -> None:
+        super().__init__()
+        self.layer = nn.Linear(dim, dim)
+        self.scale = nn.Parameter(torch.full((dim,), value))
+        nn.init.constant_(self.layer.weight, value)
+
+
+class Around(Module):
+    dim: int
+    by_hand: ByHand = submodule(ByHand, "dim", value=0.25)
+
+
+def test_what_an_init_of_the_author_writes_is_as_in_an_eager_module() -> None:
+    alone, inner = ByHand.on_meta(3, value=0.5).materialize("cpu"), Around.on_meta(3).materialize("cpu").by_hand
+    assert (alone.layer.weight == 0.5).all() and (inner.layer.weight == 0.25).all()
+    assert alone.scale.tolist() == [0.5] * 3 and inner.scale.tolist() == [0.25] * 3
+    assert alone.layer.bias.any() and inner.layer.bias.any()
 
 
 def test_the_values_depend_on_the_seed_and_the_names_alone() -> None:
