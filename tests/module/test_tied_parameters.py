@@ -92,6 +92,7 @@ def test_copies_of_a_tied_tensor_are_loaded_even_where_they_are_not_a_number(dty
     assert ours.head.isnan().all()
 
 
+@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor")
 def test_values_that_cannot_be_compared_are_left_to_torch() -> None:
     ours, _ = towers()
     given = {name: value.clone() for name, value in ours.state_dict().items()}
