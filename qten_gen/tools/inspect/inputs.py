@@ -143,7 +143,7 @@ class _Names(dict[str, object]):
 
     def __missing__(self, name: str) -> object:
         dtype = dtype_of(name, self._floating)
-        found = _Shaped(dtype, self._device) if dtype is not None else self._class_of(name)
+        found: object = _Shaped(dtype, self._device) if dtype is not None else self._class_of(name)
         if found is None and hasattr(builtins, name):
             raise KeyError(name)
         found = found or sys.modules.get(name)
