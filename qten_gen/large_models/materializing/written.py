@@ -26,7 +26,7 @@ _FILLS = {
 }
 """Operations in place that do not read what was there. All others of torch change it."""
 
-_COPIES = {"aten::_to_copy", "aten::clone", "aten::copy_"}
+COPIES = {"aten::_to_copy", "aten::clone", "aten::copy_"}
 """Operations of which each element of the result is one of the source."""
 
 _UNKNOWN = {"aten::resize_", "aten::resize_as_", "aten::set_"}
@@ -137,7 +137,7 @@ def _is_about_shape(name: str) -> bool:
 def _handed_on(name: str, gaps: Sequence[tuple[Slot, Tensor]], result: Slot) -> Tensor | bool:
     """Which elements of a result have values, if some of what it is computed from has none."""
     source, missing = gaps[0]
-    if name not in _COPIES or len(gaps) > 1 or source.size != result.size:
+    if name not in COPIES or len(gaps) > 1 or source.size != result.size:
         return False
     units = _elements_in_unit(missing, source)
     return missing.logical_not().flatten().repeat_interleave(units).view(source.size)
