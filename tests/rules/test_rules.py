@@ -16,7 +16,7 @@ from qten_gen.read.module import read
 from qten_gen.read.positions import locate
 from qten_gen.rules.explaining import bad, good
 from qten_gen.tools.adopt.opening import Sources
-from qten_gen.tools.check.checking import check
+from qten_gen.tools.check.plain_modules import check
 from templates.rules_page import codes, documentation, summary
 from tests.rules.marked import case
 

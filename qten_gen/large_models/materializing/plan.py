@@ -14,11 +14,11 @@ from ..deferred.python_functions import PythonFunctions
 from ..deferred.recording import Recorder
 from ..deferred.tape import Tape
 from .components import Components
-from .constructed import Constructed, constructed
 from .evaluation import draw_keys
 from .initialisation import class_name, description, initialise, method_of, program_of
 from .initialisers import recorded_whole
 from .keyed_draws import Key
+from .library_children import Constructed, constructed
 from .matching import without_wrappers
 from .read_values import KnownValues
 from .stand_ins import Assigned, StandIns, in_place, made_for

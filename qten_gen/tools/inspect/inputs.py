@@ -19,8 +19,8 @@ from torch import Tensor, nn
 
 from ...common.suggestions import did_you_mean
 from ...model.array_shapes import DTYPES
+from .named_sizes import config_sizes
 from .request import InspectionError
-from .sizes import config_sizes
 from .targets import WORDS
 from .user_errors import describe
 

@@ -10,7 +10,7 @@ from torch import Tensor
 from ....common.naming import storage
 from ..core.construction import move_without_waiting
 from ..core.contents import contents, nested_value, tensor_and_nested
-from ..core.errors import describe, label
+from ..core.error_text import describe, label
 from ..core.indices import Index, PlainIndex
 from ..core.locks import refuse_if_frozen
 from ..core.lookup import Key, Values, chosen, owner_of
