@@ -26,6 +26,7 @@ from torch.nn.modules.module import register_module_module_registration_hook
 from ...runtime.declaring.containers import ModuleDict, ModuleList
 from ...runtime.module.core.module_base import ModuleBase
 from ..deferred.recording import Recorder
+from .histories import histories
 from .initialisation import class_name, declared_class, method_of, program_of
 from .matching import without_wrappers
 from .meta_construction import Arguments, constructor_arguments
@@ -60,19 +61,22 @@ class Constructed:
                 if id(held.tensor) in self.values and id(origins[id(held.tensor)].module) in self.children:
                     stand_ins.at(held).copy_(self.values[id(held.tensor)])
 
-    def finish(self, stand_ins: StandIns, before: Mapping[int, int]) -> None:
+    def finish(self, stand_ins: StandIns, recorder: Recorder) -> None:
         """After the initialisation, give the stand-ins what the constructors in which the author's code writes left behind.
 
-        `before` has the version counters of the stand-ins from before the initialisation, by the id of the tensor. A constructor
-        that writes no more than the initialisation counts as often. What the initialisation does not write, it alone makes.
+        One that writes to no tensor has made each tensor as the initialisation has.
         """
+        places = {
+            key: (recorder.slot(fake), recorder.slot(stand_ins.of[key]))
+            for whole in self.wholes
+            for key, fake in whole.left.items()
+        }
+        made = histories(recorder.tape) if places else {}
+        storage_of = recorder.tape.storage_of
         with torch.no_grad():
             for whole in self.wholes:
-                counts = {key: stand_ins.of[key]._version - before[key] for key in whole.left}
-                if any(
-                    fake._version != whole.assigned.get(key, counts[key]) or counts[key] == 0
-                    for key, fake in whole.left.items()
-                ):
+                pairs = [places[key] for key in whole.left]
+                if any(made.get(storage_of(one)) != made.get(storage_of(other)) for one, other in pairs):
                     for key, fake in whole.left.items():
                         stand_ins.of[key].copy_(fake)
                     self.by.update(dict.fromkeys(whole.left, f"{whole.name}.__init__"))
@@ -85,8 +89,6 @@ class _Whole:
     name: str
     left: Mapping[int, Tensor]
     """The fake tensor with the values of each tensor, by the id of the tensor."""
-    assigned: Mapping[int, int]
-    """The version counters of the tensors of children that constructors alone initialise, from when these were assigned."""
 
 
 def constructed(root: nn.Module, held: Sequence[HeldTensor], recorder: Recorder) -> Constructed:
@@ -119,15 +121,14 @@ def constructed(root: nn.Module, held: Sequence[HeldTensor], recorder: Recorder)
     for start, prefix in _finishing(root):
         whole = recorded.get(prefix) or _recorded(start, prefix, recorder)
         if whole.made is not None:
-            wholes.append(_whole(whole.made, whole.versions, prefix, held))
+            wholes.append(_whole(whole.made, prefix, held))
     return Constructed(values, children, not_recorded, frozenset(refused), wholes)
 
 
-def _whole(made: ModuleBase, versions: Mapping[int, int], prefix: str, held: Sequence[HeldTensor]) -> _Whole:
+def _whole(made: ModuleBase, prefix: str, held: Sequence[HeldTensor]) -> _Whole:
     """What a constructor left in the modules that are still of the class that it made."""
     now = {without_wrappers(home.qualified): (home.module, each.tensor) for each in held for home in each.homes}
     left: dict[int, Tensor] = {}
-    assigned: dict[int, int] = {}
     for each in survey(made):
         for home in each.homes:
             module, tensor = now.get(without_wrappers(prefix + home.qualified), (None, each.tensor))
@@ -135,9 +136,7 @@ def _whole(made: ModuleBase, versions: Mapping[int, int], prefix: str, held: Seq
                 continue
             if tensor.is_meta and _fits(each.tensor, tensor):
                 left[id(tensor)] = each.tensor
-                if id(each.tensor) in versions:
-                    assigned[id(tensor)] = versions[id(each.tensor)]
-    return _Whole(class_name(made), left, assigned)
+    return _Whole(class_name(made), left)
 
 
 def _fits(value: Tensor | None, tensor: Tensor) -> bool:
@@ -213,8 +212,6 @@ class _Recorded:
     made: ModuleBase | None = None
     children: Mapping[str, Tensor] = field(default_factory=dict)
     """What the children of other libraries held when they were assigned, by qualified name."""
-    versions: Mapping[int, int] = field(default_factory=dict)
-    """Their version counters then, by the id of the fake tensor."""
 
 
 def _recorded(start: ModuleBase, prefix: str, recorder: Recorder) -> _Recorded:
@@ -239,7 +236,7 @@ def _recorded(start: ModuleBase, prefix: str, recorder: Recorder) -> _Recorded:
         for home in each.homes
         if id(each.tensor) in assigned
     }
-    return _Recorded("", made, children, {key: each.version for key, each in assigned.items()})
+    return _Recorded("", made, children)
 
 
 class _Assigned(NamedTuple):
@@ -247,7 +244,6 @@ class _Assigned(NamedTuple):
 
     tensor: Tensor
     copy: Tensor
-    version: int
 
 
 @contextmanager
@@ -263,7 +259,7 @@ def _assigned_children() -> Iterator[dict[int, _Assigned]]:
         with torch.no_grad():
             for each in survey(child):
                 if id(each.tensor) not in found:
-                    found[id(each.tensor)] = _Assigned(each.tensor, each.tensor.detach().clone(), each.tensor._version)
+                    found[id(each.tensor)] = _Assigned(each.tensor, each.tensor.detach().clone())
 
     hook = register_module_module_registration_hook(note)
     try:

@@ -112,12 +112,11 @@ def planned(root: nn.Module, held: Sequence[HeldTensor], device: torch.device) -
                 children = constructed(root, held, recorder)
                 initialised = frozenset(id(m) for m in root.modules() if id(m) in children.children or method_of(m))
                 origins = {id(each.tensor): origin(each, kept, initialised) for each in held}
-                before = {key: fake._version for key, fake in stand_ins.of.items()}
                 recorder.names = {id(stand_ins.at(each)): origins[id(each.tensor)].qualified for each in held}
                 with in_place(root, stand_ins):
                     children.put(stand_ins, origins)
                     initialise(root, stand_ins, origins, recorder, children.children)
-                    children.finish(stand_ins, before)
+                    children.finish(stand_ins, recorder)
         finally:
             mode.watching_for = None
             recorder.streams.put_back()

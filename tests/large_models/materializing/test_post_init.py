@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
@@ -102,6 +103,51 @@ def test_a_buffer_that_post_init_alone_fills_has_its_values() -> None:
             torch.arange(self.dim, out=self.table)
 
     assert Late.on_meta(2).materialize("cpu").table.tolist() == [0, 1]
+
+
+def fill_data(layer: Plain) -> None:
+    layer.weight.data.fill_(5)
+
+
+def exchange_data(layer: Plain) -> None:
+    layer.weight.data = torch.full((2,), 5.0)
+
+
+def exchange_parameter(layer: Plain) -> None:
+    layer.weight = nn.Parameter(torch.full((2,), 5.0))
+
+
+def fill(layer: Plain) -> None:
+    """As many writes as `reset_parameters` makes, which the constructor does not call."""
+    nn.init.constant_(layer.weight, 5)
+
+
+def register(layer: Plain) -> None:
+    nn.init.constant_(layer.weight, 5)
+    layer.register_buffer("late", torch.arange(2))
+
+
+class Plain(nn.Module):
+    """Of another library."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(2))
+
+    def reset_parameters(self) -> None:
+        nn.init.ones_(self.weight)
+
+
+@pytest.mark.parametrize("change", [fill_data, exchange_data, exchange_parameter, fill, register])
+def test_values_are_as_in_an_eager_module_however_post_init_writes(change: Callable[[Plain], None]) -> None:
+    class Changed(Module):
+        layer: Plain = submodule(Plain)
+
+        def __post_init__(self) -> None:
+            change(self.layer)
+
+    found, expected = Changed.on_meta().materialize("cpu"), Changed()
+    assert all(torch.equal(one, other) for one, other in _pairs(found, expected))
 
 
 def test_the_report_names_the_constructor_only_where_post_init_has_written() -> None:

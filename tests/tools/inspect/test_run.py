@@ -152,6 +152,7 @@ def test_a_model_without_gradients_has_no_backward() -> None:
         ("input: Float[2, in_features]", (2, 4), torch.float32),
         ("input: BFloat16[2, in_features // 2 + 1]", (2, 3), torch.bfloat16),
         ("float16[5]", (5,), torch.float16),
+        ("[Float[in_features] for _ in range(max(1, 0))][0]", (4,), torch.float32),
         ("Float[()]", (), torch.float32),
     ],
 )
