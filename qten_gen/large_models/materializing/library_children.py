@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import random
 import sys
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -122,6 +123,11 @@ def constructed(root: nn.Module, held: Sequence[HeldTensor], recorder: Recorder)
         whole = recorded.get(prefix) or _recorded(start, prefix, recorder)
         if whole.made is not None:
             wholes.append(_whole(whole.made, prefix, held))
+        else:
+            lost = (
+                "what the author's code in it writes to tensors on meta is lost, unless reset_parameters writes it too"
+            )
+            warnings.warn(f"materialize(): {whole.problem}; {what}", stacklevel=2)
     return Constructed(values, children, not_recorded, frozenset(refused), wholes)
 
 

@@ -93,7 +93,12 @@ def test_what_post_init_writes_is_said_to_be_lost_where_the_constructor_cannot_b
         def __post_init__(self) -> None:
             self.table.fill_(random.random())
 
-    with pytest.raises(RuntimeError, match=r"\(what __post_init__ writes on meta is lost\)"):
+    with (
+        pytest.warns(
+            UserWarning, match=r"Late\(\) draws from random or NumPy, .* is lost, unless reset_parameters writes it"
+        ),
+        pytest.raises(RuntimeError, match=r"\(what __post_init__ writes on meta is lost\)"),
+    ):
         Late.on_meta(2).materialize("cpu", seed=0)
 
 
