@@ -124,10 +124,11 @@ def constructed(root: nn.Module, held: Sequence[HeldTensor], recorder: Recorder)
         if whole.made is not None:
             wholes.append(_whole(whole.made, prefix, held))
         else:
-            lost = (
-                "what the author's code in it writes to tensors on meta is lost, unless reset_parameters writes it too"
+            warnings.warn(
+                f"materialize(): {whole.problem}; what the author's code in it writes to tensors on meta is lost, unless"
+                " reset_parameters writes it too",
+                stacklevel=2,
             )
-            warnings.warn(f"materialize(): {whole.problem}; {what}", stacklevel=2)
     return Constructed(values, children, not_recorded, frozenset(refused), wholes)
 
 
