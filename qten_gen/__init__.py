@@ -32,8 +32,8 @@ _HOMES = {
     "audit": "runtime.module.parameter_selection",
     "buffer": "runtime.declaring.parameters",
     "check": "runtime.declaring.derived_values",
-    "choice": "runtime.declaring.children",
-    "compare": "runtime.module.comparing",
+    "choice": "runtime.declaring.child_specifiers",
+    "compare": "runtime.module.load_report",
     "const": "runtime.declaring.fields",
     "deferred_init": "large_models.deferred.deferred_init",
     "derived": "runtime.declaring.derived_values",
@@ -51,8 +51,8 @@ _HOMES = {
     "param": "runtime.declaring.parameters",
     "partition": "runtime.module.parameter_selection",
     "select": "runtime.module.parameter_selection",
-    "sequential": "runtime.declaring.children",
-    "submodule": "runtime.declaring.children",
+    "sequential": "runtime.declaring.child_specifiers",
+    "submodule": "runtime.declaring.child_specifiers",
     "virtual": "runtime.declaring.virtual_fields",
 }
 

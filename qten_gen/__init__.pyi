@@ -10,9 +10,9 @@ from .large_models.fake.context import meta_like as meta_like
 from .large_models.materializing.checkpoints import CheckpointError as CheckpointError
 from .large_models.materializing.report import MaterializeReport as MaterializeReport
 from .model.diagnostics import DeclarationError as DeclarationError
-from .runtime.declaring.children import choice as choice
-from .runtime.declaring.children import sequential as sequential
-from .runtime.declaring.children import submodule as submodule
+from .runtime.declaring.child_specifiers import choice as choice
+from .runtime.declaring.child_specifiers import sequential as sequential
+from .runtime.declaring.child_specifiers import submodule as submodule
 from .runtime.declaring.containers import ModuleDict as ModuleDict
 from .runtime.declaring.containers import ModuleList as ModuleList
 from .runtime.declaring.containers import Sequential as Sequential
@@ -26,8 +26,8 @@ from .runtime.declaring.in_memory import StaleWarning as StaleWarning
 from .runtime.declaring.parameters import buffer as buffer
 from .runtime.declaring.parameters import param as param
 from .runtime.declaring.virtual_fields import virtual as virtual
-from .runtime.module.comparing import compare as compare
 from .runtime.module.functional import Functional as Functional
+from .runtime.module.load_report import compare as compare
 from .runtime.module.parameter_selection import audit as audit
 from .runtime.module.parameter_selection import partition as partition
 from .runtime.module.parameter_selection import select as select

@@ -13,10 +13,10 @@ from ..project.config import Settings
 from ..project.paths import leads_below, read_all, read_regular
 from ..report.concise import headline
 from ..run.parts import parts
+from ..tools.adopt.adopting import Outcome
+from ..tools.adopt.adopting import adopt as adopt_sources
 from ..tools.adopt.adoption import Level, Options
 from ..tools.adopt.opening import Sources
-from ..tools.adopt.running import Outcome
-from ..tools.adopt.running import adopt as adopt_sources
 from ..tools.adopt.views import as_json, lines_of, summary
 from . import DONE, FOUND, MISUSE
 from .misuse import UsageError

@@ -95,9 +95,9 @@ def _load(file: str, targets: Sequence[str], root: str, out: TextIO) -> int:
     """Hold a checkpoint against the lock of one model."""
     if len(targets) > 1:
         raise UsageError(f"name the model that {file} is loaded into: {' or '.join(map(_name, targets))}")
+    from ..tools.lock.checkpoint_check import held
     from ..tools.lock.headers import HeaderError, header
-    from ..tools.lock.loading import held
-    from ..tools.lock.text import LockError, read
+    from ..tools.lock.lock_text import LockError, read
 
     path = lock_path(root, targets[0])
     try:
@@ -137,7 +137,7 @@ def _misspelt(config: Config, root: str, targets: Sequence[str]) -> Iterator[str
         if path is None or not os.path.exists(path):
             continue
         from ..tools.lock.lists import DocumentError, misspelt
-        from ..tools.lock.text import LockError, read
+        from ..tools.lock.lock_text import LockError, read
 
         try:
             with open(path, encoding="utf-8") as file:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..model import Declaration, FileDecl, ModuleDecl, TensorClassDecl
 from . import layout, module, tensorclass
-from .children import Siblings
+from .child_expressions import Siblings
 from .imports import statements
 from .module import ModuleView
 from .nested_names import NestedNames, nested_names

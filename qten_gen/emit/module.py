@@ -24,7 +24,7 @@ from ..model import (
 from ..model.dimensions import in_words
 from . import layout, spelling
 from .builtin_names import Builtins
-from .children import Siblings, registration, several
+from .child_expressions import Siblings, registration, several
 from .computed import condition_in_words, either, if_wanted, statements
 from .imports import Aliases
 from .inlined_values import inlined_values

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ..model import Declaration
 from ..model.diagnostics import DeclarationError, Diagnostic
 from ..rules import check_declaration
-from ..rules.context import Project, RunningStatement
+from ..rules.rule_input import Project, RunningStatement
 from .render import render_class
 
 if TYPE_CHECKING:

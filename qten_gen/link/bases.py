@@ -14,7 +14,7 @@ from ..model.diagnostics import DYNAMIC_DECLARATION, INCONSISTENT_BASES, UNRESOL
 from ..model.field_kinds import is_tensor
 from ..model.foreign_classes import CLASS_MAKERS, OTHER_KINDS, PROTOCOLS, TENSORDICT_BASES, TENSORDICT_DECORATORS
 from .lookups import Lookups, Remembered
-from .names import Names
+from .name_resolution import Names
 
 
 class Root(Enum):

@@ -26,7 +26,7 @@ from ..model import (
     language,
 )
 from ..read.dimensions import parse
-from .names import Names
+from .name_resolution import Names
 
 _LONGEST = 1000
 """The length up to which strings and tuples are computed, and the bits of an integer."""

@@ -30,7 +30,7 @@ from ..model.written_init import is_attribute_only, keeps_foreign_init
 from . import specificity
 from .bases import ROOTS, Ancestry, Root
 from .lookups import Lookups, Remembered
-from .names import Names
+from .name_resolution import Names
 
 _CLASS_VARIABLE = "typing.ClassVar"
 

@@ -29,7 +29,7 @@ from .constants import with_constants
 from .declare import Declarations, bound_by
 from .import_context import import_context
 from .lookups import Lookups, Remembered
-from .names import Names
+from .name_resolution import Names
 
 _V = TypeVar("_V")
 

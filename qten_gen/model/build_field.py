@@ -17,8 +17,8 @@ from ..common import language
 from ..common.records import replace
 from .class_body import FieldSource, MethodSource, SpecifierCall
 from .dimensions import Dim, DimError
-from .expressions import Default, TypeExpr, Value
 from .field_kinds import classify
+from .field_parts import Default, TypeExpr, Value
 from .fields import (
     BufferDecl,
     CheckDecl,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ..common.records import field, record
 from .dimensions import Dim, DimError
-from .expressions import NO_PATH, NodePath, TypeExpr, Value
+from .field_parts import NO_PATH, NodePath, TypeExpr, Value
 
 
 @record(frozen=True, slots=True)

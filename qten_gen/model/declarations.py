@@ -11,7 +11,7 @@ from collections.abc import Container, Mapping
 
 from ..common.records import field, record
 from .class_body import MethodSource, Signature
-from .expressions import NO_PATH, NodePath, TypeExpr
+from .field_parts import NO_PATH, NodePath, TypeExpr
 from .fields import CheckDecl, FieldDecl, ModuleField
 from .registered import Registered
 from .source import ClassSource, SourceFile

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 from ..common.records import field, record
 from . import NO_PATH, NodePath
-from .expressions import FIELD_STEP
+from .field_parts import FIELD_STEP
 
 Severity = Literal["error", "warning"]
 

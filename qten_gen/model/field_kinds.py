@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ..common import language
 from ..common.records import replace
-from .expressions import TypeExpr
+from .field_parts import TypeExpr
 from .fields import FieldDecl, FieldKind
 
 _NUMBERS_BY_WIDTH = ("bool", "int", "float", "complex")

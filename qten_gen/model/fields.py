@@ -19,7 +19,7 @@ from ..common import language
 from ..common.records import field, record
 from .class_body import Argument, SpecifierCall
 from .dimensions import Dim, dim_names
-from .expressions import NO_PATH, Default, NodePath, TypeExpr, Value
+from .field_parts import NO_PATH, Default, NodePath, TypeExpr, Value
 
 
 class FieldKind(Enum):

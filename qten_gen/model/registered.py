@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from ..common.records import record
-from .expressions import TypeExpr
+from .field_parts import TypeExpr
 
 
 class RegisteredKind(Enum):

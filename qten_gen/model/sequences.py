@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ..common import language
 from .class_body import Argument, SpecifierCall
-from .expressions import NodePath, Value
+from .field_parts import NodePath, Value
 
 
 def as_submodule(arguments: Iterable[Argument], place: NodePath) -> SpecifierCall:

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from ..common.records import field, record
 from .class_body import FieldSource, MethodSource, Signature, SpecifierCall
-from .expressions import NO_PATH, NodePath, TypeExpr, Value
+from .field_parts import NO_PATH, NodePath, TypeExpr, Value
 from .registered import Registered
 
 

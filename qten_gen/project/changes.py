@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 
 from .import_graph import Handlers, SourceGraph
-from .keys import Keys, Reader
 from .manifest import HandlerRecord, Manifest, SourceRecord
+from .output_keys import Keys, Reader
 
 OpenReader = Callable[[SourceGraph], Reader]
 """Gives what reads the files of a graph."""

@@ -21,9 +21,9 @@ from .config import Config
 from .dependencies import Dependencies
 from .files import ProjectFiles, Source
 from .import_graph import Modules, SourceGraph, source_graph
-from .keys import Keys, Reader
 from .library_classes import RememberedClasses
 from .manifest import FreshRecord, HandlerRecord, Manifest, SourceRecord
+from .output_keys import Keys, Reader
 from .output_names import is_ours, is_output, name_of, outputs_of, source_of
 from .paths import display_path, read_output, read_regular, relative_to
 from .scan import Origin, Scan, scan

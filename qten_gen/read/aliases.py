@@ -6,9 +6,9 @@ import ast
 
 from ..model import NodePath, TypeExpr
 from .annotations import type_expr
+from .bound_names import dotted
 from .calls import call_arguments
-from .imports import dotted
-from .names import Scope
+from .dotted_names import Scope
 
 _LONGEST = 200
 """The length of the strings that are read as forward references."""

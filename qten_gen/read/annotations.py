@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from ..common.records import replace
 from ..model import DYNAMIC, HIDDEN, NodePath, TypeExpr, union
 from ..model.expression_text import parsed_expression
-from .imports import dotted
-from .names import Scope
+from .bound_names import dotted
+from .dotted_names import Scope
 from .source_lines import lines_of
 from .written import text_of
 

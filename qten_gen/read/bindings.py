@@ -14,8 +14,8 @@ from typing import NamedTuple
 from ..common.records import field, record
 from ..model import NO_PATH, ImportedName, NodePath
 from .blocks import bound_inside, suites
-from .imports import bound_names, dotted, imported_names
-from .names import Scope
+from .bound_names import bound_names, dotted, imported_names
+from .dotted_names import Scope
 from .signatures import Function
 from .type_variables import TypeAlias
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from ..model import NodePath
-from .imports import dotted, imported_names
+from .bound_names import dotted, imported_names
 
 BLOCK = ast.If | ast.Try | ast.TryStar | ast.With | ast.AsyncWith | ast.For | ast.AsyncFor | ast.While | ast.Match
 

@@ -11,9 +11,9 @@ from ..model import DYNAMIC, NodePath, TypeExpr
 from .aliases import alias
 from .annotations import type_expr
 from .bindings import is_made
+from .bound_names import bound_names
 from .calls import positional
-from .imports import bound_names
-from .names import Scope
+from .dotted_names import Scope
 from .signatures import Function
 from .type_variables import type_parameter_names
 from .values import constant_text, specifier

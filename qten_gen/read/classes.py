@@ -20,11 +20,11 @@ from ..model import (
 )
 from .annotations import string_value, type_expr
 from .blocks import BLOCK, inside
+from .bound_names import FUTURE_ANNOTATIONS, bound_names, dotted, imported_names
 from .calls import called, keywords, positional
 from .class_names import with_inner
 from .docstrings import docstring, text_of_string
-from .imports import FUTURE_ANNOTATIONS, bound_names, dotted, imported_names
-from .names import Scope
+from .dotted_names import Scope
 from .own_attributes import changes, mentions, registered_later
 from .registered_state import registered_state
 from .signatures import Function, method, positional_parameters

@@ -11,9 +11,9 @@ from ..common.records import record
 from ..model import ImportedName
 from ..model.constructed import DECIDING, ConstructedClass
 from .blocks import bound_inside, statements
+from .bound_names import dotted, imported_names
+from .dotted_names import Scope
 from .encoding import decode
-from .imports import dotted, imported_names
-from .names import Scope
 from .syntax import parse
 
 

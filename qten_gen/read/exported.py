@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from .imports import dotted
+from .bound_names import dotted
 
 
 def exported(statements: Iterable[ast.stmt]) -> tuple[str, ...] | None:

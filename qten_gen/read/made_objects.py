@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from ..common import language
-from .imports import dotted
-from .names import Scope
+from .bound_names import dotted
+from .dotted_names import Scope
 
 _PARTIAL = "functools.partial"
 _CONTAINERS = frozenset({"builtins.dict", "builtins.list", "builtins.tuple", "collections.OrderedDict", _PARTIAL})

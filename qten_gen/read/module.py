@@ -29,12 +29,12 @@ from .aliases import alias
 from .annotations import type_expr
 from .bindings import Binding, Bindings, bindings, is_made
 from .blocks import BLOCK, bound_inside, inside, suites
+from .bound_names import bound_names, dotted, imported_names, star_import
 from .class_names import Meanings, add_class_names
 from .classes import class_source, inner_classes
+from .dotted_names import Scope
 from .encoding import decode
 from .exported import exported
-from .imports import bound_names, dotted, imported_names, star_import
-from .names import Scope
 from .signatures import Function, function, signature
 from .source_lines import lines_of
 from .suppressions import MARK, suppressed

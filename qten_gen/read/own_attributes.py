@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 
 from ..model import Change, NodePath
 from .blocks import BLOCK, suites
-from .imports import dotted
+from .bound_names import dotted
+from .dotted_names import Scope
 from .made_objects import is_container, made
-from .names import Scope
 from .signatures import Function, positional_parameters
 
 _APPEND = frozenset({"append", "extend", "insert", "add", "update"})

@@ -17,8 +17,8 @@ from ..model import NodePath
 from ..model.registered import Registered, RegisteredKind
 from .annotations import string_value, type_expr
 from .blocks import BLOCK, suites
-from .imports import dotted
-from .names import Scope
+from .bound_names import dotted
+from .dotted_names import Scope
 from .signatures import Function, positional_parameters
 
 _PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})

@@ -9,10 +9,10 @@ from ..common.records import replace
 from ..model import MethodSource, NodePath, Signature, language
 from ..model.expression_text import annotation_text
 from .annotations import mentioned, string_value
+from .bound_names import dotted
 from .calls import called
 from .docstrings import docstring
-from .imports import dotted
-from .names import Scope
+from .dotted_names import Scope
 from .type_variables import type_parameters
 from .values import specifier
 from .written import text_of

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from ..model import NodePath, TypeVariable, union
 from .annotations import type_expr
-from .imports import dotted
-from .names import Scope
+from .bound_names import dotted
+from .dotted_names import Scope
 from .written import extent, segment
 
 _TYPE_VARIABLE = ("typing.TypeVar", "typing_extensions.TypeVar")

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from ..model import MethodSource, NodePath
 from .blocks import bound_inside
-from .imports import FUTURE_ANNOTATIONS
-from .names import Scope
+from .bound_names import FUTURE_ANNOTATIONS
+from .dotted_names import Scope
 from .signatures import Function
 
 Unbound = tuple[str, NodePath]

@@ -11,10 +11,10 @@ from ..common.specifier_records import DATACLASS_FIELD_DEFAULTS
 from ..model import Argument, Choice, NodePath, Partial, SpecifierCall, Value, as_submodule, language
 from . import dimensions
 from .annotations import string_value
+from .bound_names import dotted
 from .calls import CallArgument, call_arguments
-from .imports import dotted
+from .dotted_names import Scope
 from .made_objects import is_callable, is_container, made, specifiers
-from .names import Scope
 from .written import text_of
 
 

@@ -29,7 +29,7 @@ from ..model import (
     as_submodule,
     language,
 )
-from ..model.expressions import FIELD_STEP
+from ..model.field_parts import FIELD_STEP
 from ..read.dimensions import parse
 from .statement import ClassStatement
 from .values import value_of

@@ -82,10 +82,10 @@ from . import (  # noqa: F401 # the tables below find them
     unsupported_type,
     unused_suppression,
 )
-from .context import Project as Project
-from .context import RuleContext
-from .context import RunningStatement as RunningStatement
-from .plain import Finding, PlainClass
+from .plain_classes import Finding, PlainClass
+from .rule_input import Project as Project
+from .rule_input import RuleContext
+from .rule_input import RunningStatement as RunningStatement
 
 
 class Rule(Protocol):

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 
 from ..model import ModuleDecl
 from ..model.diagnostics import Diagnostic, Kind
-from .context import RuleContext
-from .plain import Finding, PlainClass, owner_of
+from .plain_classes import Finding, PlainClass, owner_of
+from .rule_input import RuleContext
 
 KIND = Kind("QG327", "cached-method", "warning")
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from ..model import DerivedDecl, ModuleDecl
 from ..model.derivations import cycle, derived_values
 from ..model.diagnostics import Diagnostic, Kind
-from .context import RuleContext
+from .rule_input import RuleContext
 
 KIND = Kind("QG332", "circular-value")
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from ..model import PRIVATE_NAMES, ConfigDecl, DerivedDecl, TensorClassDecl, VirtualDecl, storage
 from ..model.diagnostics import Diagnostic, Kind
-from .context import RuleContext
+from .rule_input import RuleContext
 
 KIND = Kind("QG204", "colliding-name")
 

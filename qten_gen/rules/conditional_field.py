@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from ..model import ModuleDecl, language
 from ..model.diagnostics import Diagnostic, Kind
-from .context import RuleContext, name_of
+from .rule_input import RuleContext, name_of
 
 KIND = Kind("QG212", "conditional-field")
 

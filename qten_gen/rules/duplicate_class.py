@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from ..model import FileDecl
 from ..model.diagnostics import Diagnostic, Kind
-from .context import Project
+from .rule_input import Project
 
 KIND = Kind("QG108", "duplicate-class")
 

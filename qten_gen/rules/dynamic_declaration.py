@@ -30,7 +30,7 @@ from ..model import (
 )
 from ..model.diagnostics import DYNAMIC_DECLARATION, Diagnostic
 from ..model.field_kinds import members_of
-from .context import Project, RuleContext
+from .rule_input import Project, RuleContext
 
 KIND = DYNAMIC_DECLARATION
 

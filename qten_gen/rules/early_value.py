@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from ..model import Argument, FieldSource, ModuleDecl, SpecifierCall, Value, language
 from ..model.diagnostics import Diagnostic, Kind
-from .context import RuleContext
+from .rule_input import RuleContext
 
 KIND = Kind("QG344", "early-value", can_be_wrong=True)
 

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 
 from ..model import Change, FieldDecl, FieldKind, TensorClassDecl
 from ..model.diagnostics import Diagnostic, Kind
-from .context import RuleContext
 from .reserved import TENSORCLASS
+from .rule_input import RuleContext
 
 KIND = Kind("QG219", "frozen-mutation", can_be_wrong=True)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ..model import FileDecl
 from ..model.diagnostics import Diagnostic, Kind
-from .context import Project
+from .rule_input import Project
 
 KIND = Kind("QG103", "generated-base")
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from ..model import ModuleDecl
 from ..model.diagnostics import Diagnostic, Kind
-from .context import RuleContext
+from .rule_input import RuleContext
 
 KIND = Kind("QG325", "hidden-method", "warning")
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from ..model import HIDDEN, TypeExpr
 from ..model.diagnostics import Diagnostic, Kind
-from .context import RuleContext
+from .rule_input import RuleContext
 
 KIND = Kind("QG221", "hidden-type")
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from ..model import FieldKind
 from ..model.diagnostics import Diagnostic, Kind
-from .context import RuleContext
+from .rule_input import RuleContext
 
 KIND = Kind("QG210", "implicit-tensor-conversion", "warning")
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ..model.diagnostics import Diagnostic, Kind
 from ..model.foreign_classes import CLASS_MAKERS
-from .context import RuleContext
+from .rule_input import RuleContext
 
 KIND = Kind("QG109", "incompatible-decorator")
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model.diagnostics import Kind
-from .plain import Finding, Function, PlainClass, owner_of
+from .plain_classes import Finding, Function, PlainClass, owner_of
 
 KIND = Kind("QG504", "incompatible-override", "warning")
 

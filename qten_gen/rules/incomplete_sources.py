@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ..model import BufferDecl, ConfigDecl, DerivedDecl, MethodSource, ModuleDecl, ParameterDecl, VirtualDecl, declares
 from ..model.diagnostics import Diagnostic, Fix, Kind
-from .context import RuleContext
+from .rule_input import RuleContext
 
 KIND = Kind("QG326", "incomplete-sources", can_be_wrong=True)
 

@@ -9,7 +9,7 @@ generated constructor would not set the fields of the dataclass.
 from collections.abc import Iterator
 
 from ..model.diagnostics import INCONSISTENT_BASES, Diagnostic
-from .context import RuleContext
+from .rule_input import RuleContext
 
 KIND = INCONSISTENT_BASES
 

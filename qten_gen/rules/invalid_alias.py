@@ -17,8 +17,8 @@ from unicodedata import normalize
 
 from ..model import ConfigDecl, ModuleDecl, TensorClassDecl, Value, language
 from ..model.diagnostics import Diagnostic, Kind
-from .context import RuleContext
 from .dynamic_declaration import is_dynamic
+from .rule_input import RuleContext
 
 KIND = Kind("QG343", "invalid-alias")
 

@@ -17,8 +17,8 @@ from ..common.suggestions import did_you_mean
 from ..model import Choice, ConfigDecl, Dim, ModuleDecl, SubmoduleDecl, TypeExpr, Value
 from ..model.diagnostics import Diagnostic, Kind
 from ..model.field_kinds import members_of
-from .context import Project, RuleContext
 from .dynamic_declaration import is_dynamic_text
+from .rule_input import Project, RuleContext
 
 KIND = Kind("QG341", "invalid-choice")
 

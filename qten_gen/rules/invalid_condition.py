@@ -14,9 +14,9 @@ from ..model import BufferDecl, ConfigDecl, DerivedDecl, ModuleDecl, ModuleField
 from ..model.diagnostics import Diagnostic, Kind
 from ..model.dimensions import in_words, path_of
 from ..model.field_kinds import members_of
-from .context import RuleContext
 from .expression_types import NONE, UNKNOWN, in_words_of, names_in, types_of
-from .expressions import Expression, Use, expressions, field_of_argument, unknown_names
+from .module_expressions import Expression, Use, expressions, field_of_argument, unknown_names
+from .rule_input import RuleContext
 
 KIND = Kind("QG308", "invalid-condition")
 

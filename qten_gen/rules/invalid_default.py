@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from ..model import ConfigDecl, Default, FieldDecl, FieldKind, TensorClassDecl, TypeExpr, Value
 from ..model.diagnostics import Diagnostic, Fix, Kind
 from ..model.field_kinds import members_of
-from .context import RuleContext
+from .rule_input import RuleContext
 from .shared_object import kind_of
 
 KIND = Kind("QG213", "invalid-default")

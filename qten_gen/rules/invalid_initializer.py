@@ -15,7 +15,7 @@ from keyword import iskeyword
 from ..common.suggestions import did_you_mean
 from ..model import BufferDecl, ModuleDecl, ParameterDecl, Value, language
 from ..model.diagnostics import Diagnostic, Kind
-from .context import RuleContext
+from .rule_input import RuleContext
 from .shared_object import kind_of
 
 KIND = Kind("QG315", "invalid-initializer")

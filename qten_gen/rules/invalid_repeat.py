@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from ..common.suggestions import did_you_mean
 from ..model import ConfigDecl, DerivedDecl, ModuleDecl, ParameterDecl, SubmoduleDecl
 from ..model.diagnostics import Diagnostic, Kind
-from .context import RuleContext
+from .rule_input import RuleContext
 
 KIND = Kind("QG310", "invalid-repeat")
 

@@ -14,9 +14,9 @@ from ..common.suggestions import did_you_mean
 from ..model import Argument, SpecifierCall, Value, is_sequence, is_several, language, nested_keywords
 from ..model.diagnostics import Diagnostic, Kind
 from ..model.field_kinds import child_class
-from .context import RuleContext
 from .dynamic_declaration import KEYWORDS as _DECIDING
 from .dynamic_declaration import is_dynamic, is_tuple
+from .rule_input import RuleContext
 
 KIND = Kind("QG305", "invalid-specifier-argument")
 

@@ -32,8 +32,8 @@ from ..model import (
 from ..model.diagnostics import Diagnostic, Kind
 from ..model.dimensions import in_words
 from ..model.field_kinds import members_of
-from .context import RuleContext
 from .expression_types import NONE, UNKNOWN, Names, in_words_of, types_of
+from .rule_input import RuleContext
 
 KIND = Kind("QG320", "invalid-submodule-argument", can_be_wrong=True)
 
@@ -100,19 +100,20 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             yield from _of_call(SpecifierCall("", arguments), context)
 
 
-def _of_call(call: SpecifierCall, context: RuleContext) -> Iterator[Diagnostic]:
-    """What is wrong with the arguments of a child, and of those among its arguments."""
+def _of_call(call: SpecifierCall, context: RuleContext, is_certain: bool = True) -> Iterator[Diagnostic]:
+    """What is wrong with the arguments of a child that is certainly made, or perhaps, and of those among its arguments."""
+    is_certain = is_certain and call.get("when") is None
     for argument in call.arguments[1:]:
         if isinstance(argument.value, SpecifierCall):
-            yield from _of_call(argument.value, context)
+            yield from _of_call(argument.value, context, is_certain)
     cls = call.arguments[0].value if call.arguments else None
     if isinstance(cls, SpecifierCall):
-        yield from _of_call(cls, context)
+        yield from _of_call(cls, context, is_certain)
     for made in cls.alternatives if isinstance(cls, Value) else ():
-        yield from _of_class(made, call, context)
+        yield from _of_class(made, call, context, is_certain)
 
 
-def _of_class(made: Value, call: SpecifierCall, context: RuleContext) -> Iterator[Diagnostic]:
+def _of_class(made: Value, call: SpecifierCall, context: RuleContext, is_certain: bool) -> Iterator[Diagnostic]:
     """What is wrong with the arguments of a child for one class that it may have."""
     taken = _parameters(made, context)
     if taken is None:
@@ -149,7 +150,7 @@ def _of_class(made: Value, call: SpecifierCall, context: RuleContext) -> Iterato
         for name, argument in arguments:
             if name in taken.types:
                 takes = f"{made.text} takes {name}: {taken.types[name].text}"
-                yield from _of_type(argument, taken.types[name], takes, scope, call.get("when") is None)
+                yield from _of_type(argument, taken.types[name], takes, scope, is_certain)
     missing = taken.required - by_position - {argument.keyword or "" for argument in keywords} - _FROM_THE_OWNER
     if missing:
         names = " and ".join(name for name in (*taken.positional, *taken.keyword_only) if name in missing)

@@ -17,7 +17,7 @@ from ..model import ModuleDecl, ParameterDecl
 from ..model.derivations import underived
 from ..model.diagnostics import Diagnostic, Kind
 from ..model.dimensions import in_words
-from .context import RuleContext
+from .rule_input import RuleContext
 from .ties import Problem, different, follow
 
 KIND = Kind("QG309", "invalid-tie")

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping
 
 from ..model import ClassSource, ConfigDecl, FieldDecl, FileDecl, TensorClassDecl, language
 from ..model.diagnostics import Diagnostic, Kind
-from .context import Project, RuleContext, name_of
+from .rule_input import Project, RuleContext, name_of
 
 KIND = Kind("QG111", "misplaced-specifier")
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from ..model import SpecifierCall, Value, language
 from ..model.diagnostics import Diagnostic, Kind
-from .context import RuleContext, name_of
+from .rule_input import RuleContext, name_of
 
 KIND = Kind("QG201", "missing-annotation")
 

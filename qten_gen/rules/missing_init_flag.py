@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from ..model import ClassSource, ModuleDecl, VirtualDecl
 from ..model.diagnostics import Diagnostic, Kind
 from ..model.written_init import is_plain_annotation
-from .context import RuleContext, name_of
+from .rule_input import RuleContext, name_of
 
 KIND = Kind("QG307", "missing-init-flag")
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from ..model import ModuleDecl, ModuleField, ParameterDecl, SpecifierCall, SubmoduleDecl, Value, declares
 from ..model.diagnostics import Diagnostic, Kind
-from .context import RuleContext
+from .rule_input import RuleContext
 
 KIND = Kind("QG342", "missing-param-group")
 

@@ -12,7 +12,7 @@ import ast
 from collections.abc import Iterator
 
 from ..model.diagnostics import Kind
-from .plain import Finding, Function, PlainClass, attribute_of, owner_of
+from .plain_classes import Finding, Function, PlainClass, attribute_of, owner_of
 
 KIND = Kind("QG501", "missing-super-init", "warning")
 

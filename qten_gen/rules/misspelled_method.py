@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from ..common.suggestions import differ_by_one
 from ..model import MethodSource, ModuleDecl
 from ..model.diagnostics import Diagnostic, Kind
-from .context import RuleContext
+from .rule_input import RuleContext
 
 KIND = Kind("QG112", "misspelled-method", can_be_wrong=True)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ..model import TensorClassDecl
 from ..model.diagnostics import Diagnostic, Kind
-from .context import RuleContext
+from .rule_input import RuleContext
 
 KIND = Kind("QG209", "non-tensor-field")
 

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from ..common.suggestions import nearest
 from ..model import BufferDecl, ModuleDecl, ParameterDecl
 from ..model.diagnostics import Diagnostic, Kind
-from .context import RuleContext
 from .reserved import GIVING_WAY, MODULE
+from .rule_input import RuleContext
 
 KIND = Kind("QG324", "possibly-missing-attribute", "warning")
 

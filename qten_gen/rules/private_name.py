@@ -16,7 +16,7 @@ from ..common.naming import ALIASES
 from ..model import PRIVATE_NAMES, ModuleDecl, storage
 from ..model.diagnostics import Diagnostic, Kind
 from ..model.field_kinds import is_kw_only
-from .context import RuleContext
+from .rule_input import RuleContext
 
 KIND = Kind("QG205", "private-name")
 

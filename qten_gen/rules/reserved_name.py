@@ -21,8 +21,8 @@ from collections.abc import Iterator
 from ..common.naming import ALIASES, WRITTEN_BUILTINS
 from ..model import TensorClassDecl, VirtualDecl
 from ..model.diagnostics import Diagnostic, Kind
-from .context import RuleContext
 from .reserved import ALWAYS, MODULE, TENSORCLASS
+from .rule_input import RuleContext
 
 KIND = Kind("QG203", "reserved-name")
 

@@ -31,7 +31,7 @@ from ..model import (
     language,
 )
 from ..model.diagnostics import Diagnostic, Kind
-from .context import RuleContext
+from .rule_input import RuleContext
 
 KIND = Kind("QG314", "shared-object")
 

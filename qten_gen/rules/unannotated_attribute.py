@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from ..model import ModuleDecl, Value
 from ..model.diagnostics import Diagnostic, Kind
-from .context import RuleContext
+from .rule_input import RuleContext
 from .shared_object import as_specifier, kind_of
 
 KIND = Kind("QG217", "unannotated-attribute")

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from ..common.suggestions import did_you_mean
 from ..model.diagnostics import Kind
-from .plain import Finding, PlainClass, attribute_of, own_nodes, owner_of
+from .plain_classes import Finding, PlainClass, attribute_of, own_nodes, owner_of
 from .reserved import MODULE
 
 KIND = Kind("QG502", "undefined-attribute", "warning")

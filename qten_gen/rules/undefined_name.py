@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterable, Iterator
 from ..common.suggestions import did_you_mean
 from ..model import ConfigDecl, FileDecl, NodePath, SourceFile
 from ..model.diagnostics import Diagnostic, Kind
-from .context import Project, RuleContext
+from .rule_input import Project, RuleContext
 
 KIND = Kind("QG114", "undefined-name")
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from ..model import FileDecl, ModuleDecl, SourceFile
 from ..model.diagnostics import Diagnostic, Kind
-from .context import Project
+from .rule_input import Project
 
 KIND = Kind("QG403", "unimported-handler", "warning")
 

@@ -17,9 +17,9 @@ from ..common.suggestions import only_near
 from ..model import ConfigDecl, DerivedDecl, ModuleDecl, SubmoduleDecl, declares, language
 from ..model.diagnostics import Diagnostic, Fix, Kind
 from ..model.dimensions import in_words, path_of
-from .context import RuleContext
 from .expression_types import BOOL, NONE, UNKNOWN, Types, in_words_of, names_in, of_annotation, types_of
-from .expressions import Expression, Use, expressions, unknown_names, usable_names
+from .module_expressions import Expression, Use, expressions, unknown_names, usable_names
+from .rule_input import RuleContext
 
 KIND = Kind("QG302", "unknown-dimension")
 

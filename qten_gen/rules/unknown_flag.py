@@ -20,8 +20,8 @@ from ..common.suggestions import did_you_mean, only_near
 from ..model import FLAGS, INIT, STRING_OPTIONS, ModuleDecl, NodePath, TensorClassDecl, VirtualDecl, language
 from ..model.diagnostics import Diagnostic, Fix, Kind
 from ..model.written_init import is_root
-from .context import RuleContext
 from .dynamic_declaration import is_dynamic
+from .rule_input import RuleContext
 
 KIND = Kind("QG104", "unknown-flag")
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from ..common.suggestions import did_you_mean
 from ..model import BufferDecl, ConfigDecl, DerivedDecl, ModuleDecl, ParameterDecl, VirtualDecl
 from ..model.diagnostics import Diagnostic, Kind
-from .context import RuleContext
+from .rule_input import RuleContext
 
 KIND = Kind("QG312", "unknown-source")
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from ..common.suggestions import did_you_mean, only_near
 from ..model import ClassSource, NodePath, SourceFile, TypeExpr
 from ..model.diagnostics import Diagnostic, Fix, Kind
-from .context import RuleContext
+from .rule_input import RuleContext
 
 KIND = Kind("QG207", "unknown-type")
 

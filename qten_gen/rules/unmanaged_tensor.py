@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from ..model import ClassSource, ConfigDecl, FieldKind, ModuleDecl, TensorClassDecl, TypeExpr
 from ..model.diagnostics import Diagnostic, Kind
 from ..model.field_kinds import is_tensor, members_of
-from .context import RuleContext
+from .rule_input import RuleContext
 
 KIND = Kind("QG216", "unmanaged-tensor", "warning")
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from ..model import Change, ConfigDecl, ModuleDecl
 from ..model.diagnostics import Diagnostic, Kind
-from .context import RuleContext
+from .rule_input import RuleContext
 from .shared_object import made_by
 
 KIND = Kind("QG323", "unregistered-state", "warning")

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from ..model import FieldDecl, TensorClassDecl
 from ..model.array_shapes import ANY_DTYPE, DTYPES, FAMILIES, Axis, AxisKind, UnreadableShape, read_axes
 from ..model.diagnostics import Diagnostic, Kind
-from .context import RuleContext
+from .rule_input import RuleContext
 
 KIND = Kind("QG211", "unsupported-shape")
 

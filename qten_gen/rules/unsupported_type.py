@@ -19,7 +19,7 @@ from ..model.array_shapes import ANY_DTYPE, DTYPES, FAMILIES
 from ..model.diagnostics import Diagnostic, Kind
 from ..model.expression_text import annotation_text
 from ..model.field_kinds import is_kw_only, is_tensor, is_tensordict, members_of
-from .context import RuleContext
+from .rule_input import RuleContext
 
 KIND = Kind("QG208", "unsupported-type")
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..generate.plan import Plan
     from ..generate.readings import Readings
     from ..model.diagnostics import Diagnostic
-    from ..project.keys import Reader
+    from ..project.output_keys import Reader
 
 
 def torn(state: ProjectState, reader: Reader | None) -> list[str]:

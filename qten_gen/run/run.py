@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ..generate.readings import Readings
     from ..model.diagnostics import Diagnostic
     from ..project.glance import Recalled
-    from ..project.keys import Reader
+    from ..project.output_keys import Reader
 
 
 _ATTEMPTS = 3

@@ -20,12 +20,12 @@ from .tensorclass.core.construction import Device as Device
 from .tensorclass.core.construction import DeviceLike as DeviceLike
 from .tensorclass.core.construction import batch_arguments as batch_arguments
 from .tensorclass.core.construction import default as default
+from .tensorclass.core.dimension_names import Names as Names
+from .tensorclass.core.dimension_names import NamesLike as NamesLike
 from .tensorclass.core.locks import frozen_property as frozen_property
 from .tensorclass.core.locks import frozen_view as frozen_view
 from .tensorclass.core.locks import lock as lock
 from .tensorclass.core.locks import refuse_other as refuse_other
-from .tensorclass.core.names import Names as Names
-from .tensorclass.core.names import NamesLike as NamesLike
 from .tensorclass.core.sizes import BatchSize as BatchSize
 from .tensorclass.core.stored import FROZEN as FROZEN
 from .tensorclass.core.stored import Changing as Changing

@@ -5,8 +5,8 @@ import torch
 from torch import Tensor
 
 from qten_gen.runtime.tensorclass.core.construction import DeviceSpec
+from qten_gen.runtime.tensorclass.core.dimension_names import NamesLike
 from qten_gen.runtime.tensorclass.core.lookup import Key
-from qten_gen.runtime.tensorclass.core.names import NamesLike
 from qten_gen.runtime.tensorclass.core.stored import Stored
 from qten_gen.runtime.tensorclass.core.tensor_shapes import Dim
 from qten_gen.runtime.tensorclass.methods.cast_filters import CastFilter

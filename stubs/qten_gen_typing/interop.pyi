@@ -5,7 +5,7 @@ from _typeshed import DataclassInstance
 from tensordict import TensorDict, TensorDictBase
 
 from qten_gen.runtime.tensorclass.core.construction import DeviceLike
-from qten_gen.runtime.tensorclass.core.names import NamesLike
+from qten_gen.runtime.tensorclass.core.dimension_names import NamesLike
 from qten_gen.runtime.tensorclass.core.sizes import BatchSize
 from qten_gen.runtime.tensorclass.core.stored import Stored
 from qten_gen.runtime.tensorclass.interop.arrays import Array, Rows

@@ -88,7 +88,7 @@ LEXICAL = "basename|dirname|join|split"
 GENERATOR = r"qten_gen(?!\.(?:runtime|common|large_models))"
 """The generator: everything but what programs run on, and the vocabulary that both share."""
 
-IMPORTS_TORCH = r"runtime/|large_models/|tools/(?:inspect|verify)/|tools/lock/(?:recording|trying)$"
+IMPORTS_TORCH = r"runtime/|large_models/|tools/(?:inspect|verify)/|tools/lock/(?:lock_of_target|trying)$"
 """The rooms that import torch and the user's code."""
 
 HAND_OVER = {"runtime/module/metaclass", "runtime/qten_style/module_methods"}
@@ -189,7 +189,7 @@ def test_libcst_is_imported_when_a_source_is_rewritten() -> None:
     inside = r"(?!generate/(?:rewriting|fixing)$|run/fixing$|tools/adopt/rewriting/|tools/lock/codemod$)"
     assert importers(rewriting, files=inside, at_once=True) == []
     through = {in_file(found) for found in importers(rewriting, files=f"(?!tools/adopt/){inside}")}
-    assert through == {"cli/command", "tools/lock/fixing", "tools/lsp/actions"}
+    assert through == {"cli/command", "tools/lock/version_edits", "tools/lsp/actions"}
 
 
 def test_only_these_files_change_the_disk() -> None:

@@ -6,7 +6,7 @@ from textwrap import dedent
 import pytest
 
 from qten_gen.link import link
-from qten_gen.link.names import Names
+from qten_gen.link.name_resolution import Names
 from qten_gen.model import (
     Declaration,
     FieldKind,

@@ -92,6 +92,17 @@ def test_copies_of_a_tied_tensor_are_loaded_even_where_they_are_not_a_number(dty
     assert ours.head.isnan().all()
 
 
+@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor")
+def test_values_that_cannot_be_compared_are_left_to_torch() -> None:
+    ours, _ = towers()
+    given = {name: value.clone() for name, value in ours.state_dict().items()}
+    quantized = {name: torch.quantize_per_tensor(value, 0.1, 0, torch.qint8) for name, value in given.items()}
+
+    ours.load_state_dict({name: value.to_sparse() for name, value in given.items()}, assign=True)
+    with pytest.raises(RuntimeError, match="Copying from quantized Tensor"):
+        Tower(7, 4).load_state_dict(quantized)
+
+
 @pytest.mark.parametrize("parameters", [False, True])
 def test_a_tie_is_kept_where_a_module_on_meta_is_filled(parameters: bool) -> None:
     _, plain = towers()

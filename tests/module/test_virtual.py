@@ -259,7 +259,8 @@ class Rotated(Module):
 def test_in_a_module_without_tensors_it_follows_what_is_assigned_around_it(device: str) -> None:
     rotated = Rotated(device=device)
     assert rotated.rotary.angles.device.type == device
-    rotated.load_state_dict(Rotated(dtype=torch.bfloat16).state_dict(), assign=True)
+    given = nn.Sequential(Rotated(dtype=torch.bfloat16)).state_dict()
+    nn.Sequential(rotated).load_state_dict(given, assign=True)
 
     assert rotated.rotary.angles.tolist() == [1, 1]
     assert rotated.rotary.angles.dtype == torch.bfloat16

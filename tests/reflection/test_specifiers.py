@@ -17,7 +17,7 @@ import qten_gen
 from qten_gen.common.language import SEQUENTIAL, SPECIFIER_KEYWORDS, SUBMODULE, VIRTUAL
 from qten_gen.common.specifier_records import RecordedCall, recorded_call
 from qten_gen.model import ImportedName, NodePath, SpecifierCall
-from qten_gen.read.names import Scope
+from qten_gen.read.dotted_names import Scope
 from qten_gen.read.values import specifier
 from qten_gen.reflection.specifiers import place_of, specifier_call
 from qten_gen.runtime.declaring import fields, parameters

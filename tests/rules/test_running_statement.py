@@ -15,7 +15,7 @@ from qten_gen.model import (
     TypeExpr,
     language,
 )
-from qten_gen.rules.context import RunningStatement
+from qten_gen.rules.rule_input import RunningStatement
 
 
 def test_a_class_without_a_file_is_checked_by_the_same_rules() -> None:

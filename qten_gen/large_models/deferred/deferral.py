@@ -13,12 +13,12 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import _disable_current_modes
 
-from .attributes import gradient_of, with_attributes_of
 from .errors import scripted
 from .groups import joined
 from .mode import DeferredMode
 from .places import caller
 from .python_functions import PythonFunctions
+from .tensor_attributes import gradient_of, with_attributes_of
 
 
 class _Thread(local):

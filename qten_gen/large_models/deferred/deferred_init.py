@@ -9,8 +9,8 @@ from torch import Tensor, nn
 
 from ..fake.context import is_fake
 from .deferral import Deferral, active, deferral_of, real_of
+from .dtensor_parts import shares_of_module
 from .references import reached_from, replace_tensors
-from .shares import shares_of_module
 
 if TYPE_CHECKING:
     from torch.distributed.device_mesh import DeviceMesh

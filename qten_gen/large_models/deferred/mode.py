@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 from torch._ops import OpOverload
 
-from ..fake.arguments import fakes_in
 from ..fake.emulated_devices import is_emulated
 from ..fake.errors import has_no_memory
 from ..fake.mode import FakeMode
+from ..fake.tensor_arguments import fakes_in
 from .errors import after_the_context, materialized, out_of_sight
 from .places import caller
 from .recording import Recorder

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch._ops import OpOverload
 
-from ..fake.arguments import IS_TRAINING, STATISTICS, UPDATING_STATISTICS
+from ..fake.tensor_arguments import IS_TRAINING, STATISTICS, UPDATING_STATISTICS
 
 
 @dataclass(frozen=True, slots=True)

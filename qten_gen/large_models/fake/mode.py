@@ -22,7 +22,6 @@ from torch.utils._mode_utils import no_dispatch
 from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 from ...runtime.emulated_cuda import has_emulated_cuda
-from .arguments import fakes_in, is_view_of_real_tensor, name_of, with_known_values, written_real_tensor
 from .eager_checks import check_as_eager_does
 from .emulated_devices import is_emulated, meant, told
 from .errors import (
@@ -36,6 +35,7 @@ from .errors import (
 )
 from .fake_tensor import Fake, fake_of
 from .missing_rules import rule_for
+from .tensor_arguments import fakes_in, is_view_of_real_tensor, name_of, with_known_values, written_real_tensor
 
 if TYPE_CHECKING:
     from typing import Self

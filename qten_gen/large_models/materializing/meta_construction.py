@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from threading import get_ident
 from typing import TypeVar, cast
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
@@ -14,9 +15,16 @@ from torch.nn.modules.module import (
 )
 from torch.types import Device as DeviceLike
 
+from ...runtime.module.core.module_base import ModuleBase
 from .survey import ORIGINS, survey
 
 R = TypeVar("R")
+
+Arguments = tuple[tuple[object, ...], dict[str, object]]
+"""The arguments of a constructor, without the device."""
+
+_arguments: WeakKeyDictionary[nn.Module, Arguments] = WeakKeyDictionary()
+"""What modules with an `__init__` of their own were constructed with, which they need not keep themselves."""
 
 
 def construct_on_meta(cls: Callable[..., R], args: tuple[object, ...], keywords: dict[str, object]) -> R:
@@ -55,7 +63,16 @@ def construct_on_meta(cls: Callable[..., R], args: tuple[object, ...], keywords:
             hook.remove()
     if isinstance(made, nn.Module):
         _keep_origins(made, first)
+    if isinstance(made, ModuleBase) and type(made)._writes_init:
+        _arguments[made] = args, {name: value for name, value in keywords.items() if name != "device"}
     return made
+
+
+def constructor_arguments(module: ModuleBase, cls: type[ModuleBase]) -> Arguments | None:
+    """What constructs a module of a declared class once more; None where nothing has kept it."""
+    if cls._writes_init:
+        return _arguments.get(module)
+    return (), {cls._aliases.get(name, name): getattr(module, name) for name in cls._config}
 
 
 def _keep_origins(root: nn.Module, first: dict[int, tuple[nn.Module, str, Tensor]]) -> None:

@@ -14,11 +14,11 @@ from ..deferred.python_functions import PythonFunctions
 from ..deferred.recording import Recorder
 from ..deferred.tape import Tape
 from .components import Components
-from .constructed import Constructed, constructed
 from .evaluation import draw_keys
 from .initialisation import class_name, description, initialise, method_of, program_of
 from .initialisers import recorded_whole
 from .keyed_draws import Key
+from .library_children import Constructed, constructed
 from .matching import without_wrappers
 from .read_values import KnownValues
 from .stand_ins import Assigned, StandIns, in_place, made_for
@@ -112,12 +112,11 @@ def planned(root: nn.Module, held: Sequence[HeldTensor], device: torch.device) -
                 children = constructed(root, held, recorder)
                 initialised = frozenset(id(m) for m in root.modules() if id(m) in children.children or method_of(m))
                 origins = {id(each.tensor): origin(each, kept, initialised) for each in held}
-                before = {key: fake._version for key, fake in stand_ins.of.items()}
                 recorder.names = {id(stand_ins.at(each)): origins[id(each.tensor)].qualified for each in held}
                 with in_place(root, stand_ins):
                     children.put(stand_ins, origins)
                     initialise(root, stand_ins, origins, recorder, children.children)
-                    children.finish(stand_ins, before)
+                    children.finish(stand_ins, recorder)
         finally:
             mode.watching_for = None
             recorder.streams.put_back()

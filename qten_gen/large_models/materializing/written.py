@@ -1,8 +1,9 @@
 """Which elements of a tensor an initialisation has written, as far as its operations say so.
 
 That memory was never written is a property that operations hand on: what is computed from it counts as unwritten too, wherever it
-is copied. An operation fills the whole view that it writes to, unless it only changes what is there, as `mul_` does. All of it
-counts as filled where values choose a part, as in `masked_fill_`, or memory is exchanged.
+is copied. An operation fills the whole view that it writes to, unless it only changes what is there, as `mul_` does. Where values
+choose a part of the view, as in `masked_fill_`, they are computed. All of it counts as filled if random numbers decide, or memory
+is exchanged: nobody can know.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from math import gcd, prod
 
 import torch
 from torch import Tensor
+from torch.utils._python_dispatch import _disable_current_modes
 
 from ..deferred.overloads import traits
-from ..deferred.replay import operations_reaching
-from ..deferred.tape import Operation, Slot, SlotRef, Tape, references
+from ..deferred.replay import operations_reaching, replay
+from ..deferred.tape import Operation, OutsideRef, Slot, SlotRef, Tape, references
 
 _FILLS = {
     f"aten::{name}"
@@ -26,7 +28,15 @@ _FILLS = {
 }
 """Operations in place that do not read what was there. All others of torch change it."""
 
-_COPIES = {"aten::_to_copy", "aten::clone", "aten::copy_"}
+_CHOOSING = {
+    f"aten::{name}"
+    for name in "index_copy_ index_fill_ index_put_ _index_put_impl_ masked_fill_ masked_scatter_ put_ scatter_".split()
+}
+"""Those among them that fill the elements which indices or a mask choose."""
+_CHOSEN_FOR = ("value", "values", "source", "src")
+"""What their schemas call that which is written."""
+
+COPIES = {"aten::_to_copy", "aten::clone", "aten::copy_"}
 """Operations of which each element of the result is one of the source."""
 
 _UNKNOWN = {"aten::resize_", "aten::resize_as_", "aten::set_"}
@@ -55,6 +65,8 @@ class _Write:
     view: Slot
     has_value: Tensor | bool
     operation: Operation
+    is_choice: bool = False
+    """Whether the other elements stay as they are."""
 
 
 @dataclass(slots=True)
@@ -80,7 +92,9 @@ def gap_in(tape: Tape, slot: int) -> Gap | None:
     if missing is None:
         return None
     writes = memories[target.storage].writes if target.storage in memories else []
-    source = next((each.operation for each in reversed(writes) if each.has_value is not True), None)
+    source = next(
+        (each.operation for each in reversed(writes) if each.has_value is not True and not each.is_choice), None
+    )
     has_values = any(each.has_value is not False for each in writes if 0 not in each.view.size)
     flat = int(missing.flatten().int().argmax()) * _elements_in_unit(missing, target)
     index: list[int] = []
@@ -104,6 +118,10 @@ def _follow(tape: Tape, operation: Operation, memories: dict[int, _Memory]) -> N
         memory = memories.setdefault(view.storage, _Memory())
         if gaps:
             memory.writes.append(_Write(view, _handed_on(name, gaps, view), operation))
+        elif fills and name in _CHOOSING:
+            chosen = _chosen(tape, operation, view)
+            if chosen is not False:
+                memory.writes.append(_Write(view, chosen, operation, is_choice=True))
         elif fills:
             memory.writes.append(_Write(view, True, operation))
     read = {tape.storage_of(slot) for slot in operation.reads}
@@ -116,6 +134,36 @@ def _follow(tape: Tape, operation: Operation, memories: dict[int, _Memory]) -> N
     if name in _UNKNOWN:
         for storage in operation.writes:
             memories[storage] = _Memory(is_filled=True)
+
+
+def _chosen(tape: Tape, operation: Operation, view: Slot) -> Tensor | bool:
+    """The elements that an operation fills, from its indices or its mask: all if nobody can know, none if it adds to them."""
+    names = [argument.name for argument in operation.overload._schema.arguments]
+    given = {**dict(zip(names, operation.args, strict=False)), **operation.kwargs}
+    chooses = [value for name, value in given.items() if name != names[0] and name not in _CHOSEN_FOR]
+    slots = [reference.slot for reference in references(chooses) if isinstance(reference, SlotRef)]
+    reaching = operations_reaching(tape, slots)
+    made = {slot for each in reaching for slot in each.results}
+    if prod(view.size) > _MOST or not made.issuperset(slots) or any(each.draw is not None for each in reaching):
+        return True
+    if given.get("accumulate") or given.get("reduce"):
+        return False
+    marks = torch.zeros(view.size, dtype=torch.bool, device="cpu")
+    values = replay(tape, slots)
+
+    def filled(name: str, value: object) -> object:
+        if isinstance(value, (list, tuple)):
+            return [filled(name, part) for part in value]
+        if name not in _CHOSEN_FOR:
+            found = values[value.slot] if isinstance(value, SlotRef) else value
+            return tape.outside[value.index].tensor if isinstance(value, OutsideRef) else found
+        size = tape.slots[value.slot].size if isinstance(value, SlotRef) else None
+        size = tape.outside[value.index].tensor.size() if isinstance(value, OutsideRef) else size
+        return True if size is None else torch.ones(size, dtype=torch.bool, device="cpu")
+
+    with _disable_current_modes():
+        operation.overload(marks, **{name: filled(name, value) for name, value in given.items() if name != names[0]})
+    return marks
 
 
 def _written_to(operation: Operation, name: str) -> Iterator[tuple[int, bool]]:
@@ -137,7 +185,7 @@ def _is_about_shape(name: str) -> bool:
 def _handed_on(name: str, gaps: Sequence[tuple[Slot, Tensor]], result: Slot) -> Tensor | bool:
     """Which elements of a result have values, if some of what it is computed from has none."""
     source, missing = gaps[0]
-    if name not in _COPIES or len(gaps) > 1 or source.size != result.size:
+    if name not in COPIES or len(gaps) > 1 or source.size != result.size:
         return False
     units = _elements_in_unit(missing, source)
     return missing.logical_not().flatten().repeat_interleave(units).view(source.size)
@@ -155,7 +203,7 @@ def _missing(memories: dict[int, _Memory], target: Slot) -> Tensor | None:
     """
     memory = memories.get(target.storage, _Memory())
     writes = [each for each in memory.writes if 0 not in each.view.size]
-    is_whole = all(each.has_value is True for each in writes)
+    is_whole = all(each.has_value is True or each.is_choice for each in writes)
     is_filled = is_whole if memory.is_filled else _ends_with(writes, target)
     if is_filled or 0 in target.size:
         return None
@@ -178,7 +226,7 @@ def _missing(memories: dict[int, _Memory], target: Slot) -> Tensor | None:
         view = view_of(*run)
         if isinstance(each.has_value, Tensor):
             known = each.has_value.unsqueeze(-1).expand(view.shape)
-            view.copy_(known)
+            view.copy_(view | known if each.is_choice else known)
         else:
             view.fill_(each.has_value)
     missing = view_of(*wanted).logical_not().flatten()

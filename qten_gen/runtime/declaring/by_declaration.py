@@ -9,10 +9,10 @@ from . import freshness, generator, in_memory, loading
 from .declared_class import known_declaration
 from .describing import describe, known_nested
 from .freshness import GeneratedClass, NoGeneratedClass
+from .kept_facts import FieldSummary, Row, Summary
 from .outright import DeclaringMetaclass, Settled
 from .statement import Body
 from .statement_values import values_of, with_inherited
-from .summary import FieldSummary, Row, Summary
 
 if TYPE_CHECKING:
     from .generator import ClassStatement, Declaration, FieldDecl, Meaning, ModuleField

@@ -8,8 +8,8 @@ from types import FunctionType
 from ...common import language
 from ...common.specifier_records import RecordedCall, recorded_call
 from .annotated_kinds import NotCertain
+from .kept_facts import Row
 from .specifier_rows import VALUE, expression, is_harmless, optional_expression, row
-from .summary import Row
 
 
 def child_row(name: str, call: RecordedCall) -> Row:

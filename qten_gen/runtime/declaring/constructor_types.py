@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from .class_scope import Scope
 
 if TYPE_CHECKING:
+    from .kept_facts import Summary
     from .statement import Body
-    from .summary import Summary
 
 
 def annotate(constructor: Callable[..., None], cls: type, body: Body, summary: Summary) -> None:

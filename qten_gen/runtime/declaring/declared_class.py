@@ -14,7 +14,7 @@ from .fields import Default
 
 if TYPE_CHECKING:
     from .generator import Declaration
-    from .summary import Summary
+    from .kept_facts import Summary
 
     ProtocolMeta = ABCMeta  # the metaclass of Protocol has no public name
 else:

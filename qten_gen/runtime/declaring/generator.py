@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ...model import TensorClassDecl as TensorClassDecl
     from ...model.diagnostics import Diagnostic as Diagnostic
     from ...reflection import ClassStatement as ClassStatement
-    from ...rules.context import Project, RunningStatement
+    from ...rules.rule_input import Project, RunningStatement
     from .class_scope import Scope
 
 
@@ -112,7 +112,7 @@ def _known(declaration: Declaration, statement: ClassStatement) -> tuple[Project
         method_sources,
         mixins,
     )
-    from ...rules.context import Project, RunningStatement
+    from ...rules.rule_input import Project, RunningStatement
 
     known = {**statement.children(), **dict(statement.parents)}
     project = Project(known, nested=statement.declared)

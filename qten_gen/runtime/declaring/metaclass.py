@@ -24,7 +24,7 @@ from .statement import Body, ClassKeywords
 
 if TYPE_CHECKING:
     from .generator import ClassStatement, Declaration
-    from .summary import Summary
+    from .kept_facts import Summary
 
 
 @without_annotations

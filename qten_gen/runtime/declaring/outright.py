@@ -25,6 +25,7 @@ from .annotated_kinds import Kind, Kinds, Names, NotCertain, evaluated, is_class
 from .declared_class import DeclaredClass, LaterDeclaration
 from .fields import Const
 from .freshness import GeneratedClass
+from .kept_facts import FieldSummary, Row, Summary
 from .specifier_rows import (
     check_config_default,
     check_row,
@@ -35,7 +36,6 @@ from .specifier_rows import (
 )
 from .statement import Body, is_nestable, mixins_of, parents_of
 from .statement_values import Values, values_of, with_inherited
-from .summary import FieldSummary, Row, Summary
 
 if TYPE_CHECKING:
     from .generator import ClassStatement, Declaration

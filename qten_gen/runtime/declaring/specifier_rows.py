@@ -18,7 +18,7 @@ from ...common.literals import literal_of
 from ...common.specifier_records import RecordedCall, recorded_call
 from ...common.written_values import partial_of_torch, torch_name
 from .annotated_kinds import NotCertain
-from .summary import Row
+from .kept_facts import Row
 
 VALUE: Row = ("Value",)
 """The row of a value. `freshness.is_fresh` compares the value itself with the generated text."""

@@ -15,7 +15,7 @@ from .declared_class import DeclaredClass, declared_bases
 from .fields import Field
 
 if TYPE_CHECKING:
-    from .summary import Summary
+    from .kept_facts import Summary
 
 
 class ClassKeywords(NamedTuple):

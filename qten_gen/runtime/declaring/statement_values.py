@@ -12,8 +12,8 @@ from .declared_class import declared_bases
 from .fields import Const, Default, Field
 
 if TYPE_CHECKING:
+    from .kept_facts import Summary
     from .statement import Body
-    from .summary import Summary
 
 
 _KEPT = language.SPECIFIERS - {language.FIELD} | {language.VIRTUAL}

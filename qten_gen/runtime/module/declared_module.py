@@ -80,16 +80,6 @@ class DeclaredModule(ModuleBase, Functional):
                 " their initial values there, and module.to_empty(device=device) allocates them without values"
             ) from None
 
-    # Any, because nn.Module's returns a class that is private to torch.
-    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
-        """Load a state dict, as nn.Module does; virtual tensors follow the device and dtype of tensors that are assigned."""
-        loaded = super().load_state_dict(state_dict, strict, assign)
-        if assign:
-            from .virtual_tensors import follow_assigned
-
-            follow_assigned(self)
-        return loaded
-
     def _load_from_state_dict(
         self,
         state_dict: dict[str, Tensor],
@@ -117,6 +107,10 @@ class DeclaredModule(ModuleBase, Functional):
             error_msgs += disagreements(self, state_dict, prefix)
             if local_metadata.get("assign_to_params_buffers", False):
                 share_assigned(self, state_dict, prefix)
+        if local_metadata.get("assign_to_params_buffers", False):
+            from .virtual_tensors import follow_assigned
+
+            follow_assigned(self, state_dict, prefix)
         super()._load_from_state_dict(
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
         )

@@ -18,12 +18,12 @@ from .core.module_base import ModuleBase
 if TYPE_CHECKING:
     from dataclasses import field as dataclass_field
 
-    from ..declaring.children import sequential, submodule
+    from ..declaring.child_specifiers import sequential, submodule
     from ..declaring.derived_values import derived
     from ..declaring.fields import constructor_argument, field
     from ..declaring.generator import ClassStatement, ModuleDecl
+    from ..declaring.kept_facts import Summary
     from ..declaring.parameters import buffer, param
-    from ..declaring.summary import Summary
     from ..declaring.virtual_fields import virtual
 else:
     # Checkers alone ask for the functions of declarations, whose files a program loads when it calls them.

@@ -58,12 +58,15 @@ def disagreements(module: ModuleBase, state_dict: Mapping[str, object], prefix: 
 
 
 def _has_values(value: object) -> TypeGuard[Tensor]:
-    return type(value) in (Tensor, nn.Parameter) and not cast(Tensor, value).is_meta
+    if type(value) not in (Tensor, nn.Parameter):
+        return False
+    tensor = cast(Tensor, value)
+    return tensor.layout is torch.strided and not (tensor.is_meta or tensor.is_quantized)
 
 
 def _bytes(tensor: Tensor) -> Tensor:
     """What is compared: NaN equals NaN, and every dtype has them."""
-    return tensor.detach().contiguous().flatten().view(torch.uint8)
+    return tensor.detach().resolve_conj().resolve_neg().contiguous().flatten().view(torch.uint8)
 
 
 def share_assigned(module: ModuleBase, state_dict: MutableMapping[str, Tensor], prefix: str) -> None:

@@ -7,11 +7,12 @@ the method returns keeps its dtype: a mask stays boolean, and positions stay int
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import chain
 from typing import cast
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.fx import Proxy
 
 from ...common.naming import REFERENCE
@@ -59,18 +60,19 @@ def dtype_device_source(module: ModuleBase) -> tuple[torch.dtype, torch.device]:
     return torch.get_default_dtype(), torch.get_default_device()
 
 
-def follow_assigned(module: nn.Module, nearest: Tensor | None = None) -> None:
-    """Let the empty buffers follow what `load_state_dict(assign=True)` has put around them, as they follow `.to()`.
+def follow_assigned(module: ModuleBase, state_dict: Mapping[str, Tensor], prefix: str) -> None:
+    """Let the empty buffers follow the first parameter that `load_state_dict(assign=True)` puts there, as they follow `.to()`.
 
-    `nearest` is the first tensor of a module around this one.
+    A module around this one has been loaded before, so that the nearest one counts.
     """
-    tensors = (tensor for tensor in module.parameters() if tensor.is_floating_point())
-    nearest = next(tensors, nearest)
-    empty = module._buffers.get(REFERENCE) if isinstance(module, ModuleBase) else None
-    if nearest is not None and empty is not None and (empty.dtype, empty.device) != (nearest.dtype, nearest.device):
-        module._buffers[REFERENCE] = torch.empty_like(empty, dtype=nearest.dtype, device=nearest.device)
-    for child in module.children():
-        follow_assigned(child, nearest)
+    given = (state_dict.get(prefix + name) for name, _ in module.named_parameters())
+    nearest = next((each for each in given if isinstance(each, Tensor) and each.is_floating_point()), None)
+    if nearest is None:
+        return
+    for each in module.modules():
+        empty = each._buffers.get(REFERENCE) if isinstance(each, ModuleBase) else None
+        if empty is not None and (empty.dtype, empty.device) != (nearest.dtype, nearest.device):
+            each._buffers[REFERENCE] = torch.empty_like(empty, dtype=nearest.dtype, device=nearest.device)
 
 
 def compute(module: ModuleBase, owner: type[ModuleBase], name: str, dtype: torch.dtype, device: torch.device) -> Tensor:

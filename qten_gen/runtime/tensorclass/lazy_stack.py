@@ -13,7 +13,7 @@ from torch import Size, Tensor
 from torch.utils import _pytree
 
 from .core.construction import DeviceSpec
-from .core.errors import describe
+from .core.error_text import describe
 from .core.indices import Index, IndexItem
 from .core.lookup import Key, get, owner_of
 from .core.stored import Stored
@@ -21,8 +21,8 @@ from .core.tensor_shapes import common_leading
 from .methods import joining
 from .methods.applying import apply
 from .methods.indexing import getitem
-from .methods.memory import pin_memory
 from .methods.moving import to
+from .methods.tensor_copies import pin_memory
 from .operations.shape_ops import pad
 
 B = TypeVar("B", bound=Stored)

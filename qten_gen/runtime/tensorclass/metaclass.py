@@ -23,7 +23,7 @@ from .torch_tools import pytree
 if TYPE_CHECKING:
     from ..declaring.fields import Default
     from ..declaring.generator import ClassStatement, Declaration
-    from ..declaring.summary import Summary
+    from ..declaring.kept_facts import Summary
 
 _SLOTS = ("_batch_size", "_device", "_lock", "_names")
 """Slots of `Stored` that generated code writes."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 from torch.utils.data._utils.collate import default_collate_fn_map
 
 from ..declaring.fields import field
-from .core import names as dimension_names
+from .core import dimension_names
 from .core.late import Late
 from .core.stored import Stored
 from .metaclass import Flagged, TensorClassMeta
@@ -122,15 +122,15 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
         to = moving.to
         cpu = moving.cpu
         cuda = moving.cuda
-        pin_memory = Late("methods.memory")
-        record_stream = Late("methods.memory")
-        requires_grad_ = Late("methods.memory")
+        pin_memory = Late("methods.tensor_copies")
+        record_stream = Late("methods.tensor_copies")
+        requires_grad_ = Late("methods.tensor_copies")
         apply = Late("methods.applying")
         named_apply = Late("methods.applying")
 
         # Dicts, text, copies, pickles
         to_dict = Late("methods.conversion")
-        __repr__ = Late("methods.text", "show")
+        __repr__ = Late("methods.representation", "show")
         __reduce__ = Late("storage.pickling", "reduce")
         __reduce_ex__ = Late("storage.pickling", "reduce_ex")
         __setstate__ = Late("storage.pickling", "restore")
@@ -179,8 +179,8 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
         from_dict = Late("fields.from_dict", on_class=True)
         from_tensordict = Late("interop.tensordicts", on_class=True)
         from_numpy = Late("interop.arrays", on_class=True)
-        from_dataclass = Late("interop.records", on_class=True)
-        from_namedtuple = Late("interop.records", on_class=True)
+        from_dataclass = Late("interop.named_fields", on_class=True)
+        from_namedtuple = Late("interop.named_fields", on_class=True)
         # Of data sets
         accepts = Late("interop.features", on_class=True)
         # Side by side

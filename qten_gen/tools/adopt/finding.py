@@ -10,8 +10,8 @@ from ...link.bases import Root
 from ...link.program import Program
 from ...model import ClassSource, SourceFile
 from ...model.field_kinds import is_tensor, members_of
-from ...read.imports import dotted
-from ...read.names import Scope
+from ...read.bound_names import dotted
+from ...read.dotted_names import Scope
 from ...read.places import node_at
 from .adoption import FoundClass, Kind
 

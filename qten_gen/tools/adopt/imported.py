@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection, Iterator
 
 from .opened import OpenFile
-from .text import Text
+from .source_text import Text
 
 Import = ast.Import | ast.ImportFrom
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ...link.program import Program
-from ...read.imports import dotted
-from ...read.names import Scope
+from ...read.bound_names import dotted
+from ...read.dotted_names import Scope
 from .adoption import FoundClass, Need, Options
-from .text import Text
+from .source_text import Text
 from .uses import uses
 
 if TYPE_CHECKING:
@@ -101,6 +101,8 @@ class Project:
     programs: Mapping[str, Program] = field(repr=False)
     """For each of the files, the program that it is part of: what the names in it mean across files."""
     options: Options
+    open_helper: Callable[[Program, str], OpenFile | None] = field(default=lambda program, module: None, repr=False)
+    """Opens a module of a program that has no class to adopt."""
     modules: Mapping[str, Sequence[OpenFile]] = field(init=False, repr=False)
     """The files by the name of their module."""
     heirs: Mapping[str, Sequence[FoundClass]] = field(init=False, repr=False)
@@ -115,6 +117,8 @@ class Project:
     """Whether functions of the project compute plain values, and do nothing else."""
     calls: dict[str, list[tuple[str, ast.Call]]] = field(default_factory=dict, init=False, repr=False)
     """The calls in all files that may construct a class, by its name, each with its path."""
+    helpers: dict[str, OpenFile | None] = field(default_factory=dict, init=False, repr=False)
+    """Files without classes to adopt whose functions constructors call, by the name of their module."""
     wide_calls: dict[str, str] = field(default_factory=dict, init=False, repr=False)
     """The classes that are called with more than their `forward` is annotated with, and where; empty before the search."""
 
@@ -128,6 +132,16 @@ class Project:
             for name in found.ancestors:
                 heirs.setdefault(name, []).append(found)
         object.__setattr__(self, "heirs", heirs)
+
+    def with_functions(self, module: str, near: OpenFile) -> Sequence[OpenFile]:
+        """The files of a module, which need not have classes, as far as the program of a file has it."""
+        found = self.modules.get(module)
+        if found is None:
+            if module not in self.helpers:
+                self.helpers[module] = self.open_helper(self.programs[near.path], module)
+            helper = self.helpers[module]
+            found = () if helper is None else (helper,)
+        return found
 
     def meaning(self, file: OpenFile, expression: ast.expr) -> str:
         """The qualified name of the definition that a name leads to, through imports and aliases of other files."""

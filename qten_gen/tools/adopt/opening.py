@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from ...generate.readings import Readings
+from ...link.program import Program
 from ...model.diagnostics import Diagnostic
 from ...project.import_graph import SourceGraph, closure, importers_of, source_graph
 from ...project.scan import Origin, Scan, scan
@@ -17,7 +19,7 @@ from ...read.syntax import tree_of
 from .adoption import FoundClass, Options
 from .finding import found_classes, scope_of
 from .opened import OpenFile, Project
-from .text import Text
+from .source_text import Text
 
 _LEADING = (b"torch", b"tensordict", b"lightning", b"qten_gen", b"transformers", b"mmcv", b"mmengine")
 """A file that mentions none of these, and imports no file that does, has no class to adopt."""
@@ -102,7 +104,20 @@ def open_project(sources: Sources, options: Options, before: Opened | None = Non
             files[path] = opened
         unreadable += readings.problems.get(path, ())
     programs = {path: readings.program(path) for path in files}
-    return Opened(Project(files, programs, options), readings, tuple(unreadable), promising, used)
+    project = Project(files, programs, options, partial(_opened_helper, readings, programs))
+    return Opened(project, readings, tuple(unreadable), promising, used)
+
+
+def _opened_helper(readings: Readings, programs: dict[str, Program], program: Program, module: str) -> OpenFile | None:
+    """A file that has functions and no class to adopt; None for one that the program does not have."""
+    file = program.find(module)
+    if file is None or file.path not in readings.sources or file.path in readings.unread:
+        return None
+    content = decode(readings.sources[file.path], file.path)
+    if not isinstance(content, str):
+        return None
+    programs[file.path] = program
+    return OpenFile(file.path, module, file.is_package, Text(content), tree_of(content), scope_of(file), {})
 
 
 def _promising(sources: Sources, graph: SourceGraph) -> Iterator[str]:

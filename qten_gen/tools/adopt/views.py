@@ -6,8 +6,8 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 
+from .adopting import Outcome
 from .adoption import Adoption, Level
-from .running import Outcome
 
 _BOLD, _YELLOW = "1", "33"
 VERSION = 1

@@ -11,7 +11,7 @@ from ...project import manifest
 from ...project.glance import read_cached
 from ...project.scan import Origin
 from ..adopt.opening import Sources
-from .checking import Checked, check
+from .plain_modules import Checked, check
 
 _NAME = "check.json"
 

@@ -16,10 +16,10 @@ from ...model import TypeExpr
 from ...model.array_shapes import AxisKind, UnreadableShape, read_axes
 from ...model.field_kinds import members_of
 from ...runtime.tensorclass.core.stored import Stored
-from .recording import callee
+from .named_sizes import Binding, UnknownSize, config_sizes, evaluate, names_in
+from .recorded_calls import callee
 from .request import InspectionError
 from .signatures import annotations_of
-from .sizes import Binding, UnknownSize, config_sizes, evaluate, names_in
 
 FACTORS = (1, 4, 32, 224)
 """What the primes are multiplied by, one attempt after the other."""

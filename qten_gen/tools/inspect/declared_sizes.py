@@ -11,7 +11,7 @@ from torch import nn
 from ...model import Argument, BufferDecl, Dim, ModuleDecl, ParameterDecl, SubmoduleDecl, Value
 from ...model.dimensions import in_words
 from ...runtime.declaring.declared_class import DeclaredClass
-from .sizes import config_sizes, names_in
+from .named_sizes import config_sizes, names_in
 
 
 def spelled(model: nn.Module) -> dict[str, str]:

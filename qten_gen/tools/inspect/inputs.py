@@ -7,6 +7,7 @@ Inputs are written like the parameters of a Python function, and each is an expr
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -18,8 +19,8 @@ from torch import Tensor, nn
 
 from ...common.suggestions import did_you_mean
 from ...model.array_shapes import DTYPES
+from .named_sizes import config_sizes
 from .request import InspectionError
-from .sizes import config_sizes
 from .targets import WORDS
 from .user_errors import describe
 
@@ -64,7 +65,7 @@ def make_inputs(
         try:
             for name, node in _parsed(text):
                 label = name or f"input {len(args) + 1}"
-                value = eval(compile(ast.Expression(node), "--run", "eval"), {}, names)
+                value = eval(compile(ast.Expression(node), "--run", "eval"), names)
                 if isinstance(value, _Shaped):
                     raise _Unfit(f"it has no shape: write {ast.unparse(node)}[4, 128]")
                 if name in keywords:
@@ -142,7 +143,10 @@ class _Names(dict[str, object]):
 
     def __missing__(self, name: str) -> object:
         dtype = dtype_of(name, self._floating)
-        found = _Shaped(dtype, self._device) if dtype is not None else self._class_of(name) or sys.modules.get(name)
+        found: object = _Shaped(dtype, self._device) if dtype is not None else self._class_of(name)
+        if found is None and hasattr(builtins, name):
+            raise KeyError(name)
+        found = found or sys.modules.get(name)
         if found is None:
             known = (*_DEFAULTS, *_OF_THE_MODEL, *DTYPES, *self)
             raise _Unfit(

@@ -8,12 +8,12 @@ import torch
 from torch import nn
 
 from ...runtime.tensorclass.core.stored import Stored
-from .construction import build, on_fakes
+from .forward_backward import run
 from .importing import load, named
+from .model_building import build, on_fakes
 from .model_tree import ModuleEntry
 from .plans import Plan, mesh_of, plan_of
 from .request import InspectionError, Request
-from .running import run
 from .runs import Run
 from .silence import aside
 from .targets import arguments_for, split_call

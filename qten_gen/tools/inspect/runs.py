@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .matching import Mismatch
+from .shape_matching import Mismatch
 
 
 @dataclass(frozen=True, slots=True)

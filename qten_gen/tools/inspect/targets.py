@@ -36,6 +36,7 @@ def split_call(target: str) -> tuple[str, tuple[str, ...]]:
     if (
         matched is None
         or not isinstance(call, ast.Call)
+        or not isinstance(call.func, ast.Name)  # a call of what the call gives
         or call.args
         or any(each.arg is None for each in call.keywords)
     ):
@@ -62,7 +63,7 @@ def arguments_for(factory: Callable[..., object], texts: Sequence[str]) -> dict[
         else:
             try:
                 found[name] = _value(value, names)
-            except Exception as error:  # whatever an expression raises
+            except (Exception, SystemExit) as error:  # whatever an expression raises
                 problems.append(f"{text}: {describe(error)}")
     if problems:
         raise InspectionError(problems)

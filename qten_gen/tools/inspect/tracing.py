@@ -20,10 +20,10 @@ from torch import nn
 
 from ...model import TypeExpr
 from ...reflection.annotations import AnnotationWalk
-from .checking import check
-from .matching import Matcher, Mismatch, Tally, merged
+from .argument_types import check
+from .named_sizes import Binding, config_sizes
+from .shape_matching import Matcher, Mismatch, Tally, merged
 from .signatures import scope_of
-from .sizes import Binding, config_sizes
 from .user_errors import is_users
 
 _WORD = "jaxtyping"

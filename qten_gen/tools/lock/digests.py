@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ...project.output_names import outputs_of
-from .text import LockError, read
+from .lock_text import LockError, read
 
 _DIGEST = re.compile(rb"^# qten-gen: .*\bbody=(\w+)", re.MULTILINE)
 _HEADER = 1000

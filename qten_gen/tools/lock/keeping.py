@@ -9,13 +9,13 @@ from typing import NamedTuple
 from ...project.apply import Change, write_in_new_folders
 from ..inspect.request import InspectionError
 from .digests import digests
-from .fixing import Fixer
 from .followed import followed
 from .lines import UNNAMED, Lock
-from .recording import Recorded, record
-from .text import LockError, as_text, read
+from .lock_of_target import Recorded, record
+from .lock_text import LockError, as_text, read
 from .trying import tried
 from .verdict import refusal, told, unversioned
+from .version_edits import Fixer
 
 
 class Kept(NamedTuple):

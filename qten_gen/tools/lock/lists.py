@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ...common.name_patterns import PatternError, advice, compiled, with_one_choice
 from ..inspect.documents import DocumentError as DocumentError
 from ..inspect.documents import Expression, value_at
-from .folding import unfolded
+from .folded_lines import unfolded
 from .lines import Lock
 
 _REGULAR_EXPRESSION = re.compile(r"[\\()\[\]|^$+?]")

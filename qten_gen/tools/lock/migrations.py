@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from .differences import Difference, shown
-from .folding import unfolded
+from .folded_lines import unfolded
 from .lines import UNNAMED, Lock
+from .lock_differences import Difference, shown
 
 
 class Migration(NamedTuple):

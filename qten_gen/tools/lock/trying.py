@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from ..inspect.silence import aside
-from .folding import unfolded
+from .folded_lines import unfolded
 from .lines import TIE, UNNAMED, Line, Lock
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from .differences import LOADING, OLD_OBJECTS, Difference, differences, shown
 from .lines import UNNAMED, Lock
+from .lock_differences import LOADING, OLD_OBJECTS, Difference, differences, shown
 from .migrations import migrations
 
 

@@ -9,7 +9,7 @@ from ...model import BufferDecl, Declaration, FieldDecl, FileDecl, ModuleField, 
 from ...model.diagnostics import Diagnostic
 from ...rules import RULES
 from ...rules.explaining import page
-from .names import Name
+from .generated_places import Name
 
 _TOLD_APART = {"name", "module", "kind", "bases", "doc", "fields", "fingerprint"}
 

@@ -15,10 +15,10 @@ from .actions import actions
 from .analysis import Findings
 from .capabilities import COUNTERPART, GENERATE
 from .connection import CANCELLED, INTERNAL_ERROR, METHOD_NOT_FOUND, Connection, Json, Message, Params, path_of, uri_of
+from .generated_places import Name, Place, name_above, name_at, names, same
 from .generating import Generate
 from .hover import over_declaration, over_findings
 from .messages import Lines, Position, message
-from .names import Name, Place, name_above, name_at, names, same
 from .workspace import Workspace, is_source
 
 _ERROR, _INFO = 1, 3

@@ -12,10 +12,10 @@ from collections.abc import Callable, Collection, Iterator
 from copy import copy
 from typing import TypeVar
 
-from ...read.imports import dotted
+from ...read.bound_names import dotted
 from ...read.signatures import Function, positional_parameters
-from .imports import rewritten
-from .sources import Source, Sources
+from .copied_imports import rewritten
+from .library_modules import Source, Sources
 
 ClassChange = Callable[[ast.ClassDef], None]
 """Changes the copy of a class in place: its bases and its body."""

@@ -18,11 +18,11 @@ from functools import cache
 
 from ...model.registered import Registered, RegisteredKind
 from ...read.blocks import statements
-from ...read.imports import bound_names
+from ...read.bound_names import bound_names
 from ...read.registered_state import registered_state
 from ...read.signatures import Function
 from .copying import is_overload
-from .sources import Source, Sources
+from .library_modules import Source, Sources
 from .support import ANY, ANY_CALL, CALL, HOOKS, PARAMETER, TENSOR
 
 MODULE = "torch.nn.modules.module.Module"

@@ -12,8 +12,8 @@ from ...common.suggestions import nearest
 from ...project.installed import Installed, ModuleFile
 from . import support
 from .copying import copied
+from .library_modules import Sources, Unreadable
 from .module_classes import ModuleClasses
-from .sources import Sources, Unreadable
 
 _DIRECTIVES = """\
 # ruff: noqa

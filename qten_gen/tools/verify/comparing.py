@@ -8,7 +8,7 @@ from itertools import zip_longest
 import torch
 from torch import Tensor
 
-from .records import Argument, Difference, Leaf, Record
+from .model_record import Argument, Difference, Leaf, Record
 
 _NEW_ARGUMENTS = ("device", "dtype")
 """What a generated constructor takes besides, by keyword."""

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 import torch
 
 from .comparing import compare
-from .records import Difference, Record
+from .model_record import Difference, Record
 from .request import InspectionError, VerifyRequest
 from .worker import Result, Task, search_path
 

@@ -11,15 +11,15 @@ import torch
 from torch import Tensor, nn
 
 from ...runtime.tensorclass.core.stored import Stored
+from ..inspect.forward_backward import classes_beside
 from ..inspect.importing import load
 from ..inspect.inputs import Inputs, make_inputs
 from ..inspect.request import InspectionError
-from ..inspect.running import classes_beside
 from ..inspect.silence import aside
 from ..inspect.targets import arguments_for, split_call
 from ..inspect.user_errors import of_user
-from .recording import record
-from .records import Record
+from .model_record import Record
+from .model_run import record
 
 
 @dataclass(frozen=True, slots=True)

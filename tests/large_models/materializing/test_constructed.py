@@ -109,7 +109,7 @@ class ByHand(Module):
     ("cls", "why"),
     [
         (OfNumPy, r"OfNumPy\(\) draws from random or NumPy, whose numbers do not depend on the seed"),
-        (ByHand, r"ByHand has an __init__ of its own, whose arguments are not known any more"),
+        (ByHand, r"ByHand has an __init__ of its own, whose arguments ByHand\.on_meta\(\) would have kept"),
     ],
 )
 def test_a_child_that_cannot_be_recorded_is_named(cls: type[Module], why: str) -> None:

@@ -27,7 +27,7 @@ class Rotary(nn.Module):
 
 
 class Net(Module):
-    """Nothing keeps the arguments of an `__init__` that is written by hand."""
+    """Only `on_meta` keeps the arguments of an `__init__` that is written by hand."""
 
     def __init__(self, dim: int) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ def test_state_without_a_reset_parameters_is_named_and_nothing_has_changed() -> 
     with pytest.raises(RuntimeError) as caught:
         net.materialize("cpu", seed=0)
 
-    why = " (Rotary initialises it, and Net has an __init__ of its own, whose arguments are not known any more)"
+    why = " (Rotary initialises it, and Net has an __init__ of its own, whose arguments Net.on_meta() would have kept)"
     assert str(caught.value) == (
         "materialize(): rotary.scale, a parameter of Rotary, is initialised by nothing: Rotary has no reset_parameters; give it"
         " one that fills self.scale, or fill it in the reset_parameters of a module above it, or give its values in state_dict=,"
@@ -101,12 +101,15 @@ def test_a_plain_attribute_on_meta_is_not_forgotten() -> None:
     class Tables(Module):
         def __init__(self) -> None:
             super().__init__()
-            self.tables = {"cos": torch.zeros(2)}
+            self.tables = {"cos": torch.ones(2)}
 
+    assert Tables.on_meta().materialize("cpu", seed=0).tables["cos"].tolist() == [1, 1]
+    with torch.device("meta"):
+        tables = Tables()
     with pytest.raises(
         RuntimeError, match=re.escape("tables['cos'], a plain attribute of Tables, is initialised by nothing")
     ):
-        Tables.on_meta().materialize("cpu", seed=0)
+        tables.materialize("cpu", seed=0)
 
 
 def test_an_initialiser_that_returns_a_new_tensor_is_found() -> None:

@@ -1,7 +1,8 @@
-"""What `__post_init__` writes: constructed on meta and materialized, a module has the values of an eager one."""
+"""What `__post_init__` and an `__init__` of the author write: as in an eager module, also where it was made on meta."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
@@ -62,6 +63,28 @@ def test_a_function_applied_to_all_children_reaches_those_of_other_libraries() -
     assert constant.foreign.get_buffer("table").tolist() == pytest.approx([0, 1 / 3, 2 / 3])
 
 
+class ByHand(Module):
+    """Writes its own `__init__`, as most adopted classes do."""
+
+    def __init__(self, dim: int, value: float) -> None:
+        super().__init__()
+        self.layer = nn.Linear(dim, dim)
+        self.scale = nn.Parameter(torch.full((dim,), value))
+        nn.init.constant_(self.layer.weight, value)
+
+
+class Around(Module):
+    dim: int
+    by_hand: ByHand = submodule(ByHand, "dim", value=0.25)
+
+
+def test_what_an_init_of_the_author_writes_is_as_in_an_eager_module() -> None:
+    alone, inner = ByHand.on_meta(3, value=0.5).materialize("cpu"), Around.on_meta(3).materialize("cpu").by_hand
+    assert (alone.layer.weight == 0.5).all() and (inner.layer.weight == 0.25).all()
+    assert alone.scale.tolist() == [0.5] * 3 and inner.scale.tolist() == [0.25] * 3
+    assert alone.layer.bias.any() and inner.layer.bias.any()
+
+
 def test_the_values_depend_on_the_seed_and_the_names_alone() -> None:
     stacks = [Stack.on_meta(3).materialize("cpu", seed=seed) for seed in (0, 0, 1)]
     same, other = ([torch.equal(a, b) for a, b in _pairs(*two)] for two in pairwise(stacks))
@@ -80,6 +103,51 @@ def test_a_buffer_that_post_init_alone_fills_has_its_values() -> None:
             torch.arange(self.dim, out=self.table)
 
     assert Late.on_meta(2).materialize("cpu").table.tolist() == [0, 1]
+
+
+def fill_data(layer: Plain) -> None:
+    layer.weight.data.fill_(5)
+
+
+def exchange_data(layer: Plain) -> None:
+    layer.weight.data = torch.full((2,), 5.0)
+
+
+def exchange_parameter(layer: Plain) -> None:
+    layer.weight = nn.Parameter(torch.full((2,), 5.0))
+
+
+def fill(layer: Plain) -> None:
+    """As many writes as `reset_parameters` makes, which the constructor does not call."""
+    nn.init.constant_(layer.weight, 5)
+
+
+def register(layer: Plain) -> None:
+    nn.init.constant_(layer.weight, 5)
+    layer.register_buffer("late", torch.arange(2))
+
+
+class Plain(nn.Module):
+    """Of another library."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(2))
+
+    def reset_parameters(self) -> None:
+        nn.init.ones_(self.weight)
+
+
+@pytest.mark.parametrize("change", [fill_data, exchange_data, exchange_parameter, fill, register])
+def test_values_are_as_in_an_eager_module_however_post_init_writes(change: Callable[[Plain], None]) -> None:
+    class Changed(Module):
+        layer: Plain = submodule(Plain)
+
+        def __post_init__(self) -> None:
+            change(self.layer)
+
+    found, expected = Changed.on_meta().materialize("cpu"), Changed()
+    assert all(torch.equal(one, other) for one, other in _pairs(found, expected))
 
 
 def test_the_report_names_the_constructor_only_where_post_init_has_written() -> None:

@@ -58,10 +58,12 @@ def test_a_copy_on_meta_knows_it_too(copied: type) -> None:
     assert module.embed.weight is module.head.weight
 
 
-def test_without_on_meta_the_first_module_initialises_a_tie() -> None:
+@pytest.mark.parametrize("embed_is_head", [False, True])
+def test_without_on_meta_a_tie_by_hand_has_the_distribution_of_an_eager_one(embed_is_head: bool) -> None:
     with torch.device("meta"):
-        module = Tied(True)
-    assert 0.9 < float(module.materialize("cpu", seed=0).head.weight.detach().std()) < 1.1
+        module = Tied(embed_is_head)
+    found, expected = module.materialize("cpu", seed=0).head.weight, Tied(embed_is_head).head.weight
+    assert float(found.detach().std()) == pytest.approx(float(expected.detach().std()), rel=0.1)
 
 
 def test_the_tensors_stay_the_objects_that_they_are() -> None:

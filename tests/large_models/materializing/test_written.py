@@ -24,8 +24,8 @@ FILLED: dict[str, Callable[[Tensor], object]] = {
     "blocks": lambda x: (x[:3, :2].fill_(0), x[3:].fill_(1), x[:, 2:].uniform_()),
     "rows through a transpose": lambda x: [row.zero_() for row in x.t()],
     "flat": lambda x: (x.view(-1)[:5].fill_(1), x.view(-1)[5:].fill_(1)),
-    "rows that an index chooses": lambda x: x.index_fill_(0, torch.tensor([0, 2]), 1.0),
-    "elements that a mask chooses": lambda x: x.masked_fill_(torch.arange(4) > 0, 1.0),
+    "an index": lambda x: x.index_fill_(0, torch.arange(6), 1.0),
+    "a mask": lambda x: x.masked_fill_(torch.ones(6, 4, dtype=torch.bool), 1.0),
     "elements": lambda x: [x[i, j].fill_(i) for i in range(6) for j in range(4)],
     "copies": lambda x: (x[:3].copy_(torch.ones(4)), x[3:].copy_(torch.ones(3, 4))),
     "out": lambda x: (torch.ones(3, 4, out=x[:3]), torch.ones(3, 4, out=x[3:])),
@@ -51,6 +51,14 @@ PARTLY: dict[str, tuple[Callable[[Tensor], object], Gap]] = {
     "a column": (lambda x: x[:, 0].fill_(1), Gap((0, 1), False)),
     "every other row": (lambda x: x[::2].fill_(1), Gap((1, 0), False)),
     "all but one": (lambda x: (x[:5].fill_(1), x[5, :3].fill_(1)), Gap((5, 3), False)),
+    "an index": (lambda x: x.index_fill_(0, torch.tensor([0, 2]), 1.0), Gap((1, 0), False)),
+    "elements at indices": (
+        lambda x: x.index_put_((torch.arange(5), torch.tensor([0])), torch.ones(5)),
+        Gap((0, 1), False),
+    ),
+    "a sum at indices": (lambda x: x.index_put_((torch.arange(6),), torch.ones(4), accumulate=True), Gap((0, 0), True)),
+    "a mask": (lambda x: (x[3:].fill_(1), x.masked_fill_(torch.arange(4) > 0, 1.0)), Gap((0, 0), False)),
+    "a scatter": (lambda x: x.scatter_(1, torch.zeros(6, 1, dtype=torch.int64), 1.0), Gap((0, 1), False)),
     "only scaled": (lambda x: x.mul_(2), Gap((0, 0), True)),
     "a half, scaled": (lambda x: (x[:3].fill_(1), x.div_(2)), Gap((3, 0), False)),
     "nothing": (lambda x: None, Gap((0, 0), True)),
@@ -121,6 +129,15 @@ HANDED_ON: dict[str, tuple[Callable[[Tensor], object], tuple[int, ...] | None]] 
     "nothing, replaced": (lambda x: (x.copy_(from_empty(x)), x.normal_()), None),
     "sizes alone": (lambda x: x.copy_(torch.zeros_like(from_empty(x))), None),
     "memory that was filled": (lambda x: x.copy_(from_empty(x).normal_() * 2), None),
+    "a mask and its opposite": (
+        lambda x: (
+            made := from_empty(x),
+            made.masked_fill_(mask := torch.arange(4) > 1, 1),
+            made.masked_fill_(~mask, 2),
+            x.copy_(made),
+        ),
+        None,
+    ),
     "two halves": (lambda x: (made := from_empty(x), made[:3].fill_(1), made[3:].fill_(2), x.copy_(made)), None),
 }
 """What an initialiser does with memory that was never written, and the first element that has no value afterwards."""
@@ -134,7 +151,7 @@ def test_what_comes_from_memory_that_nothing_wrote_is_not_written(name: str) -> 
     assert (gap.index if gap else None) == index
 
 
-STEPS = ("empty", "ones", "clone", "copy", "fill", "add", "double")
+STEPS = ("empty", "ones", "clone", "copy", "fill", "mask", "rows", "add", "double")
 
 
 @given(
@@ -163,6 +180,10 @@ def test_no_program_brings_memory_that_nothing_wrote_into_a_tensor_unseen(
                     made[to][rows, columns].copy_(made[of][rows, columns])
                 case "fill":
                     made[to][rows, columns].fill_(1)
+                case "mask":
+                    made[to].masked_fill_(torch.arange(20).view(5, 4) % 3 == of, 1.0)
+                case "rows":
+                    made[to].index_copy_(0, torch.tensor([of]), made[of][:1].clone())
                 case "add":
                     made[to].add_(made[of])
                 case "double":

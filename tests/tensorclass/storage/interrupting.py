@@ -15,7 +15,7 @@ from pathlib import Path
 
 import torch
 
-from qten_gen.runtime.tensorclass.storage.errors import StorageError
+from qten_gen.runtime.tensorclass.storage.storage_errors import StorageError
 
 from .declared import Inner, Outer, assert_equal, files_in, outer
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import torch
 
-from qten_gen.runtime.tensorclass.storage.errors import StorageError
+from qten_gen.runtime.tensorclass.storage.storage_errors import StorageError
 from tests.tensorclass.declared import Flat, flat
 
 from .declared import Inner, Outer, outer

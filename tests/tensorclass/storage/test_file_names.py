@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from qten_gen.runtime.tensorclass.storage import file_names
-from qten_gen.runtime.tensorclass.storage.errors import StorageError
 from qten_gen.runtime.tensorclass.storage.file_names import FileNames, checked, encoded
+from qten_gen.runtime.tensorclass.storage.storage_errors import StorageError
 
 
 @pytest.mark.parametrize(

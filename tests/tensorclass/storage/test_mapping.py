@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from qten_gen.runtime.tensorclass.storage import files
-from qten_gen.runtime.tensorclass.storage.errors import StorageError
+from qten_gen.runtime.tensorclass.storage.storage_errors import StorageError
 
 from .declared import Noted, Outer, assert_equal, outer
 

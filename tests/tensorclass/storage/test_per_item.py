@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from qten_gen import PerItem, TensorClass
-from qten_gen.runtime.tensorclass.storage.errors import StorageError
+from qten_gen.runtime.tensorclass.storage.storage_errors import StorageError
 
 
 class Titled(TensorClass):
@@ -44,13 +44,17 @@ class Shelf(TensorClass):
     books: Titled
 
 
-def test_items_of_a_memory_map_are_not_assigned_where_their_values_would_stay_behind(tmp_path: Path) -> None:
+def test_a_memory_map_is_not_written_to_where_python_values_would_stay_behind(tmp_path: Path) -> None:
     shelf = Shelf(titled(), batch_size=(2, 3)).memmap(tmp_path)
     refused = r"Titled\.titles: the values of a PerItem field are in the metadata"
     with pytest.raises(RuntimeError, match=refused):
         shelf[0] = shelf[1]
     with pytest.raises(RuntimeError, match=refused):
         shelf.books[0] = shelf.books[1]
+    with pytest.raises(RuntimeError, match=refused):
+        shelf.copy_(shelf.replace(books=shelf.books.replace(titles=PerItem(["q"] * 6, (2, 3)))))
+    with pytest.raises(RuntimeError, match=refused):
+        shelf.books.set_at_("titles", ["q"] * 3, 0)
     saved = Shelf.load_memmap(tmp_path).books
     assert_same(saved, shelf.books)
 

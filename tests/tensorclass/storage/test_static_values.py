@@ -14,8 +14,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qten_gen.runtime.tensorclass.storage.errors import StorageError
 from qten_gen.runtime.tensorclass.storage.json_values import decode, encode
+from qten_gen.runtime.tensorclass.storage.storage_errors import StorageError
 
 from .declared import Colour, Noted, Painted
 

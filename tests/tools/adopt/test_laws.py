@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qten_gen.tools.adopt.adoption import Level
-from qten_gen.tools.adopt.text import Text
+from qten_gen.tools.adopt.source_text import Text
 
 from .adopted import adopted
 

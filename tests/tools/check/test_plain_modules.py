@@ -11,7 +11,7 @@ from qten_gen.project.scan import Origin
 from qten_gen.rules.reserved import MODULE
 from qten_gen.rules.undefined_attribute import _PRIVATE
 from qten_gen.tools.adopt.opening import Sources
-from qten_gen.tools.check.checking import check
+from qten_gen.tools.check.plain_modules import check
 
 HEAD = "import functools\nimport torch\nfrom torch import Tensor, nn\n"
 

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from qten_gen.tools.inspect.construction import build, on_fakes
-from qten_gen.tools.inspect.matching import Matcher, Mismatch, Tally
-from qten_gen.tools.inspect.running import run
+from qten_gen.tools.inspect.forward_backward import run
+from qten_gen.tools.inspect.model_building import build, on_fakes
+from qten_gen.tools.inspect.named_sizes import Binding, UnknownSize, evaluate
 from qten_gen.tools.inspect.runs import Run
-from qten_gen.tools.inspect.sizes import Binding, UnknownSize, evaluate
+from qten_gen.tools.inspect.shape_matching import Matcher, Mismatch, Tally
 
 from .samples import Half, Net, Wrong
 

@@ -11,10 +11,10 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.graph import saved_tensors_hooks
 
-from qten_gen.tools.inspect.construction import build, on_fakes
+from qten_gen.tools.inspect.forward_backward import run
+from qten_gen.tools.inspect.model_building import build, on_fakes
 from qten_gen.tools.inspect.operations import counter
 from qten_gen.tools.inspect.request import InspectionError
-from qten_gen.tools.inspect.running import run
 from qten_gen.tools.inspect.runs import Run
 from qten_gen.tools.inspect.shapes_of_values import tensors_in
 from qten_gen.tools.inspect.user_errors import describe
@@ -152,6 +152,7 @@ def test_a_model_without_gradients_has_no_backward() -> None:
         ("input: Float[2, in_features]", (2, 4), torch.float32),
         ("input: BFloat16[2, in_features // 2 + 1]", (2, 3), torch.bfloat16),
         ("float16[5]", (5,), torch.float16),
+        ("[Float[in_features] for _ in range(max(1, 0))][0]", (4,), torch.float32),
         ("Float[()]", (), torch.float32),
     ],
 )

@@ -51,6 +51,7 @@ def test_a_value_is_an_expression_or_else_text(text: str, value: object) -> None
         (["oops", "value=1", "value=2"], ["oops: expected NAME=VALUE", "value: given twice"]),
         (["value=Setings(3)"], ["value=Setings(3): NameError: name 'Setings' is not defined"]),
         (["value=1 // 0"], ["value=1 // 0: ZeroDivisionError: integer division or modulo by zero"]),
+        (["value=exit(3)"], ["value=exit(3): SystemExit: 3"]),
         (["valu=3"], ["make(value=1, *, other=None): got an unexpected keyword argument 'valu'"]),
     ],
 )
@@ -81,7 +82,9 @@ def test_a_target_is_a_name_with_the_arguments_of_a_call(target: str, parts: tup
     assert split_call(target) == parts
 
 
-@pytest.mark.parametrize("target", ["shop:Net(3)", "shop:Net(**a)", "shop:Net(a=)", "shop:Net(a=1))"])
+@pytest.mark.parametrize(
+    "target", ["shop:Net(3)", "shop:Net(**a)", "shop:Net(a=)", "shop:Net(a=1))", "shop:f(a=1)(b=2)", "shop:f(a=1).g()"]
+)
 def test_a_target_that_is_no_call_with_names_is_refused(target: str) -> None:
     with pytest.raises(InspectionError, match="is not of the form module:name"):
         split_call(target)

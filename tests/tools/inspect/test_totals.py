@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from qten_gen import Module, param, submodule
-from qten_gen.tools.inspect.construction import build, on_fakes
+from qten_gen.tools.inspect.model_building import build, on_fakes
 from qten_gen.tools.inspect.totals import totals_of
 from qten_gen.tools.inspect.walking import contents_of
 

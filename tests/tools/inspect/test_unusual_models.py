@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from qten_gen.tools.inspect.construction import on_fakes
 from qten_gen.tools.inspect.inspection import Inspection, inspect
+from qten_gen.tools.inspect.model_building import on_fakes
 from qten_gen.tools.inspect.request import InspectionError, Request
 from qten_gen.tools.inspect.silence import room_for_nesting
 from qten_gen.tools.inspect.views.json_document import as_json

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from torch import nn
 
 if TYPE_CHECKING:
-    from ...declaring.children import Submodule
+    from ...declaring.child_specifiers import Submodule
     from ...declaring.derived_values import Derived
     from ...declaring.fields import Default
     from ...declaring.parameters import Buffer, Parameter

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar
 import torch
 from torch import Size, Tensor
 
-from .names import Names, NamesLike
-from .names import names as checked_names
+from .dimension_names import Names, NamesLike
+from .dimension_names import names as checked_names
 from .sizes import BatchSize
 from .sizes import batch_size as checked_size
 from .stored import Stored

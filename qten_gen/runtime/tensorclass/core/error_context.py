@@ -8,7 +8,7 @@ from typing import Any
 from torch import Tensor
 
 from .contents import contents
-from .errors import label
+from .error_text import label
 from .stored import Stored
 
 

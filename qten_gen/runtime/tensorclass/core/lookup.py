@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from .contents import contents, nested_value
-from .errors import abridged, describe, suggestion
+from .error_text import abridged, describe, suggestion
 from .stored import Stored
 from .tensordict_library import is_tensordict
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from .names import Names
+from .dimension_names import Names
 
 
 def permuted(names: Names | None, order: Sequence[int]) -> Names | None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from ...declaring.fields import Default
-    from ...declaring.summary import Summary
+    from ...declaring.kept_facts import Summary
     from .open_blocks import OpenBlocks
 
 A = TypeVar("A")

@@ -12,7 +12,7 @@ import torch
 from torch import Size, Tensor
 from torch.compiler import is_compiling
 
-from . import names
+from . import dimension_names
 from .sizes import plain_int
 from .stored import Stored
 
@@ -33,7 +33,7 @@ def dimension(self: Stored, dim: Dim) -> int:
     """
     if type(dim) is not int:
         if isinstance(dim, str):
-            return names.position(self, dim)
+            return dimension_names.position(self, dim)
         dim = whole_number(dim)
     ndim = len(self._batch_size)
     if not -ndim <= dim < ndim:

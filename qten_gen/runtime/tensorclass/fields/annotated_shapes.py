@@ -12,7 +12,7 @@ import torch
 from torch import Size, Tensor
 
 from ..core.contents import contents, tensor_and_nested
-from ..core.errors import describe, label
+from ..core.error_text import describe, label
 from ..core.stored import Stored
 from .unbatched import unbatched
 

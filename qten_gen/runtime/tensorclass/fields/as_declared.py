@@ -20,7 +20,7 @@ from .tensordict_fields import held
 from .unbatched import unbatched
 
 if TYPE_CHECKING:
-    from ...declaring.summary import FieldSummary
+    from ...declaring.kept_facts import FieldSummary
 
 
 def as_declared(

@@ -7,7 +7,7 @@ from typing import TypeVar
 from torch import Size, Tensor
 
 from ..core.contents import allocate_like, contents, shallow_copy, tensor_and_nested, tensors_of
-from ..core.errors import label
+from ..core.error_text import label
 from ..core.name_changes import fitted
 from ..core.stored import Stored
 

@@ -11,7 +11,7 @@ from typing import TypeVar, cast, overload
 import torch
 from torch import Size, Tensor
 
-from ..core.errors import describe, difference, label
+from ..core.error_text import describe, difference, label
 from ..core.stored import Stored
 from .optional import Join, all_or_none
 from .tensor import tensor

@@ -10,8 +10,8 @@ from torch import Size, Tensor
 
 from ..core.construction import DeviceLike, construct
 from ..core.contents import nested_class, tensors_of
-from ..core.errors import abridged, describe, suggestion
-from ..core.names import NamesLike
+from ..core.dimension_names import NamesLike
+from ..core.error_text import abridged, describe, suggestion
 from ..core.sizes import BatchSize
 from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored

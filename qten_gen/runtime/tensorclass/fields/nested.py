@@ -14,7 +14,7 @@ from torch import Size, Tensor
 
 from ...declaring.loading import Undeclared
 from ..core.contents import nested_class
-from ..core.errors import class_names, describe, disambiguation, label
+from ..core.error_text import class_names, describe, disambiguation, label
 from ..core.locks import nested_objects
 from ..core.stored import Stored
 from .optional import Join, all_or_none, match_optional

@@ -7,7 +7,7 @@ from typing import Any, Literal, cast
 import torch
 from torch import Size, Tensor
 
-from ..core.errors import describe, label
+from ..core.error_text import describe, label
 from ..core.stored import Stored
 from .tensor import tensor
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from torch import Size, Tensor
 
-from ..core.errors import label
+from ..core.error_text import label
 from ..core.stored import Stored
 
 A = TypeVar("A")

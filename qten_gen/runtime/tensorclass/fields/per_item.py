@@ -16,7 +16,7 @@ from torch import Size, Tensor
 from torch._C._functorch import is_batchedtensor
 from torch.compiler import is_compiling
 
-from ..core.errors import describe, label
+from ..core.error_text import describe, label
 from ..core.real_tensors import with_real_tensors
 from ..core.sizes import BatchSize
 from ..core.sizes import batch_size as as_batch_size

@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol, TypeVar, cast, runtime_checkable
 import torch
 from torch import Tensor
 
-from ..core.errors import describe, difference, label
+from ..core.error_text import describe, difference, label
 from ..core.stored import Stored
 
 S = TypeVar("S")

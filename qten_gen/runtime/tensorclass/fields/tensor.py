@@ -12,7 +12,7 @@ import torch
 from torch import Size, Tensor
 
 from ....common.naming import storage
-from ..core.errors import describe, label
+from ..core.error_text import describe, label
 from ..core.locks import refuse_other
 from ..core.stored import Stored
 

@@ -14,7 +14,7 @@ import torch
 from torch import Size, Tensor
 
 from ....common.naming import PRIVATE_NAMES
-from ..core.errors import describe, label
+from ..core.error_text import describe, label
 from ..core.stored import Stored
 from ..core.tensordict_library import collection_class, is_made_class, is_tensordict, library, made_of
 from .batch_sizes import extended

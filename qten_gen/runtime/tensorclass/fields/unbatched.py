@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensor
 
-from ..core.errors import describe, label
+from ..core.error_text import describe, label
 from ..core.stored import Stored
 from .tensor import as_tensor, on_device
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ..core.construction import DeviceLike
 from ..core.contents import contents, nested_class
-from ..core.errors import describe, label
+from ..core.error_text import describe, label
 from ..core.sizes import BatchSize
 from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored

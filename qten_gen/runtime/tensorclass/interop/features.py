@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar
 
-from ..core.errors import suggestion
+from ..core.error_text import suggestion
 from ..core.stored import Stored
 
 T = TypeVar("T", bound=Stored)

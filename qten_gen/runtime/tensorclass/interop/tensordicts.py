@@ -13,7 +13,7 @@ from torch import Size
 from ..core import tensordict_library
 from ..core.construction import construct
 from ..core.contents import contents, nested_class, tensors_of
-from ..core.errors import describe, suggestion
+from ..core.error_text import describe, suggestion
 from ..core.stored import Stored
 from ..core.tensordict_library import bare, carried, is_tensordict
 from ..fields.nested import register_conversion
@@ -25,7 +25,7 @@ from ..fields.tensordict_fields import dense
 if TYPE_CHECKING:
     from tensordict import TensorDict, TensorDictBase
 
-    from ...declaring.summary import FieldSummary
+    from ...declaring.kept_facts import FieldSummary
 
 T = TypeVar("T", bound=Stored)
 

@@ -11,7 +11,7 @@ from torch.compiler import is_compiling
 
 from ..core.contents import batched_leaves, contents
 from ..core.error_context import explain
-from ..core.errors import label
+from ..core.error_text import label
 from ..core.indices import Index, PlainIndex
 from ..core.locks import refuse_if_frozen
 from ..core.number_values import is_number, written
@@ -72,34 +72,41 @@ def _put(self: T, index: Index, plain: PlainIndex, value: T, size: Size) -> None
 
 
 def _refuse_unsaved_items(self: Stored, plain: PlainIndex, value: Stored) -> None:
-    """Refuse to write the tensors of items into the files of a memory map, where Python values of these items change too.
+    """Refuse to write items whose Python values a memory map would not keep."""
+    mine, theirs = contents(self), contents(value)
+    for name in self._per_item:
+        items = mine[name]
+        refuse_unsaved(self, name, items[plain] if isinstance(items, PerItem) else items, theirs[name])
+    for name in self._nested:
+        nested, given = mine[name], theirs[name]
+        if isinstance(nested, Stored) and isinstance(given, Stored) and nested._lock is not None:
+            _refuse_unsaved_items(nested, plain, given)
+
+
+def refuse_unsaved(owner: Stored, name: str, items: object, value: object) -> None:
+    """Refuse a write to a memory map that gives a PerItem field other values than `items`.
 
     Raises:
-        RuntimeError: another process, and the next one that loads it, would find new tensors beside the old values.
+        RuntimeError: another process, and the next one that loads it, would find the old values, beside new tensors.
     """
-    name = next(
-        (name for name in self._per_item if not _same_items(contents(self)[name], plain, contents(value)[name])), None
+    is_lost = (
+        owner._lock is not None
+        and not is_compiling()
+        and isinstance(items, PerItem)
+        and isinstance(value, PerItem)
+        and not equal(items.tolist(), value.tolist())
+        and any(map(_is_in_file, owner._leaves()))
     )
-    if name is not None and any(map(_is_in_file, self._leaves())):
+    if is_lost:
         raise RuntimeError(
-            f"{label(self, name)}: the values of a PerItem field are in the metadata of a memory map, which an assignment"
-            " to items does not write; call .unlock_(), assign, and save with .memmap, or keep them in a tensor field"
+            f"{label(owner, name)}: the values of a PerItem field are in the metadata of a memory map, which writing into it"
+            " does not change; call .unlock_(), write, and save with .memmap, or keep them in a tensor field"
         )
-    for nested in self._nested:
-        mine, theirs = contents(self)[nested], contents(value)[nested]
-        if isinstance(mine, Stored) and isinstance(theirs, Stored) and mine._lock is not None:
-            _refuse_unsaved_items(mine, plain, theirs)
 
 
 def _is_in_file(tensor: Tensor) -> bool:
     """Whether `storage/files.py` has mapped it."""
     return tensor.layout is torch.strided and hasattr(tensor.untyped_storage(), "_qten_file")
-
-
-def _same_items(mine: object, plain: PlainIndex, theirs: object) -> bool:
-    if not isinstance(mine, PerItem) or not isinstance(theirs, PerItem):
-        return True  # None in both, or another error says so
-    return equal(mine[plain].tolist(), theirs.tolist())
 
 
 def _has_mask(index: Index) -> bool:

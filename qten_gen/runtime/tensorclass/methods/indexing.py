@@ -15,7 +15,7 @@ from torch.compiler import is_compiling
 
 from ..core import late
 from ..core.contents import batched_leaves
-from ..core.errors import NO_BATCH_SIZE
+from ..core.error_text import NO_BATCH_SIZE
 from ..core.sizes import mask_indices, slice_length, with_length
 from ..core.stored import Stored
 

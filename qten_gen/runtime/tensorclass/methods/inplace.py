@@ -10,7 +10,7 @@ from torch import Tensor
 from ....common.naming import storage
 from ..core.construction import move_without_waiting
 from ..core.contents import contents, nested_value, tensor_and_nested
-from ..core.errors import describe, label
+from ..core.error_text import describe, label
 from ..core.indices import Index, PlainIndex
 from ..core.locks import refuse_if_frozen
 from ..core.lookup import Key, Values, chosen, owner_of
@@ -20,7 +20,7 @@ from ..core.tensordict_library import is_tensordict
 from ..fields.optional import match_optional
 from ..fields.per_item import with_items
 from ..fields.static import same
-from .assignment import setitem
+from .assignment import refuse_unsaved, setitem
 from .indexing import plain_index
 
 T = TypeVar("T", bound=Stored)
@@ -82,7 +82,9 @@ def set_at_(self: T, key: Key, value: object, index: Index, non_blocking: bool =
     owner, name = owner_of(self, key)
     if name in owner._per_item:
         refuse_if_frozen(owner, "write to the items of")
-        items = with_items(owner, name, contents(owner)[name], plain_index(self, index), value)
+        before = contents(owner)[name]
+        items = with_items(owner, name, before, plain_index(self, index), value)
+        refuse_unsaved(owner, name, before, items)
         _carry_out([(Items(owner, name), items)], non_blocking)
         return self
     target = _target(owner, name)
@@ -278,6 +280,7 @@ def _copies(self: Stored, source: Stored) -> Iterator[Write]:
     for name in self._per_item:
         match_optional(self, name, targets[name], sources[name])
         refuse_if_frozen(self, "write to the items of")
+        refuse_unsaved(self, name, targets[name], sources[name])
         yield Items(self, name), sources[name]
     for name in tensor_and_nested(self):
         if targets[name] is not None or sources[name] is not None:

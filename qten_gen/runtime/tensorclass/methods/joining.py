@@ -13,13 +13,13 @@ from torch import unbind as unbind_tensors
 
 from ..core import name_changes
 from ..core.error_context import explain
-from ..core.errors import NO_BATCH_SIZE, abridged, class_names, of_another_class
+from ..core.error_text import NO_BATCH_SIZE, abridged, class_names, of_another_class
 from ..core.sizes import with_inserted, with_length, without
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension, integers, is_single, whole_number
 
 if TYPE_CHECKING:
-    from ..core.names import Names
+    from ..core.dimension_names import Names
 
 T = TypeVar("T", bound=Stored)
 A = TypeVar("A")

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
 from ..core.contents import contents
-from ..core.errors import label
+from ..core.error_text import label
 from ..core.indices import Index
 from ..core.lookup import NO_DEFAULT, Key, get, is_any_below, nested_owner, owner_of, path_of
 from ..core.stored import Stored

@@ -7,8 +7,8 @@ from types import EllipsisType
 from typing import TypeVar
 
 from ..core.contents import shallow_copy
-from ..core.names import Names, get_names, set_names
-from ..core.names import names as checked_names
+from ..core.dimension_names import Names, get_names, set_names
+from ..core.dimension_names import names as checked_names
 from ..core.stored import Stored
 
 T = TypeVar("T", bound=Stored)

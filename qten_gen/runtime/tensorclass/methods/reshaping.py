@@ -11,7 +11,7 @@ import torch
 from torch import Size, Tensor
 
 from ..core import name_changes
-from ..core.errors import abridged
+from ..core.error_text import abridged
 from ..core.sizes import with_inserted, without
 from ..core.stored import Stored
 from ..core.tensor_shapes import (

@@ -11,7 +11,7 @@ from typing import SupportsIndex, cast
 import torch
 from torch import Size, Tensor
 
-from ..core.errors import NO_BATCH_SIZE, abridged, describe
+from ..core.error_text import NO_BATCH_SIZE, abridged, describe
 from ..core.indices import Index, IndexItem, PlainIndex, PlainIndexItem
 from ..core.sizes import mask_indices, slice_length
 from ..core.stored import Stored

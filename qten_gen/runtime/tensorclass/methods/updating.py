@@ -8,7 +8,7 @@ from typing import TypeVar, cast, overload
 from ....common.naming import storage
 from ..core.construction import construct
 from ..core.contents import contents, copied, nested_value, shallow_copy
-from ..core.errors import abridged, describe, suggestion
+from ..core.error_text import abridged, describe, suggestion
 from ..core.locks import refuse_if_locked
 from ..core.lookup import Key, Values, chosen, is_any_below, pairs
 from ..core.stored import Stored

@@ -12,8 +12,8 @@ from ..core.locks import refuse_if_frozen
 from ..core.stored import Stored
 from ..methods.operands import Function, Operand, one, several, two
 from . import methods
-from .calls import among, among_operands, with_numbers
 from .entries import OPERAND_ERRORS, Group, Operation, documented, first_line
+from .torch_calls import among, among_operands, with_numbers
 
 T = TypeVar("T", bound=Stored)
 

@@ -1,4 +1,4 @@
-"""Dtypes: every tensor, or the floating point ones, in another; and entries of the copies in `methods/memory.py`."""
+"""Dtypes: every tensor, or the floating point ones, in another; and entries of the copies in `methods/tensor_copies.py`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ..core.locks import refuse_if_frozen
 from ..core.stored import Stored
-from ..methods import memory, moving
+from ..methods import moving, tensor_copies
 from ..methods.cast_filters import CastFilter, cast_some
 from .entries import Group, Operation, documented, first_line
 
@@ -80,7 +80,7 @@ def detach_(self: T) -> T:
 def _clone(input: T, *, memory_format: torch.memory_format = torch.preserve_format) -> T:
     """`torch.clone`, which has an option that the method has not."""
     if memory_format is torch.preserve_format:
-        return memory.clone(input)
+        return tensor_copies.clone(input)
     return input._map_with(_clone_as, memory_format, input._device)
 
 
@@ -89,9 +89,9 @@ def _clone_as(tensor: Tensor, memory_format: torch.memory_format) -> Tensor:
 
 
 COPYING = (
-    Operation("clone", first_line(memory.clone), memory.clone, (torch.clone,), _clone),
-    Operation("detach", first_line(memory.detach), memory.detach, (torch.detach,), in_place=detach_),
-    Operation("contiguous", first_line(memory.contiguous), memory.contiguous),
+    Operation("clone", first_line(tensor_copies.clone), tensor_copies.clone, (torch.clone,), _clone),
+    Operation("detach", first_line(tensor_copies.detach), tensor_copies.detach, (torch.detach,), in_place=detach_),
+    Operation("contiguous", first_line(tensor_copies.contiguous), tensor_copies.contiguous),
 )
 
 COPYING_GROUP = Group(

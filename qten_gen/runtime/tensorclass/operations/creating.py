@@ -9,7 +9,7 @@ import torch
 from torch import Size, Tensor
 
 from ..core.construction import DeviceLike, as_device
-from ..core.errors import of_another_class
+from ..core.error_text import of_another_class
 from ..core.stored import Stored
 from ..core.tensor_shapes import integers
 from ..fields.per_item import items_become

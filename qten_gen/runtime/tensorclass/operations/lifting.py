@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from torch import Tensor
 
-from ..core.errors import describe
+from ..core.error_text import describe
 from ..core.stored import Stored
 from .torch_functions import find, refusal
 

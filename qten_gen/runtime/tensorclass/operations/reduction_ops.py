@@ -16,7 +16,7 @@ from ..core.stored import Stored
 from ..core.tensor_shapes import dimension
 from ..fields.per_item import items_become
 from ..methods.operands import Function
-from .dimensions import Dims, all_dimensions, batch_dimensions, event_dimensions, level, reduced_size
+from .reduced_dimensions import Dims, all_dimensions, batch_dimensions, event_dimensions, level, reduced_size
 
 T = TypeVar("T", bound=Stored)
 A = TypeVar("A")

@@ -7,14 +7,14 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import torch
 from torch import Size, Tensor
 
-from ..core import name_changes, names
+from ..core import dimension_names, name_changes
 from ..core.error_context import blame
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension, is_single
 from ..fields.per_item import items_become
 from ..methods.operands import Function, is_plain
-from .dimensions import Dims, reduced_size
 from .entries import DIMENSION_ERRORS, Effect, Group, Operation, documented, first_line
+from .reduced_dimensions import Dims, reduced_size
 from .reduction_ops import Keywords, over_one, rearranged, reduced, spread, together
 
 T = TypeVar("T", bound=Stored)
@@ -187,7 +187,7 @@ def _both(
     pair: Function,
     arguments: tuple[Any, ...],
     size: Size,
-    kept: names.Names | None,
+    kept: dimension_names.Names | None,
 ) -> ValuesAndIndices[T]:
     """Two objects from `pair(tensor, *arguments)`, which gives two tensors."""
     try:

@@ -10,7 +10,7 @@ from torch import Size, Tensor
 from torch._subclasses.fake_tensor import FakeTensor
 
 from ..core.error_context import explain
-from ..core.errors import describe
+from ..core.error_text import describe
 from ..core.locks import refuse_if_frozen
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension, integers, is_single, over_batch, whole_number
@@ -18,7 +18,7 @@ from ..fields.per_item import items_become
 from ..methods.indexing import getitem
 from ..methods.operands import Operand, refuse_unbatched, same_batch_size, several
 from ..methods.reshaping import reshape
-from .dimensions import of_arguments, with_names
+from .reduced_dimensions import of_arguments, with_names
 
 T = TypeVar("T", bound=Stored)
 

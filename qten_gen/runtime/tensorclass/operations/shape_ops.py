@@ -13,7 +13,7 @@ from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension, integers, listed, moved_dimensions, whole_number
 from ..fields.per_item import items_become
 from ..methods.reshaping import expand, flatten, permute, reshape
-from .dimensions import batch_dimensions, of_arguments, with_names
+from .reduced_dimensions import batch_dimensions, of_arguments, with_names
 
 T = TypeVar("T", bound=Stored)
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import torch
 
-from ..core.errors import describe
+from ..core.error_text import describe
 from ..core.stored import Stored
 from ..methods import joining, reshaping
 from ..methods.operands import Function

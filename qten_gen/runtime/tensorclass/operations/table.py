@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..core.errors import describe
+from ..core.error_text import describe
 from ..core.stored import Stored
 from ..methods.operands import Function
 from . import (
     arithmetic,
     casting,
-    comparing,
+    equality,
     functions,
     reduction_table,
     shape_table,
@@ -34,7 +34,7 @@ GROUPS: tuple[Group, ...] = (
     shape_table.CREATING_GROUP,
     casting.GROUP,
     casting.COPYING_GROUP,
-    comparing.GROUP,
+    equality.GROUP,
 )
 
 OPERATIONS: tuple[Operation, ...] = tuple([operation for group in GROUPS for operation in group.operations])

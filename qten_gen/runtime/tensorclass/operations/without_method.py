@@ -7,8 +7,8 @@ from torch import special
 from torch.nn import functional
 
 from ..methods.operands import Function
-from .calls import pointwise
 from .entries import Effect, Group, Operation
+from .torch_calls import pointwise
 
 _ALSO: dict[str, tuple[Function, ...]] = {
     "acosh": (torch.arccosh,),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import torch
 from torch import Tensor
 
-from ..core.errors import describe
+from ..core.error_text import describe
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension
 from ..methods.joining import cat, chunk, split, stack, unbind

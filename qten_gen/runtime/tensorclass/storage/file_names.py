@@ -8,7 +8,7 @@ import re
 import unicodedata
 from typing import Final
 
-from .errors import StorageError
+from .storage_errors import StorageError
 
 METADATA: Final = "meta.json"
 """The file that says what a folder holds."""

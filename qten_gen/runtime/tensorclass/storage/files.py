@@ -15,8 +15,8 @@ from typing import NamedTuple, cast
 import torch
 from torch import Size, Tensor
 
-from ..core.errors import describe
-from .errors import StorageError
+from ..core.error_text import describe
+from .storage_errors import StorageError
 
 _CHUNK = 64 * 2**20
 """Bytes that are made contiguous, or brought to the CPU, at a time."""

@@ -20,7 +20,7 @@ import torch
 
 from ..core.stored import Stored
 from ..fields.per_item import PerItem
-from .errors import StorageError
+from .storage_errors import StorageError
 
 Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 

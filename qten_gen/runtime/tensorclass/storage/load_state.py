@@ -11,9 +11,9 @@ import torch
 from torch import Size, Tensor
 
 from ....common.name_patterns import listed
-from ..core import names as dimension_names
+from ..core import dimension_names
 from ..core.contents import contents
-from ..core.errors import abridged, describe, label
+from ..core.error_text import abridged, describe, label
 from ..core.locks import refuse_if_frozen, refuse_if_locked
 from ..core.stored import Stored
 from ..fields.annotated_shapes import refuse_contents

@@ -16,11 +16,11 @@ import torch
 from torch import Tensor
 
 from ..core.construction import as_device
-from ..core.errors import describe
+from ..core.error_text import describe
 from ..core.locks import lock, nested_objects, refuse_if_frozen, refuse_if_locked
 from ..core.stored import Lock, Stored
 from .files import absolute, file_of, forget_path, mapped_file
-from .levels import SaveOptions
+from .saved_levels import SaveOptions
 
 if TYPE_CHECKING:
     from ..core.construction import DeviceLike

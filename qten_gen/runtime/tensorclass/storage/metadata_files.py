@@ -8,8 +8,8 @@ import stat
 from typing import TYPE_CHECKING
 
 from . import files
-from .errors import StorageError
 from .file_names import METADATA
+from .storage_errors import StorageError
 
 if TYPE_CHECKING:
     from .json_values import Json

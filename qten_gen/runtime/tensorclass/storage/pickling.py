@@ -33,7 +33,7 @@ from ...declaring.spawning import refuse_for_new_interpreters
 from ..core.attributes import beside_fields, store_beside
 from ..core.construction import default
 from ..core.contents import contents
-from ..core.errors import describe, suggestion
+from ..core.error_text import describe, suggestion
 from ..core.locks import lock
 from ..core.stored import FROZEN, Stored
 from ..core.tensordict_library import bare
@@ -43,10 +43,10 @@ from ..fields.per_item import PerItem
 from ..fields.tensordict_entries import collection
 from . import files
 from .dtypes import DTYPES, dtype_name
-from .errors import StorageError
+from .storage_errors import StorageError
 
 if TYPE_CHECKING:
-    from ..core.names import Names
+    from ..core.dimension_names import Names
 
 T = TypeVar("T", bound=Stored)
 

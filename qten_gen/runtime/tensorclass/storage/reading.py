@@ -13,7 +13,7 @@ from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 from ..core.construction import default
 from ..core.contents import contents, nested_class
-from ..core.errors import describe, suggestion
+from ..core.error_text import describe, suggestion
 from ..core.stored import Stored
 from ..core.tensordict_library import collection_class, library, made_classes_in
 from ..fields.annotated_shapes import refuse_contents
@@ -21,13 +21,13 @@ from ..fields.as_declared import as_declared
 from ..fields.per_item import PerItem, per_item, refuse_unfit
 from ..fields.tensordict_entries import Entries, Layout, class_of, collection
 from . import files, metadata_files, schema, tensordict_folders
-from .errors import StorageError
 from .file_names import PENDING
 from .json_values import Json, as_annotated, decode, enum_of
 from .schema import Entry, Level, Metadata, StaticEntry, TensorEntry
+from .storage_errors import StorageError
 
 if TYPE_CHECKING:
-    from ...declaring.summary import FieldSummary
+    from ...declaring.kept_facts import FieldSummary
 
 T = TypeVar("T", bound=Stored)
 

@@ -15,11 +15,11 @@ from torch import Tensor
 from ..core.construction import as_device
 from ..core.stored import Stored
 from . import files, schema
-from .errors import StorageError
-from .levels import SaveOptions, describe_object
 from .reading import fill
+from .saved_levels import SaveOptions, describe_object
 from .schema import Level, Metadata, TensorEntry
 from .state_dict import dotless
+from .storage_errors import StorageError
 
 if TYPE_CHECKING:
     from ..core.construction import DeviceLike

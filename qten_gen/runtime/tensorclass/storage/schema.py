@@ -11,9 +11,9 @@ from typing import Final, Literal, NamedTuple, TypeAlias, cast
 import torch
 
 from .dtypes import DTYPES, dtype_name
-from .errors import StorageError
 from .file_names import checked
 from .json_values import Json
+from .storage_errors import StorageError
 
 SCHEMA: Final = "qten-gen/memory-map"
 """Names the meaning of the metadata, whatever package or class it comes from."""

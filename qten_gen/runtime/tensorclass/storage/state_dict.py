@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from ..core.contents import tensor_and_nested
-from ..core.errors import label
+from ..core.error_text import label
 from ..core.stored import Stored
 from .json_values import encode, enum_of
 

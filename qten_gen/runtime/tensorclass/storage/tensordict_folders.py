@@ -14,10 +14,10 @@ from typing import Final, cast
 
 from . import metadata_files, schema
 from .dtypes import dtype_name
-from .errors import StorageError
 from .file_names import METADATA, TENSOR_SUFFIX, encoded
 from .json_values import Json, encode
 from .schema import Entry, Level, StaticEntry, TensorEntry
+from .storage_errors import StorageError
 
 _TYPE: Final = "<class 'tensordict._td.TensorDict'>"
 _LATEST: Final = 1

@@ -24,12 +24,12 @@ from torch import Tensor
 
 from ..core.stored import Stored
 from . import files, metadata_files, schema, tensordict_folders
-from .errors import StorageError
 from .file_names import METADATA, PENDING
 from .folder_lock import only_writer
-from .levels import Placed, SaveOptions, describe_object, rebuilt
 from .metadata_files import metadata_in
+from .saved_levels import Placed, SaveOptions, describe_object, rebuilt
 from .schema import Level, Metadata, StaticEntry, TensorEntry
+from .storage_errors import StorageError
 
 T = TypeVar("T", bound=Stored)
 

@@ -11,7 +11,7 @@ from torch._C._functorch import get_unwrapped, is_batchedtensor, maybe_current_l
 from torch.compiler import is_dynamo_compiling
 
 from ..core.contents import batched_leaves, tensors_of
-from ..core.names import Names
+from ..core.dimension_names import Names
 from ..core.stored import Stored
 
 

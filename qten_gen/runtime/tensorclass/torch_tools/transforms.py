@@ -19,7 +19,7 @@ from torch.utils import _pytree
 
 from ..core import name_changes
 from ..core.contents import unbatched_leaves
-from ..core.errors import describe
+from ..core.error_text import describe
 from ..core.sizes import with_inserted, without
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension

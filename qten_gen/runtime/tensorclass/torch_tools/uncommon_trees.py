@@ -10,7 +10,7 @@ from torch.compiler import is_dynamo_compiling
 
 from ..core import name_changes
 from ..core.contents import allocate_like, tensor_and_nested, tensors_of
-from ..core.names import Names
+from ..core.dimension_names import Names
 from ..core.stored import Stored
 from ..core.tensor_shapes import dimension
 from ..fields.per_item import fitted, original

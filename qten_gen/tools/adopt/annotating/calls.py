@@ -10,8 +10,8 @@ import ast
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from ....model.expressions import NO_PATH, TypeExpr
 from ....model.field_kinds import is_tensor, members_of
+from ....model.field_parts import NO_PATH, TypeExpr
 from ....read.annotations import type_expr
 from ..adoption import FoundClass, Proposal
 from ..opened import OpenFile, Project
@@ -33,7 +33,7 @@ def unchecked_calls(found: FoundClass, file: OpenFile, project: Project) -> Prop
         return None
     any_type, class_var = file.spell("typing", "Any"), file.spell("typing", "ClassVar")
     line = f"__call__: {class_var.text}[{any_type.text}]  # type: ignore[misc]"
-    from ..rewriting.classes import with_annotations
+    from ..rewriting.class_changes import with_annotations
 
     does = (f"leave its calls unchecked, because {why}",)
     return Proposal(found.name, does, (partial(with_annotations, lines=[line]),), (*any_type.needs, *class_var.needs))

@@ -36,7 +36,7 @@ def annotated_names(found: FoundClass, file: OpenFile, project: Project) -> Prop
             needs += spelled[1]
     if not lines:
         return None
-    from ..rewriting.classes import with_annotations
+    from ..rewriting.class_changes import with_annotations
 
     does = tuple(f"add {line}" for line in lines)
     return Proposal(found.name, does, (partial(with_annotations, lines=lines),), tuple(needs))

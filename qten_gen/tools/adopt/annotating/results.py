@@ -57,7 +57,7 @@ def proven_result(found: FoundClass, file: OpenFile, project: Project) -> Propos
     if not all(_is_tensor(node.value, layers, local, file, forward) for node in returns):
         return None
     spelling = file.spell("torch", "Tensor")
-    from ..rewriting.classes import with_result
+    from ..rewriting.class_changes import with_result
 
     change = partial(with_result, method=forward.name, text=spelling.text)
     return Proposal(found.name, (f"add -> {spelling.text} to forward",), (change,), spelling.needs)

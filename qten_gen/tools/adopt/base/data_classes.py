@@ -35,7 +35,7 @@ def propose_dataclasses(file: OpenFile, project: Project) -> Iterator[Proposal]:
 
 def _proposal(found: FoundClass, file: OpenFile, project: Project) -> Proposal:
     """The changes of a dataclass. `nocast` keeps numbers what they are."""
-    from ..rewriting.classes import allowing_none, with_arguments, without_decorator
+    from ..rewriting.class_changes import allowing_none, with_arguments, without_decorator
 
     decorator = next(each for each in found.node.decorator_list if _is_dataclass(each, file, project))
     arguments = decorator.keywords if isinstance(decorator, ast.Call) else []

@@ -43,7 +43,7 @@ def propose_modules(file: OpenFile, project: Project) -> Iterator[Proposal]:
 
 def _with_module(position: int | None, text: str) -> list[Change]:
     """The changes that make Module a base: in place of nn.Module, or behind the layer of torch."""
-    from ..rewriting.classes import with_arguments, with_base
+    from ..rewriting.class_changes import with_arguments, with_base
 
     if position is None:
         return [partial(with_arguments, added=[text])]
@@ -55,7 +55,7 @@ _ADD_FLAG = f"add {FLAG}, because it keeps its constructor"
 
 
 def _add_flag() -> Change:
-    from ..rewriting.classes import with_arguments
+    from ..rewriting.class_changes import with_arguments
 
     return partial(with_arguments, added=[FLAG])
 

@@ -12,7 +12,7 @@ from ....model.field_kinds import members_of
 from ..adoption import Change, FoundClass, Kind, Proposal, Reason
 from ..finding import TENSORCLASS_BASES, TENSORCLASS_DECORATORS
 from ..opened import OpenFile, Project, Spelling
-from ..text import Text
+from ..source_text import Text
 from .heads import head, spell_base
 from .notes import differences_in_use
 
@@ -157,7 +157,7 @@ def _flags_in_brackets(base: ast.expr | None) -> list[str] | Reason:
 
 def _proposal(plan: _Plan, spelling: Spelling, file: OpenFile, project: Project) -> Proposal:
     """The changes of a class: its base, its decorator, and the annotations of fields that may be None."""
-    from ..rewriting.classes import allowing_none, with_arguments, with_base, without_decorator
+    from ..rewriting.class_changes import allowing_none, with_arguments, with_base, without_decorator
 
     found, text = plan.found, file.text
     changes: list[Change] = []

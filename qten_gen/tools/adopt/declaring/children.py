@@ -9,7 +9,7 @@ from typing import TypeGuard
 from .context import CLASSES, Context, quoted
 from .expressions import argument, said, short, type_of
 from .expressions import over_fields as over
-from .makers import made_by_function, module_name, returns_module
+from .makers import made_by_function, module_name, or_none, returns_module
 from .pieces import Stays
 
 _TABLES = frozenset({"transformers.activations.ACT2FN"})
@@ -294,9 +294,7 @@ def conditional(
         made = child(orelse if _is_none(body) else body, context, index)
         if made.is_optional:
             raise Stays("nested conditions decide which child is constructed", node)
-        return replace(
-            made.having(f"when={quoted(condition)}"), annotation=f"{made.annotation} | None", is_optional=True
-        )
+        return replace(made.having(f"when={quoted(condition)}"), annotation=or_none(made.annotation), is_optional=True)
     if not (isinstance(body, ast.Call) and isinstance(orelse, ast.Call)):
         raise Stays("a child is a construction in one branch, and something else in the other", node)
     return _chosen(test, condition, body, orelse, context, index)

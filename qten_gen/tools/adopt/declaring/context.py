@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from ....read.imports import dotted
+from ....read.bound_names import dotted
 from ..adoption import FoundClass, Kind, Need
 from ..opened import OpenFile, Project
 from .pieces import Stays
@@ -76,6 +76,8 @@ class Context:
     inferred: list[str] = field(default_factory=list)
     """The types of arguments without annotations, each with what says so."""
     needs: dict[Need, None] = field(default_factory=dict)
+    resets: bool = False
+    """Whether the class has a method `reset_parameters`, which runs in place of the initialisers of its fields."""
     annotated: set[str] = field(default_factory=set)
     """The names that the class body annotates, and that `__post_init__` annotates in its place."""
 
@@ -194,10 +196,10 @@ def _binds(statement: ast.stmt) -> set[str]:
 def function_of(qualified: str, context: Context) -> tuple[ast.FunctionDef, OpenFile] | None:
     """A function at the top level of a file, or a method of a class of modules, with its file."""
     module, _, name = qualified.rpartition(".")
-    for file in context.project.modules.get(module, ()):
+    for file in context.project.with_functions(module, context.file):
         found = [each for each in file.tree.body if isinstance(each, ast.FunctionDef) and each.name == name]
-        if len(found) == 1:
-            return found[0], file
+        if found:
+            return found[-1], file
     cls = context.class_of(module)
     methods = [] if cls is None else [each for each in cls.node.body if isinstance(each, ast.FunctionDef)]
     method = next((each for each in methods if each.name == name), None)
@@ -216,6 +218,11 @@ def holds_of(
         found = function_of(qualified, context)
         known[qualified] = found is not None and holds(*found, context)
     return known[qualified]
+
+
+def is_any(kind: str | None) -> bool:
+    """Whether a value of a type may be anything."""
+    return kind is None or "Any" in kind or "object" in kind
 
 
 def self_attribute(node: ast.AST) -> str | None:

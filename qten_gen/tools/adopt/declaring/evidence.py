@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ..uses import nodes
 from .context import Context
 from .docstrings import documented
+from .expressions import literal
 from .pieces import Stays
 from .proofs import by_default, by_use, constructor
 from .use import Use
@@ -62,14 +63,22 @@ def witnesses(init: ast.FunctionDef, context: Context) -> Witnesses:
     )
 
 
-def evidence(node: ast.arg, default: ast.expr | None, known: Witnesses, context: Context) -> Evidence:
+def evidence(
+    node: ast.arg, default: ast.expr | None, known: Witnesses, context: Context, *, is_stored: bool = False
+) -> Evidence:
     """The type of an argument that has no annotation.
 
     Raises:
         Stays: nothing says what it is, and what is declared would depend on it.
     """
-    found = _evidence(node, default, known, context) or _by_name(node, context)
-    if found is None and Use.STORED in known.uses.get(node.arg, frozenset()):
+    if _is_named_like_a_value(node.arg):
+        context.plain.add(node.arg)
+    uses = known.uses.get(node.arg, frozenset())
+    uses = uses | {Use.STORED} if is_stored else uses
+    found = _evidence(node, default, known, uses, context)
+    if found is None and node.arg in context.plain:
+        found = Evidence("Any", "its name")
+    if found is None and Use.STORED in uses:
         found = Evidence("Any", "")  # a module too is registered under that name
     if found is None:
         raise Stays(f"the argument `{node.arg}` has no annotation, and nothing proves its type", node)
@@ -84,7 +93,9 @@ def evidence(node: ast.arg, default: ast.expr | None, known: Witnesses, context:
     return Evidence(plain, found.source)
 
 
-def _evidence(node: ast.arg, default: ast.expr | None, known: Witnesses, context: Context) -> Evidence | None:
+def _evidence(
+    node: ast.arg, default: ast.expr | None, known: Witnesses, uses: frozenset[Use], context: Context
+) -> Evidence | None:
     """The first evidence, the surest before the others. None as a default says only what else an argument may be."""
     name = node.arg
     used, given, said = known.required.get(name), by_default(default), known.documented.get(name)
@@ -100,6 +111,9 @@ def _evidence(node: ast.arg, default: ast.expr | None, known: Witnesses, context
     if made is not None:
         return Evidence(made, "its default, which is a class of modules")
     if not is_open:
+        if default is not None and (name in context.plain or literal(default)):
+            context.plain.add(name)
+            return Evidence("Any", "its default")
         return None
     if said is not None:
         return Evidence(said, "the docstring")
@@ -108,16 +122,13 @@ def _evidence(node: ast.arg, default: ast.expr | None, known: Witnesses, context
         return Evidence(configuration, "the attributes that it has")
     if name in known.taken:
         return Evidence(known.taken[name], "what takes it")
-    return _by_calls(node, context) or _by_uses(name, known.uses.get(name, frozenset()), context)
+    return _by_calls(node, context) or _by_uses(name, uses, context)
 
 
-def _by_name(node: ast.arg, context: Context) -> Evidence | None:
-    """Any for an argument with a name such as `num_heads`, `dim_out` or `use_bias`, which nobody gives to a module."""
-    words = node.arg.lower().rstrip("_0123456789").split("_")
-    if words[-1] not in _OF_VALUES and words[0] not in _BEFORE_VALUES and "dim" not in words:
-        return None
-    context.plain.add(node.arg)
-    return Evidence("Any", "its name")
+def _is_named_like_a_value(name: str) -> bool:
+    """Whether an argument has a name such as `num_heads`, `dim_out` or `use_bias`, which nobody gives to a module."""
+    words = name.lower().rstrip("_0123456789").split("_")
+    return words[-1] in _OF_VALUES or words[0] in _BEFORE_VALUES or "dim" in words
 
 
 def _by_uses(name: str, uses: frozenset[Use], context: Context) -> Evidence | None:

@@ -9,6 +9,7 @@ from copy import deepcopy
 from ....model import DimError
 from ....read.dimensions import parse
 from .context import Context, quoted, self_attribute
+from .inlining import Inlined
 from .pieces import Stays
 
 _PURE = frozenset({"abs", "bool", "float", "int", "len", "max", "min", "round", "sum", "getattr"})
@@ -19,6 +20,10 @@ CHANGING = frozenset(
     "add append clear discard extend insert pop popitem remove reverse setdefault sort update __next__".split()
 )
 """Methods that change what they are called on, so that it matters how often an expression is computed."""
+
+
+LONG = 40
+"""The characters of what nobody wants to read several times."""
 
 
 class _Unsaid(Exception):
@@ -205,6 +210,7 @@ def said(node: ast.expr, context: Context, index: Mapping[str, ast.expr] | None 
     found = over_fields(node, context, index)
     if found is None:
         return None
+    found = Inlined(context).visit(found)
     known = {*context.types, *(["index"] if index else [])}
     called = {id(each.func) for each in ast.walk(found) if isinstance(each, ast.Call)}
     for each in ast.walk(found):
@@ -269,6 +275,8 @@ def type_of(node: ast.expr, context: Context) -> str | None:
             return context.types.get(name)
         case ast.Attribute(value=ast.Name(id=name), attr=attribute):
             return context.attribute_type(name, attribute)
+        case ast.Subscript(value=ast.Name(id=name)):
+            return _of_item(context.types.get(name) or "")
         case ast.UnaryOp(op=ast.Not()):
             return "bool"
         case ast.UnaryOp(operand=operand):
@@ -278,8 +286,11 @@ def type_of(node: ast.expr, context: Context) -> str | None:
             return "bool"
         case ast.BinOp(left=left, op=operator, right=right):
             return _of_operation(type_of(left, context), operator, type_of(right, context), right)
-        case ast.IfExp(body=body, orelse=orelse):
-            return _common(type_of(body, context), type_of(orelse, context))
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            kind = type_of(body, context)
+            if kind is not None and ast.unparse(test) == f"{ast.unparse(body)} is not None":
+                kind = kind.removesuffix(" | None")
+            return _common(kind, type_of(orelse, context))
         case ast.BoolOp(values=values):
             kinds = {type_of(value, context) for value in values}
             first, *others = values
@@ -295,6 +306,13 @@ def type_of(node: ast.expr, context: Context) -> str | None:
                 return "int"
             return _RESULTS.get(name)
     return None
+
+
+def _of_item(kind: str) -> str | None:
+    """The type of an item of a sequence of one type: `int` of `Sequence[int]`."""
+    head, _, item = kind.removesuffix("]").removesuffix(", ...").partition("[")
+    is_sequence = head in ("list", "List", "Sequence") or (head in ("tuple", "Tuple") and kind.endswith(", ...]"))
+    return item if is_sequence and item.isidentifier() else None
 
 
 def _of_operation(left: str | None, operator: ast.operator, right: str | None, exponent: ast.expr) -> str | None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from .context import Context
 from .expressions import flat, with_values
-from .moving import put_in_place
-from .plain import may_register
+from .harmless import may_register
+from .post_init import put_in_place
 
 
 @dataclass(slots=True)

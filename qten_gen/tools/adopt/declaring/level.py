@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 
 from ....common.language import INIT
 from ..adoption import FoundClass, Kind, Proposal, Reason
 from ..opened import OpenFile, Project
-from .bases import TAKEN, names_of_class, refuse_bases, refuse_subclasses
-from .context import Context, self_attribute
+from .constructor_bases import RESET, TAKEN, calls_reset, names_of_class, refuse_bases, refuse_subclasses
+from .constructor_statements import take_apart
+from .context import Context, is_any, self_attribute
 from .pieces import CheckPiece, FieldPiece, MovedPiece, Stays, Taken
 from .proofs import constructor
-from .statements import take_apart
 
 _DOES = "declare what __init__ registers"
 
@@ -44,12 +45,13 @@ def _declared(found: FoundClass, init: ast.FunctionDef, fresh: Callable[[], Cont
     _refuse_class(found, init, fresh())
     taken, context = take_apart(init, fresh)
     _refuse_idle(taken, init)
-    if context.inferred and context.registered <= context.types.keys():
+    if all(is_any(context.types.get(name, "")) for name in context.registered):
         raise Stays("it registers no child, parameter or buffer", init)
+    _refuse_functions(taken, context, init)
     _refuse_names(taken, found, context)
     _refuse_documentation(found, init, context.file)
     annotated = _annotated(taken, context)
-    from ..rewriting.constructors import declared
+    from ..rewriting.constructor_changes import declared
 
     return Proposal(
         found.name,
@@ -125,6 +127,24 @@ def _refuse_idle(taken: Taken, init: ast.FunctionDef) -> None:
         raise Stays("a check is written twice", init)
 
 
+def _refuse_functions(taken: Taken, context: Context, init: ast.FunctionDef) -> None:
+    """Keep a constructor that reads better: all that it makes would be functions, of many fields.
+
+    Raises:
+        Stays: it does.
+    """
+    made = context.registered - context.types.keys()
+    values = [piece.value or "" for piece in taken.pieces if isinstance(piece, FieldPiece) and piece.name in made]
+    functions = [found for value in values if (found := _FUNCTION.search(value)) is not None]
+    names = sum(each[1].count(",") + 1 for each in functions)
+    if len(functions) == len(values) and names > _MOST_NAMES:
+        raise Stays("functions of many fields would make all that it registers", init)
+
+
+_FUNCTION = re.compile(r"\blambda ([^:]*):")
+_MOST_NAMES = 3
+
+
 def _refuse_names(taken: Taken, found: FoundClass, context: Context) -> None:
     """Keep a constructor with names that mean something else in a class body, or in a subclass.
 
@@ -158,6 +178,12 @@ def names_in(node: ast.AST) -> set[str]:
     return own.union(*(names_in(each) for each in ast.iter_child_nodes(node)))
 
 
+def _registers_class(decorator: ast.expr) -> bool:
+    """Whether a decorator only adds a class to a registry: `@BACKBONES.register_module()`."""
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return isinstance(called, ast.Attribute) and called.attr in ("register", "register_module")
+
+
 def _refuse_class(found: FoundClass, init: ast.FunctionDef, context: Context) -> None:
     """Keep the constructor of a class that declared fields would change in another way.
 
@@ -166,7 +192,7 @@ def _refuse_class(found: FoundClass, init: ast.FunctionDef, context: Context) ->
     """
     node = found.node
     refuse_bases(found, context)
-    if node.keywords or node.decorator_list:
+    if node.keywords or not all(map(_registers_class, node.decorator_list)):
         raise Stays("the class has decorators or keywords", node)
     if init.decorator_list or init.args.args[:1] == [] or init.args.args[0].arg != "self":
         raise Stays("the constructor is decorated, or its first argument is not `self`", init)
@@ -174,7 +200,7 @@ def _refuse_class(found: FoundClass, init: ast.FunctionDef, context: Context) ->
         raise Stays("the constructor is written on one line", init)
     for statement in node.body:
         name = getattr(statement, "name", None)
-        if name in TAKEN:
+        if name in TAKEN and not (name == RESET and calls_reset(init.body[-1])):
             raise Stays(f"the class defines {name}", statement)
         if statement is not init and not isinstance(
             statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.Assign | ast.AnnAssign | ast.Expr | ast.Pass

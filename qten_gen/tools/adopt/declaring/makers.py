@@ -99,6 +99,11 @@ def _quoted_together(kinds: list[str]) -> str:
     return f'"{text}"' if any(each.startswith('"') for each in kinds) else text
 
 
+def or_none(annotation: str) -> str:
+    """An annotation that allows None."""
+    return f'"{annotation[1:-1]} | None"' if annotation.startswith('"') else f"{annotation} | None"
+
+
 def module_name(context: Context) -> str:
     """How the file writes `nn.Module`."""
     return "nn.Module" if context.file.scope.resolve("nn") == "torch.nn" else context.spell("Module", "torch.nn")

@@ -51,6 +51,11 @@ def by_default(default: ast.expr | None) -> str | None:
         case ast.Tuple(elts=[_, *_] as items) if len({by_default(item) for item in items}) == 1:
             kind = by_default(items[0])
             return None if kind is None else f"tuple[{kind}, ...]"
+        case ast.List(elts=items):
+            kinds = {by_default(item) for item in items}
+            return f"Sequence[{kinds.pop() or 'Any'}]" if len(kinds) == 1 else "Sequence[Any]"
+        case ast.Dict() | ast.Call(func=ast.Name(id="dict"), args=[], keywords=[]):
+            return "dict[str, Any]"
     return None
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator, Sequence
 
+from .assignments import read_before_bound
 from .context import Context, self_attribute
 from .expressions import CHANGING, bound_in, free_names
-from .folding import read_before_bound
-from .moving import read_as
+from .harmless import root
 from .pieces import MovedPiece, Stays
-from .plain import root
+from .post_init import read_as
 
 _BY_FRAME = frozenset({"locals", "vars", "exec", "eval", "globals", "delattr"})
 _OF_GENERATORS = ast.Yield | ast.YieldFrom | ast.Await | ast.Global | ast.Nonlocal | ast.AsyncFor | ast.AsyncWith

@@ -5,11 +5,37 @@ from __future__ import annotations
 import ast
 
 from .children import is_factory_kwargs
-from .context import PARAMETER, Context, quoted, self_attribute
+from .context import BUFFER, PARAMETER, Context, quoted, self_attribute
 from .expressions import of_module, over_fields, said, short, type_of
 from .pieces import FieldPiece, Stays
 
 _FILLS = {"torch.zeros": "zeros_", "torch.ones": "ones_"}
+
+
+def registered_tensor(name: str, value: ast.expr, node: ast.stmt, context: Context) -> FieldPiece | None:
+    """The field for a parameter or buffer that a statement registers; None for anything else.
+
+    Raises:
+        Stays: it has no declaration.
+    """
+    match value:
+        case ast.Call(func=function, args=[_, tensor, *others], keywords=keywords) if (
+            self_attribute(function) == "register_buffer"
+        ):
+            persistent = next((each.value for each in keywords), others[0] if others else None)
+            text = buffer(value, tensor, persistent, context)
+            return FieldPiece(name, context.spell("Tensor", "torch"), text, node)
+        case ast.Call() if context.meaning(value.func) in PARAMETER:
+            return FieldPiece(name, ast.unparse(value.func), parameter(value, context), node)
+        case ast.Call(args=[tensor], keywords=keywords) if context.meaning(value.func) in BUFFER:
+            given = {each.arg: each.value for each in keywords}
+            if given.keys() - {"persistent"}:
+                raise Stays(f"`{short(value)}` has no declaration", node)
+            text = buffer(value, tensor, given.get("persistent"), context)
+            return FieldPiece(name, context.spell("Tensor", "torch"), text, node)
+        case ast.IfExp():
+            return optional_tensor(name, value, context)
+    return None
 
 
 def parameter(node: ast.Call, context: Context) -> str:
@@ -87,8 +113,10 @@ def _value(node: ast.expr, context: Context) -> list[str]:
     if isinstance(node, ast.Constant) and node.value is None:
         raise Stays("a tensor is registered as None", node)
     if isinstance(node, ast.Call) and all(_is_factory(keyword, context) for keyword in node.keywords):
-        fill = _FILLS.get(context.meaning(node.func))
+        fill = None if context.resets else _FILLS.get(context.meaning(node.func))
         sizes = _sizes(node.args, context)
+        if sizes is not None and context.resets and context.meaning(node.func) == "torch.empty":
+            return sizes
         if fill is not None and sizes is not None and context.file.scope.resolve("nn") == "torch.nn":
             return [*sizes, f"initializer=nn.init.{fill}"]
     _refuse_shared(node, context)

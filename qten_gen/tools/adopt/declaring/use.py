@@ -23,5 +23,7 @@ class Use(Enum):
     """Says nothing, as `x is None`."""
     STORED = "stored"
     """It is assigned to the attribute of its own name."""
+    RETURNED = "returned"
+    """A function gives it back."""
     OTHER = "other"
     """Anything else, which a module could be meant for."""

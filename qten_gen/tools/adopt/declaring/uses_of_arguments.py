@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
-from .context import CONTAINERS, PARAMETER, Context, self_attribute
+from ..opened import OpenFile
+from .context import CONTAINERS, PARAMETER, Context, function_of, self_attribute
 from .proofs import constructor
 from .use import Use
 
@@ -19,28 +20,46 @@ _TEXT_METHODS = frozenset("lower upper split startswith endswith strip replace".
 _FUNCTIONS = {
     **dict.fromkeys(("int", "float", "abs", "round"), Use.NUMBER),
     **dict.fromkeys(("len", "list", "tuple", "zip", "enumerate", "reversed", "sum", "sorted"), Use.SEQUENCE),
-    **dict.fromkeys(("isinstance", "str", "print", "bool", "type", "repr"), Use.NONE),
+    **dict.fromkeys(("callable", "isinstance", "str", "print", "bool", "type", "repr"), Use.NONE),
     **dict.fromkeys(("max", "min", "math.sqrt", "math.log", "math.prod", "pow"), Use.NUMBER),
     "range": Use.INTEGER,
 }
-_TRANSPARENT = ast.Tuple | ast.List | ast.Starred | ast.keyword
+_TRANSPARENT = ast.Tuple | ast.List | ast.Starred | ast.keyword | ast.BoolOp
 
 
-def uses_of_arguments(init: ast.FunctionDef, context: Context, depth: int = 0) -> Mapping[str, frozenset[Use]]:
-    """How a constructor uses each of its arguments."""
-    names = {each.arg for each in (*init.args.args[1:], *init.args.kwonlyargs)}
-    found: dict[str, set[Use]] = {name: set() for name in names}
-    parents = {child: node for node in ast.walk(init) for child in ast.iter_child_nodes(node)}
-    for node, parent in parents.items():
-        if isinstance(node, ast.Name) and node.id in names and isinstance(node.ctx, ast.Load):
-            found[node.id] |= set(_use(node, parent, parents, context, depth))
-    return {name: frozenset(uses) for name, uses in found.items()}
+def uses_of_arguments(function: ast.FunctionDef, context: Context, depth: int = 0) -> Mapping[str, frozenset[Use]]:
+    """How a constructor or function uses each of its arguments, itself or by the local name or attribute that holds it."""
+    arguments = {each.arg for each in (*function.args.args, *function.args.kwonlyargs)} - {"self"}
+    nodes = [each for each in ast.walk(function) if isinstance(each, ast.Name) or self_attribute(each) is not None]
+    found: dict[str, set[Use | str]] = {name: set() for name in (*arguments, *map(_written, nodes))}
+    parents = {child: node for node in ast.walk(function) for child in ast.iter_child_nodes(node)}
+    for node in nodes:
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
+            found[_written(node)] |= set(_use(node, parents[node], parents, context, depth))
+    return {name: frozenset(_followed(name, found)) for name in arguments}
+
+
+def _written(node: ast.AST) -> str:
+    """A local name, or `self.name`."""
+    return node.id if isinstance(node, ast.Name) else f"self.{self_attribute(node)}"
+
+
+def _followed(name: str, found: Mapping[str, set[Use | str]]) -> Iterator[Use]:
+    """The uses of a name and of those that are given what it holds."""
+    reached, waiting = {name}, [name]
+    while waiting:
+        for use in found.get(waiting.pop(), ()):
+            if isinstance(use, Use):
+                yield use
+            elif use not in reached:
+                reached.add(use)
+                waiting.append(use)
 
 
 def _use(
     node: ast.expr, parent: ast.AST, parents: Mapping[ast.AST, ast.AST], context: Context, depth: int
-) -> Iterator[Use]:
-    """How one mention of an argument uses it."""
+) -> Iterator[Use | str]:
+    """How one mention of an argument uses it; the local name that is given its value."""
     match parent:
         case ast.Attribute(attr=name):
             yield _of_attribute(node, name, parents[parent])
@@ -62,14 +81,14 @@ def _use(
             yield Use.TEST
         case ast.BoolOp() if _is_test(parent, parents):
             yield Use.TEST
-        case ast.BoolOp() if _is_replaced(node, parents[parent]):
-            yield Use.NONE
         case ast.FormattedValue():
             yield Use.NONE
         case ast.Call(func=called) if called is node:
             yield Use.CLASS
         case ast.Assign(targets=[target]) | ast.AnnAssign(target=target) if isinstance(node, ast.Name):
-            yield Use.STORED if self_attribute(target) == node.id else Use.OTHER
+            yield _of_target(target)
+            if self_attribute(target) == node.id:
+                yield Use.STORED
         case _:
             yield from _given(node, parents, context, depth)
 
@@ -120,19 +139,26 @@ def _is_test(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> bool:
     return isinstance(above, ast.If | ast.While | ast.Assert | ast.IfExp) and above.test is node
 
 
-def _is_replaced(node: ast.expr, above: ast.AST) -> bool:
-    """Whether `x = x or y` gives an argument another value, which is of its type."""
-    match node, above:
-        case ast.Name(id=name), ast.Assign(targets=[ast.Name(id=target)]):
-            return name == target
-    return False
+def _of_target(target: ast.expr) -> Use | str:
+    """What an assignment makes of a value: that of a local name or an attribute, which may be used further."""
+    if isinstance(target, ast.Tuple):
+        return Use.SEQUENCE
+    is_followed = isinstance(target, ast.Name) or self_attribute(target) is not None
+    return _written(target) if is_followed else Use.OTHER
 
 
-def _given(node: ast.AST, parents: Mapping[ast.AST, ast.AST], context: Context, depth: int) -> Iterator[Use]:
+def _given(node: ast.AST, parents: Mapping[ast.AST, ast.AST], context: Context, depth: int) -> Iterator[Use | str]:
     """How a call uses an argument that it gets, perhaps inside a tuple or a list."""
     above = parents[node]
     while isinstance(above, _TRANSPARENT) or (isinstance(above, ast.IfExp) and above.test is not node):
         node, above = above, parents[above]
+    match above:
+        case ast.Assign(targets=[target]) | ast.AnnAssign(target=target) if not isinstance(node, ast.Tuple | ast.List):
+            yield _of_target(target)
+            return
+        case ast.Return():
+            yield Use.RETURNED
+            return
     if not isinstance(above, ast.Call) or above.func is node:
         yield Use.OTHER
         return
@@ -145,12 +171,33 @@ def _given(node: ast.AST, parents: Mapping[ast.AST, ast.AST], context: Context, 
         yield Use.OTHER
     elif qualified.startswith("torch.") and (context.is_module_class(qualified) or _is_function(last)):
         yield Use.VALUE
+    elif (found := function_of(qualified, context)) is not None and depth < 5:
+        for use in _of_function(node, above, *found, qualified, context, depth):
+            if use is Use.RETURNED:
+                yield from _use(above, parents[above], parents, context, depth)
+            else:
+                yield use
     else:
         yield from _of_class(node, above, qualified, context, depth)
 
 
 def _is_function(last: str) -> bool:
     return last in ("zeros", "ones", "empty", "randn", "rand", "full", "arange", "linspace", "eye", "tensor", "triu")
+
+
+def _of_function(
+    node: ast.AST, call: ast.Call, function: ast.FunctionDef, file: OpenFile, name: str, context: Context, depth: int
+) -> Iterator[Use]:
+    """How a function of the project uses the argument that it gets."""
+    plain = function.args.args
+    argument = next((each for each, given in zip(plain, call.args, strict=False) if given is node), None)
+    if isinstance(node, ast.keyword):
+        argument = next((each for each in (*plain, *function.args.kwonlyargs) if each.arg == node.arg), None)
+    if argument is None or any(isinstance(each, ast.Starred) for each in call.args):
+        yield Use.OTHER
+    else:
+        inner = Context(file, context.project, context.found)
+        yield from _cached(name, function, inner, depth).get(argument.arg, frozenset({Use.OTHER}))
 
 
 def _of_class(node: ast.AST, call: ast.Call, qualified: str, context: Context, depth: int) -> Iterator[Use]:
@@ -176,8 +223,7 @@ def _of_class(node: ast.AST, call: ast.Call, qualified: str, context: Context, d
             yield Use.CLASS
             return
         inner = _cached(found.qualified, init, inner_context, depth)
-        uses = inner.get(argument.arg, frozenset()) - {Use.NONE}
-        yield from (Use.OTHER if use is Use.STORED and len(uses) == 1 else use for use in uses or {Use.OTHER})
+        yield from inner.get(argument.arg, frozenset()) - {Use.NONE, Use.STORED} or {Use.OTHER}
 
 
 def _default(argument: ast.arg, init: ast.FunctionDef) -> ast.expr | None:

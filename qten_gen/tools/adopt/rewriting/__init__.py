@@ -10,9 +10,9 @@ from ....common.language import INIT
 from ..adoption import Change, Proposal
 from ..opened import OpenFile
 from ..uses import uses
-from .classes import ChangeClasses, without_keyword
-from .folding import rewritten_parts
-from .imports import with_imports
+from .class_changes import ChangeClasses, without_keyword
+from .elision import rewritten_parts
+from .import_changes import with_imports
 
 
 def rewritten_file(file: OpenFile, content: str, proposals: Sequence[Proposal], own: Collection[str]) -> str:

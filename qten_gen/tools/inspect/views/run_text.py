@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 
-from ..folding import Folded, is_list_of_one
+from ..folded_layers import Folded, is_list_of_one
 from ..inspection import Inspection
 from ..runs import Call, Failure, Finding, Run
 from .numbers import TIMES, count, memory, of_noun, operations

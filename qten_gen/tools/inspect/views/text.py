@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ....common import folded_names
 from ....common.folded_names import with_segment
-from ..folding import Folded, fold, is_list_of_one
+from ..folded_layers import Folded, fold, is_list_of_one
 from ..inspection import Inspection
 from ..model_tree import TensorEntry
 from ..plans import Cut, Plan, Problem

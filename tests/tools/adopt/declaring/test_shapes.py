@@ -17,12 +17,12 @@ import torch
 from torch import nn
 
 from qten_gen.project.scan import Origin
+from qten_gen.tools.adopt.adopting import Outcome, adopt
 from qten_gen.tools.adopt.adoption import Level, Options
 from qten_gen.tools.adopt.opening import Sources
-from qten_gen.tools.adopt.running import Outcome, adopt
 from qten_gen.tools.inspect.inputs import Inputs
 from qten_gen.tools.verify.comparing import compare
-from qten_gen.tools.verify.recording import record
+from qten_gen.tools.verify.model_run import record
 
 HERE = Path(__file__).parent
 SHAPES = sorted(path.name.partition(".")[0] for path in (HERE / "before").iterdir())
@@ -83,6 +83,16 @@ MODELS: dict[str, list[tuple[str, Make]]] = {
         ("Initialised", lambda m: m.Initialised(6)),
         ("Given", lambda m: m.Given(nn.Linear(6, 6), 6)),
     ],
+    "lists_by_default": [("Tower", lambda m: m.Tower(6)), ("Tower", lambda m: m.Tower(6, (2, 3)))],
+    "arguments_under_another_name": [
+        ("Gated", lambda m: m.Gated(6, nn.ReLU())),
+        ("Gated", lambda m: m.Gated(6, activation=torch.tanh, inner_dim=5, out_dim=2)),
+    ],
+    "reset_at_the_end": [
+        ("Scaled", lambda m: m.Scaled(6, 4)),
+        ("Scaled", lambda m: m.Scaled(6, 4, False)),
+        ("Stack", lambda m: m.Stack(6)),
+    ],
     "initialised_at_the_end": [("Initialised", lambda m: m.Initialised(6))],
 }
 """Models of each shape."""
@@ -96,13 +106,14 @@ def adopted(text: str, name: str = "sample") -> Outcome:
 
 
 def test_subclasses_no_longer_keep_a_constructor_that_is_declared() -> None:
-    text = """from qten_gen import Module
+    text = """from torch import nn
+from qten_gen import Module
 
 
 class Base(Module):
     def __init__(self, dim: int) -> None:
         super().__init__()
-        self.dim = dim
+        self.proj = nn.Linear(dim, dim)
 
 
 class Child(Base, init=False): ...

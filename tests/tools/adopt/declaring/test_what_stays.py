@@ -67,7 +67,7 @@ def test_an_argument_of_one_branch_is_computed_in_that_branch_alone() -> None:
     ("arguments", "body", "why"),
     [
         ("dim", "self.dim = dim", "it registers no child, parameter or buffer"),
-        ("act", "self.proj = act", "the argument `act` has no annotation, and nothing proves its type"),
+        ("act", "self.proj = print(act)", "the argument `act` has no annotation, and nothing proves its type"),
         ("*dims: int", "self.dims = dims", "it takes any number of arguments"),
         ("dim: int, **others: int", "pass", "it takes any number of arguments"),
         (
@@ -183,11 +183,15 @@ def test_an_argument_of_one_branch_is_computed_in_that_branch_alone() -> None:
             "self.half = nn.Linear(dim, dim)",
             "line 13: the class already uses the name `half`",
         ),
-        ("given=[1, 2]", "self.proj = nn.Linear(2, 2)", "the argument `given` has no annotation"),
         (
-            "sizes: list[int] = [1]",
+            "given=[1, 2]",
+            "self.proj = nn.Linear(2, 2)\nself.given = given\nself.given.append(3)",
+            "the default of `given` is an object that all instances share, and the class changes it",
+        ),
+        (
+            "act=nn.GELU()",
             "self.proj = nn.Linear(2, 2)",
-            "the default of `sizes` is an object that all",
+            "the default of `act` is an object that all instances would share",
         ),
         (
             "dim: int",

@@ -1,0 +1,184 @@
+"""The expressions of a Module, with what the names in each may mean, and the mistakes that all of them can have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from typing import NamedTuple
+
+from ..common.records import record
+from ..common.suggestions import did_you_mean
+from ..model import (
+    Argument,
+    ConfigDecl,
+    DerivedDecl,
+    Dim,
+    ModuleDecl,
+    ModuleField,
+    ParameterDecl,
+    SpecifierCall,
+    SubmoduleDecl,
+    Value,
+    declares,
+    dim_names,
+    is_several,
+    language,
+)
+from ..model.dimensions import in_words
+from .expression_types import Names
+from .rule_input import RuleContext
+
+
+class Use(Enum):
+    """What an expression is for."""
+
+    SIZE = "a size"
+    COUNT = "how many children there are"
+    VALUE = "an argument of a child"
+    CONDITION = "whether a field exists"
+    DERIVED = "the value of an attribute"
+    CHECK = "what the arguments must satisfy"
+
+
+@record(frozen=True, slots=True)
+class Expression:
+    """An expression of a class."""
+
+    dim: Dim
+    use: Use
+    argument: Argument
+    """Where it is given, with its place and text."""
+    names: Names
+    field: ModuleField | None = None
+    """The field that it belongs to; None for a check."""
+    is_conditional: bool = False
+    """Whether it is evaluated only under a condition, which may rule out that a value is None."""
+    of_member: bool = False
+    """Whether it belongs to a child among the arguments of the field, such as a member of a sequence."""
+
+    def span(self, text: str) -> tuple[int, int] | None:
+        """Where a part of it stands in its text."""
+        found = re.search(rf"(?<![\w.]){re.escape(text)}(?!\w)", self.argument.text)
+        return (found.start(), len(text)) if found else None
+
+
+def expressions(context: RuleContext) -> Iterator[Expression]:
+    """The expressions that the class itself declares, as far as they can be parsed."""
+    declaration = context.declaration
+    if not isinstance(declaration, ModuleDecl):
+        return
+    names = Names({field.name: field for field in declaration.fields})
+    for field in context.module_fields:
+        yield from _of_field(field, names, context)
+    checks = [check for check in declaration.checks if declares(declaration, check)]
+    for check, call in zip(checks, context.check_calls, strict=False):
+        argument = next(iter(call.positional), None)
+        if argument is not None and isinstance(argument.value, Dim):
+            yield Expression(check.condition, Use.CHECK, argument, names)
+
+
+def _of_field(field: ModuleField, names: Names, context: RuleContext) -> Iterator[Expression]:
+    """The expressions in the specifier of a field."""
+    source = context.field_source(field.name)
+    call = None if source is None else source.specifier
+    for located in _walk(call, is_own=True) if call is not None else ():
+        argument = located.argument
+        if not isinstance(argument.value, Dim):
+            continue
+        use = _use(field, argument)
+        has_index = located.has_index and not (isinstance(field, ParameterDecl) and use is Use.CONDITION)
+        scope = Names(names.fields, has_index)
+        is_certain = use is Use.CONDITION or (getattr(field, "when", None) is None and not located.is_conditional)
+        yield Expression(argument.value, use, argument, scope, field, not is_certain, not located.is_own)
+
+
+def _use(field: ModuleField, argument: Argument) -> Use:
+    if argument.keyword == language.WHEN:
+        return Use.CONDITION
+    if argument.keyword == language.REPEAT:
+        return Use.COUNT
+    if isinstance(field, DerivedDecl):
+        return Use.DERIVED
+    return Use.VALUE if isinstance(field, SubmoduleDecl) else Use.SIZE
+
+
+class _Located(NamedTuple):
+    """An argument of a specifier, or of a child among its arguments."""
+
+    argument: Argument
+    has_index: bool
+    """Whether it is evaluated for each of several, which have an index."""
+    is_conditional: bool
+    """Whether it is evaluated only under the condition of a member of a sequence."""
+    is_own: bool
+    """Whether it is an argument of the specifier itself."""
+
+
+def _walk(
+    call: SpecifierCall, has_index: bool = False, is_conditional: bool = False, *, is_own: bool
+) -> Iterator[_Located]:
+    """The arguments of a specifier and of the children among them. How many there are is known before any has an index."""
+    inside = has_index or is_several(call)
+    for argument in call.arguments:
+        if argument.keyword == language.REPEAT:
+            yield _Located(argument, has_index, is_conditional, is_own)
+        elif isinstance(argument.value, SpecifierCall):
+            decides = argument.value.get(language.WHEN) is not None
+            yield from _walk(argument.value, inside, is_conditional or decides, is_own=False)
+        else:
+            yield _Located(_decided(argument), inside, is_conditional, is_own)
+
+
+def _decided(argument: Argument) -> Argument:
+    """An argument; for a choice, the expression that decides."""
+    choice = argument.value.choice if isinstance(argument.value, Value) else None
+    if choice is None or choice.selector is None:
+        return argument
+    return Argument(argument.keyword, choice.selector, choice.place, choice.text)
+
+
+def usable_names(expression: Expression, declared: Mapping[str, ModuleField]) -> list[str]:
+    """The names that an expression can use: of config fields and derived values, and `index` in a repeated child."""
+    usable = [field.name for field in declared.values() if isinstance(field, ConfigDecl | DerivedDecl)]
+    return [*usable, language.INDEX] if expression.names.has_index else usable
+
+
+def field_of_argument(name: str, declared: Mapping[str, ModuleField]) -> str | None:
+    """The field whose constructor argument has a name that is not its own; None for no such argument."""
+    found = (field for field in declared.values() if isinstance(field, ConfigDecl) and field.alias == name)
+    return next((field.name for field in found), None)
+
+
+def unknown_names(expression: Expression, declared: Mapping[str, ModuleField]) -> Iterator[tuple[str, str, str]]:
+    """The names that an expression cannot use, each with what is wrong and how to fix it."""
+    usable = [field.name for field in declared.values() if isinstance(field, ConfigDecl | DerivedDecl)]
+    known = (
+        f"the config fields are {', '.join(usable)}"
+        if usable
+        else "the module has no config fields: add one, such as dim: int"
+    )
+    text = expression.argument.text.strip() or in_words(expression.dim)
+    is_plain = expression.use is Use.VALUE and not dim_names(expression.dim) & {*usable, language.INDEX}
+    is_plain = is_plain or (expression.use is Use.VALUE and expression.dim.name == language.INDEX)
+    for name in sorted(dim_names(expression.dim)):
+        found = declared.get(name)
+        if isinstance(found, ConfigDecl | DerivedDecl) or (name == language.INDEX and expression.names.has_index):
+            continue
+        if name == language.INDEX and found is None and expression.use in (Use.VALUE, Use.CONDITION):
+            help = 'add repeat="depth", for a config field depth that says how many; or declare a config field index'
+            help = f"{help}; for a plain string, write const({text!r})" if is_plain else help
+            yield name, "index is the position of a repeated child, but this child is not repeated", help
+        elif name == "self" and found is None:
+            yield name, "self is not a config field", f"expressions name fields without self; {known}"
+        elif (meant := field_of_argument(name, declared)) is not None:
+            yield name, f"{name} is the alias of a field", f"expressions name the field: write {meant}"
+        elif found is not None:
+            help = f"an expression can use constructor arguments and derived values only; {known}"
+            yield name, f"{name} is not a config field", help
+        else:
+            each = "; index is the position of each child" if expression.names.has_index else ""
+            help = did_you_mean(name, usable_names(expression, declared), f"{known}{each}")
+            if is_plain:
+                help = f"{help}{' For' if help.endswith('?') else '; for'} a plain string, write const({text!r})"
+            yield name, f"there is no config field {name}", help

@@ -1,0 +1,85 @@
+"""Names of the batch dimensions.
+
+An object has names of its own; an object in one of its fields has others. Operations that keep the dimensions keep the names of
+both. Operations that rearrange them find the names of the result with `name_changes.py`, and give nested objects none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torch import Size
+
+from .error_text import abridged
+from .locks import refuse_if_locked
+from .stored import Stored
+
+Names = tuple[str | None, ...]
+"""A name, or None, for each batch dimension."""
+
+NamesLike = Sequence[str | None] | None
+"""What a constructor takes as `names`; None means that no dimension has a name."""
+
+
+def names(self: Stored, value: NamesLike, batch_size: Size) -> Names | None:
+    """What is stored for the names that a user gives; None where there is no name among them.
+
+    Raises:
+        TypeError: a name is not a string.
+        ValueError: there is not one for each batch dimension, or one stands twice.
+    """
+    if value is None:
+        return None
+    cls, ndim = type(self).__name__, len(batch_size)
+    if isinstance(value, str):
+        raise TypeError(
+            f"{cls}.names: expected a sequence of str or None, got {abridged(value)}; for one dimension write [{abridged(value)}]"
+        )
+    try:
+        chosen = tuple(value)
+    except TypeError:
+        raise TypeError(f"{cls}.names: expected a sequence of str or None, got {abridged(value)}") from None
+    for name in chosen:
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"{cls}.names: expected str or None for each dimension, got {abridged(name)}")
+        if name is not None and chosen.count(name) > 1:
+            raise ValueError(
+                f"{cls}.names: expected different names, got {abridged(name)} twice in {abridged([*chosen])}"
+            )
+    if len(chosen) != ndim:
+        raise ValueError(
+            f"{cls}.names: expected one for each of {ndim} batch dimension{'' if ndim == 1 else 's'}, got {abridged([*chosen])}"
+        )
+    return chosen if any(name is not None for name in chosen) else None
+
+
+def get_names(self: Stored) -> Names:
+    """The property `names`."""
+    return self._names or (None,) * len(self._batch_size)
+
+
+def position(self: Stored, name: str) -> int:
+    """The batch dimension that has a name.
+
+    Raises:
+        ValueError: none has it.
+    """
+    known = get_names(self)
+    if name not in known:
+        raise ValueError(
+            f"no dimension of {type(self).__name__} is called {abridged(name)}; the names are {abridged([*known])}"
+        )
+    return known.index(name)
+
+
+def set_names(self: Stored, value: NamesLike) -> None:
+    """Set the property `names`.
+
+    Raises:
+        TypeError: a name is not a string.
+        ValueError: there is not one for each batch dimension, or one stands twice.
+        RuntimeError: the object is locked.
+        FrozenInstanceError: it is frozen.
+    """
+    refuse_if_locked(self, "name the dimensions of")
+    self._names = names(self, value, self._batch_size)

@@ -1,0 +1,187 @@
+"""Applies the rules to the plain modules of a project: the rules about plain classes, and two about what methods do."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from typing import NamedTuple
+
+from ...generate.suppression import unsuppressed
+from ...link.program import Program
+from ...model import BaseDecl, ClassSource, ModuleDecl, NodePath
+from ...model.diagnostics import UNUSED_SUPPRESSION, Diagnostic, Span, ordered
+from ...read.places import node_at
+from ...read.positions import locate
+from ...rules import PLAIN_RULES, hidden_method, unregistered_state
+from ...rules import Project as Declared
+from ...rules.plain_classes import Finding, PlainClass, attribute_of, stays_where_it_is
+from ...rules.rule_input import RuleContext
+from ..adopt.adoption import FoundClass, Kind, Options
+from ..adopt.finding import NN_MODULE, is_module_of_a_library
+from ..adopt.opened import OpenFile, Project
+from ..adopt.opening import Sources, open_project
+
+_WITHOUT_ATTRIBUTES = frozenset(
+    {"object", "builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol", *NN_MODULE}
+)
+"""Ancestors outside the project whose attributes are known."""
+
+
+class Checked(NamedTuple):
+    """What was found in the classes of a project."""
+
+    findings: tuple[Diagnostic, ...]
+    classes: int
+    files: int
+
+
+def check(sources: Sources) -> Checked:
+    """Check the plain modules in the files of a run. Files that cannot be read are among the findings."""
+    opened = open_project(sources, Options())
+    hierarchy = _Hierarchy(opened.project, sources.texts)
+    found = list(opened.problems)
+    number = 0
+    for path, file in opened.project.files.items():
+        modules = [
+            each for each in (*file.classes.values(), *file.inner) if each.kind is Kind.MODULE and not each.is_adopted
+        ]
+        number += len(modules)
+        of_file: list[Diagnostic] = []
+        for each in modules:
+            of_file += _of_plain_rules(each, file, hierarchy)
+            if not each.is_inner:
+                of_file += _of_declaration_rules(each, file, hierarchy, opened.project.programs[path])
+        kept = unsuppressed(of_file, path, sources.texts[path])
+        # Comments may be about what the generator reports.
+        found += locate((item for item in kept if item.kind != UNUSED_SUPPRESSION), {path: sources.texts[path]})
+    return Checked(ordered(found), number, len(opened.project.files))
+
+
+def _of_plain_rules(found: FoundClass, file: OpenFile, hierarchy: _Hierarchy) -> Iterator[Diagnostic]:
+    cls = hierarchy.plain(found, file)
+    for rule in PLAIN_RULES:
+        for finding in rule.check_plain(cls):
+            yield Diagnostic(rule.KIND, finding.message, help=finding.help, path=file.path, span=_span(finding, file))
+
+
+def _span(finding: Finding, file: OpenFile) -> Span:
+    """Where a finding is: of a function its name, of another statement its first line."""
+    node, text = finding.node, file.text
+    start, end = text.span(node)
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        start = text.content.index(node.name, start + len("def"))
+        end = start + len(node.name)
+    line = text.content.count("\n", 0, start) + 1
+    first = text.line_start(line)
+    whole = text.lines[line - 1]
+    return Span(line, start - first + 1, line, min(end - first, len(whole)) + 1, whole)
+
+
+def _of_declaration_rules(
+    found: FoundClass, file: OpenFile, hierarchy: _Hierarchy, program: Program
+) -> Iterator[Diagnostic]:
+    """What two rules about declared classes say, which ask only what methods do: of these, what is a mistake in any class."""
+    read = program.find(file.module)
+    source = next((each for each in read.classes if each.name == found.name), None) if read is not None else None
+    if source is None or read is None:
+        return
+    bases = tuple(BaseDecl(base.name, base.text, declared=False) for base in source.bases)
+    declaration = ModuleDecl(found.name, (), (), custom_init=True, module=file.module, bases=bases)
+    classes = {found.qualified: source, **_classes(found.ancestors, program)}
+    context = RuleContext(declaration, source, read, Declared(classes=classes))
+    cls = hierarchy.plain(found, file)
+    for item in unregistered_state.check(context):
+        node = node_at(file.tree, item.place)
+        if not _is_harmless(item, node, cls):
+            yield replace(item, path=file.path)
+    for item in hidden_method.check(context):
+        statement = node_at(file.tree, NodePath(item.place.steps[:-2]))
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, _VALUES):
+            yield replace(item, path=file.path)
+
+
+_VALUES = ast.List | ast.Tuple | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.Constant
+"""What no method can be, so that hiding one is a mistake. A function in its place may be meant."""
+
+
+def _is_harmless(item: Diagnostic, node: object, cls: PlainClass) -> bool:
+    """Whether a tensor is not registered, and that does no harm.
+
+    Nobody uses it, or what uses it replaces or moves it. And torch takes a number on the CPU together with tensors of any device.
+    """
+    if "is not a parameter" in item.message:
+        return True  # `nn.Parameter(...).to(dtype)` is the parameter itself where it has that dtype already
+    if not item.message.startswith("the tensor ") or not isinstance(node, ast.Attribute):
+        return False
+    family = [cls, *cls.ancestors, *cls.descendants]
+    return not stays_where_it_is(node.attr, family) or any(
+        isinstance(made, ast.Assign | ast.AnnAssign)
+        and any(attribute_of(target, "self") == node.attr for target in ast.walk(made))
+        and any(_is_number(call, each) or isinstance(call, ast.List) for call in ast.walk(made))
+        for each in family
+        for made in ast.walk(each.node)
+    )
+
+
+def _is_number(node: ast.AST, cls: PlainClass) -> bool:
+    """Whether a node is a tensor of one number: `torch.tensor(1.0)`."""
+    if not isinstance(node, ast.Call) or cls.meaning(node.func) != "torch.tensor" or not node.args:
+        return False
+    return isinstance(node.args[0], ast.Constant | ast.Attribute | ast.Name | ast.IfExp)
+
+
+def _classes(names: tuple[str, ...], program: Program) -> dict[str, ClassSource]:
+    """The class statements of those names that the project has."""
+    found: dict[str, ClassSource] = {}
+    for name in names:
+        module, _, last = name.rpartition(".")
+        file = program.find(module) if module else None
+        found.update((name, cls) for cls in (file.classes if file is not None else ()) if cls.name == last)
+    return found
+
+
+class _Hierarchy:
+    """The modules of a project as the rules see them, each with its ancestors and descendants."""
+
+    def __init__(self, project: Project, texts: Mapping[str, bytes]) -> None:
+        self._project = project
+        self._texts = texts
+        self._found: dict[str, tuple[FoundClass, OpenFile]] = {}
+        self._below: dict[str, list[str]] = {}
+        for file in project.files.values():
+            for each in file.classes.values():
+                self._found.setdefault(each.qualified, (each, file))
+                for ancestor in each.ancestors:
+                    self._below.setdefault(ancestor, []).append(each.qualified)
+        self._is_mentioned = cache(self._search)
+
+    def plain(self, found: FoundClass, file: OpenFile) -> PlainClass:
+        """A class with the classes around it."""
+        own = self._alone(found, file)
+        above = [self._alone(*self._found[name]) for name in found.ancestors if name in self._found]
+        below = [self._alone(*self._found[name]) for name in self._below.get(found.qualified, ())]
+        return replace(own, ancestors=above, descendants=below)
+
+    def _alone(self, found: FoundClass, file: OpenFile) -> PlainClass:
+        outside = {name for name in found.ancestors if name not in self._found}
+        return PlainClass(
+            found.node,
+            lambda expression: self._project.meaning(file, expression),
+            is_whole=not found.is_inner and outside <= _WITHOUT_ATTRIBUTES and bool(outside & NN_MODULE),
+            is_module=self._is_module,
+            is_mentioned=self._is_mentioned,
+        )
+
+    def _is_module(self, name: str) -> bool:
+        found = self._found.get(name)
+        return is_module_of_a_library(name) or (found is not None and found[0].kind is Kind.MODULE)
+
+    def _search(self, name: str) -> bool:
+        """Whether some file assigns an attribute of this name, or has the name in quotes."""
+        pattern = re.compile(
+            rb"(?:\.%b\s*(?:=[^=]|:[^\n]*=|,[^\n]*=[^=])|[\"']%b[\"'])" % (2 * (re.escape(name.encode()),))
+        )
+        return any(pattern.search(text) is not None for text in self._texts.values())
