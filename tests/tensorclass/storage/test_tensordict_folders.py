@@ -187,7 +187,7 @@ def test_tensordict_reads_the_values_of_items_as_a_stack(size: tuple[int, ...], 
 
 
 def test_tensordict_does_not_see_items_that_are_tuples(tmp_path: Path) -> None:
-    made = Titled(torch.zeros(1), ["a"], [(0, 1)], batch_size=1).memmap(tmp_path)
+    made = Titled(torch.zeros(1), ["a"], PerItem([(0, 1)], 1), batch_size=1).memmap(tmp_path)
 
     assert "spans" not in tensordict.TensorDict.load_memmap(tmp_path)
     assert Titled.load_memmap(tmp_path).spans == made.spans
