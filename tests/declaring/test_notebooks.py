@@ -159,6 +159,22 @@ def test_autoreload_says_which_objects_stay_as_they_are(notebook: Notebook) -> N
     assert "autoreload of model failed" not in errors
 
 
+def test_autoreload_does_not_execute_a_generated_module_alone(notebook: Notebook) -> None:
+    run = "subprocess.run([sys.executable, '-m', 'qten_gen', '-q', 'model.py'], check=True)"
+    found = notebook(
+        "%load_ext autoreload\n%autoreload 2",
+        f"import subprocess, sys\ndef generate(): {run}\ngenerate()",
+        "import model_qten\nfrom model_qten import Point",
+        "edit('xy: Tensor', 'xy: Tensor\\n    z: Tensor | None = None')",
+        "generate()",
+        "print(*Point._fields)",
+        "edit('xy: Tensor', 'xy: Tensor\\n    t: Tensor | None = None')\ngenerate()",
+        "import model_qten\nprint(model_qten.Point is Point, *Point._fields)",
+    )
+    assert found[:2] == ["xy z", "True xy t z"]
+    assert len([line for line in found if "StaleWarning" in line]) == 1, "only the edit that nothing was generated for"
+
+
 def test_workers_that_cannot_import_a_notebook_say_what_to_do(notebook: Notebook) -> None:
     load = "from torch.utils.data import DataLoader\ndata = Point(torch.ones(4, 3), batch_size=4)"
     use = "print([len(part) for part in DataLoader({}, batch_size=2, num_workers=1, multiprocessing_context='{}')])"

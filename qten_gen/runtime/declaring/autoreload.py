@@ -36,6 +36,9 @@ def install() -> None:
     reloader: Any = getattr(autoreload, "DeduperReloader", None)
     if hasattr(reloader, "maybe_reload_module"):
         reloader.maybe_reload_module = _never_in_parts(reloader.maybe_reload_module)
+    modules: Any = getattr(autoreload, "ModuleReloader", None)
+    if hasattr(modules, "filename_and_mtime"):
+        modules.filename_and_mtime = _not_of_generated(modules.filename_and_mtime)
 
 
 def _both_declared(old: object, new: object) -> bool:
@@ -54,6 +57,20 @@ def _never_in_parts(reload: Any) -> Any:
         return done
 
     return maybe_reload_module
+
+
+def _not_of_generated(find: Any) -> Any:
+    """`ModuleReloader.filename_and_mtime`, which finds no file to watch for a generated module.
+
+    A class statement that runs again takes what its file then holds. Executed alone, the module would lose the classes that
+    joined it.
+    """
+
+    def filename_and_mtime(self: Any, module: ModuleType | None) -> Any:
+        runtime = getattr(module, "__dict__", {}).get("_rt", module)
+        return (None, None) if runtime is sys.modules.get("qten_gen.runtime.generated") else find(self, module)
+
+    return filename_and_mtime
 
 
 def replace_class(old: type, new: type) -> None:

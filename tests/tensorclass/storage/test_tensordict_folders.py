@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from qten_gen import TensorClass, field
+from qten_gen import PerItem, TensorClass, field
 from qten_gen.runtime.tensorclass.storage.storage_errors import StorageError
 
 from . import peers
@@ -164,3 +164,30 @@ def test_each_replaces_what_the_other_saved(tmp_path: Path) -> None:
     assert Outer.load_memmap(tmp_path).source == "source 1"
     peer(outer(4, seed=2)).to_tensordict().memmap(tmp_path)
     assert_same(Outer.load_memmap(tmp_path), outer(4, seed=2))
+
+
+class Titled(TensorClass):
+    """Values of items: words, and tuples."""
+
+    x: Tensor
+    titles: PerItem[str]
+    spans: PerItem[tuple[int, int]] | None = None
+
+
+@pytest.mark.parametrize("size", [(3,), (2, 3), (0,), ()])
+def test_tensordict_reads_the_values_of_items_as_a_stack(size: tuple[int, ...], tmp_path: Path) -> None:
+    count = torch.Size(size).numel()
+    made = Titled(torch.zeros(size), PerItem(list("abcdef")[:count], size), batch_size=size)
+    made.memmap(tmp_path)
+    read = tensordict.TensorDict.load_memmap(tmp_path)
+
+    assert Titled.from_tensordict(read).titles == made.titles
+    if len(size) == 2:
+        assert read[1, 2]["titles"] == "f"
+
+
+def test_tensordict_does_not_see_items_that_are_tuples(tmp_path: Path) -> None:
+    made = Titled(torch.zeros(1), ["a"], PerItem([(0, 1)], 1), batch_size=1).memmap(tmp_path)
+
+    assert "spans" not in tensordict.TensorDict.load_memmap(tmp_path)
+    assert Titled.load_memmap(tmp_path).spans == made.spans

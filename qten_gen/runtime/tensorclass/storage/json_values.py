@@ -220,7 +220,9 @@ def as_annotated(value: object, cls: type[Stored], name: str) -> object:
 def has_plain_form(value: object) -> bool:
     """Whether readers that know JSON only can make sense of a value: JSON itself, tuples, and what is named by text."""
     if isinstance(value, PerItem):
-        return all(map(has_plain_form, value.values()))
+        # Items that are lists would be taken for items along one more dimension.
+        listed = bool(value.batch_size) and any(isinstance(item, (list, tuple)) for item in value.values())
+        return not listed and all(map(has_plain_form, value.values()))
     if isinstance(value, (list, tuple)):
         return all(map(has_plain_form, value))
     if isinstance(value, dict):

@@ -14,6 +14,7 @@ from ..core.error_text import label
 from ..core.stored import Stored
 from ..core.tensordict_library import bare
 from ..fields.annotated_shapes import refuse_contents
+from ..fields.per_item import PerItem
 from ..fields.tensordict_entries import Entries
 from .dtypes import PLAIN
 from .file_names import PENDING, TENSOR_SUFFIX, FileNames
@@ -82,7 +83,8 @@ def _object(self: Stored, folder: str, name: str, options: SaveOptions, placed: 
         if key in self._static:
             where = label(self, key)
             code = encode(value, where, partial(enum_of, type(self), key), allow_pickle=options.allow_pickle)
-            entries[key] = StaticEntry(code, plain(value), files.give(key) if has_plain_form(value) else "")
+            stacked = isinstance(value, PerItem) and value.batch_size.numel() > 0 and len(value.batch_size) > 0
+            entries[key] = StaticEntry(code, plain(value), files.give(key) if has_plain_form(value) else "", stacked)
         else:
             size = Size() if key in self._unbatched else self._batch_size
             entries[key] = _entry(value, label(self, key), size, folder, key, files, options, placed)

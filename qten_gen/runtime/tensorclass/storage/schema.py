@@ -50,6 +50,8 @@ class StaticEntry(NamedTuple):
     value: Json
     shown: Json = None
     folder: str = ""
+    stacked: bool = False
+    """Whether `shown` is lists with one value for each item."""
 
 
 class Level(NamedTuple):

@@ -53,10 +53,13 @@ def render(level: Level, *, readable: bool) -> dict[str, Json]:
     return made
 
 
-def render_value(value: Json) -> dict[str, Json]:
-    """The metadata of a static value as tensordict reads it, in a folder of its own."""
+def render_value(entry: StaticEntry) -> dict[str, Json]:
+    """The metadata of a static value, or of one for each item, as tensordict reads it, in a folder of its own."""
+    if entry.stacked:
+        kind = "<class 'tensordict.tensorclass.NonTensorStack'>"
+        return {"_type": kind, "stack_dim": 0, "device": None, "data": entry.shown}
     kind = "<class 'tensordict.tensorclass.NonTensorData'>"
-    return {"_type": kind, "data": value, "_metadata": None, "_is_non_tensor": True}
+    return {"_type": kind, "data": entry.shown, "_metadata": None, "_is_non_tensor": True}
 
 
 def read(folder: str, metadata: dict[str, Json], *, allow_pickle: bool) -> Level:

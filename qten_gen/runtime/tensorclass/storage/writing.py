@@ -147,7 +147,7 @@ def _write_values(work: _Work) -> None:
     for folder, level in work.levels:
         for inside, entry in _values(folder, level):
             new = files.make_folder(inside)
-            text = metadata_files.text_of(tensordict_folders.render_value(entry.shown))
+            text = metadata_files.text_of(tensordict_folders.render_value(entry))
             # What an earlier save left may still be on its way to the disk.
             if new or work.options.durable or not metadata_files.holds(inside, text):
                 metadata_files.write(inside, text, work.token, work.options.durable)

@@ -140,11 +140,23 @@ def value_of(grown: Growing) -> ast.expr | None:
     return value
 
 
-def _elements(members: list[ast.expr]) -> Iterator[ast.expr]:
+def _elements(members: Sequence[ast.expr]) -> Iterator[ast.expr]:
+    """Each member that may be added, also in a branch or a loop."""
     for each in members:
         match each:
+            case ast.Starred(
+                value=ast.ListComp(
+                    elt=ast.Name(id=element),
+                    generators=[*_, ast.comprehension(ast.Name(id=bound), ast.Tuple(elts=added))],
+                )
+            ) if element == bound:
+                yield from _elements(added)
             case ast.Starred(value=ast.ListComp(elt=element)):
-                yield element
+                yield from _elements([element])
+            case ast.Starred(value=ast.IfExp(body=ast.List(elts=one), orelse=ast.List(elts=other))):
+                yield from _elements([*one, *other])
+            case ast.IfExp(body=body, orelse=orelse):
+                yield from _elements([body, orelse])
             case _:
                 yield each
 

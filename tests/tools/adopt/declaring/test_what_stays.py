@@ -288,3 +288,20 @@ def test_a_constructor_stays_whose_rest_would_do_something_else_in_post_init(sta
 
     assert declared(adopted(text)) == ["Net"]
     assert declared(adopted(text + indent(statement, " " * 8))) == []
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "if dim > 2:\n    self.net.add_module('proj', nn.Linear(dim, 2))\n    self.net.add_module('norm', nn.LayerNorm(2))",
+        "if dim > 2:\n    self.net.add_module('proj', nn.Linear(dim, 2))\nelse:\n    self.net.append(nn.Linear(dim, 2))",
+        "for at in range(dim):\n    self.net.append(nn.ReLU())\n    self.net.add_module(f'proj{at}', nn.Linear(dim, 2))",
+    ],
+)
+def test_a_constructor_that_names_members_of_a_sequence_in_a_branch_or_a_loop_stays(rest: str) -> None:
+    assert declared(adopted(net("dim: int", "self.net = nn.Sequential()\n" + rest))) == []
+
+
+def test_a_loop_over_pairs_of_sizes_still_becomes_members_of_a_sequence() -> None:
+    rest = "self.net = nn.Sequential()\nfor a, b in ((dim, 4), (4, 8)):\n    self.net.append(nn.Linear(a, b))"
+    assert declared(adopted(net("dim: int", rest))) == ["Net"]
