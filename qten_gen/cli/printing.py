@@ -124,4 +124,4 @@ def _edited(change: Change) -> str:
     from ..common.header import read_header
 
     header = read_header(change.old or b"")
-    return " (edited by hand)" if change.kind == "stale" and header is not None and not header.intact else ""
+    return " (edited by hand, or merged)" if change.kind == "stale" and header is not None and not header.intact else ""

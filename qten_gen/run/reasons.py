@@ -45,7 +45,7 @@ def _reason(change: Change, module: Change, source: str, state: ProjectState) ->
     if header is None:
         return "damaged"
     if not header.intact:
-        return "edited by hand"
+        return "edited by hand, or merged"
     if header.format != FORMAT:
         return f"written in format {header.format}, and this version of qten-gen writes {FORMAT}"
     told: list[str] = []

@@ -42,7 +42,7 @@ def test_a_merge_conflict_in_a_generated_file_is_not_work_to_keep(qten_gen: Comm
     other = "# qten-gen: format=1 body=0a1b2c3d4e5f"
     conflict = f"<<<<<<< HEAD\n{digest}\n{base}=======\n{other}\n>>>>>>> branch\n"
     (qten_gen.folder / "model_qten.py").write_text(f"{head}\n{conflict}{rest}", encoding="utf-8")
-    assert qten_gen("--check", ".").out.splitlines()[0] == "stale: model_qten.py (edited by hand)"
+    assert qten_gen("--check", ".").out.splitlines()[0] == "stale: model_qten.py (edited by hand, or merged)"
     assert qten_gen(".").summary == "1 file up to date, 1 written"
     assert qten_gen.read("model_qten.py") == merged
 

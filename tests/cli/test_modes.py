@@ -33,7 +33,7 @@ def test_check_tells_stale_from_edited_and_orphaned(qten_gen: Command) -> None:
     assert result.status == 1
     assert result.out.splitlines()[:-1] == [
         "stale: src/changed_qten.py",
-        "stale: src/edited_qten.py (edited by hand)",
+        "stale: src/edited_qten.py (edited by hand, or merged)",
         "orphan: src/gone_qten.py",
         "orphan: src/gone_qten.pyi",
         "help: run qten-gen src, and commit what it writes",
