@@ -18,9 +18,9 @@ from .evaluation import draw_keys
 from .initialisation import class_name, description, initialise, method_of, program_of
 from .initialisers import recorded_whole
 from .keyed_draws import Key
-from .library_children import Constructed, constructed
 from .matching import without_wrappers
 from .read_values import KnownValues
+from .recorded_constructors import Constructed, constructed
 from .stand_ins import Assigned, StandIns, in_place, made_for
 from .survey import ORIGINS, HeldTensor, Home, Registry, origin
 from .watching import WatchingMode

@@ -1,4 +1,4 @@
-"""Children of other libraries, whose constructors alone know their initial values: they are recorded.
+"""Initial values that constructors alone know: those of children of other libraries, and what the author's code in them writes.
 
 A model of transformers, timm or diffusers is initialised by its constructor, which calls `_init_weights`, `init_weights` or a
 function of the library. The layers in it have torch's `reset_parameters`, which gives other values. So where a child has a module
