@@ -28,7 +28,6 @@ def evaluate(
     keys: Mapping[int, Key],
     into: Tensor,
     part: Part | None = None,
-    given: Mapping[int, Tensor] | None = None,
 ) -> None:
     """Write the values that the operations of a record give a tensor, or a part of it, into `into`.
 
@@ -41,19 +40,18 @@ def evaluate(
         keys: The key of each draw, from `draw_keys`.
         into: A tensor of the size of the part, of any device and layout. Of another dtype than the slot's, values are cast.
         part: The part that is wanted; None for all of the tensor.
-        given: Values of slots that no operation makes, whole, on the CPU. Operations must not write to them.
     """
     wanted = tape.slots[slot]
     part = whole(wanted.size) if part is None else part
     if into.numel() == 0:
         return
-    operations = operations_reaching(tape, [slot], given or ())
+    operations = operations_reaching(tape, [slot])
     with torch.no_grad():
-        runs = None if given else runs_of(tape, operations, slot, keys)
-        if runs is None:
-            into.copy_(_replayed(tape, slot, operations, keys, given or {})[slices(part)])
-        else:
+        runs = runs_of(tape, operations, slot, keys)
+        if runs:
             _fill(runs, wanted, part, into)
+        else:
+            into.copy_(carried_out(tape, slot, operations, keys)[slices(part)])
 
 
 class Run(NamedTuple):
@@ -80,7 +78,7 @@ def runs_of(tape: Tape, operations: Sequence[Operation], slot: int, keys: Mappin
         if into.offset == wanted.offset and into.end == wanted.end:
             found.clear()  # all before it, such as the first of two initialisations, is written over
         found.append(Run(into.offset - wanted.offset, into.end - wanted.offset, write))
-    return found if wanted.is_run and found else None
+    return found if wanted.is_run else None
 
 
 def _is_view(overload: OpOverload) -> bool:
@@ -151,11 +149,16 @@ def _refuse_own_generator(operation: Operation, name: str) -> None:
         )
 
 
-def _replayed(
-    tape: Tape, slot: int, operations: Sequence[Operation], keys: Mapping[int, Key], given: Mapping[int, Tensor]
+def carried_out(
+    tape: Tape,
+    slot: int,
+    operations: Sequence[Operation],
+    keys: Mapping[int, Key],
+    fill: Callable[[Iterable[Tensor]], object] = lambda memory: None,
 ) -> Tensor:
-    """The whole tensor, by carrying out the operations one after the other on the CPU."""
-    values = {**blank_inputs(tape, operations, [slot], _CPU), **given}
+    """The whole tensor, by carrying out operations one after the other on the CPU; `fill` gets the memory that they find."""
+    values = blank_inputs(tape, operations, [slot], _CPU)
+    fill(values.values())
     plan = Plan([_on_cpu(operation) for operation in operations])
     return carry_out(tape, plan, _KeyedNumbers(keys), [slot], values)[slot].detach()
 

@@ -31,17 +31,15 @@ def local_part(tensor: Tensor) -> Tensor:
         return tensor.to_local() if is_distributed(tensor) else tensor
 
 
-def fill(
-    tape: Tape, slot: int, keys: Mapping[int, Key], tensor: Tensor, given: Mapping[int, Tensor] | None = None
-) -> None:
+def fill(tape: Tape, slot: int, keys: Mapping[int, Key], tensor: Tensor) -> None:
     """Write what the operations of a record make of a slot into a tensor, or into the part of a DTensor that this process holds.
 
     The arguments are those of `evaluate`.
     """
     with torch.no_grad():
         if not is_distributed(tensor):
-            evaluate(tape, slot, keys, tensor, given=given)
+            evaluate(tape, slot, keys, tensor)
             return
         local = tensor.to_local()
         for share in shares_of(tensor):
-            evaluate(tape, slot, keys, local[slices(share.local)], share.part, given)
+            evaluate(tape, slot, keys, local[slices(share.local)], share.part)

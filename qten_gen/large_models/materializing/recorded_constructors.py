@@ -27,12 +27,12 @@ from torch.nn.modules.module import register_module_module_registration_hook
 from ...runtime.declaring.containers import ModuleDict, ModuleList
 from ...runtime.module.core.module_base import ModuleBase
 from ..deferred.recording import Recorder
-from .histories import histories
 from .initialisation import class_name, declared_class, method_of, program_of
 from .matching import without_wrappers
 from .meta_construction import Arguments, constructor_arguments
 from .stand_ins import StandIns
 from .survey import HeldTensor, Home, survey
+from .written import histories
 
 _OWN_WAYS = ("_init_weights", "init_weights", "initialize_weights", "init_parameters")
 """Methods that give the layers below a module other values than the layers' own `reset_parameters`."""
