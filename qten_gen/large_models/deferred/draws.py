@@ -11,37 +11,12 @@ from torch import Tensor
 from torch._ops import OpOverload
 
 from .overloads import with_generator
-from .replay import Plan, carry_out, operations_reaching
+from .replay import carry_out, operations_reaching
 from .streams import default_generator
-from .tape import After, Draw, Later, Operation, Slot, SlotRef, State, Tape
+from .tape import After, Draw, Later, Operation, State, Tape
 
 _KEPT_EVERY = 1 << 20
 """After how many numbers the state of a generator is kept, so that a later replay need not draw them again."""
-
-_aten = torch.ops.aten
-_COUNTED = {
-    _aten.bernoulli_.float,
-    _aten.cauchy_.default,
-    _aten.exponential_.default,
-    _aten.geometric_.default,
-    _aten.log_normal_.default,
-    _aten.normal_.default,
-    _aten.rand.default,
-    _aten.rand.generator,
-    _aten.randint.default,
-    _aten.randint.generator,
-    _aten.randint.low,
-    _aten.randint.low_generator,
-    _aten.randn.default,
-    _aten.randn.generator,
-    _aten.randperm.default,
-    _aten.randperm.generator,
-    _aten.random_.default,
-    getattr(_aten.random_, "from"),
-    _aten.random_.to,
-    _aten.uniform_.default,
-}
-"""Operators that can run on any memory of the same shape and take the same numbers: what they take depends on no values."""
 
 _DEFAULT_GENERATOR = Lock()
 
@@ -64,25 +39,18 @@ class RecordedNumbers:
         """The states after operations."""
         self._to_keep: set[int] = set()
         self._since_kept = 0
-        self._last_passed: int | None = None
-        self._memory: Tensor | None = None
-        """What draws that are passed over fill; let go after the last of a plan."""
 
-    def plan(self, needed: Sequence[Operation], ends: Sequence[int] = ()) -> Plan:
+    def plan(self, needed: Sequence[Operation], ends: Sequence[int] = ()) -> list[Operation]:
         """The needed operations, and the draws before theirs; `ends` are operations that the draws have to get to."""
-        also: set[int] = set()
+        also = {operation.index for operation in needed}
         while True:
-            operations = operations_reaching(self._tape, (), also={*also, *(operation.index for operation in needed)})
-            passed = self._draws_before(operations, ends)
-            uncounted = {index for index in passed if self._tape.operations[index].overload not in _COUNTED}
-            if not uncounted:
+            operations = operations_reaching(self._tape, (), also=also)
+            before = self._draws_before(operations, ends)
+            if not before:
                 break
-            also |= uncounted
-        ordered = sorted({*passed, *(operation.index for operation in operations)})
-        plan = Plan([self._tape.operations[index] for index in ordered], passed)
-        self._to_keep = self._branching(plan) | set(ends)
-        self._last_passed, self._memory = max(passed, default=None), None
-        return plan
+            also |= before
+        self._to_keep = self._branching(operations) | set(ends)
+        return operations
 
     def state(self, start: After | State) -> Tensor:
         """The state of a generator at a place of the tape."""
@@ -103,27 +71,6 @@ class RecordedNumbers:
             self._reached[operation.index] = generator.get_state()
             self._since_kept = 0
         return found
-
-    def pass_over(self, operation: Operation) -> None:
-        kwargs = dict(operation.kwargs)
-        args = operation.args
-        if args and isinstance(args[0], SlotRef):
-            args = (self._scratch(self._tape.slots[operation.reads[0]]), *args[1:])
-        with torch.no_grad():
-            self.draw(operation, args, kwargs)
-        if operation.index == self._last_passed:
-            self._memory = None
-
-    def _scratch(self, slot: Slot) -> Tensor:
-        """A tensor like that of a slot, for numbers that nobody wants.
-
-        All share one memory. If each had its own, the states that are kept would lie between, and the gaps could not be used.
-        """
-        needed = (slot.end - slot.offset) * slot.dtype.itemsize
-        if self._memory is None or self._memory.nbytes < needed or self._memory.device != slot.device:
-            self._memory = None
-            self._memory = torch.empty(needed, dtype=torch.uint8, device=slot.device)
-        return self._memory[:needed].view(slot.dtype).as_strided(slot.size, slot.stride)
 
     def _given(self, start: State) -> Tensor:
         """A state that the program set, or that another tape ends with."""
@@ -166,11 +113,11 @@ class RecordedNumbers:
                 open_ends.append(before)
         return leading
 
-    def _branching(self, plan: Plan) -> set[int]:
+    def _branching(self, operations: Sequence[Operation]) -> set[int]:
         """The operations whose states have to be kept, because a draw that is not the next one starts there."""
         found: set[int] = set()
         standing: dict[int, int] = {}
-        for operation in plan.operations:
+        for operation in operations:
             if operation.draw is not None:
                 start = operation.draw.start
                 if isinstance(start, After) and standing.get(operation.draw.stream) != start.operation:

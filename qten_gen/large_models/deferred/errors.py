@@ -39,12 +39,6 @@ def with_init(program: Program, name: str, place: Place) -> RuntimeError:
     return refused(program, name, place, why, "set attributes in `__new__`, or on an nn.Parameter")
 
 
-def scripted(program: Program, name: object, place: Place) -> RuntimeError:
-    """The error about a module of TorchScript that the program made of deferred tensors."""
-    what, why = f"the TorchScript module {name}", "its tensors cannot be replaced"
-    return refused(program, what, place, why, "script it after it is materialized")
-
-
 def hidden(program: Program, what: object, shown: str, place: Place) -> RuntimeError:
     """The error about an operation that runs where the recording does not get to see it."""
     return refused(

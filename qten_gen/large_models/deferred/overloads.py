@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch._ops import OpOverload
 
-from ..fake.tensor_arguments import IS_TRAINING, STATISTICS, UPDATING_STATISTICS
+from ..fake.tensor_arguments import IS_TRAINING, STATISTICS, UPDATING_STATISTICS, tensors, written_arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +50,7 @@ _RESHAPING = {
 def traits(func: OpOverload) -> Traits:
     """What an operator does."""
     schema = func._schema
-    written = tuple(
-        (position, argument.name)
-        for position, argument in enumerate(schema.arguments)
-        if argument.alias_info is not None and argument.alias_info.is_write
-    )
+    written = written_arguments(func)
     named = {argument.name for argument in schema.arguments if argument.kwarg_only}
     in_place = (
         [position for position, _ in written] == [0]
@@ -71,17 +67,6 @@ def traits(func: OpOverload) -> Traits:
         dtype="dtype" in named,
         device="device" in named,
     )
-
-
-def tensors(values: Iterable[object]) -> Iterator[Tensor]:
-    """The tensors among values, those in lists included."""
-    for value in values:
-        if isinstance(value, Tensor):
-            yield value
-        elif isinstance(value, (list, tuple)):
-            yield from tensors(value)
-        elif isinstance(value, dict):
-            yield from tensors(value.values())
 
 
 @cache

@@ -16,9 +16,9 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from ..fake.answers import on_storage
 from ..fake.lazy_parameters import become_fake
+from ..fake.tensor_arguments import tensors
 from .errors import refused
 from .known_tensors import storage_address
-from .overloads import tensors
 from .places import caller
 from .recording import Recorder
 from .tensor_attributes import own_attributes

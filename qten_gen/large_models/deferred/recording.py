@@ -17,11 +17,11 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch._utils import _rebuild_tensor
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
-from .arrays import Arrays
+from ..fake.tensor_arguments import tensors
 from .errors import Program, foreign, hidden, refused, unseen, with_init
-from .evaluation import Evaluation
+from .evaluation import Arrays, Evaluation
 from .known_tensors import KnownTensors, storage_address
-from .overloads import Traits, tensors, traits
+from .overloads import Traits, traits
 from .places import caller, is_inside
 from .shapes import NeedsValues, compute_shape, fake_like
 from .streams import Streams, default_generator

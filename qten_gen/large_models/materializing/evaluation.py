@@ -12,9 +12,9 @@ from torch import Tensor
 from torch._ops import OpOverload
 
 from ..deferred.draws import run_with
-from ..deferred.replay import Plan, carry_out, operations_reaching
+from ..deferred.replay import carry_out, operations_reaching
 from ..deferred.tape import Operation, Slot, Tape
-from ..sharding.regions import Part, slices, whole
+from ..sharding.placements import Part, slices, whole
 from .keyed_draws import BLOCK, Draw, Key, elementwise_fill, generator_of
 
 _CPU = torch.device("cpu")
@@ -159,8 +159,8 @@ def carried_out(
     """The whole tensor, by carrying out operations one after the other on the CPU; `fill` gets the memory that they find."""
     values = blank_inputs(tape, operations, [slot], _CPU)
     fill(values.values())
-    plan = Plan([_on_cpu(operation) for operation in operations])
-    return carry_out(tape, plan, _KeyedNumbers(keys), [slot], values)[slot].detach()
+    on_cpu = [_on_cpu(operation) for operation in operations]
+    return carry_out(tape, on_cpu, _KeyedNumbers(keys), [slot], values)[slot].detach()
 
 
 def blank_inputs(
@@ -199,9 +199,6 @@ class _KeyedNumbers:
 
     keys: Mapping[int, Key]
 
-    def plan(self, needed: Sequence[Operation]) -> Plan:
-        return Plan(needed)
-
     def draw(self, operation: Operation, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
         """Carry out an operation that draws, with the numbers of its key."""
         key = self.keys[operation.index]
@@ -211,6 +208,3 @@ class _KeyedNumbers:
         made = cast(Tensor, args[0])
         Draw(fill, key, made.numel()).whole(made)
         return made
-
-    def pass_over(self, operation: Operation) -> None:
-        """Nothing is planned that is not needed."""

@@ -14,9 +14,8 @@ from typing import cast
 import torch
 
 from ...common.safetensors_dtypes import SAFETENSORS_DTYPES
-from ..sharding.regions import whole
-from .checkpoints import Checkpoint, CheckpointError, Chunk, StoredTensor
-from .mapped_files import MappedFile, mapped
+from ..sharding.placements import whole
+from .checkpoints import Checkpoint, CheckpointError, Chunk, MappedFile, StoredTensor, mapped
 
 INDEX = "model.safetensors.index.json"
 

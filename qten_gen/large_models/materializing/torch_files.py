@@ -1,7 +1,7 @@
 """Checkpoints that torch wrote: a file of `torch.save`, or a folder of `torch.distributed.checkpoint`.
 
-Nothing is unpickled but what `torch.load(weights_only=True)` accepts. The metadata of a folder is a pickle too: of it, only the
-records that `torch.distributed.checkpoint` writes are read.
+Nothing is unpickled but what `torch.load(weights_only=True)` accepts. The metadata of a folder is a pickle too, and nothing
+that it names runs.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import os
 import pickle
 from collections.abc import Iterator, Mapping
 from functools import partial
-from pathlib import PurePosixPath, PureWindowsPath
-from typing import IO, Any, cast
+from pathlib import PurePosixPath
+from typing import IO, cast
 
 import torch
 from torch import Tensor
 
-from .checkpoints import Checkpoint, CheckpointError, Chunk, StoredTensor, of_mapping
-from .mapped_files import MappedFile, Section, mapped
+from ...common.pickled_checkpoints import SavedPart, distributed_tensors
+from .checkpoints import Checkpoint, CheckpointError, Chunk, MappedFile, StoredTensor, mapped, of_mapping
 
 METADATA = ".metadata"
 
@@ -55,38 +55,29 @@ def distributed_folder(path: str) -> Checkpoint:
     Raises:
         CheckpointError: the metadata is not what `torch.distributed.checkpoint` writes, or a file is missing.
     """
-    from torch.distributed.checkpoint.metadata import MetadataIndex, TensorStorageMetadata
-
     where = os.path.join(path, METADATA)
     try:
         with open(where, "rb") as file:
-            metadata = _Metadata(file).load()
-        entries = dict(metadata.state_dict_metadata)
-        places = dict(metadata.storage_data or {})
-    except (pickle.UnpicklingError, AttributeError, TypeError, EOFError, ValueError) as error:
+            entries = list(distributed_tensors(file))
+    except (pickle.UnpicklingError, AttributeError, LookupError, TypeError, EOFError, ValueError) as error:
         raise CheckpointError(f"{where}: expected metadata of torch.distributed.checkpoint; {error}") from error
-    files = {name: _file(path, name) for name in {place.relative_path for place in places.values()}}
+    saved = [entry for entry in entries if not isinstance(entry, str)]
+    files = {name: _file(path, name) for name in {part.file for entry in saved for part in entry.parts}}
+    origin = os.path.basename(os.path.normpath(path))
     tensors: dict[str, StoredTensor] = {}
-    others: dict[str, str] = {}
-    for name, entry in entries.items():
-        if not isinstance(entry, TensorStorageMetadata):
-            others[name] = "bytes"
-            continue
-        chunks = []
-        for chunk in entry.chunks:
-            part = tuple((start, start + extent) for start, extent in zip(chunk.offsets, chunk.sizes, strict=True))
-            place = places.get(MetadataIndex(name, chunk.offsets))
-            if place is None:
-                raise CheckpointError(f"{where}: it does not say where {name} is")
-            if getattr(place, "transform_descriptors", None):
-                raise CheckpointError(
-                    f"{path}: {name} is compressed; load it by torch.distributed.checkpoint.load, and pass the state dict"
-                )
-            saved = files[place.relative_path]
-            chunks.append(Chunk(part, partial(_saved, saved, place.offset, place.length), saved.release))
-        origin = os.path.basename(os.path.normpath(path))
-        tensors[name] = StoredTensor(tuple(entry.size), entry.properties.dtype, origin, tuple(chunks))
-    return Checkpoint(path, tensors, others)
+    for entry in saved:
+        if any(part.is_transformed for part in entry.parts):
+            raise CheckpointError(
+                f"{path}: {entry.name} is compressed; load it by torch.distributed.checkpoint.load, and pass the state dict"
+            )
+        chunks = tuple(_chunk(part, files[part.file]) for part in entry.parts)
+        tensors[entry.name] = StoredTensor(entry.size, getattr(torch, entry.dtype), origin, chunks)
+    return Checkpoint(path, tensors, {name: "bytes" for name in entries if isinstance(name, str)})
+
+
+def _chunk(part: SavedPart, file: MappedFile) -> Chunk:
+    region = tuple((start, start + extent) for start, extent in zip(part.offsets, part.sizes, strict=True))
+    return Chunk(region, partial(_saved, file, part.start, part.length), file.release)
 
 
 def _file(folder: str, name: str) -> MappedFile:
@@ -103,52 +94,20 @@ def _file(folder: str, name: str) -> MappedFile:
 def _saved(file: MappedFile, offset: int, length: int) -> Tensor:
     """The tensor that `torch.save` wrote into a range of a file: mapped, where torch says at which byte its memory starts."""
     from torch._subclasses.fake_tensor import FakeTensorMode
+    from torch.distributed.checkpoint.utils import _create_file_view
+
+    def loaded() -> Tensor:
+        with open(file.path, "rb") as opened:
+            found: Tensor = torch.load(
+                cast("IO[bytes]", _create_file_view(opened, offset, length)), "cpu", weights_only=True
+            )
+            return found
 
     with FakeTensorMode():
-        fake = torch.load(cast("IO[bytes]", Section(file, offset, length)), weights_only=True)
+        fake = loaded()
     storage = fake.untyped_storage()
     start = getattr(storage, "_checkpoint_offset", None)
     if start is None:
-        found: Tensor = torch.load(
-            cast("IO[bytes]", Section(file, offset, length)), map_location="cpu", weights_only=True
-        )
-        return found
+        return loaded()
     flat = file.tensor(fake.dtype, (storage.nbytes() // fake.element_size(),), offset + start)
     return flat.as_strided(fake.shape, fake.stride(), fake.storage_offset())
-
-
-_RECORDS = {
-    "torch.distributed.checkpoint.metadata": {
-        "BytesStorageMetadata",
-        "ChunkStorageMetadata",
-        "Metadata",
-        "MetadataIndex",
-        "StorageMeta",
-        "TensorProperties",
-        "TensorStorageMetadata",
-        "_MEM_FORMAT_ENCODING",
-    },
-    "torch.distributed.checkpoint.filesystem": {"_StorageInfo"},
-    "torch.serialization": {"_get_layout"},
-    "torch": {"Size"},
-    "collections": {"OrderedDict"},
-}
-"""The classes that the metadata consists of, by module. `_get_layout` turns a name into a layout."""
-
-_PATHS = {"PosixPath": PurePosixPath, "PurePosixPath": PurePosixPath, "WindowsPath": PureWindowsPath}
-
-
-class _Metadata(pickle.Unpickler):
-    """Reads the metadata of a folder, and refuses every class that it does not consist of."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        super().__init__(file)
-
-    def find_class(self, module: str, name: str) -> Any:
-        if module.startswith("pathlib") and name in _PATHS:
-            return _PATHS[name]
-        if module == "torch" and isinstance(getattr(torch, name, None), torch.dtype):
-            return getattr(torch, name)
-        if name in _RECORDS.get(module, ()):
-            return super().find_class(module, name)
-        raise pickle.UnpicklingError(f"it asks for {module}.{name}, which is not loaded")

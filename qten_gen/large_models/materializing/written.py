@@ -1,4 +1,4 @@
-"""What an initialisation has written, as its record says: all of a tensor, or the same as it has written to another.
+"""What an initialisation has written and reads, as its record says: all of a tensor, or the same as to another.
 
 Most tensors are filled as a whole, or in runs of memory, which the operations say. The others are computed twice, with other
 values in all memory that nothing has written: an element that comes out differently depends on such memory, however often it
@@ -7,16 +7,17 @@ was copied.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import _disable_current_modes
 
-from ..deferred.replay import operations_reaching
+from ..deferred.evaluation import Evaluation
+from ..deferred.replay import carry_out, operations_reaching
 from ..deferred.tape import Operation, Slot, SlotRef, Tape
-from .evaluation import Run, carried_out, runs_of
+from .evaluation import Run, blank_inputs, carried_out, runs_of
 from .keyed_draws import Key
 
 _FILLS = {
@@ -128,7 +129,7 @@ def _poisoned(tape: Tape, slot: int, operations: Sequence[Operation], keys: Mapp
 
     with torch.no_grad(), _disable_current_modes():
         made = carried_out(tape, slot, making, keys, fill)
-        return made.resolve_conj().resolve_neg().contiguous().view(-1).view(torch.uint8)
+        return made.resolve_conj().resolve_neg().clone(memory_format=torch.contiguous_format).view(-1).view(torch.uint8)
 
 
 def histories(tape: Tape) -> dict[int, int]:
@@ -182,3 +183,31 @@ def _is_over_all(tape: Tape, operation: Operation, ends: Mapping[int, int]) -> b
         return False
     slot = tape.slots[first.slot]
     return slot.is_run and slot.offset == 0 and slot.end >= ends.get(slot.storage, 0)
+
+
+class KnownValues(Evaluation):
+    """Values that do not depend on random numbers: those have none before the names of all tensors are known."""
+
+    def values(self, slots: Collection[int]) -> dict[int, Tensor]:
+        """The tensors of slots.
+
+        Raises:
+            RuntimeError: random numbers decide what they are, or they come from memory that nothing has written.
+        """
+        operations = operations_reaching(self._tape, slots)
+        for operation in operations:
+            if operation.draw is not None:
+                raise RuntimeError(
+                    f"materialize(): an initialisation reads random values, drawn by {operation.overload._schema.name}"
+                    f" at {operation.place}; what it draws must not decide what it does next"
+                    " (or build the module with qten_gen.deferred_init)"
+                )
+        for slot in slots:
+            if (gap := gap_in(self._tape, slot)) is not None:
+                raise RuntimeError(
+                    f"materialize(): an initialisation reads the element {list(gap.index)} of a tensor that nothing has written;"
+                    " fill what it reads"
+                )
+        with _disable_current_modes():
+            given = blank_inputs(self._tape, operations, slots)
+        return carry_out(self._tape, operations, self.numbers, slots, given)

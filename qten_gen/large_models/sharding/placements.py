@@ -1,4 +1,4 @@
-"""Which part of a tensor a process holds, from its mesh and placements."""
+"""Parts of tensors, and which one a process holds, from its mesh and placements."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, TypeGuard
 import torch
 from torch import Tensor
 
-from .regions import Part
-
 if TYPE_CHECKING:
     from torch.distributed.device_mesh import DeviceMesh
     from torch.distributed.tensor import DTensor
@@ -22,6 +20,26 @@ if TYPE_CHECKING:
     """For qualified names of tensors, or patterns of them, one placement for each dimension of the mesh; None for a tensor that
     every process holds whole as a plain tensor.
     """
+
+
+Part = tuple[tuple[int, int], ...]
+"""For each dimension of a tensor the first index of the part, and the one after its last."""
+
+
+def whole(size: Sequence[int]) -> Part:
+    """The part that is the whole tensor."""
+    return tuple((0, extent) for extent in size)
+
+
+def size_of(part: Part) -> tuple[int, ...]:
+    """The size of a part."""
+    return tuple(stop - start for start, stop in part)
+
+
+def slices(part: Part) -> tuple[slice, ...]:
+    """The index that takes the part of a tensor."""
+    return tuple(slice(start, stop) for start, stop in part)
+
 
 Runs = tuple[tuple[int, int], ...]
 """Indices of a dimension that a process holds, as first index and the one after the last of each run."""

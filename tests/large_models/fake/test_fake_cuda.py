@@ -98,10 +98,7 @@ MIXED: dict[str, tuple[Callable[[Tensor, Tensor], object], str]] = {
     "loss": (lambda x, y: nn.functional.mse_loss(x, y), ALL),
     "linear": (lambda x, y: nn.functional.linear(x, y), ALL),
     "embedding": (lambda x, y: nn.functional.embedding(y[0].long(), x), ALL),
-    "convolution": (
-        lambda x, y: nn.functional.conv1d(y, x[..., None]),
-        r"Input type \(torch\.FloatTensor\) and weight type \(torch\.cuda\.FloatTensor\) should be the same",
-    ),
+    "convolution": (lambda x, y: nn.functional.conv1d(y, x[..., None]), "found at least two devices, cpu and cuda:0"),
     "index": (
         lambda x, y: y[x[0].long()],
         r"indices should be either on cpu or on the same device as the indexed tensor \(cpu\)",
