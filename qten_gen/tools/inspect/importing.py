@@ -12,7 +12,7 @@ from torch import nn
 from ...common.suggestions import nearest
 from ...project.packages import Packages
 from .request import InspectionError
-from .user_errors import of_user
+from .user_code import of_user
 
 Factory = Callable[..., object]
 

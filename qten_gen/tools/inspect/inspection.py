@@ -11,13 +11,12 @@ from ...runtime.tensorclass.core.stored import Stored
 from .forward_backward import run
 from .importing import load, named
 from .model_building import build, on_fakes
-from .model_tree import ModuleEntry
+from .model_tree import ModuleEntry, Totals, totals_of
 from .plans import Plan, mesh_of, plan_of
+from .recorded_calls import Run
 from .request import InspectionError, Request
-from .runs import Run
-from .silence import aside
 from .targets import arguments_for, split_call
-from .totals import Totals, totals_of
+from .user_code import aside
 from .walking import contents_of
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 import torch
 
 from .request import InspectionError
-from .user_errors import describe
+from .user_code import describe
 
 WORDS = {"true": True, "false": False, "none": None, "null": None}
 """Words of JSON, which shells and settings are used to."""

@@ -10,7 +10,7 @@ from torch.nn.parameter import is_lazy
 from ...common.naming import REFERENCE
 from ...runtime.module.core.module_base import ModuleBase
 from .model_tree import ModuleEntry, TensorEntry, TensorKind
-from .tensor_memory import dtype_name
+from .shapes_of_values import dtype_name
 
 
 def contents_of(model: nn.Module) -> ModuleEntry:

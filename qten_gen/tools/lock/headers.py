@@ -1,4 +1,4 @@
-"""What a checkpoint says that it holds, from its header: names, shapes and dtypes. It imports no torch, and reads no tensor."""
+"""What a checkpoint says that it holds, from its header, held against a lock. It imports no torch, and reads no tensor."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...common.safetensors_dtypes import SAFETENSORS_DTYPES
-from ...common.state_differences import Stored
+from ...common.state_differences import Found, Stored, compared
+from .folded_lines import names, unfolded
+from .lines import Line, Lock
 
 _LARGEST_HEADER = 100_000_000
 """That of safetensors itself."""
@@ -90,3 +92,14 @@ def _of_index(path: str) -> dict[str, Stored]:
     if missing:
         raise HeaderError(f"{path}: {missing[0]} is not in {placed[missing[0]]}, where the index has it")
     return {name: files[file][name]._replace(memory=None) for name, file in placed.items()}
+
+
+def held(file: Mapping[str, Stored], lock: Lock) -> Found:
+    """What differs between the tensors of a file and those of a lock."""
+    wanted: dict[str, Line] = {}
+    for line in filter(lambda line: line.is_saved, lock.lines):
+        if line.tie:
+            wanted.update((each.name, each) for each in unfolded([line]))
+        else:  # its tensors have other names, and are equal in all else
+            wanted.update(dict.fromkeys(names(line), line))
+    return compared(file, wanted)

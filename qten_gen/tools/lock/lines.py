@@ -46,7 +46,5 @@ class Lock(NamedTuple):
     versions: Mapping[str, int]
     """The `version` of each declared class of the model, and of each plain one that names one, by its name."""
     lines: tuple[Line, ...]
-    declarations: Mapping[str, str] = {}
-    """Digests of the declarations that it follows from, by generated file (see `digests`)."""
     earlier: tuple[Lock, ...] = ()
     """The locks under lower versions, the newest first."""

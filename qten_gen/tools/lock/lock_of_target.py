@@ -19,8 +19,8 @@ from ..inspect.inspection import model_of
 from ..inspect.model_building import on_fakes
 from ..inspect.model_tree import TensorEntry
 from ..inspect.request import Request
-from ..inspect.silence import aside
 from ..inspect.targets import split_call
+from ..inspect.user_code import aside
 from ..inspect.walking import contents_of
 from .folded_lines import folded
 from .lines import TIE, UNSAVED, Line, Lock
