@@ -120,7 +120,7 @@ def _is_locked(path: str) -> bool:
 
 
 def _together(outcomes: Sequence[Outcome]) -> Outcome:
-    """What was done in several projects."""
+    """The outcome for several projects."""
     if len(outcomes) == 1:
         return outcomes[0]
     return Outcome(

@@ -40,7 +40,7 @@ def plain_paths(arguments: Sequence[str]) -> list[str] | None:
 
 
 def recalled(arguments: Sequence[str]) -> Recalled | None:
-    """What a run with this command line remembered that had nothing to do, if that is known."""
+    """The memory of an earlier run with this command line that had nothing to do, if there is one."""
     paths = plain_paths(arguments)
     found = None if paths is None else recall(paths, paths[0] if paths else ".")
     has_format_of_its_own = os.environ.get("GITHUB_ACTIONS") == "true"

@@ -90,7 +90,7 @@ def parse(arguments: Sequence[str]) -> GenerateOptions:
 
 
 def _conflict(options: GenerateOptions) -> str | None:
-    """What is wrong with options that cannot be combined."""
+    """The message about options that cannot be combined."""
     if options.watch and options.write_baseline is not None:
         return "--watch cannot be combined with --write-baseline"
     if options.watch and options.output_format == "json":
@@ -331,7 +331,7 @@ def _lsp(parser: Parser) -> None:
 
 
 class _Command(NamedTuple):
-    """What a command takes: what adds its arguments, what they are read into, and its usage."""
+    """The arguments of a command: the function that adds them, the record that they are read into, and its usage."""
 
     add_arguments: Callable[[Parser], None]
     options: type[CommandOptions | argparse.Namespace]

@@ -75,7 +75,7 @@ class _Watched(NamedTuple):
 
 
 class _Runs(NamedTuple):
-    """What the runs of a watch have in common."""
+    """The state that the runs of a watch share."""
 
     options: GenerateOptions
     written: dict[str, bytes | None]

@@ -19,7 +19,7 @@ SUBMODULE = "qten_gen.submodule"
 ITERATOR = "collections.abc.Iterator"
 SEQUENTIAL = "qten_gen.sequential"
 CHAIN = SEQUENTIAL
-"""What both readers say is called to make a sequence: `sequential(...)` is a submodule made by it."""
+"""The name of the function that makes a sequence, for both readers: `sequential(...)` is a submodule made by it."""
 CHOICE = "qten_gen.choice"
 VIRTUAL = "qten_gen.virtual"
 MAY_BE_STALE = "may_be_stale"
@@ -32,7 +32,7 @@ CHECKS = "__checks__"
 """Where a class body that runs keeps its checks, until the metaclass takes them."""
 
 INDEX = "index"
-"""What a repeated child is told apart by: the name of its position, among the arguments of `submodule(..., repeat="depth")`."""
+"""The name of a repeated child's position, among the arguments of `submodule(..., repeat="depth")`."""
 
 UNBATCHED = "qten_gen.Unbatched"
 PER_ITEM = "qten_gen.PerItem"

@@ -1,4 +1,4 @@
-"""What the stub of a Module says of the names that a hand-written `__init__` registers.
+"""The types of the names that a hand-written `__init__` registers, in the stub of a Module.
 
 A checker sees `self.scale = nn.Parameter(...)` in the declaration, so that is not repeated. It sees neither names in strings, nor
 what torch's containers hold.

@@ -49,7 +49,7 @@ _BY_NAME = (
 
 
 def _named(value: object) -> Iterator[tuple[str, object]]:
-    """What such an attribute says, name by name."""
+    """The content of such an attribute, name by name."""
     if isinstance(value, Mapping):
         yield from ((name, _plain(item)) for name, item in value.items())
     elif isinstance(value, frozenset):

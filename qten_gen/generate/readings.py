@@ -79,7 +79,7 @@ class Readings:
         self._parts.update(parts)
 
     def handlers(self, path: str) -> Handlers:
-        """What a file registers handlers for."""
+        """The handlers that a file registers."""
         if path not in self._handlers:
             program, module = self.program(path), self.graph.origins[path].module
             with program.lookups.recorded() as lookups:

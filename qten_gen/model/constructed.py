@@ -1,4 +1,4 @@
-"""What the text of a class statement says about a call of the class."""
+"""The facts in the text of a class statement about a call of the class."""
 
 from __future__ import annotations
 
@@ -24,4 +24,4 @@ class FoundClass(NamedTuple):
 
 
 DECIDING = frozenset({"__new__", "__init_subclass__"})
-"""What a class may bind to make its instances, or those of its subclasses, in its own way."""
+"""Names that a class may bind to make its instances, or those of its subclasses, in its own way."""

@@ -54,7 +54,7 @@ class ClassSource:
     decorators: tuple[tuple[str, NodePath], ...] = ()
     """Qualified names of the class decorators: `dataclasses.dataclass`."""
     registers: tuple[Registered, ...] = ()
-    """What its `__init__` registers: parameters, buffers and children."""
+    """The objects that its `__init__` registers: parameters, buffers and children."""
     checks: tuple[SpecifierCall, ...] = ()
     """The statements `check(...)` of its body."""
     sets_any: bool = field(default=False, compare=False, repr=False)
@@ -125,7 +125,7 @@ class Asked:
 
 @record(frozen=True, slots=True)
 class ImportContext:
-    """What a reader must know about other files to resolve the names of this one."""
+    """The facts about other files that a reader needs to resolve the names of this one."""
 
     reexports: Reexports | None = None
     """The names that other files reexport. Without them, names mean what this file alone says."""

@@ -12,7 +12,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Finding(NamedTuple):
-    """What a rule found, at a node of the syntax tree."""
+    """A finding of a rule, at a node of the syntax tree."""
 
     node: ast.expr | ast.stmt | ast.arg
     message: str
@@ -102,7 +102,7 @@ def _is_written(node: ast.AST, name: str, owner: str) -> bool:
 
 _CONSTRUCTORS = ("__init__", "__post_init__")
 _MOVES = frozenset({"to", "cuda", "cpu", "type_as", "tolist", "item", "numel", "size", "shape", "dtype", "device"})
-"""What can be asked of a tensor on any device, or moves it."""
+"""Methods that a tensor has on any device, or that move it."""
 
 
 def _anywhere(node: ast.AST) -> Iterator[ast.AST]:

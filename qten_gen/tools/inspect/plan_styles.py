@@ -1,4 +1,4 @@
-"""What a sharding plan says of a layer, by its words: `"colwise"` of transformers, `RowwiseParallel()` of torch, `{"tp": 0}`."""
+"""The words of a sharding plan for a layer: `"colwise"` of transformers, `RowwiseParallel()` of torch, `{"tp": 0}`."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class UnknownStyle(ValueError):
 
 
 def styles(value: object, axis: str, *, is_embedding: bool) -> dict[str, Style]:
-    """What a plan says of a layer, by the axis of the mesh: that of the plan, unless it names axes itself.
+    """The styles of a plan for a layer, by the axis of the mesh: that of the plan, unless it names axes itself.
 
     >>> {name: style.weight for name, style in styles({"tp": 1, "ep": 0}, "tp", is_embedding=False).items()}
     {'tp': 1, 'ep': 0}

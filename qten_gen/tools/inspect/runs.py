@@ -1,4 +1,4 @@
-"""What a run of forward and backward found, as data."""
+"""The findings of a run of forward and backward, as data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user asks of `qten-gen adopt --verify`."""
+"""The request of a user to `qten-gen adopt --verify`."""
 
 from __future__ import annotations
 
