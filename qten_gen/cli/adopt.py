@@ -60,7 +60,7 @@ def _verify(options: AdoptOptions, target: str, out: TextIO, err: TextIO) -> int
 
 
 def verify(request: VerifyRequest, out: TextIO, err: TextIO) -> int:
-    """Compare a class with what it was. What that stands on imports torch and the user's code, in other processes."""
+    """Compare a class with its old version. This imports torch and the user's code, in other processes."""
     from ..tools.verify.request import InspectionError
     from ..tools.verify.verdict_text import lines
     from ..tools.verify.verifying import verify as compared

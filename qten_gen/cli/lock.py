@@ -19,7 +19,7 @@ _FOLDER = "locks"
 """Where the locks are, beside pyproject.toml."""
 
 _OF_CONFIG = ".from_config"
-"""The end of what the settings give a file with the settings of a model: `shop.model:Decoder.from_config`."""
+"""The end of the entry for a file with the settings of a model: `shop.model:Decoder.from_config`."""
 
 
 def lock(options: LockOptions, out: TextIO, err: TextIO) -> int:

@@ -38,7 +38,7 @@ UNBATCHED = "qten_gen.Unbatched"
 PER_ITEM = "qten_gen.PerItem"
 
 ANNOTATED = (UNBATCHED,)
-"""Those among the words of annotations that are `Annotated[T, "qten_gen.WORD"]`: a type checker sees T."""
+"""The words of annotations that are `Annotated[T, "qten_gen.WORD"]`: a type checker sees T."""
 
 DATACLASS_FIELD = "dataclasses.field"
 """Means the same as `FIELD`, as far as their arguments are the same."""
@@ -70,7 +70,7 @@ SPECIFIER_KEYWORDS = {
 eps=1e-6)`."""
 
 SPECIFIER_SWITCHES = frozenset({"kw_only", "requires_grad", "persistent", "cast", KEEP_DTYPE, "init"})
-"""Those among them that are True or False."""
+"""The keywords whose value is True or False."""
 
 FLAGS = ("autocast", "frozen", "nocast", "open", "shadow", "tensor_only")
 """Class flags of a TensorClass, as a keyword (`frozen=True`) or in brackets (`TensorClass["frozen"]`). Each is off unless given.

@@ -63,7 +63,7 @@ class ModuleView(NamedTuple):
     config: list[ConfigDecl]
     """The fields that are its arguments."""
     defaults: tuple[ConfigDecl, ...]
-    """Those whose default is looked up."""
+    """The arguments whose default is looked up."""
     registrations: tuple[str, ...]
     guarded: str
     """The statement that marks the tensors which user code has to fill; empty without any."""

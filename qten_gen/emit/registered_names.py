@@ -19,7 +19,7 @@ def says_more(declaration: ModuleDecl) -> bool:
 
 
 def registered_names(declaration: ModuleDecl) -> dict[str, list[Registered]]:
-    """The statements that register each name, those left out that the body binds or declares, and those that say nothing."""
+    """The statements of known type that register each name, without names that the body binds or declares."""
     taken = declaration.bound | {field.name for field in declaration.fields}
     found: dict[str, list[Registered]] = {}
     for each in declaration.registers:

@@ -48,7 +48,7 @@ def shaped(declaration: Declaration, names: StubNames, forward: Sequence[str]) -
 
     Args:
         declaration: One that `says_shapes`.
-        names: Those of the stub.
+        names: The names of the stub.
         forward: The texts of a Module's call, one for each overload.
     """
     if isinstance(declaration, TensorClassDecl):

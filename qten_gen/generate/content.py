@@ -1,4 +1,4 @@
-"""The digest of what a file says, which stays the same when comments, formatting or the bodies of functions change."""
+"""The digest of a file's declarations, which stays the same when comments, formatting or the bodies of functions change."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from ..rules import PLAIN_RULES, RAISED_ELSEWHERE, RULES
 
 _KINDS: dict[str, Kind] = {key: rule.KIND for rule in RULES for key in (rule.KIND.code, rule.KIND.name)}
 _OF_FILES = frozenset(rule.KIND.code for rule in RAISED_ELSEWHERE)
-"""Diagnostics of a whole file, and those of comments."""
+"""Diagnostics of a whole file, and of its comments."""
 
 _OF_PLAIN_CLASSES = frozenset(rule.KIND.code for rule in PLAIN_RULES)
 """Diagnostics of `qten-gen check`, which alone can tell whether a comment suppresses one."""

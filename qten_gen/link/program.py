@@ -287,7 +287,7 @@ class Functionals:
         self._declarations = declarations
 
     def of_file(self, file: SourceFile) -> Iterator[FunctionalDecl]:
-        """Those of a file, in the order of its classes."""
+        """The functional classes of a file, in their order."""
         found = (self._get(f"{file.module}.{cls.qualname}") for cls in file.classes)
         return (functional for functional in found if functional is not None)
 

@@ -160,6 +160,6 @@ class Mixin:
     names: frozenset[str]
     """The names that its body binds."""
     abstract: frozenset[str] = frozenset()
-    """Those of the names that a class has to define: abstract ones, and all of a protocol."""
+    """The names that a class has to define: abstract ones, and all of a protocol."""
     is_first: bool = False
     """Whether its attributes hide those of the generated class, because it stands before the first declared base."""

@@ -11,7 +11,7 @@ class ConstructedClass(NamedTuple):
     bases: tuple[str, ...]
     """Their qualified names; empty for a base that the text does not show."""
     parameters: str | None
-    """Those of its own `__init__`, without the first: `dim: int, heads=4`. None without an `__init__`."""
+    """The parameters of its own `__init__`, without the first: `dim: int, heads=4`. None without an `__init__`."""
     is_plain: bool
     """Whether nothing else in it decides: no decorator, metaclass, `__new__` or overload."""
 

@@ -40,7 +40,7 @@ class ClassSource:
     attributes: tuple[str, ...] = ()
     """Other names that the body binds: assignments without annotation, nested classes, ClassVars."""
     values: tuple[tuple[str, Value], ...] = field(default=(), compare=False, repr=False)
-    """Those attributes whose value makes an object or is a type, with the value: `head = nn.Linear(2, 2)`."""
+    """The attributes whose value makes an object or is a type, with the value: `head = nn.Linear(2, 2)`."""
     type_parameters: str = ""
     """PEP 695 parameters as written, brackets included: `[T: Tensor]`."""
     doc: str = ""

@@ -118,7 +118,7 @@ def text_of(
     """The text that `recall` reads. None if a probe has changed after `newest`, or the text cannot be written.
 
     Args:
-        paths: Those of the command line.
+        paths: The paths of the command line.
         told: What is printed.
         probes: Files and folders outside the listings whose status counts, whether they exist or not.
         listings: What the walk saw of each folder, by its path.
@@ -145,7 +145,7 @@ def recall(paths: Sequence[str], start: str, name: str = NAME) -> Recalled | Non
     """The memory of the last run with these paths; None if more may have changed since than sources and outputs show.
 
     Args:
-        paths: Those of the command line, or targets.
+        paths: The paths of the command line, or targets.
         start: A path in the project.
         name: The name of the file in `FOLDER`.
     """

@@ -27,7 +27,7 @@ class PlainClass:
     meaning: Callable[[ast.expr], str]
     """The qualified name that a name or a chain of attributes in its file leads to; empty where none does."""
     ancestors: Sequence[PlainClass] = ()
-    """Those in the project, in method resolution order."""
+    """The ancestors in the project, in method resolution order."""
     descendants: Sequence[PlainClass] = ()
     is_whole: bool = False
     """Whether the ancestors that are not in the project are torch.nn.Module and others without attributes of their own."""

@@ -49,7 +49,7 @@ class Constructed:
     not_recorded: Mapping[int, str] = field(default_factory=dict)
     """Why the modules of a child are initialised by their `reset_parameters` after all, by the id of the module."""
     refused: frozenset[int] = frozenset()
-    """Those among them that this would give wrong values: their class has a way of its own."""
+    """The tensors that this would give wrong values: their class has a way of its own."""
     wholes: Sequence[_Whole] = ()
     """The recorded constructors in which code of the author ran."""
     by: dict[int, str] = field(default_factory=dict)

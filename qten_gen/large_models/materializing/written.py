@@ -32,7 +32,7 @@ _CHOOSING = {
     f"aten::{name}"
     for name in "index_copy_ index_fill_ index_put_ _index_put_impl_ masked_fill_ masked_scatter_ put_ scatter_".split()
 }
-"""Those among them that fill the elements which indices or a mask choose."""
+"""The operators that fill the elements which indices or a mask choose."""
 _CHOSEN_FOR = ("value", "values", "source", "src")
 """The name of the written value in the schemas of these operators."""
 

@@ -63,7 +63,7 @@ class _Applied:
     sources: Sources
     opened: Opened
     proposals: Mapping[Key, Proposal]
-    """Those that were made."""
+    """The proposals that were made."""
     stays: Mapping[Key, Reason]
 
 
@@ -148,7 +148,7 @@ class _Edited:
 
     text: bytes
     proposals: Mapping[Key, Proposal]
-    """Those that were made."""
+    """The proposals that were made."""
     stays: Mapping[Key, Reason]
 
 

@@ -41,7 +41,7 @@ class OpenFile:
     classes: Mapping[str, FoundClass]
     """Its classes at the top level that an adoption is about, by name. Classes that a level was refused are left out for it."""
     inner: tuple[FoundClass, ...] = ()
-    """Those inside other classes and functions, which no level changes."""
+    """The classes inside other classes and functions, which no level changes."""
     exported: frozenset[str] = frozenset()
     """The names of its top level that other files of the project import from it, or that `__all__` lists; `*` for all of them."""
 

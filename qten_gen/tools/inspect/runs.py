@@ -21,7 +21,7 @@ class Call:
     inputs: str
     """The shapes in its arguments: `float32 [3, 128]`."""
     output: str | None
-    """Those in the result; None if it raised."""
+    """The tensors in the result; None if it raised."""
     flops: int
     """Floating point operations, those of the modules that it calls included."""
 

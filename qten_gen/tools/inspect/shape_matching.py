@@ -1,4 +1,4 @@
-"""Compares the tensors of one call with their annotated shapes, with what each name stands for and where that is from."""
+"""Compares the tensors of one call with their annotated shapes, and keeps the size of each name and its source."""
 
 from __future__ import annotations
 

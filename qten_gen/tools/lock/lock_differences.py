@@ -30,7 +30,7 @@ _COMPARED: tuple[tuple[Change, str], ...] = (
 
 
 def differences(old: Lock, new: Lock) -> list[Difference]:
-    """All differences, one for each tensor and class, in the order of the new lock; those that were removed come last."""
+    """All differences, one for each tensor and class, in the order of the new lock; removed tensors come last."""
     before = {line.name: line for line in unfolded(old.lines)}
     after = {line.name: line for line in unfolded(new.lines)}
     gone = [line for name, line in before.items() if name not in after]

@@ -52,7 +52,7 @@ class Analysis:
         """The problem with the files that a run generates for, and with the open ones.
 
         Args:
-            texts: Those of the open files of the project by path.
+            texts: The texts of the open files of the project by path.
 
         Raises:
             ConfigError: The settings of the project cannot be used.

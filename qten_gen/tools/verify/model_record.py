@@ -27,7 +27,7 @@ class Call:
     outputs: dict[str, Leaf]
     """The results of forward, by their paths: `result[0].logits`. An error is the text of `error`."""
     gradients: dict[str, Tensor]
-    """Those of parameters and floating point inputs that have one, by name."""
+    """The gradients of parameters and floating point inputs that have one, by name."""
     state: dict[str, Tensor]
     """Parameters and buffers afterwards, such as running means."""
 

@@ -44,7 +44,7 @@ class Verdict:
 
 
 def verify(request: VerifyRequest) -> Verdict:
-    """Compare a model with what it was.
+    """Compare a model with its old version.
 
     Raises:
         InspectionError: the request is wrong, or one of the models cannot be built.

@@ -25,7 +25,7 @@ def config_fields(
 
     Args:
         init: The constructor.
-        statements: Those of its statements that become fields.
+        statements: The statements that become fields.
         context: What is known of the class.
         of_class: The names of its methods and class attributes.
 
@@ -69,9 +69,9 @@ class _Arguments:
     witnesses: Witnesses
     """The evidence for their types."""
     something_else: frozenset[str]
-    """Those whose names are something else in the class."""
+    """The arguments whose names are something else in the class."""
     stored_as: Mapping[str, str]
-    """Those that one attribute of another name holds, which is their field."""
+    """The arguments that one attribute of another name holds, which is their field."""
     taken: frozenset[str]
     """The names that a field cannot have."""
 

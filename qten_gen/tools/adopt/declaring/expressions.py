@@ -23,7 +23,7 @@ CHANGING = frozenset(
 
 
 LONG = 40
-"""The characters of what nobody wants to read several times."""
+"""The length of an expression that nobody wants to read several times."""
 
 
 class _Unsaid(Exception):
