@@ -105,7 +105,7 @@ Fake.cls_to_become = Fake
 
 
 _ATTRIBUTES = "attributes_of_tensors"
-"""What a mode calls the attributes of a tensor that nothing is known of."""
+"""The name in a mode for the attributes of a tensor without a name."""
 
 
 def fake_of(mode: FakeTensorMode, meta: Tensor, device: torch.device) -> Fake:

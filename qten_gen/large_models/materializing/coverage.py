@@ -93,7 +93,7 @@ def check_covered(plan: Plan, given: frozenset[int]) -> None:
 
 
 def _problem(home: Home, gap: Gap) -> str:
-    """What is wrong with a tensor that nothing initialises, or that has a gap, and how to mend it."""
+    """The message about a tensor that nothing initialises, or that has a gap, and how to mend it."""
     module, cls = home.module, class_name(home.module)
     method = method_of(module)
     what = _named(home)
@@ -126,7 +126,7 @@ def _named(home: Home) -> str:
 
 
 def _broken_tie(home: Home) -> str | None:
-    """What is wrong with a name that the declaration ties to another, where they are not one tensor any more."""
+    """The message about a name that the declaration ties to another, where they are not one tensor any more."""
     if not home.is_declared_tie or not isinstance(home.module, ModuleBase):
         return None
     other = home.module._tied[home.name]

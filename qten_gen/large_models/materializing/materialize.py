@@ -46,7 +46,7 @@ def materialize(
     report: Callable[[MaterializeReport], object] | None = None,
     prefix: str = "",
 ) -> M:
-    """What `DeclaredModule.materialize` does."""
+    """The work of `DeclaredModule.materialize`."""
     target = usable(device)
     _check(seed, dtype)
     prefix = f"{prefix}." if prefix else ""
@@ -114,7 +114,7 @@ class _Making:
     kept: frozenset[int]
     """The ids of the tensors whose dtypes no cast changes."""
     memories: dict[int, Tensor] = field(default_factory=dict)
-    """What has been made of memory that tensors share, by the id of its stand-in."""
+    """The memory that tensors share, by the id of its stand-in."""
 
     def value_of(self, held: HeldTensor) -> tuple[Tensor, int]:
         """The value of a tensor, and how many bytes of it were read from the checkpoint."""

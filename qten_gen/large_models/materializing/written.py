@@ -38,7 +38,7 @@ _POISONS = (torch.nan, 0.77), (0, 77)
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """What is missing of a tensor."""
+    """The missing part of a tensor."""
 
     index: tuple[int, ...]
     """The first element that nothing fills."""

@@ -36,7 +36,7 @@ class Call:
     inputs: str
     """The shapes in its arguments: `float32 [3, 128]`."""
     output: str | None
-    """Those in the result; None if it raised."""
+    """The tensors in the result; None if it raised."""
     flops: int
     """Floating point operations, those of the modules that it calls included."""
 
@@ -103,7 +103,7 @@ class _Open:
 
 @dataclass
 class Recorder:
-    """What was recorded so far."""
+    """The recording so far."""
 
     operations: FlopCounterMode
     calls: list[Call] = field(default_factory=list)

@@ -66,7 +66,7 @@ def _of_safetensors(path: str) -> dict[str, Stored]:
     known: dict[tuple[object, ...], Stored] = {}  # the same few for all layers
 
     def stored(entry: dict[str, Any]) -> object:
-        """What stands for an object of the JSON: that of a tensor is forgotten at once, which saves a third of the time."""
+        """The replacement of an object of the JSON: that of a tensor is forgotten at once, which saves a third of the time."""
         if "data_offsets" not in entry:
             return entry
         dtype: str = entry["dtype"]
@@ -95,7 +95,7 @@ def _of_index(path: str) -> dict[str, Stored]:
 
 
 def held(file: Mapping[str, Stored], lock: Lock) -> Found:
-    """What differs between the tensors of a file and those of a lock."""
+    """The differences between the tensors of a file and those of a lock."""
     wanted: dict[str, Line] = {}
     for line in filter(lambda line: line.is_saved, lock.lines):
         if line.tie:

@@ -23,7 +23,7 @@ _NO_NAMES = frozenset({"all-linear"})
 
 
 def misspelt(place: str, root: str, lock: Lock) -> Iterator[str]:
-    """What is wrong with a list, an entry that matches nothing each; `place` is `configs/lora.yaml:target_modules`.
+    """The problem with a list, an entry that matches nothing each; `place` is `configs/lora.yaml:target_modules`.
 
     An entry is a pattern over the end of a name: `q_proj` and `layers.*.q_proj` are found in `model.layers.0.q_proj.weight`. One
     that no pattern can be is a regular expression, which has to be found in a name.
@@ -98,7 +98,7 @@ def path_of(place: str) -> str:
 
 
 def misfits(place: str, root: str, schema: Mapping[str, Any]) -> Iterator[str]:
-    """What is wrong with the settings at `configs/base.toml:model`: keys that nobody reads, that lack, or with a wrong value.
+    """The problem with the settings at `configs/base.toml:model`: keys that nobody reads, that lack, or with a wrong value.
 
     Args:
         place: Where they are.
@@ -127,7 +127,7 @@ def misfits(place: str, root: str, schema: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _unfit(value: object, schema: Mapping[str, Any]) -> str | None:
-    """What a value should be that does not fit a schema."""
+    """The expected value in place of one that does not fit a schema."""
     if "anyOf" in schema:
         found = [_unfit(value, each) for each in schema["anyOf"]]
         return None if None in found else " or ".join(filter(None, found))

@@ -20,7 +20,7 @@ from .lock_differences import Difference, shown
 
 
 class Migration(NamedTuple):
-    """What a class has to do with a state dict of its last version; the names are those in the module."""
+    """The changes that a class has to make to a state dict of its last version; the names are those in the module."""
 
     path: str
     """One of the modules of the class."""
@@ -28,7 +28,7 @@ class Migration(NamedTuple):
     """The version that the class gets."""
     renames: tuple[tuple[str, str], ...]
     undecided: tuple[str, ...]
-    """What a person has to decide: `added position: float32 [10, 8] param`."""
+    """The decisions left to a person: `added position: float32 [10, 8] param`."""
 
     @property
     def lines(self) -> list[str]:
@@ -86,7 +86,7 @@ def _within(item: Difference, path: str) -> Difference:
 
 
 def tried(model: nn.Module, classes: Mapping[str, str], lock: Lock) -> list[str]:
-    """What is wrong with the checkpoints of the earlier locks of a lock: each has to load strictly into the model.
+    """The problem with the checkpoints of the earlier locks of a lock: each has to load strictly into the model.
 
     A `migrate` that raises NotImplementedError refuses old checkpoints on purpose.
     """

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Generated(NamedTuple):
-    """What came of writing the generated files."""
+    """The result of writing the generated files."""
 
     message: str
     is_error: bool
@@ -31,7 +31,7 @@ FIX_ALL = "source.fixAll.qten-gen"
 
 
 def capabilities(encoding: str) -> dict[str, object]:
-    """What the server can do. A text is sent whole, because Python and editors disagree about what ends a line."""
+    """The capabilities of the server. A text is sent whole, because Python and editors disagree about what ends a line."""
     return {
         "positionEncoding": encoding,
         "textDocumentSync": {"openClose": True, "change": 1, "save": {"includeText": False}},
