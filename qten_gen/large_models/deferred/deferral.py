@@ -22,11 +22,10 @@ from ..fake.errors import has_no_memory
 from ..fake.mode import FakeMode
 from ..fake.tensor_arguments import fakes_in
 from .errors import after_the_context, materialized, out_of_sight
-from .groups import joined
 from .places import caller
-from .python_functions import PythonFunctions
+from .python_functions import PythonFunctions, gradient_of, with_attributes_of
 from .recording import Recorder
-from .tensor_attributes import gradient_of, with_attributes_of
+from .replay import joined
 
 _TO_GET_MEMORY = "it was made by deferred_init: call materialize_tensor or materialize_module first"
 

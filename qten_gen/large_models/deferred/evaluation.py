@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 
 import torch
 from torch import Tensor
-from torch._ops import OpOverload
 from torch.utils._python_dispatch import _disable_current_modes
 
-from .draws import RecordedNumbers, run_with
+from .draws import RecordedNumbers
 from .replay import carry_out, operations_reaching
-from .tape import After, State, Tape
+from .tape import Tape
 
 
 class Evaluation:
@@ -27,16 +26,6 @@ class Evaluation:
         with self.numbers.lock:
             operations = self.numbers.plan(operations_reaching(self._tape, slots))
             return carry_out(self._tape, operations, self.numbers, slots, {})
-
-    def draw_at(
-        self, stream: int, start: After | State, func: OpOverload, args: Sequence[object], kwargs: Mapping[str, object]
-    ) -> tuple[object, Tensor]:
-        """Run an operation with the numbers of a place of the tape; what it returns, and the state of the generator after it."""
-        generator = torch.Generator(self._tape.generators[stream].device)
-        with _disable_current_modes():
-            generator.set_state(self.numbers.state(start))
-            found = run_with(generator, func, args, kwargs)
-            return found, generator.get_state()
 
 
 class Arrays:

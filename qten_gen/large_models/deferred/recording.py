@@ -166,14 +166,10 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         """Run an operation on real tensors alone: now, as without a recording."""
         if func is _LIFT:
             return self._lift(cast(Tensor, args[0]))
+        if what.draws:
+            raise refused(self.program, func, caller()[0], "it draws random numbers for a tensor from outside")
         self._keep_values_of(what.changed(args, kwargs))
-        if not what.draws:
-            return func(*args, **kwargs)
-        generator = self._generator(kwargs, next(tensors((*args, *kwargs.values()))).device)
-        stream, position = self.streams.position(generator)
-        found, state = self.evaluation.draw_at(stream, position, func, args, kwargs)
-        self.streams.restart(generator, state)
-        return found
+        return func(*args, **kwargs)
 
     def _lift(self, made: Tensor) -> Tensor:
         """Take what `torch.tensor(data)` made as a constant of the tape: each replay gets a copy.

@@ -17,10 +17,9 @@ from torch import Tensor, nn
 
 from ...runtime.module.core.module_base import ModuleBase
 from ...runtime.module.core.state_dict_versions import migrate, migrates
+from .checkpoint_files import METADATA, distributed_folder, safetensors_file, safetensors_folder, torch_file
 from .checkpoints import Checkpoint, CheckpointError, StoredTensor, beginning, of_mapping, read
-from .safetensors_files import safetensors_file, safetensors_folder
 from .survey import HeldTensor, Registry
-from .torch_files import METADATA, distributed_folder, torch_file
 
 T = TypeVar("T")
 

@@ -16,9 +16,9 @@ from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._pytree import keystr, tree_flatten_with_path
 
-from ..deferred.groups import joined
 from ..deferred.python_functions import PythonFunctions
 from ..deferred.recording import Recorder
+from ..deferred.replay import joined
 from ..deferred.tape import Operation, Tape
 from ..fake.mode import FakeMode
 from .evaluation import draw_keys

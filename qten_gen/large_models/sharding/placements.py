@@ -146,21 +146,10 @@ def _combined(runs: Sequence[Runs]) -> Iterator[Share]:
 
 def on_mesh(tensor: Tensor, mesh: DeviceMesh, placements: Sequence[Placement]) -> DTensor:
     """A DTensor on meta in place of a plain tensor on meta."""
-    from torch.distributed.tensor import DTensor
+    from torch.distributed.tensor import distribute_tensor
 
-    size = list(tensor.shape)
-    coordinate = mesh.get_coordinate()
-    for at, (extent, placement) in enumerate(zip(mesh.shape, placements, strict=True)):
-        if not placement.is_replicate():
-            dim, _ = _sharded(placement)
-            start, stop = _bounds(size[dim], extent, coordinate[at] if coordinate is not None else 0)
-            size[dim] = stop - start
-    local = torch.empty(size if coordinate is not None else 0, dtype=tensor.dtype, device="meta")
-    stride = torch.empty(tensor.shape, device="meta").stride()
-    found: DTensor = DTensor.from_local(
-        local, mesh, tuple(placements), run_check=False, shape=tensor.shape, stride=stride
-    )
-    return found
+    whole = torch.empty(tensor.shape, dtype=tensor.dtype, device="meta")
+    return distribute_tensor(whole, mesh, tuple(placements), src_data_rank=None)
 
 
 def chosen(

@@ -9,15 +9,13 @@ from torch import nn
 
 from ...runtime.tensorclass.core.stored import Stored
 from .forward_backward import run
-from .importing import load, named
 from .model_building import build, on_fakes
-from .model_tree import ModuleEntry, Totals, totals_of
+from .model_tree import ModuleEntry, Totals, contents_of, totals_of
 from .plans import Plan, mesh_of, plan_of
 from .recorded_calls import Run
 from .request import InspectionError, Request
-from .targets import arguments_for, split_call
+from .targets import arguments_for, load, named, split_call
 from .user_code import aside
-from .walking import contents_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,7 @@ from ...common.name_patterns import PatternError, advice, compiled, with_one_cho
 from ...common.suggestions import did_you_mean
 from ..inspect.documents import DocumentError as DocumentError
 from ..inspect.documents import Expression, split, value_at
-from .folded_lines import unfolded
-from .lines import Lock
+from .lines import Lock, unfolded
 
 _REGULAR_EXPRESSION = re.compile(r"[\\()\[\]|^$+?]")
 _NO_NAMES = frozenset({"all-linear"})

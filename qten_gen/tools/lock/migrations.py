@@ -14,8 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from ..inspect.user_code import aside
-from .folded_lines import unfolded
-from .lines import TIE, UNNAMED, Line, Lock
+from .lines import TIE, UNNAMED, Line, Lock, unfolded
 from .lock_differences import Difference, shown
 
 

@@ -11,11 +11,10 @@ import torch
 from torch import nn
 
 from ..inspect.forward_backward import classes_beside
-from ..inspect.importing import load
 from ..inspect.inputs import Inputs, make_inputs
 from ..inspect.request import InspectionError
 from ..inspect.shapes_of_values import tensors_in
-from ..inspect.targets import arguments_for, split_call
+from ..inspect.targets import arguments_for, load, split_call
 from ..inspect.user_code import aside, of_user
 from .model_record import Record
 from .model_run import record

@@ -62,7 +62,13 @@ def _without_dispatch(tensor: Tensor) -> None:
         tensor.mul_(2)
 
 
+OUTSIDE = torch.zeros(3)
+
 REFUSED: dict[str, tuple[Callable[[Tensor], object], str]] = {
+    "draw": (
+        lambda x: OUTSIDE.normal_(),
+        "cannot record aten.normal_.default: it draws random numbers for a tensor from outside",
+    ),
     "data_ptr": (lambda x: x.data_ptr(), "cannot record data_ptr(): the tensor has no memory yet"),
     "pin_memory": (lambda x: x.pin_memory(), "cannot record pin_memory(): the tensor has no memory yet"),
     "share_memory_": (
