@@ -21,8 +21,7 @@ from ..fake.emulated_devices import is_emulated
 from ..fake.errors import has_no_memory
 from ..fake.mode import FakeMode
 from ..fake.tensor_arguments import fakes_in
-from .errors import after_the_context, materialized, out_of_sight
-from .places import caller
+from .errors import after_the_context, caller, materialized, out_of_sight
 from .python_functions import PythonFunctions, gradient_of, with_attributes_of
 from .recording import Recorder
 from .replay import joined

@@ -1,8 +1,18 @@
-"""Errors of recording and replay: what happened, where, and what to do."""
+"""Errors of recording and replay: what happened, where in the user's code, and what to do."""
 
 from __future__ import annotations
 
+import contextlib
+import copy
+import functools
+import os
+import sys
 from dataclasses import dataclass
+from types import CodeType, FrameType
+from typing import cast
+
+import torch
+from torch import Tensor, nn
 
 from .tape import Operation, Place
 
@@ -109,3 +119,39 @@ def changed_outside(operation: Operation, place: Place) -> DeferredError:
         f"{place}: a tensor from outside, which {operation.overload} read there, was changed in place since; "
         "materialize before it changes, or let the program read a copy"
     )
+
+
+_LIBRARIES = (
+    os.path.dirname(torch.__file__) + os.sep,
+    os.path.dirname(os.path.dirname(os.path.dirname(__file__))) + os.sep,
+    *(cast(str, module.__file__) for module in (contextlib, copy, functools)),
+)
+"""The folders of torch and of this package, and what calls functions for others: their lines are not the user's."""
+
+_MAKING = nn.Parameter.__new__.__code__
+"""The constructor that makes a tensor object of a class which only its frame tells. Hashes of code are slow."""
+
+
+def caller() -> tuple[Place, type[Tensor] | None]:
+    """The innermost line that belongs neither to torch nor to this package, and the class of a parameter that is being made."""
+    frame: FrameType | None = sys._getframe(1)
+    made: type[Tensor] | None = None
+    outermost = frame
+    while frame is not None:
+        code = frame.f_code
+        if code is _MAKING and made is None:
+            made = cast("type[Tensor]", frame.f_locals["cls"])
+        if not code.co_filename.startswith(_LIBRARIES):
+            return Place(code.co_filename, frame.f_lineno), made
+        outermost, frame = frame, frame.f_back
+    return Place(outermost.f_code.co_filename, outermost.f_lineno), made  # type: ignore[union-attr] # there is always a frame
+
+
+def is_inside(functions: tuple[CodeType, ...]) -> bool:
+    """Whether one of the functions is being called, within the libraries."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_LIBRARIES):
+        if frame.f_code in functions:
+            return True
+        frame = frame.f_back
+    return False

@@ -21,9 +21,8 @@ from torch.utils._python_dispatch import _disable_current_modes
 from ..fake.answers import on_storage
 from ..fake.lazy_parameters import become_fake
 from ..fake.tensor_arguments import tensors
-from .errors import refused
+from .errors import caller, refused
 from .known_tensors import storage_address
-from .places import caller
 from .recording import Recorder
 
 with FakeTensorMode():

@@ -93,16 +93,6 @@ def _cuda(func: Answer, tensor: Tensor, device: object = None, non_blocking: boo
     return move(tensor, _told("cuda" if device is None else device), non_blocking=non_blocking, **kwargs)
 
 
-def _type(func: Answer, tensor: Tensor, dtype: object = None, non_blocking: bool = False) -> object:
-    """The name of a legacy tensor type, or the tensor as one: such a name says a device too."""
-    if dtype is None:
-        return legacy_type(tensor)
-    if not isinstance(dtype, str):
-        return func(tensor, dtype, non_blocking)
-    legacy = getattr(torch, dtype.rpartition(".")[2])
-    return _to(Tensor.to, tensor, "cuda" if ".cuda." in dtype else "cpu", legacy.dtype, non_blocking)
-
-
 def _new_tensor(
     func: Answer,
     tensor: FakeTensor,
@@ -119,12 +109,6 @@ def _new_tensor(
             empty: Callable[..., Tensor] = tensor.new_empty
             made = empty(made.shape, dtype=made.dtype, **with_told_device({"device": device}))
     return made.requires_grad_(requires_grad)
-
-
-def legacy_type(tensor: Tensor) -> str:
-    """`torch.cuda.FloatTensor`, the name of a type for dtype and device that torch shows in some messages."""
-    name = str(Tensor.type(tensor))
-    return name.replace("torch.", "torch.cuda.") if tensor.device.type == "cuda" and ".cuda." not in name else name
 
 
 def _set_data(func: Answer, tensor: FakeTensor, data: Tensor) -> None:
@@ -255,7 +239,7 @@ def _setter(name: str) -> object:
     return getattr(Tensor, name).__set__
 
 
-_MOVES: dict[object, Answer] = {Tensor.to: _to, Tensor.cuda: _cuda, Tensor.type: _type}
+_MOVES: dict[object, Answer] = {Tensor.to: _to, Tensor.cuda: _cuda}
 
 FOR_REAL_TENSORS: dict[object, Answer] = {
     **_MOVES,

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch._ops import OpOverload
 
-from ..deferred.draws import run_with
+from ..deferred.evaluation import run_with
 from ..deferred.replay import carry_out, operations_reaching
 from ..deferred.tape import Operation, Slot, Tape
 from ..sharding.placements import Part, slices, whole
