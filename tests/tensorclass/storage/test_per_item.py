@@ -83,7 +83,7 @@ def test_one_value_in_place_of_those_of_the_items_is_refused(tmp_path: Path) -> 
     found = json.loads((tmp_path / "meta.json").read_text())
     found["_qten"]["root"]["entries"]["titles"]["value"] = ["a"] * 6
     (tmp_path / "meta.json").write_text(json.dumps(found))
-    with pytest.raises(StorageError, match=r"Titled\.titles: expected a value for each item, got a list"):
+    with pytest.raises(StorageError, match=r"Titled\.titles: expected 2 values in a list, got 6"):
         Titled.load_memmap(tmp_path)
 
 

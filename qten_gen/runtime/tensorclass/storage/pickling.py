@@ -31,14 +31,12 @@ from torch._C._functorch import is_functorch_wrapped_tensor
 
 from ...declaring.spawning import refuse_for_new_interpreters
 from ..core.attributes import beside_fields, store_beside
-from ..core.construction import default
 from ..core.contents import contents
-from ..core.error_text import describe, suggestion
 from ..core.locks import lock
 from ..core.stored import FROZEN, Stored
 from ..core.tensordict_library import bare
 from ..fields.annotated_shapes import refuse_contents
-from ..fields.as_declared import as_declared
+from ..fields.as_declared import fit_saved
 from ..fields.per_item import PerItem
 from ..fields.tensordict_entries import collection
 from . import files
@@ -206,7 +204,7 @@ def restore(self: Stored, state: State) -> None:
     device = _device(state["device"], stored)
     same = state.get("declared") == _declared(self)
     if not same:
-        _fit(self, stored, batch_size, device)
+        fit_saved(self, stored, batch_size, device)
     values = [stored[field] for field in self._fields if field not in self._static]
     static = [stored[field] for field in self._static]
     self._assign(values, static, batch_size, device)
@@ -222,34 +220,6 @@ def _declared(self: Stored) -> str:
     """The fingerprint of the fields of a class."""
     found: str = type(self)._fingerprint  # type: ignore[attr-defined] # every generated class has one
     return found
-
-
-def _fit(self: Stored, stored: dict[str, object], batch_size: Size, device: torch.device | None) -> None:
-    """Make the values of a class that was declared otherwise those of the class as it is now.
-
-    Raises:
-        TypeError, ValueError: they do not fit.
-    """
-    kind = type(self)
-    for field in stored:
-        if field not in self._fields:
-            hint = suggestion(field, self._fields)
-            raise TypeError(f"{kind.__name__}: the pickle has a field {field!r} that the class does not declare{hint}")
-    for declared in kind._declared_as.fields:
-        name = declared.name
-        is_added = name not in stored
-        if is_added and name not in kind._defaults:
-            raise TypeError(f"{kind.__name__}: the pickle has no field {name!r}, which has no default")
-        value = default(self, name) if is_added else stored[name]
-        if name in self._static and isinstance(value, (Tensor, Stored)):
-            raise TypeError(f"{kind.__name__}.{name}: expected a static value, the pickle has {describe(value)}")
-        try:
-            stored[name] = as_declared(self, declared, value, batch_size, device)
-        except (TypeError, ValueError) as error:
-            if not is_added:
-                raise
-            reason = f"{kind.__name__}: the pickle has no field {name!r}, and its default does not fit"
-            raise type(error)(f"{reason}: {error}") from None
 
 
 def _device(device: torch.device | str | None, stored: dict[str, object]) -> torch.device | None:
