@@ -43,8 +43,8 @@ def no_enum() -> type[Enum] | None:
     return None
 
 
-def encode(value: object, where: str, enum: FindEnum = no_enum, *, allow_pickle: bool = False) -> Json:
-    """A static value as JSON.
+def encode(value: object, where: str, enum: FindEnum = no_enum, *, allow_pickle: bool | None = None) -> Json:
+    """A static value as JSON. `allow_pickle` is None where the user has no such choice.
 
     >>> encode({"size": (2, 3)}, "Batch.layout")
     {'size': {'$': 'tuple', 'items': [2, 3]}}
@@ -57,10 +57,8 @@ def encode(value: object, where: str, enum: FindEnum = no_enum, *, allow_pickle:
     except _CannotEncode as found:
         if allow_pickle:
             return {_TAG: "pickle", "data": base64.b64encode(pickle.dumps(value)).decode()}
-        raise TypeError(
-            f"{where}: {found} cannot be saved as JSON; store a plain value instead, or pass allow_pickle=True here and to "
-            f"the function that loads it"
-        ) from None
+        choice = "" if allow_pickle is None else ", or pass allow_pickle=True here and to the function that loads it"
+        raise TypeError(f"{where}: {found} cannot be saved as JSON; store a plain value instead{choice}") from None
 
 
 def decode(value: Json, where: str, enum: FindEnum = no_enum, *, allow_pickle: bool = False) -> object:
