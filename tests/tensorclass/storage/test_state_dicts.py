@@ -290,16 +290,6 @@ def test_static_names_are_compared_where_strict(flatten: bool) -> None:
     assert value.load_state_dict(state, strict=False).source == "mine"
 
 
-@pytest.mark.parametrize("flatten", [True, False])
-def test_an_object_with_static_values_alone_is_compared_where_strict(flatten: bool) -> None:
-    without = documented().replace(about=None)
-    with pytest.raises(RuntimeError, match=r"unexpected names: 'about'"):
-        without.load_state_dict(state_of(documented(), flatten))
-    with pytest.raises(RuntimeError, match=r"missing names: 'about\.text'"):
-        documented().load_state_dict(state_of(without, flatten))
-    assert without.load_state_dict(state_of(documented(), flatten), strict=False).source == "test"
-
-
 def test_a_state_dict_without_metadata_says_nothing_of_static_values() -> None:
     value = documented()
     assert value.load_state_dict({**value.state_dict(flatten=True)}).source == "test"
