@@ -75,7 +75,8 @@ class Processes(Stored):
             The results along `dim`, or None where `fn` returns None.
 
         Raises:
-            TypeError: `fn` cannot be imported by the workers, or returns something else, or not the same for all chunks.
+            PicklingError, AttributeError: `fn` cannot be imported by the workers.
+            TypeError: it returns something else, or not the same for all chunks.
             ValueError: there is nothing to divide, or both `chunksize` and `num_chunks` are given.
             BrokenProcessPool: a worker ended by itself.
         """
@@ -106,7 +107,7 @@ class Processes(Stored):
             shuffle: Take the chunks in a random order.
 
         Raises:
-            TypeError: `fn` cannot be imported by the workers.
+            PicklingError, AttributeError: `fn` cannot be imported by the workers.
             ValueError: there is nothing to divide, or both `chunksize` and `num_chunks` are given.
             BrokenProcessPool: a worker ended by itself.
         """

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.context import BaseContext
+from pickle import PicklingError
 from typing import Any
 
 import pytest
@@ -231,17 +232,15 @@ def test_a_pool_of_processes_can_be_used_again() -> None:
 
 
 def test_what_cannot_work_is_refused(pool: ThreadPoolExecutor) -> None:
-    with pytest.raises(TypeError, match=r"map: expected a function at the top level of a module, .* got .*<lambda>"):
-        flat(4).map(lambda part: part)
+    with pytest.raises((AttributeError, PicklingError), match="<lambda>"):
+        flat(4).map(lambda part: part, num_workers=1)
     with pytest.raises(ValueError, match=r"map: expected chunksize or num_chunks, got both"):
         flat(4).map(doubled, chunksize=1, num_chunks=2)
     with pytest.raises(ValueError, match=r"map: expected items in batch dimension 0 of Flat, got none"):
         flat(0).map(doubled)
     with pytest.raises(IndexError, match=r"dimension 1 is out of range: Flat has 1 batch dimension"):
         flat(4).map(doubled, dim=1)
-    with pytest.raises(
-        TypeError, match=r"expected objects, tensors or None alone from all chunks, got a Flat and a Tensor"
-    ):
+    with pytest.raises(TypeError, match="expected objects of one class, got Flat and Tensor"):
         flat(3).map(mixed, pool=pool, chunksize=2)
-    with pytest.raises(TypeError, match=r"expected objects, tensors or None alone from all chunks, got str 'text'"):
+    with pytest.raises(TypeError, match="expected Tensor as element 0 in argument 0, but got str"):
         flat(3).map(wrong, pool=pool)

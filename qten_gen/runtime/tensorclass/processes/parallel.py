@@ -8,13 +8,11 @@ import random
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from types import FunctionType
 from typing import TYPE_CHECKING, TypeVar, cast
 
 import torch
 from torch import Tensor
 
-from ..core.error_text import describe
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension
 from ..methods.joining import cat, chunk, split, stack, unbind
@@ -67,7 +65,8 @@ def map(
         The results along `dim`, or None where `fn` returns None.
 
     Raises:
-        TypeError: `fn` cannot be imported by the workers, or returns something else, or not the same for all chunks.
+        PicklingError, AttributeError: `fn` cannot be imported by the workers.
+        TypeError: it returns something else, or not the same for all chunks.
         ValueError: there is nothing to divide, or both `chunksize` and `num_chunks` are given.
         BrokenProcessPool: a worker ended by itself.
     """
@@ -116,7 +115,7 @@ def map_iter(
         shuffle: Take the chunks in a random order.
 
     Raises:
-        TypeError: `fn` cannot be imported by the workers.
+        PicklingError, AttributeError: `fn` cannot be imported by the workers.
         ValueError: there is nothing to divide, or both `chunksize` and `num_chunks` are given.
         BrokenProcessPool: a worker ended by itself.
     """
@@ -127,8 +126,6 @@ def map_iter(
     if shuffle:
         order = torch.randperm(len(chunks), generator=torch.Generator("cpu").manual_seed(seed), device="cpu").tolist()
         chunks = [chunks[position] for position in order]
-    if pool is None or isinstance(pool, concurrent.futures.ProcessPoolExecutor):
-        _refuse_local(fn)
     if pool is not None:
         return _results(pool, fn, [(part,) for part in chunks], 2 * workers)
     method = mp_start_method or (None if max_tasks_per_child is None else "spawn")
@@ -157,18 +154,6 @@ def _chunks(self: T, dim: Dim, chunksize: int | None, num_chunks: int | None, wo
     if chunksize == 0:
         return unbind(self, at)
     return chunk(self, num_chunks or workers, at) if chunksize is None else split(self, chunksize, at)
-
-
-def _refuse_local(fn: Callable[..., object]) -> None:
-    """Refuse a function that a worker process cannot import.
-
-    Raises:
-        TypeError: it is a lambda, or defined in another function.
-    """
-    if isinstance(fn, FunctionType) and "<" in fn.__qualname__:
-        raise TypeError(
-            f"map: expected a function at the top level of a module, which the workers can import, got {fn.__qualname__}"
-        )
 
 
 def _results_of(executor: ProcessPoolExecutor, tasks: Sequence[tuple[object, ...]], ahead: int) -> Iterator[object]:
@@ -218,17 +203,10 @@ def _together(results: Sequence[object], dim: int, stacked: bool) -> object:
     Raises:
         TypeError: they are neither objects nor tensors, or not all of one kind.
     """
-    first = results[0]
     if all(result is None for result in results):
         return None
     if all(isinstance(result, Stored) for result in results):
         objects = cast("Sequence[Stored]", results)
         return stack(objects, dim) if stacked else cat(objects, dim)
-    if all(isinstance(result, Tensor) for result in results):
-        tensors = cast("Sequence[Tensor]", results)
-        return torch.stack(list(tensors), dim) if stacked else torch.cat(list(tensors), dim)
-    other = next((result for result in results if type(result) is not type(first)), first)
-    raise TypeError(
-        f"map: expected objects, tensors or None alone from all chunks, got {describe(first)}"
-        + ("" if other is first else f" and {describe(other)}")
-    )
+    tensors = cast("list[Tensor]", list(results))
+    return torch.stack(tensors, dim) if stacked else torch.cat(tensors, dim)
