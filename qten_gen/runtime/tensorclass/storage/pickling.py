@@ -8,7 +8,6 @@ they ask a function of their own, which sends memory maps by their files.
 from __future__ import annotations
 
 import copyreg
-import ctypes
 import operator
 from collections.abc import Callable, Iterable
 from pickle import PickleBuffer
@@ -137,7 +136,7 @@ def _take_raw(fields: dict[str, object]) -> dict[str, Raw]:
     raw: dict[str, Raw] = {}
     for name, tensor in plain.items():
         del fields[name]
-        raw[name] = (dtype_name(tensor.dtype), tuple(tensor.shape), _buffer(tensor))
+        raw[name] = (dtype_name(tensor.dtype), tuple(tensor.shape), PickleBuffer(files.memory_of(tensor)))
     return raw
 
 
@@ -165,15 +164,6 @@ def _is_plain(tensor: Tensor) -> bool:
         and dtype_name(tensor.dtype) in DTYPES
         and not is_functorch_wrapped_tensor(tensor)
     )
-
-
-def _buffer(tensor: Tensor) -> PickleBuffer:
-    """The memory of a tensor, which it keeps alive. Its strides are said, for readers such as Ray that do not derive them."""
-    size = tensor.numel() * tensor.itemsize
-    memory: Any = (ctypes.c_char * size).from_address(tensor.data_ptr()) if size else bytearray()
-    if size:
-        memory.owner = tensor
-    return PickleBuffer(memoryview(memory).cast("B"))
 
 
 def _from_buffer(dtype: str, shape: tuple[int, ...], buffer: Any) -> Tensor:

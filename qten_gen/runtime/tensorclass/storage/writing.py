@@ -110,7 +110,7 @@ def _write(work: _Work) -> None:
         raise
     if work.replaces:
         for item in work.fresh:
-            files.put_in_place(item.path + suffix, item.path)
+            os.replace(item.path + suffix, item.path)
     _write_values(work)
     _write_metadata(work, readable=True)
 
@@ -143,14 +143,12 @@ def _write_metadata(work: _Work, *, readable: bool) -> None:
 
 
 def _write_values(work: _Work) -> None:
-    """The static values once more, where tensordict looks for them. Values that are there already stay."""
+    """The static values once more, where tensordict looks for them."""
     for folder, level in work.levels:
         for inside, entry in _values(folder, level):
-            new = files.make_folder(inside)
+            files.make_folder(inside)
             text = metadata_files.text_of(tensordict_folders.render_value(entry))
-            # What an earlier save left may still be on its way to the disk.
-            if new or work.options.durable or not metadata_files.holds(inside, text):
-                metadata_files.write(inside, text, work.token, work.options.durable)
+            metadata_files.write(inside, text, work.token, work.options.durable)
 
 
 def _mapped(item: Placed) -> Tensor:
