@@ -38,7 +38,7 @@ class Change(NamedTuple):
 
 @dataclass(slots=True)
 class Plan:
-    """A state dict taken apart, what loading it will do, and what is wrong.
+    """A state dict taken apart, the plan of its load, and the mistakes in it.
 
     Attributes:
         assign: Whether the object gets the tensors themselves.
