@@ -158,7 +158,7 @@ def test_a_wrong_dtype_is_refused(folder: Path, dtype: object, message: str) -> 
             r"Outer\.source: expected a static value, got none",
         ),
         (
-            lambda found: found["root"]["entries"].update(source={"value": {"$": "module", "name": "os"}}),
+            lambda found: found["root"]["entries"].update(source={"value": {"$": "module", "value": "os"}}),
             r"Outer\.source: expected a value as save writes it, .*unknown type 'module'",
         ),
     ],
@@ -186,7 +186,7 @@ def test_another_class_is_refused_by_its_fields(folder: Path) -> None:
 def test_a_pickled_value_is_read_only_when_allowed(tmp_path: Path) -> None:
     value = flat(4)
     value.memmap(tmp_path)
-    edit(tmp_path, lambda found: found["root"]["entries"].update(y={"value": {"$": "pickle", "data": ""}}))
+    edit(tmp_path, lambda found: found["root"]["entries"].update(y={"value": {"$": "pickle", "value": ""}}))
     refused(tmp_path, r"Flat\.y: expected no static value, got one", Flat)
 
 
