@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import torch
 from torch import Size, Tensor
@@ -18,7 +18,7 @@ from ..core.tensordict_library import collection_class, library, made_classes_in
 from ..fields.annotated_shapes import refuse_contents
 from ..fields.as_declared import fit_saved
 from ..fields.per_item import PerItem
-from ..fields.tensordict_entries import Entries, Layout, class_of, collection
+from ..fields.tensordict_entries import stacked
 from . import files, metadata_files, schema, tensordict_folders
 from .file_names import PENDING
 from .json_values import Json, as_annotated, decode, enum_of
@@ -194,7 +194,7 @@ def _value(
     if isinstance(entry, TensorEntry):
         return source.tensor(folder, entry, where)
     if name in cls._collections:
-        return collection(_entries(collection_class(cls, name), entry, folder, where, source))
+        return _tensordict(collection_class(cls, name), entry, folder, where, source)
     inside = f"{folder}{os.sep}{entry.folder}"
     source.check_folder(inside, where)
     if name in cls._nested:
@@ -202,36 +202,30 @@ def _value(
     return _container(declared.container or entry.kind, entry, inside, where, source)
 
 
-def _entries(wanted: type | None, level: Level, folder: str, where: str, source: Source) -> Entries:
-    """The entries of a TensorDict from a level: what its keys lead to is what was saved. `wanted` is a tensordict class."""
+def _tensordict(wanted: type | None, level: Level, folder: str, where: str, source: Source) -> Any:
+    """The TensorDict of a level; `wanted` is a class that tensordict made, of which it is to be an object."""
+    made = library(where)
     inner = {} if wanted is None else made_classes_in(wanted)
     inside = f"{folder}{os.sep}{level.folder}"
     source.check_folder(inside, where)
     batch_size = Size(level.batch_size)
-    carried: dict[str, object] = {}
-    static: dict[str, object] = {}
+    entries: dict[str, object] = {}
     for key, entry in level.entries.items():
         at = f"{where}[{key!r}]"
         if isinstance(entry, TensorEntry):
-            carried[key] = source.tensor(inside, entry, at)
+            entries[key] = source.tensor(inside, entry, at)
         elif isinstance(entry, Level):
-            carried[key] = _entries(inner.get(key), entry, inside, at, source)
+            entries[key] = _tensordict(inner.get(key), entry, inside, at, source)
         elif isinstance(entry, StaticEntry):
-            static[key] = decode(entry.value, at, allow_pickle=source.allow_pickle)
+            value = decode(entry.value, at, allow_pickle=source.allow_pickle)
+            entries[key] = stacked(made, value) if isinstance(value, PerItem) else made.NonTensorData(value, batch_size)
         else:
             raise StorageError(f"{at}: expected a tensor, an object or a value, got nothing")
-    layout = Layout(
-        wanted or library(where).TensorDict,
-        tuple(level.entries),
-        nested=tuple(key for key, value in carried.items() if isinstance(value, Stored)),
-        unbatched=(),
-        static=tuple(static),
-        per_item=tuple(key for key, value in static.items() if isinstance(value, PerItem)),
-    )
-    made = object.__new__(class_of(layout))
-    made._assign([*carried.values()], [*static.values()], batch_size, source.device or _CPU)
-    made._names = level.names
-    return made
+    try:
+        found = made.TensorDict(entries, batch_size, source.device or _CPU, level.names and [*level.names])
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise StorageError(f"{where}: {error}") from None
+    return found if wanted is None else cast("Any", wanted)._from_tensordict(found)
 
 
 def _container(kind: str, level: Level, folder: str, where: str, source: Source) -> dict[str, Tensor] | list[Tensor]:
