@@ -395,7 +395,8 @@ class Storage(Stored):
         Raises:
             RuntimeError: names or shapes do not fit, all of which are listed, or the object is locked and would need other tensors
                 or static values. Nothing is changed then.
-            TypeError, ValueError: the object would get tensors that are not what its annotations say.
+            TypeError, ValueError: the object would get tensors that are not what its annotations say, or the metadata is none that
+                an object gives.
             FrozenInstanceError: the object is frozen.
         """
     def save_safetensors(self, path: PathLike, *, allow_pickle: bool = False) -> None:

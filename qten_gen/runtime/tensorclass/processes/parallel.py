@@ -35,8 +35,6 @@ def map(
     num_chunks: int | None = None,
     pool: Executor | None = None,
     generator: torch.Generator | None = None,
-    max_tasks_per_child: int | None = None,
-    worker_threads: int = 1,
     mp_start_method: str | None = None,
 ) -> R:
     """Call `fn` on the chunks of the object in worker processes, and put the results together along `dim`.
@@ -54,11 +52,10 @@ def map(
         num_workers: How many processes; one for each CPU if None.
         chunksize: Items of a chunk; 0 for items by themselves. By default there is one chunk for each worker.
         num_chunks: How many chunks, instead of `chunksize`.
-        pool: An executor to run in, instead of new processes, which leaves its random numbers alone.
+        pool: An executor to run in, which leaves its random numbers alone, instead of new processes with one thread of torch
+            each.
         generator: Where the seed of the random numbers is drawn from, torch's own generator by default. Every chunk has numbers
             of its own, the same whichever worker gets it.
-        max_tasks_per_child: After how many chunks a worker is replaced. Workers are spawned then: forked ones cannot be.
-        worker_threads: Threads of torch in each worker.
         mp_start_method: How workers are started: `"fork"`, `"spawn"` or `"forkserver"`.
 
     Returns:
@@ -80,8 +77,6 @@ def map(
             num_chunks=num_chunks,
             pool=pool,
             generator=generator,
-            max_tasks_per_child=max_tasks_per_child,
-            worker_threads=worker_threads,
             mp_start_method=mp_start_method,
         )
     )
@@ -99,8 +94,6 @@ def map_iter(
     num_chunks: int | None = None,
     pool: Executor | None = None,
     generator: torch.Generator | None = None,
-    max_tasks_per_child: int | None = None,
-    worker_threads: int = 1,
     mp_start_method: str | None = None,
 ) -> Iterator[R]:
     """`map` that gives the results one by one, in the order of the chunks, as soon as they are there.
@@ -128,13 +121,11 @@ def map_iter(
         chunks = [chunks[position] for position in order]
     if pool is not None:
         return _results(pool, fn, [(part,) for part in chunks], 2 * workers)
-    method = mp_start_method or (None if max_tasks_per_child is None else "spawn")
     made = concurrent.futures.ProcessPoolExecutor(
         min(workers, len(chunks)),
-        mp_context=torch.multiprocessing.get_context(method),
-        initializer=_begin,
-        initargs=(worker_threads, max_tasks_per_child is not None),
-        max_tasks_per_child=max_tasks_per_child,
+        mp_context=torch.multiprocessing.get_context(mp_start_method),
+        initializer=torch.set_num_threads,
+        initargs=(1,),
     )
     tasks = [(fn, part, seed + position) for position, part in enumerate(chunks)]
     return cast("Iterator[R]", _results_of(made, tasks, 2 * workers))
@@ -177,14 +168,6 @@ def _results(executor: Executor, fn: Callable[..., R], tasks: Sequence[tuple[obj
     finally:
         for future in started:
             future.cancel()
-
-
-def _begin(threads: int, ends_early: bool) -> None:
-    """Prepare a worker."""
-    torch.set_num_threads(threads)
-    if ends_early:
-        # By default a result is fetched from the worker that made it, which would be gone.
-        torch.multiprocessing.set_sharing_strategy("file_system")  # type: ignore[no-untyped-call] # torch gives it no types
 
 
 def _seeded(fn: Callable[[T], R], part: T, seed: int) -> R:

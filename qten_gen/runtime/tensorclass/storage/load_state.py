@@ -87,7 +87,8 @@ def load_state_dict(
     Raises:
         RuntimeError: names or shapes do not fit, all of which are listed, or the object is locked and would need other tensors
             or static values. Nothing is changed then.
-        TypeError, ValueError: the object would get tensors that are not what its annotations say.
+        TypeError, ValueError: the object would get tensors that are not what its annotations say, or the metadata is none that
+            an object gives.
         FrozenInstanceError: the object is frozen.
     """
     refuse_if_frozen(self, "load a state dict into")
@@ -125,7 +126,7 @@ def _plan(self: Stored, prefix: str, plan: Plan, outer: Size) -> None:
     """Plan what an object and its nested objects get."""
     name = prefix.removesuffix(".")
     level = plan.levels.get(name, {})
-    size = _batch_size(self, level, plan)
+    size = Size(level.get("batch_size", self._batch_size))
     if size[: len(outer)] != outer:
         plan.wrong.append(f"{name}: expected a batch size that starts with {list(outer)}, got {list(size)}")
     if "_non_tensor" in level:
@@ -147,7 +148,7 @@ def _plan(self: Stored, prefix: str, plan: Plan, outer: Size) -> None:
             found = _value(value, key, label(self, name), plan, wanted, size != self._batch_size)
         if found is not value:
             changed[name] = found
-    names = _names(self, level, size, plan)
+    names = _names(self, level, size)
     if changed or size != self._batch_size or names != self._names:
         plan.changes.append(Change(self, changed, size, names))
 
@@ -161,24 +162,11 @@ def _compare_static_names(self: Stored, prefix: str, level: Level, plan: Plan) -
             plan.missing.append(prefix + name)
 
 
-def _batch_size(self: Stored, level: Level, plan: Plan) -> Size:
-    """The batch size that a state dict says; the object's own where it says none."""
-    try:
-        return Size(level.get("batch_size", self._batch_size))
-    except TypeError:
-        plan.wrong.append(f"{type(self).__name__}: expected a batch size, got {level['batch_size']!r}")
-        return self._batch_size
-
-
-def _names(self: Stored, level: Level, batch_size: Size, plan: Plan) -> tuple[str | None, ...] | None:
+def _names(self: Stored, level: Level, batch_size: Size) -> tuple[str | None, ...] | None:
     """The names of dimensions that a state dict says. One without metadata says none, and leaves them."""
     if "_names" not in level:
         return self._names if batch_size == self._batch_size else None
-    try:
-        return dimension_names.names(self, level["_names"], batch_size)
-    except (TypeError, ValueError) as error:
-        plan.wrong.append(str(error))
-        return None
+    return dimension_names.names(self, level["_names"], batch_size)
 
 
 def _value(value: object, key: str, where: str, plan: Plan, size: Size | None, resized: bool) -> object:

@@ -66,8 +66,8 @@ class State(TypedDict):
     """The state in a pickle. Fields by name: one that was added since, and has a default, need not be there."""
 
     fields: dict[str, object]
-    batch_size: Size | tuple[int, ...]
-    device: torch.device | str | None
+    batch_size: tuple[int, ...]
+    device: str | None
     names: NotRequired[Names]
     """Only where a batch dimension has a name."""
     declared: NotRequired[str]
@@ -87,12 +87,14 @@ Reduced: TypeAlias = tuple[Callable[..., object], tuple[type[T]], State]
 
 def reduce(self: T) -> Reduced[T]:
     """How to pickle with torch's tensors."""
-    return _reduced(self, State(fields=_fields(self), batch_size=self._batch_size, device=self._device))
+    return _reduced(self, _state(self))
 
 
-def _fields(self: Stored) -> dict[str, object]:
-    """The values of the fields, TensorDicts as they are."""
-    return {name: collection(bare(value)) for name, value in contents(self).items()}
+def _state(self: Stored) -> State:
+    """The values of the fields, TensorDicts as they are, with the batch size and the device in plain values."""
+    fields = {name: collection(bare(value)) for name, value in contents(self).items()}
+    device = None if self._device is None else str(self._device)
+    return State(fields=fields, batch_size=tuple(self._batch_size), device=device)
 
 
 def reduce_ex(self: Stored, protocol: SupportsIndex) -> str | tuple[Any, ...]:
@@ -100,10 +102,8 @@ def reduce_ex(self: Stored, protocol: SupportsIndex) -> str | tuple[Any, ...]:
     own: object = type(self).__reduce__
     if operator.index(protocol) < 5 or own is not reduce:
         return self.__reduce__()
-    fields = _fields(self)
-    device = None if self._device is None else str(self._device)
-    state = State(fields=fields, batch_size=tuple(self._batch_size), device=device)
-    raw = _take_raw(fields)
+    state = _state(self)
+    raw = _take_raw(state["fields"])
     if raw:
         state["raw"] = raw
     return _reduced(self, state)
@@ -212,7 +212,7 @@ def _declared(self: Stored) -> str:
     return found
 
 
-def _device(device: torch.device | str | None, stored: dict[str, object]) -> torch.device | None:
+def _device(device: str | None, stored: dict[str, object]) -> torch.device | None:
     """Where an object says that its tensors are: `torch.load` may have put them elsewhere."""
     if device is None:
         return None
@@ -259,8 +259,7 @@ def _each(value: object, fn: Callable[[object], object]) -> object:
 
 def _part(tensor: Tensor) -> FilePart | None:
     """Where in a file a tensor lies; None where it lies in none, or where the file was replaced since it was mapped."""
-    storage = tensor.untyped_storage()
-    file: files.MappedFile | None = getattr(storage, "_qten_file", None)
+    file, storage = files.file_of(tensor), tensor.untyped_storage()
     if file is None or not storage.nbytes() or not files.is_current(file):
         return None
     dtype = dtype_name(tensor.dtype)
