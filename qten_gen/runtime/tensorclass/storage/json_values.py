@@ -147,7 +147,7 @@ def _encode(value: object, enum: FindEnum, depth: int) -> Json:
         return [_encode(item, enum, depth + 1) for item in cast("list[object]", value)]
     if kind is dict and all(type(key) is str and key != _TAG for key in cast("dict[object, object]", value)):
         return {key: _encode(item, enum, depth + 1) for key, item in cast("dict[str, object]", value).items()}
-    if isinstance(value, Enum) and enum() is kind and kind.__members__.get(value.name) is value:
+    if isinstance(value, Enum) and enum() is kind and type(value).__members__.get(value.name) is value:
         return {_TAG: "enum", "value": value.name}
     found = _TYPES.get(PerItem if isinstance(value, PerItem) else kind)
     if found is None:

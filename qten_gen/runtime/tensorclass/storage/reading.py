@@ -150,7 +150,7 @@ def fill(cls: type[T], level: Level, folder: str, where: str, source: Source) ->
     made = object.__new__(cls)
     batch_size = Size(level.batch_size)
     device = source.device or _CPU
-    values: dict[str, object] = dict.fromkeys(level.entries)
+    values: dict[str, object] = {**level.entries}  # those of no field are refused below
     for declared in cls._declared_as.fields:
         name = declared.name
         if name in level.entries:
