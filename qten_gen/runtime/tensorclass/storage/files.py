@@ -262,6 +262,16 @@ def names_in(folder: str) -> set[str]:
         return set()
 
 
+def make_folders(path: str) -> None:
+    """Make a folder and those above it, where they are missing."""
+    os.makedirs(path, exist_ok=True)
+
+
+def put_in_place(source: str, target: str) -> None:
+    """Give a finished file its name; the file that had it before stays whole for those who map it."""
+    os.replace(source, target)
+
+
 def remove(path: str) -> None:
     """Remove a file, if it is there."""
     with contextlib.suppress(FileNotFoundError):

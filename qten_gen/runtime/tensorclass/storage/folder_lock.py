@@ -39,7 +39,7 @@ def only_writer(folder: str) -> Iterator[None]:
 def _locked(folder: str) -> int:
     """An open file with the lock of a folder."""
     while True:
-        os.makedirs(folder, exist_ok=True)
+        files.make_folders(folder)
         try:
             descriptor, path = _descriptor(folder)
         except FileNotFoundError:

@@ -89,6 +89,6 @@ def write(folder: str, text: bytes, token: str, durable: bool) -> None:
     path = metadata_in(folder)
     temporary = f"{path}.~{token}"
     files.write_new(temporary, [text], durable)
-    os.replace(temporary, path)
+    files.put_in_place(temporary, path)
     if durable:
         files.sync_folder(folder)

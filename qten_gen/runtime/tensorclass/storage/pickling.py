@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copyreg
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pickle import PickleBuffer
 from typing import (
     TYPE_CHECKING,
@@ -30,7 +30,7 @@ from torch._C._functorch import is_functorch_wrapped_tensor
 
 from ...declaring.spawning import refuse_for_new_interpreters
 from ..core.attributes import beside_fields, store_beside
-from ..core.contents import contents
+from ..core.contents import contents, tensors_of
 from ..core.locks import lock
 from ..core.stored import FROZEN, Stored
 from ..core.tensordict_library import bare
@@ -129,7 +129,7 @@ def _reduced(self: T, state: State) -> Reduced[T]:
 def _take_raw(fields: dict[str, object]) -> dict[str, Raw]:
     """Take plain tensors out of `fields`, as buffers. None where two share memory: torch keeps one tensor one."""
     plain = {name: value for name, value in fields.items() if type(value) is Tensor and _is_plain(value)}
-    leaves = [leaf for value in fields.values() for leaf in _leaves(value)]
+    leaves = [leaf for value in fields.values() for leaf in tensors_of(value)]
     storages = [leaf.untyped_storage()._cdata for leaf in leaves if _has_storage(leaf)]
     if len(set(storages)) < len(storages):
         return {}
@@ -138,13 +138,6 @@ def _take_raw(fields: dict[str, object]) -> dict[str, Raw]:
         del fields[name]
         raw[name] = (dtype_name(tensor.dtype), tuple(tensor.shape), PickleBuffer(files.memory_of(tensor)))
     return raw
-
-
-def _leaves(value: object) -> Iterable[object]:
-    """A value, or those in a dict or list of tensors."""
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else (value,)
 
 
 def _has_storage(value: object) -> TypeGuard[Tensor]:
@@ -217,7 +210,7 @@ def _device(device: str | None, stored: dict[str, object]) -> torch.device | Non
     if device is None:
         return None
     said = torch.device(device)
-    found = {_place(leaf) for value in stored.values() for leaf in _leaves(value)} - {None, said}
+    found = {_place(leaf) for value in stored.values() for leaf in tensors_of(value)} - {None, said}
     return said if not found else found.pop() if len(found) == 1 else None
 
 

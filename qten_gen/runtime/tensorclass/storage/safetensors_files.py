@@ -55,7 +55,7 @@ def save_safetensors(self: Stored, path: PathLike, *, allow_pickle: bool = False
     temporary = f"{target}.~{token}"
     try:
         library.torch.save_file(tensors, temporary, header)
-        os.replace(temporary, target)
+        files.put_in_place(temporary, target)
     except KeyError as error:
         raise TypeError(f"{type(self).__name__}.save_safetensors: the format has no {error.args[0]}") from None
     finally:

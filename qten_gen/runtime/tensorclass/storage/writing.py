@@ -118,7 +118,7 @@ def _write(work: _Work) -> None:
         raise
     if work.replaces:
         for item in work.fresh:
-            os.replace(item.path + suffix, item.path)
+            files.put_in_place(item.path + suffix, item.path)
     _write_values(work)
     _write_metadata(work, readable=True)
 
