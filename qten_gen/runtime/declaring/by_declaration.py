@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from ...common.fingerprint_rows import Row
 from . import freshness, generator, in_memory, loading
 from .declared_class import known_declaration
 from .describing import describe, known_nested
 from .freshness import GeneratedClass, NoGeneratedClass
-from .kept_facts import FieldSummary, Row, Summary
-from .outright import DeclaringMetaclass, Settled
+from .kept_facts import FieldSummary, Summary
+from .outright import Settled
 from .statement import Body
 from .statement_values import values_of, with_inherited
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from .generator import ClassStatement, Declaration, FieldDecl, Meaning, ModuleField
 
 
-def settle(metaclass: DeclaringMetaclass, body: Body, found: GeneratedClass | NoGeneratedClass) -> Settled:
+def settle(body: Body, found: GeneratedClass | NoGeneratedClass, *, nests: bool) -> Settled:
     """The generated class where it has the fingerprint of the declaration, or one that is built in memory.
 
     Raises:
@@ -26,7 +27,7 @@ def settle(metaclass: DeclaringMetaclass, body: Body, found: GeneratedClass | No
         DeclarationError: the declaration breaks a rule.
     """
     statement = describe(body, _meaning_of_later(body))
-    declaration = metaclass._read_declaration(statement)
+    declaration = generator.read(statement, nests=nests)
     compared = found
     if isinstance(found, GeneratedClass):
         # The command checked what the text says, and not the objects that the names in it mean here.

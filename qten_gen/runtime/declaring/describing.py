@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def describe(body: Body, elsewhere: Callable[[str], Meaning | None]) -> ClassStatement:
     """The record of a class statement that the generator's reader takes."""
     scope = body.scope
-    return generator.statement_class()(
+    return generator.ClassStatement(
         name=body.name,
         module=body.module,
         qualname=body.qualname,

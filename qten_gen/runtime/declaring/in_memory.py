@@ -100,7 +100,7 @@ def meaning_in_source(module: str, scope: Scope) -> Callable[[str], Meaning | No
         home, _, cls = qualified.rpartition(".")
         if home == real and scope.derives(cls, nests):
             return generator.known_tensorclass(name)
-        return generator.meaning_in_text(qualified, real, scope.filename, scope.text)
+        return generator.meaning_in_text(qualified, real, scope)
 
     return meaning
 
@@ -116,7 +116,7 @@ def _allow(declaration: Declaration, missing: NoGeneratedClass, scope: Scope) ->
     if missing.never:
         never = f"nothing is generated for {declaration.qualname}, which {missing.never}"
         raise NotGeneratedError(f"{file}:{scope.line}: {never}, and {JIT_VARIABLE}=off. {missing.remedy}")
-    reason = generator.why_not_generated(declaration, loading.real_name(declaration.module), scope.filename, scope.text)
+    reason = generator.why_not_generated(declaration, loading.real_name(declaration.module), scope)
     remedy = _remedy(scope.filename)
     if reason is not None:
         remedy = _sentence(f"{reason.message}; {reason.help}" if reason.message else reason.help)

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-Row = tuple[object, ...]
-"""The attributes of a record that a fingerprint covers, as `model.fingerprints.structure` gives them."""
+from ...common.fingerprint_rows import Row
 
 
 class FieldSummary(NamedTuple):

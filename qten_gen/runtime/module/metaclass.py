@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ..declaring.child_specifiers import sequential, submodule
     from ..declaring.derived_values import derived
     from ..declaring.fields import constructor_argument, field
-    from ..declaring.generator import ClassStatement, ModuleDecl
     from ..declaring.kept_facts import Summary
     from ..declaring.parameters import buffer, param
     from ..declaring.virtual_fields import virtual
@@ -92,12 +91,6 @@ class ModuleMeta(DeclarationMeta):
         from ...large_models.materializing.meta_construction import construct_on_meta
 
         return construct_on_meta(cls, args, config)
-
-    @staticmethod
-    def _read_declaration(statement: ClassStatement) -> ModuleDecl:
-        from ..declaring import generator
-
-        return generator.read_module(statement)
 
     @staticmethod
     def _mixins(summary: Summary, bases: tuple[type, ...]) -> tuple[type, ...]:
