@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABCMeta
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast, dataclass_transform
 
@@ -10,8 +9,6 @@ from torch import nn
 
 from ...common import language
 from ...common.specifier_records import recorded_call
-from ..declaring.class_scope import names_its_metaclass
-from ..declaring.declared_class import DeclaredClass
 from ..declaring.metaclass import DeclarationMeta
 from .core.module_base import ModuleBase
 
@@ -111,13 +108,9 @@ class ModuleMeta(DeclarationMeta):
     def _complete_class(cls) -> None:
         """Fill in the tables, move virtual tensors to the declaration, and keep the `device` of a base from another library.
 
-        Abstract methods have to be defined below an ABC only, as in an nn.Module, whose metaclass is `type`.
-
         `super()` in the functions of virtual tensors must reach the parent's, not their own.
         """
         _keep_device(cast("type[ModuleBase]", cls))
-        if getattr(cls, "__abstractmethods__", None) and not _is_abc(cls):
-            type.__setattr__(cls, "__abstractmethods__", frozenset())
         type.__setattr__(cls, "_writes_init", cls._declared_as.custom_init)
         # An empty table is set too: the parent's may name fields that this class declares anew.
         for table, attribute in (("_aliases", "alias"), ("_tied", "tie"), ("_groups", "group")):
@@ -140,15 +133,6 @@ def _given(summary: Summary, attribute: str) -> dict[str, str]:
     """The values of an attribute that few fields have, such as `alias`, by the name of the field."""
     found = ((field.name, getattr(field, attribute, None)) for field in summary.fields)
     return {name: given for name, given in found if given is not None}
-
-
-def _is_abc(cls: type) -> bool:
-    """Whether a class would be abstract without the metaclass of Module: one of its bases is, or it names ABCMeta itself."""
-    ancestry = [base for base in cls.__mro__ if base is not cls]
-    if any(isinstance(base, ABCMeta) and not isinstance(base, DeclaredClass) for base in ancestry):
-        return True
-    # Module itself, which names the one that these classes have, has no declaration.
-    return any(names_its_metaclass(base) for base in cls.__mro__ if "_declared_as" in vars(base))
 
 
 def _keep_device(cls: type[ModuleBase]) -> None:
