@@ -98,10 +98,6 @@ def _of_field(field: FieldDecl | ModuleField, row: Row, classes: Mapping[str, ty
         container=_text(given("container")),
         kw_only=bool(given("kw_only")),
         argument=_text(given("argument")),
-        alias=_text(given("alias")),
-        tie=_text(given("tie")),
-        group=_text(given("group")),
-        keep_dtype=bool(given("keep_dtype")),
         tensordict_class=named if is_made else "",
         nested_class=classes.get(named),
     )

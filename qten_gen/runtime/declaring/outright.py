@@ -267,9 +267,7 @@ def _module_field(name: str, given: object, body: Body) -> FieldSummary:
         made = child_row(name, call)
     else:
         made = parameter_row(name, call, body.namespace)
-    tie, group = (_text(call.kwargs.get(keyword)) for keyword in ("tie", "group"))
-    kept = call.kwargs.get(language.KEEP_DTYPE) is True
-    return FieldSummary(name, body.qualified, made, tie=tie, group=group, keep_dtype=kept)
+    return FieldSummary(name, body.qualified, made)
 
 
 def _config_field(name: str, given: object, body: Body) -> FieldSummary:
@@ -277,11 +275,7 @@ def _config_field(name: str, given: object, body: Body) -> FieldSummary:
     if value is not MISSING:
         check_config_default(value, is_factory=is_factory)
     made = row("ConfigDecl", name=name, default=_default_row(value, is_factory), kw_only=kw_only, alias=alias)
-    return FieldSummary(name, body.qualified, made, kw_only=kw_only, argument=alias or name, alias=alias)
-
-
-def _text(given: object) -> str | None:
-    return given if isinstance(given, str) else None
+    return FieldSummary(name, body.qualified, made, kw_only=kw_only, argument=alias or name)
 
 
 class Settled(NamedTuple):

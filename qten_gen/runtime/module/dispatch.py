@@ -75,7 +75,7 @@ def refresh(cls: type[HandlerTables]) -> None:
         if cls._table:
             connect(cls)
     elif _was_put(cls, cls.__call__):
-        call = _named_call(cls, calling.functional_call(cls._table.values()))
+        call = _named_call(cls, calling.functional_call())
         _put(cls, "__call__", call)
         cls._dispatch = Dispatch(call=call)
 

@@ -115,7 +115,7 @@ class ModuleMeta(DeclarationMeta):
         # An empty table is set too: the parent's may name fields that this class declares anew.
         for table, attribute in (("_aliases", "alias"), ("_tied", "tie"), ("_groups", "group")):
             type.__setattr__(cls, table, _given(cls._declared_as, attribute))
-        type.__setattr__(cls, "_kept", tuple(field.name for field in cls._declared_as.fields if field.keep_dtype))
+        type.__setattr__(cls, "_kept", tuple(_given(cls._declared_as, language.KEEP_DTYPE)))
         named = (field.name for field in cls._declared_as.fields)
         hidden = [name for name in named if isinstance(getattr(cls, name, None), property)]
         if hidden:  # `torch.jit.script` finds what these read in the registries
@@ -129,9 +129,9 @@ class ModuleMeta(DeclarationMeta):
                 delattr(generated, name)
 
 
-def _given(summary: Summary, attribute: str) -> dict[str, str]:
+def _given(summary: Summary, attribute: str) -> dict[str, object]:
     """The values of an attribute that few fields have, such as `alias`, by the name of the field."""
-    found = ((field.name, getattr(field, attribute, None)) for field in summary.fields)
+    found = ((field.name, field.given(attribute)) for field in summary.fields)
     return {name: given for name, given in found if given is not None}
 
 
