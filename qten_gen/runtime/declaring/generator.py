@@ -72,7 +72,7 @@ def own_text(module: str, scope: Scope) -> OwnText | None:
 
 
 def _known(declaration: Declaration, statement: ClassStatement) -> tuple[Project, RunningStatement]:
-    """What the rules know of a statement beside its declaration."""
+    """The facts about a statement, beside its declaration, that the rules use."""
     from ...reflection import (
         assigned_values,
         attributes,
@@ -98,7 +98,7 @@ def known_tensorclass(name: str) -> Meaning:
 
 
 def meaning_in_text(name: str, module: str, scope: Scope) -> Meaning | None:
-    """What a qualified name means as a type, from the text of the module that defines it; nothing is imported.
+    """The meaning of a qualified name as a type, from the text of the module that defines it; nothing is imported.
 
     The text of `module`, which runs, is the one around the class statement.
     """
