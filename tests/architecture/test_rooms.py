@@ -118,7 +118,7 @@ def test_imports_are_found_wherever_they_stand() -> None:
 
 
 def test_the_runtime_imports_nothing_of_the_generator() -> None:
-    behind = "declaring.(?:by_declaration|describing|generator|in_memory)"
+    behind = "declaring.(?:by_declaration|generator|in_memory)"
     assert importers(GENERATOR, files="runtime/(?!declaring/generator$)", at_once=True) == []
     assert importers(f"qten_gen.runtime.{behind}", files=f"(?!runtime/{behind}$)", at_once=True) == []
 

@@ -72,6 +72,7 @@ def _refuse_uncertain_class(cls: object) -> None:
 
 
 def _argument(keyword: str | None, given: object) -> object:
+    """The value of an argument in its row."""
     call = recorded_call(given)
     if call is not None and call.name in _OF_CHILDREN:
         if not call.kwargs.keys().isdisjoint(_OWN):

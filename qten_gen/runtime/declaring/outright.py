@@ -24,11 +24,11 @@ from . import freshness
 from .annotated_kinds import Kind, Kinds, Names, NotCertain, evaluated, is_class_variable
 from .declared_class import DeclaredClass, LaterDeclaration
 from .fields import Const
-from .freshness import GeneratedClass
+from .freshness import GeneratedClass, Settled
 from .kept_facts import FieldSummary, Summary
 from .specifier_rows import check_config_default, expression, parameter_row
 from .statement import Body, is_nestable, mixins_of, parents_of
-from .statement_values import Values, values_of, with_inherited
+from .statement_values import values_of, with_inherited
 
 if TYPE_CHECKING:
     from .generator import Declaration
@@ -278,17 +278,6 @@ def _config_field(name: str, given: object, body: Body) -> FieldSummary:
     return FieldSummary(name, body.qualified, made, kw_only=kw_only, argument=alias or name)
 
 
-class Settled(NamedTuple):
-    """The generated class of a statement, and what the finished class keeps of its declaration."""
-
-    generated: GeneratedClass
-    summary: Summary
-    declaration: LaterDeclaration
-    own_values: Values
-    values: Values
-    """With those of inherited fields."""
-
-
 def settle_outright(body: Body, found: GeneratedClass, *, nests: bool) -> Settled | None:
     """The generated class where it is certainly fresh; None where its declaration has to be read."""
     said = read(body, nests=nests)
@@ -302,7 +291,7 @@ def settle_outright(body: Body, found: GeneratedClass, *, nests: bool) -> Settle
 
     def declaration() -> Declaration:
         from . import generator
-        from .describing import describe, known_nested
+        from .by_declaration import describe, known_nested
 
         return generator.read(describe(later, known_nested(later)), nests=nests)
 
