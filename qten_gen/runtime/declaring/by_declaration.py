@@ -31,14 +31,13 @@ def settle(body: Body, found: GeneratedClass | NoGeneratedClass, *, nests: bool)
     summary = of_declaration(declaration, statement.classes)
     own_values = values_of(body, summary)
     values = with_inherited(own_values, summary, body.bases)
-    if isinstance(found, GeneratedClass):
-        # The command checked what the text says, and not the objects that the names in it mean here.
-        generator.refuse(declaration, statement, loading.real_name(body.module), body.scope)
-        if not freshness.is_fresh(found, generator.fingerprint(declaration), values):
-            reason = f"{declaration.name} changed after {loading.plain_name(found.modules[0].__name__)} was generated"
-            found = NoGeneratedClass(reason, found.modules)
+    # Of a generated class, the command checked what the text says, and not the objects that the names in it mean here.
+    generator.refuse(declaration, statement, loading.real_name(body.module), body.scope)
+    if isinstance(found, GeneratedClass) and not freshness.is_fresh(found, generator.fingerprint(declaration), values):
+        reason = f"{declaration.name} changed after {loading.plain_name(found.modules[0].__name__)} was generated"
+        found = NoGeneratedClass(reason, found.modules)
     if not isinstance(found, GeneratedClass):
-        found = in_memory.build(declaration, statement, found, body.scope)
+        found = in_memory.build(declaration, found, body.scope)
     return Settled(found, summary, known_declaration(declaration), own_values, values)
 
 

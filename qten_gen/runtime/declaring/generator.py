@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def read(statement: ClassStatement, *, nests: bool) -> Declaration:
-    """The declaration of a TensorClass or Module, mistakes included: `refuse` and `render` report those."""
+    """The declaration of a TensorClass or Module, mistakes included: `refuse` reports those."""
     return read_tensorclass(statement) if nests else read_module(statement)
 
 
@@ -41,19 +41,15 @@ def config_schema(cls: type) -> dict[str, Any]:
     return config_schema(declaration)
 
 
-def render(declaration: Declaration, statement: ClassStatement, module: str, scope: Scope) -> str:
-    """The generated Python of the class that a statement declares, in the text of `module`.
+def render(declaration: Declaration) -> str:
+    """The generated Python of the class that a declaration without mistakes gives."""
+    from ...generate.render import render_class
 
-    Raises:
-        DeclarationError: the declaration breaks a rule; the message lists all findings.
-    """
-    from ...generate.in_memory import render
-
-    return render(declaration, *_known(declaration, statement), lambda: own_text(module, scope))
+    return render_class(declaration)
 
 
 def refuse(declaration: Declaration, statement: ClassStatement, module: str, scope: Scope) -> None:
-    """Check the declaration of a statement, as `render` does.
+    """Check the declaration of a statement in the text of `module` by the rules.
 
     Raises:
         DeclarationError: the declaration breaks a rule; the message lists all findings.

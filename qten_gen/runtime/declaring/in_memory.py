@@ -22,7 +22,7 @@ from .declared_class import nests
 from .freshness import GeneratedClass, NoGeneratedClass
 
 if TYPE_CHECKING:
-    from .generator import ClassStatement, Declaration, Meaning
+    from .generator import Declaration, Meaning
 
 JIT_VARIABLE = "QTEN_GEN_JIT"
 """Environment variable: `on` (the default) builds missing and stale classes in memory, `off` makes them an error."""
@@ -36,17 +36,14 @@ class NotGeneratedError(ImportError):
     """A class has no fresh generated code, and `QTEN_GEN_JIT=off` forbids building it in memory."""
 
 
-def build(
-    declaration: Declaration, statement: ClassStatement, missing: NoGeneratedClass, scope: Scope
-) -> GeneratedClass:
-    """Render the class that a statement declares, compile it and execute it in a module of its own.
+def build(declaration: Declaration, missing: NoGeneratedClass, scope: Scope) -> GeneratedClass:
+    """Render the class of a declaration, compile it and execute it in a module of its own.
 
     Raises:
         NotGeneratedError: building in memory is switched off.
-        DeclarationError: the declaration breaks a rule.
     """
     _allow(declaration, missing, scope)
-    text = generator.render(declaration, statement, loading.real_name(declaration.module), scope)
+    text = generator.render(declaration)
     compiled = _compiled(f"{declaration.module}.{declaration.name}", text)
     module = copies.new_module(f"qten_gen.in_memory.{declaration.module}.{declaration.name}")
     module.__file__ = compiled.code.co_filename

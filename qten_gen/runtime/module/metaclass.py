@@ -54,23 +54,6 @@ class ModuleMeta(DeclarationMeta):
             mcls, name: str, bases: tuple[type, ...], namespace: dict[str, object], /, *, init: bool = True
         ) -> ModuleMeta: ...
 
-    # Hidden from checkers, for which it would make every attribute of a class assignable.
-    if not TYPE_CHECKING:
-
-        def __setattr__(cls, name: str, value: object) -> None:
-            super().__setattr__(name, value)
-            if name == "forward":
-                from .dispatch import reconnect
-
-                reconnect(cls)
-
-        def __delattr__(cls, name: str) -> None:
-            super().__delattr__(name)
-            if name == "forward":
-                from .dispatch import reconnect
-
-                reconnect(cls)
-
     def on_meta(cls: Callable[P, R], *args: P.args, **config: P.kwargs) -> R:
         """Construct a module on the meta device, with the constructor's own arguments: shapes and dtypes, and no memory.
 

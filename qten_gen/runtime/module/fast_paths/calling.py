@@ -103,22 +103,19 @@ def module_call(dispatching: Call, forward: Call) -> Call:
                 or torch_trace._trace_module_map is not None
                 or _Module.__call__ is not _torch_call
                 or type(self)._call_impl is not _torch_call_impl
+                # Another one was assigned to the class, or the `__call__` of an heir leads here by `super()`.
+                or type(self).forward is not dispatching
             )
         except KeyError:  # nn.Module.__init__ has not run, as nn.Module's call says
             is_unusual = True
         if is_unusual:
             return _Module.__call__(self, *_given(first, args), **keywords)
         try:
-            # Of the object's class: the `__call__` of an heir may lead here by `super()`.
             handler = type(self)._resolved[type(first)]
         except KeyError:
             handler = find_handler(type(self), type(first))
         if args or keywords or handler is None:
-            run = type(self).forward
-            # Another one for an heir whose own `__call__` calls this one by `super()`.
-            if run is dispatching:
-                run = handler or forward
-            return run(self, *_given(first, args), **keywords)
+            return (handler or forward)(self, *_given(first, args), **keywords)
         return handler(self, first)
 
     return __call__
