@@ -50,27 +50,6 @@ class FrozenDict(Mapping[K, V]):
     def __init__(self, items: Any = (), /, **keywords: Any) -> None:
         self._items = dict(items, **keywords)
 
-    @classmethod
-    def fromkeys(cls, keys: Iterable[K], value: V) -> FrozenDict[K, V]:
-        """The same value under each key.
-
-        >>> FrozenDict.fromkeys(("weight", "bias"), 0)
-        FrozenDict({'weight': 0, 'bias': 0})
-
-        Raises:
-            TypeError: a key is not hashable.
-        """
-        return FrozenDict(dict.fromkeys(keys, value))
-
-    def copy(self) -> FrozenDict[K, V]:
-        """The FrozenDict itself, which cannot change.
-
-        >>> frozen = FrozenDict(weight=1)
-        >>> frozen.copy() is frozen
-        True
-        """
-        return self
-
     def __getitem__(self, key: K) -> V:
         return self._items[key]
 
@@ -88,9 +67,6 @@ class FrozenDict(Mapping[K, V]):
 
     def __reversed__(self) -> Iterator[K]:
         return reversed(self._items)
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._items
 
     def __hash__(self) -> int:
         return hash(frozenset(self._items.items()))
