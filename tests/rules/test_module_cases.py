@@ -221,5 +221,6 @@ def test_a_name_of_a_module_that_nothing_binds_is_unknown_in_the_annotation_of_a
 
 def test_a_private_child_is_renamed_with_its_checkpoints_or_registered_in_post_init() -> None:
     assert module("_drop: nn.Dropout = submodule(nn.Dropout)") == [
-        "QG205 the field _drop starts with an underscore; rename it to drop, here and in checkpoints, or register it in __post_init__"
+        "QG205 the field _drop starts with an underscore; rename it to drop, here and in checkpoints, or register it in "
+        "__post_init__"
     ]
