@@ -26,7 +26,7 @@ from .declared_class import DeclaredClass, LaterDeclaration
 from .fields import Const
 from .freshness import GeneratedClass, Settled
 from .kept_facts import FieldSummary, Summary
-from .specifier_rows import check_config_default, expression, parameter_row
+from .specifier_rows import expression, is_harmless, parameter_row
 from .statement import Body, is_nestable, mixins_of, parents_of
 from .statement_values import values_of, with_inherited
 
@@ -262,8 +262,9 @@ def _module_row(name: str, given: object, body: Body) -> Row:
 
 def _config_row(name: str, given: object) -> Row:
     value, is_factory, kw_only, alias = _default(given)
-    if value is not MISSING:
-        check_config_default(value, is_factory=is_factory)
+    fits = isinstance(value, type | FunctionType) if is_factory else value is MISSING or is_harmless(value)
+    if not fits:
+        raise NotCertain  # a rule has to look at it
     return row("ConfigDecl", name=name, default=_default_row(value, is_factory), kw_only=kw_only, alias=alias)
 
 
