@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import FunctionType
 
 from ...common import language
@@ -28,7 +29,7 @@ def child_row(name: str, call: RecordedCall) -> Row:
     return row(
         "SubmoduleDecl",
         name=name,
-        cls=VALUE,
+        cls=_class(_innermost(call)),
         arguments=_arguments(_innermost(call)),
         inner=None if inner is None else child_row(name, inner),
         **own,
@@ -52,10 +53,7 @@ def _arguments(call: RecordedCall) -> tuple[Row, ...]:
     Raises:
         NotCertain: a rule has to look at one of them, or at what constructs the child.
     """
-    positional = call.args
-    if call.name == language.SUBMODULE:
-        _refuse_uncertain_class(call.args[0])
-        positional = call.args[1:]
+    positional = call.args[1:] if call.name == language.SUBMODULE else call.args
     return (
         *(row("Argument", value=_argument(None, given)) for given in positional),
         *(
@@ -66,9 +64,31 @@ def _arguments(call: RecordedCall) -> tuple[Row, ...]:
     )
 
 
-def _refuse_uncertain_class(cls: object) -> None:
-    if not isinstance(cls, type) and (not isinstance(cls, FunctionType) or cls.__defaults__ or cls.__kwdefaults__):
+def _class(call: RecordedCall) -> Row:
+    """The value of what constructs a child in its row."""
+    if call.name != language.SUBMODULE:
+        return VALUE
+    cls = call.args[0]
+    choice = recorded_call(cls)
+    if choice is not None and choice.name == language.CHOICE:
+        return _choice(choice, _is_maker)
+    if not _is_maker(cls):
         raise NotCertain
+    return VALUE
+
+
+def _is_maker(cls: object) -> bool:
+    return isinstance(cls, type) or (isinstance(cls, FunctionType) and not cls.__defaults__ and not cls.__kwdefaults__)
+
+
+def _choice(call: RecordedCall, is_certain: Callable[[object], bool]) -> Row:
+    """The value of a choice in its row. The options are no part of it: a constructor looks them up when it is called."""
+    selector, options = call.args[0], call.args[1] if len(call.args) > 1 else None
+    if type(selector) is not str or not (
+        options is None or (type(options) is dict and all(map(is_certain, options.values())))
+    ):
+        raise NotCertain
+    return row("Value", choice=row("Choice", selector=expression(selector), is_given=options is None))
 
 
 def _argument(keyword: str | None, given: object) -> object:
@@ -77,8 +97,10 @@ def _argument(keyword: str | None, given: object) -> object:
     if call is not None and call.name in _OF_CHILDREN:
         if not call.kwargs.keys().isdisjoint(_OWN):
             raise NotCertain
-        constructed = row("Argument", value=VALUE)
+        constructed = row("Argument", value=_class(call))
         return row("SpecifierCall", name=language.SUBMODULE, arguments=(constructed, *_arguments(call)))
+    if call is not None and call.name == language.CHOICE:
+        return _choice(call, is_harmless)
     if call is not None and call.name == language.CONST:
         given = call.args[0]
     elif call is not None:
