@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from .declarations import ModuleDecl
-from .dimensions import Dim, dim_names, substituted
+from .dimensions import Dim, dim_names
 from .fields import CheckDecl, DerivedDecl, ModuleField
 
 
@@ -59,20 +59,6 @@ def cycle(name: str, derived: Mapping[str, DerivedDecl]) -> tuple[str, ...]:
                 seen.add(found)
                 queue.append((*path, found))
     return ()
-
-
-def underived(dim: Dim, fields: Iterable[ModuleField]) -> Dim:
-    """An expression with derived values replaced by what they are computed from."""
-    derived = derived_values(fields)
-
-    def replaced(part: Dim, above: frozenset[str]) -> Dim:
-        return substituted(part, lambda name: meaning(name, above)) or part
-
-    def meaning(name: str, above: frozenset[str]) -> Dim:
-        known = name in derived and name not in above
-        return replaced(derived[name].value, above | {name}) if known else Dim(name)
-
-    return replaced(dim, frozenset())
 
 
 def _is_known(dim: Dim, derived: Mapping[str, DerivedDecl], known: set[str]) -> bool:

@@ -48,7 +48,6 @@ from . import (  # noqa: F401 # the tables below find them
     invalid_specifier_argument,
     invalid_submodule_argument,
     invalid_suppression,
-    invalid_tie,
     misplaced_specifier,
     missing_annotation,
     missing_init_flag,

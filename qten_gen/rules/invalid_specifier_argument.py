@@ -117,6 +117,8 @@ _EXCLUDE = (
     ("value", "tie", "a tied parameter has the value of the other: remove value"),
     ("value", "repeat", "remove value, and fill the parameters by an initializer"),
     ("value", "keys", "remove value, and fill the parameters by an initializer"),
+    ("tie", "initializer", "a tied parameter is filled where the other is declared: remove initializer"),
+    ("tie", "dtype", "a tied parameter has the dtype of the other: remove dtype"),
     ("tie", "repeat", "tie single parameters"),
     ("tie", "keys", "tie single parameters"),
     ("tie", "group", "a tied parameter is in the group of the other: remove group"),

@@ -103,12 +103,6 @@ def test_a_tie_follows_an_argument_that_is_passed_by_its_alias() -> None:
 
     outer = Outer(2)
     assert outer.weight is outer.inner.weight
-    with pytest.raises(DeclarationError, match="QG309"):
-
-        class Wrong(Module):
-            size: int
-            inner: Inner = submodule(Inner, dim="2*size")
-            weight: nn.Parameter = param("3*size", tie="inner.weight")
 
 
 def test_a_failed_check_names_the_field() -> None:
