@@ -46,20 +46,5 @@ def in_order(derived: Mapping[str, DerivedDecl]) -> list[DerivedDecl]:
     return list(found.values())
 
 
-def cycle(name: str, derived: Mapping[str, DerivedDecl]) -> tuple[str, ...]:
-    """The derived values that lead from one back to itself, itself first and last; nothing if it is not computed from itself."""
-    queue: list[tuple[str, ...]] = [(name,)]
-    seen: set[str] = set()
-    while queue:
-        path = queue.pop(0)
-        for found in sorted(dim_names(derived[path[-1]].value) & derived.keys()):
-            if found == name:
-                return (*path, name)
-            if found not in seen:
-                seen.add(found)
-                queue.append((*path, found))
-    return ()
-
-
 def _is_known(dim: Dim, derived: Mapping[str, DerivedDecl], known: set[str]) -> bool:
     return dim_names(dim) & derived.keys() <= known
