@@ -15,8 +15,8 @@ from torch._subclasses import FakeTensorMode
 from torch.overrides import TorchFunctionMode
 
 from qten_gen import DeclarationError, Module, buffer, param, rules, submodule
-from qten_gen.link import link
 from qten_gen.read.module import read
+from tests.linking import link
 
 
 class Filler:
