@@ -118,9 +118,9 @@ def test_a_changed_tree_loads_no_torch(project: Path) -> None:
 def test_a_run_with_fix_loads_libcst_where_it_mends_something(project: Path) -> None:
     (project / "src" / "model.py").write_text(SOURCE + "    y: Tensor\n")
     assert "libcst" not in loaded(project, "--fix", "src")
-    (project / "src" / "model.py").write_text(SOURCE.replace("(TensorClass)", "(TensorClass, frozn=True)"))
+    (project / "src" / "model.py").write_text(SOURCE + "    y: Tensor = None\n")
     assert "libcst" in loaded(project, "--fix", "src")
-    assert (project / "src" / "model.py").read_text() == SOURCE.replace("(TensorClass)", "(TensorClass, frozen=True)")
+    assert (project / "src" / "model.py").read_text() == SOURCE + "    y: Tensor | None = None\n"
 
 
 def printed(program: str) -> set[str]:

@@ -8,11 +8,13 @@ from collections.abc import Set as AbstractSet
 from ..link.lookups import widest
 from ..link.program import Library, Program, Reading
 from ..model import Asked, ImportContext, SourceFile
+from ..model.constructed import FoundClass
 from ..model.diagnostics import SYNTAX_ERROR, UNDECODABLE_FILE, Diagnostic
 from ..project.import_graph import Handlers, SourceGraph, View
 from ..read.module import read
 from .content import content_digest, part_digests
 from .crashes import Crash, attempt
+from .other_classes import OtherClasses
 
 _UNREADABLE = (SYNTAX_ERROR, UNDECODABLE_FILE)
 """After one of these errors, the declarations of a file are not known."""
@@ -41,6 +43,7 @@ class Readings:
         self._handlers: dict[str, Handlers] = {}
         self._registering: dict[str, list[str]] | None = None
         self._heads = graph.heads
+        self._others = OtherClasses(sources, graph)
 
     def program(self, path: str) -> Program:
         """The files as a program sees them that is imported from the same folder as a file."""
@@ -127,7 +130,10 @@ class Readings:
             modules = {self.graph.origins[other].module: other for other in found}
             return [module for module, other in modules.items() if self.graph.relevant_file(view, module) == other]
 
-        return Library(reading, is_package, self._heads, handlers)
+        def other(name: str) -> FoundClass:
+            return self._others.find(view.root, name)
+
+        return Library(reading, is_package, self._heads, handlers, other)
 
     def _reading(self, path: str) -> Reading:
         if path not in self._readings:

@@ -21,6 +21,7 @@ from ..model import (
     SubmoduleDecl,
     language,
 )
+from ..model.constructed import DECIDING, ConstructedClass, FoundClass
 from ..model.diagnostics import Diagnostic, ordered
 from ..model.field_kinds import child_class, members_of
 from .bases import Ancestry, Root
@@ -56,6 +57,8 @@ class Library:
     """The first parts of the names of all modules."""
     handlers: Callable[[str], Iterable[str]]
     """The modules that register handlers for Modules of a module; it may find more."""
+    other: Callable[[str], FoundClass] = lambda name: FoundClass(None)
+    """A class that is not in these files, by a qualified name."""
 
 
 class Program:
@@ -170,27 +173,18 @@ class Program:
         return None if found is None else found[1]
 
     def _constructor(self, qualified: str) -> str | None:
-        """The parameters of the constructor of a class; None where something else may decide what a call takes.
+        """The parameters of a class, in the run or outside; None if they are not known."""
+        return parameters_of(qualified, self._constructed)
 
-        They are those of the nearest `__init__`, up to where a class has several bases.
-        """
-        waiting, seen = [qualified], set(_HARMLESS)
-        parameters, is_nearest = None, True
-        while waiting:
-            name = waiting.pop()
-            if name in seen:
-                continue
-            seen.add(name)
-            found = self.names.class_of(name)
-            if found is None or self.names.alternatives(name) is not None or not _constructs_plainly(found[1]):
-                return None
-            own = next((method for method in found[1].methods if method.name == "__init__"), None)
-            bases = self.ancestry.bases(name)
-            if is_nearest and own is not None:
-                parameters = own.signature.parameters
-            is_nearest = is_nearest and own is None and len(bases) == 1
-            waiting += bases
-        return parameters
+    def _constructed(self, qualified: str) -> ConstructedClass | None:
+        found = self.names.class_of(qualified)
+        if self.names.alternatives(qualified) is not None:
+            return None
+        if found is not None:
+            return constructed(found[1], self.ancestry.bases(qualified))
+        other = self._library.other(qualified)
+        self.lookups.add(other.lookups)
+        return other.cls
 
     def _meaning(self, reference: str) -> str | None:
         """The qualified name that a name of a file stands for: `shop.model:Batch`."""
@@ -317,6 +311,9 @@ class Functionals:
         return FunctionalDecl(cls.name, file.module, parents, handlers, cls.doc, *writes)
 
 
+Find = Callable[[str], ConstructedClass | None]
+"""Finds what a class statement says about a call of the class."""
+
 _HARMLESS = frozenset(
     {"builtins.object", "typing.Generic", "typing_extensions.Generic", "abc.ABC", language.MODULE}
     | {"torch.nn.Module", "torch.nn.modules.module.Module"}
@@ -324,14 +321,39 @@ _HARMLESS = frozenset(
 """Bases that leave the constructors of their subclasses alone."""
 
 
-_DECIDING = frozenset({"__new__", "__init_subclass__"})
-"""Methods by which a class makes its instances, or those of its subclasses, in its own way."""
+def parameters_of(name: str, find: Find) -> str | None:
+    """The parameters of the constructor of a class; None where something else may decide what a call takes."""
+    waiting, seen = [name], set(_HARMLESS)
+    while waiting:
+        current = waiting.pop()
+        if current not in seen:
+            seen.add(current)
+            found = find(current)
+            if found is None or not found.is_plain:
+                return None
+            waiting += found.bases
+    return _nearest(name, find)
 
 
-def _constructs_plainly(cls: ClassSource) -> bool:
-    """Whether nothing but one `__init__` decides what a call takes: no decorator, metaclass or overload."""
-    inits = [method for method in cls.methods if method.name == "__init__"]
+def _nearest(name: str, find: Find) -> str | None:
+    """The parameters of the nearest `__init__`, up to where a class has several bases."""
+    seen: set[str] = set()
+    while name not in seen:
+        seen.add(name)
+        found = find(name)
+        if found is None or found.parameters is not None:
+            return found and found.parameters
+        if len(found.bases) != 1:
+            return None
+        name = found.bases[0]
+    return None
+
+
+def constructed(cls: ClassSource, bases: tuple[str, ...]) -> ConstructedClass:
+    """The facts in a class statement of the run about a call of the class."""
+    own = [method for method in cls.methods if method.name == "__init__"]
     bound = {*cls.attributes, *(method.name for method in cls.methods)}
-    plain = not cls.decorators and not cls.unpacked and not _DECIDING & bound
+    plain = not cls.decorators and not cls.unpacked and not DECIDING & bound
     plain = plain and all(keyword != "metaclass" for keyword, _ in cls.keywords)
-    return plain and len(inits) < 2 and "__init__" not in cls.attributes and not any(each.decorators for each in inits)
+    plain = plain and len(own) < 2 and "__init__" not in cls.attributes and not any(item.decorators for item in own)
+    return ConstructedClass(bases, own[0].signature.parameters if own else None, plain)

@@ -21,6 +21,7 @@ from .config import Config
 from .dependencies import Dependencies
 from .files import ProjectFiles, Source
 from .import_graph import Modules, SourceGraph, source_graph
+from .library_classes import RememberedClasses
 from .manifest import FreshRecord, HandlerRecord, Manifest, SourceRecord
 from .output_keys import Keys, Reader
 from .output_names import is_ours, is_output, name_of, outputs_of, source_of
@@ -104,6 +105,7 @@ def project_state(
         graph = graph._replace(imported=frozenset(graph.origins))
     graph = graph._replace(
         unresolved=dependencies.unresolved(*scanned, modules),
+        libraries=RememberedClasses(dependencies.environment, cache),
         stubs=StubSettings(config.literal_keys, config.shapes is not None),
     )
     state = ProjectState(files, cache, names, previous, records, graph, {}, {}, None, {}, [], tuple(unreadable))
@@ -166,7 +168,7 @@ def _untouched(known: ProjectState, written: Collection[str], changed: Collectio
         path for path in known.graph.relevant if not known.files.sources[path].target
     ]  # they may look up the former
     modules = {origins[path].module for path in (*written, *others)}
-    asked = {name for name in known.previous.lookups if name.lstrip("?@+").partition(":")[0] in modules}
+    asked = {name for name in known.previous.lookups if name.lstrip("?@+!").partition(":")[0] in modules}
     touched = {source_of(path) if is_output(path) else path for path in changed}
     return {
         path: record for path, record in known.fresh.items() if path not in touched and asked.isdisjoint(record.lookups)

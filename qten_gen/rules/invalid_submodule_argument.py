@@ -4,9 +4,9 @@ The constructor would raise TypeError when the first instance is made: an argume
 missing, one too many, or a string where it takes a number. Type checkers do not see it, because `submodule(cls, ...)` takes any
 arguments. `device` and `dtype` come from the owner.
 
-The command knows the classes of files that declare something, whether the class is declared or has an `__init__` written by hand.
-Layers of torch and classes of other libraries check their arguments themselves. Nothing is reported if something else may decide
-what a class takes: `*args`, `**kwargs`, a decorator, overloads, a metaclass or `__new__`.
+The command knows the classes of the project, declared or with an `__init__` written by hand, and those of installed libraries
+such as `torch.nn`, whose sources it reads as text. At run time, torch checks the arguments of its own classes. Nothing is
+reported if something else may decide what a class takes: `*args`, `**kwargs`, a decorator, overloads, a metaclass or `__new__`.
 """
 
 from __future__ import annotations

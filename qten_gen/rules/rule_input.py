@@ -41,7 +41,7 @@ class Project:
     classes: Mapping[str, ClassSource] = field(default_factory=dict)
     """The class statements of the run by qualified name, declarations or not."""
     constructors: Mapping[str, str] = field(default_factory=dict)
-    """The parameters of constructors, by the qualified name of a class of the run: `dim: int, heads=4`."""
+    """The parameters of constructors, by the qualified name of a class of the run or outside: `dim: int, heads=4`."""
 
     @classmethod
     def of(cls, file: FileDecl, unimported: Collection[str] = ()) -> Project:

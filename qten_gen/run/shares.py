@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..common.records import replace
 from ..generate.plan import Plan, plan, together
+from ..project.library_classes import RememberedClasses
 from ..project.source_texts import SourceTexts
 from ..project.stale import ProjectState
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
 
     from ..generate.readings import Readings
+    from ..model.constructed import FoundClass
 
 FILES_EACH = 64
 """How many targets are worth a process: starting one and taking over what it did takes as long as two or three targets."""
@@ -42,6 +44,8 @@ class Answer(NamedTuple):
     """The digests of what files say of each of their names, by path."""
     digests: dict[str, str]
     """The digests of the bytes of files, by path."""
+    classes: dict[str, FoundClass]
+    """The classes found in libraries, by qualified name."""
 
 
 class _Work(NamedTuple):
@@ -118,7 +122,9 @@ def answer(work: _Work, share: Sequence[str]) -> Answer:
     asked = {other for target, names in made.lookups.items() for other, _ in state.graph.parts(target, names)}
     parts = {path: readings.parts(path) for path in sorted(asked)}
     digests = readings.sources.digests if isinstance(readings.sources, SourceTexts) else {}
-    return Answer(replace(made, linked={}), contents, parts, digests)
+    libraries = state.graph.libraries
+    classes = libraries.kept if isinstance(libraries, RememberedClasses) else {}
+    return Answer(replace(made, linked={}), contents, parts, digests, classes)
 
 
 def _finished(work: _Work, share: Sequence[str], other: _Other) -> Plan:
@@ -134,4 +140,7 @@ def _finished(work: _Work, share: Sequence[str], other: _Other) -> Plan:
     readings.know_contents(found.contents, found.parts)
     if isinstance(readings.sources, SourceTexts):
         readings.sources.digests.update(found.digests)
+    if work.state.graph.libraries is not None:
+        for name, cls in found.classes.items():
+            work.state.graph.libraries.keep(name, cls)
     return found.plan

@@ -107,7 +107,7 @@ def test_a_name_that_begins_to_exist_plans_who_asked_for_it(project: Command, pl
 
 
 def test_an_error_in_another_class_of_the_base_holds_the_child_back_until_it_is_mended(project: Command) -> None:
-    project.write("shop/base.py", BASE.replace("own: Tensor", "own: Tensor = []"))
+    project.write("shop/base.py", BASE.replace("own: Tensor", "own: Tensor = 3"))
     for _ in range(2):
         result = project("shop")
         assert (result.status, "held back: shop/child.py" in result.out) == (1, True)
@@ -118,7 +118,7 @@ def test_an_error_in_another_class_of_the_base_holds_the_child_back_until_it_is_
 def test_a_run_over_the_child_alone_knows_the_base_from_the_last_run(project: Command, planned: set[str]) -> None:
     project("shop/child.py")
     assert planned == set()
-    project.write("shop/base.py", BASE.replace("own: Tensor", "own: Tensor = []"))
+    project.write("shop/base.py", BASE.replace("own: Tensor", "own: Tensor = 3"))
     assert "held back: shop/child.py" in project("shop/child.py").out
 
 
