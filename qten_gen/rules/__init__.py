@@ -63,6 +63,7 @@ from . import (  # noqa: F401 # the tables below find them
     unannotated_attribute,
     undecodable_file,
     undefined_attribute,
+    undefined_name,
     unimported_handler,
     unknown_dimension,
     unknown_flag,
