@@ -53,7 +53,7 @@ def _mended(module: cst.Module, fixes: Iterable[Fix]) -> cst.Module:
 
 
 class _Mending(cst.CSTTransformer):
-    """Replaces the nodes that stand where fixes are."""
+    """Replaces or extends the nodes that stand where fixes are."""
 
     METADATA_DEPENDENCIES = (PositionProvider,)
 
@@ -72,7 +72,7 @@ class _Mending(cst.CSTTransformer):
         """An argument gets another value, which may have further arguments behind it: `True, sources=("size",)`."""
         # Where a tuple begins, `ast` and libcst disagree: one counts its parentheses. An argument ends with them in both.
         fix = self.whole.get(self._where(original_node.value)) or self.ends.get(self._where(original_node).end)
-        if fix is None:
+        if fix is None or fix.is_behind:
             return updated_node
         first, *others = cst.ensure_type(cst.parse_expression(f"_({fix.text})"), cst.Call).args
         if not others:
@@ -93,8 +93,17 @@ class _Mending(cst.CSTTransformer):
     def _renamed(self, original_node: cst.BaseExpression, updated_node: cst.BaseExpression) -> cst.BaseExpression:
         """Another name: of a type, or of a keyword."""
         fix = self.whole.get(self._where(original_node))
-        is_name = fix is not None and fix.text.replace(".", "").isidentifier()
+        is_name = fix is not None and not fix.is_behind and fix.text.replace(".", "").isidentifier()
         return cst.parse_expression(fix.text) if fix is not None and is_name else updated_node
+
+    def leave_Annotation(self, original_node: cst.Annotation, updated_node: cst.Annotation) -> cst.Annotation:
+        """A type that is not in quotes, where the text would not become part of the annotation."""
+        fix = self.whole.get(self._where(original_node.annotation))
+        written = updated_node.annotation
+        if fix is None or not fix.is_behind or isinstance(written, cst.SimpleString | cst.ConcatenatedString):
+            return updated_node
+        text = f"{cst.Module([]).code_for_node(written)}{fix.text}"
+        return updated_node.with_changes(annotation=cst.parse_expression(text))
 
     def leave_SimpleString(self, original_node: cst.SimpleString, updated_node: cst.SimpleString) -> cst.SimpleString:
         """A part of a string, such as a name in a dimension."""

@@ -115,11 +115,13 @@ def _field(field: FieldSource, lookup: Lookup) -> FieldSource:
 
 
 def _default(value: Value, lookup: Lookup) -> Value:
-    """A default, which is generated as it stands. The rules are told whether a constant that it names is mutable."""
+    """A default, which is generated as it stands, with its value for the rules."""
     if value.literal is not None or value.torch_name is not None or value.contains:
         return value
     known = _fold_text(value.text, lookup)
-    return value if known is None or not isinstance(known.value, _MUTABLE) else replace(value, mutable=True)
+    if known is None:
+        return value
+    return replace(value, constant=literal_of(known.value), mutable=isinstance(known.value, _MUTABLE))
 
 
 def _made(field: FieldSource, file: SourceFile, names: Names) -> FieldSource:

@@ -68,7 +68,7 @@ UNLOCATED = Span()
 
 @record(frozen=True, slots=True)
 class Fix:
-    """A way to mend a mistake: `text` in place of a node, or of a part of a string literal.
+    """A way to mend a mistake: `text` in place of a node, of a part of a string literal, or behind a node.
 
     A rule gives one only if nothing else can be meant, or says that it is not sure.
     """
@@ -77,6 +77,8 @@ class Fix:
     place: NodePath = field(default=NO_PATH, repr=False)
     within: tuple[int, int] | None = None
     """As in `Diagnostic`."""
+    is_behind: bool = False
+    """Whether the text is added behind the node."""
     is_sure: bool = True
     """Whether nothing else can be meant. `--fix` makes no other change; an editor offers it all the same."""
     span: Span = UNLOCATED

@@ -130,6 +130,8 @@ class Value:
     """The expression as written: `nn.init.ones_`."""
     literal: str | None = field(default=None, compare=False)
     """The canonical text if it is an immutable Python literal: `0.001` for `1e-3`, `(1, 'a')` for `(1,"a")`."""
+    constant: str | None = field(default=None, compare=False)
+    """The literal that a default amounts to, if it is made of constants of the project: `6` for `2 * SIZE`. Only rules use it."""
     torch_name: str | None = field(default=None, compare=False)
     """The qualified name if it is a name of torch: `torch.nn.init.ones_`."""
     partial: Partial | None = field(default=None, compare=False)

@@ -105,6 +105,13 @@ def test_a_number_is_warned_about_only_where_it_becomes_a_tensor(flag: str, expe
     assert field("x: float | None", flags=flag) == expected
 
 
+@pytest.mark.parametrize("annotation", ['"Tensor"', "'Tensor'", "Tensor"])
+def test_an_annotation_that_is_a_string_stays_one_in_the_help(annotation: str) -> None:
+    (item,) = found(f"class Batch(TensorClass):\n    x: {annotation} = None\n")
+    quote = annotation.replace("Tensor", "")[:1]
+    assert (item.code, item.help) == ("QG213", f"write x: {quote}Tensor | None{quote} = None")
+
+
 def test_shadow_frees_the_names_of_methods_but_not_of_constructor_arguments() -> None:
     assert field("values: Tensor", flags=", shadow=True") == []
     assert field("device: str", flags=", shadow=True") == ["QG203"]
@@ -168,13 +175,28 @@ def test_an_argument_that_only_the_program_knows_is_reported(call: str, marked: 
     assert line[item.span.column - 1 : item.span.end_column - 1] == marked
 
 
-@pytest.mark.parametrize("default", ["SIZES", "common.SIZES", "field(default=SIZES)"])
+@pytest.mark.parametrize(
+    ("type", "default", "code"),
+    [
+        ("tuple[int, ...]", "SIZE", "QG213"),
+        ("tuple[int, ...]", "common.SIZE", "QG213"),
+        ("str", "2 * SIZE", "QG213"),
+        ("str", "field(default=-SIZE)", "QG213"),
+        ("str", "FLAG", "QG213"),
+        ("int", "(SIZE, 1)", "QG213"),
+        ("list[int]", "SIZES", "QG206"),
+        ("list[int]", "common.SIZES", "QG206"),
+    ],
+)
 @pytest.mark.parametrize("base", ["TensorClass", "Module"])
-def test_a_constant_is_a_default_like_the_value_that_it_has(base: str, default: str) -> None:
-    text = f"from . import common\nfrom .common import SIZES\nclass Own({base}):\n    x: list[int] = {default}\n"
+def test_a_constant_is_a_default_like_the_value_that_it_has(base: str, type: str, default: str, code: str) -> None:
+    text = (
+        f"from . import common\nfrom .common import FLAG, SIZE, SIZES\nclass Own({base}):\n    x: {type} = {default}\n"
+    )
+    common = "FLAG = True\nSIZE = 3\nSIZES = [1, 2]\n"
 
-    assert codes(text, common="SIZES = [1, 2]\n") == ["QG206"]
-    assert codes(text, common="SIZES = (1, 2)\n") == []
+    assert code in codes(text, common=common)
+    assert codes(text.replace(f": {type}", ": object"), common=common) == (["QG206"] if code == "QG206" else [])
 
 
 @pytest.mark.parametrize(

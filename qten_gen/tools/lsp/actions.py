@@ -58,7 +58,7 @@ def actions(
 
 def _title(item: Diagnostic) -> str:
     assert item.fix is not None
-    return f"change to {item.fix.text!r}"
+    return f"insert {item.fix.text.strip()!r}" if item.fix.is_behind else f"change to {item.fix.text!r}"
 
 
 def _quick_fix(title: str, shown: Shown, edit: Json, is_preferred: bool) -> Json:

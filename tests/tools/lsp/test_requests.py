@@ -111,6 +111,17 @@ def test_a_finding_that_a_comment_can_suppress_is_suppressed(shop: Client) -> No
     assert [title for title in shop.actions("shop/model.py", 4) if "Ignore" in title] == [], "an error cannot be"
 
 
+def test_a_warning_that_an_earlier_run_found_can_be_mended_too(shop: Client) -> None:
+    """The manifest of a run does not keep how to mend a warning."""
+    shop.show("shop/model.py", BATCH.replace("x: Tensor", "x: Tensor = None"))
+    shop.until(lambda: bool(shop.codes("shop/model.py")), "a finding")
+    (finding,) = shop.codes("shop/model.py")
+    mend = [item for title, item in shop.actions("shop/model.py", 5).items() if title.startswith(f"{finding}: ")]
+    shop.apply(mend[0])
+    shop.findings("shop/model.py")
+    assert "x: Tensor | None = None" in shop.texts["shop/model.py"]
+
+
 def test_the_generated_files_are_written_on_demand(shop: Client) -> None:
     shop.show("shop/model.py")
     action = shop.actions("shop/model.py", 1, ["source"])["qten-gen: write the generated files"]
