@@ -31,7 +31,7 @@ def test_another_batch_size_is_refused() -> None:
 def test_the_field_whose_shapes_differ_is_named() -> None:
     other = example()
     other.x = torch.ones(2, 3, 7)
-    with pytest.raises(ValueError, match=r"add: Batch\.x: expected one shape beyond the batch size in all objects"):
+    with pytest.raises(RuntimeError, match=r"^add: Batch\.x: The size of tensor a"):
         example().add(other)
 
 

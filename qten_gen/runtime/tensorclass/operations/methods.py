@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from torch import Tensor
 
-from ..core.error_context import explain
+from ..core.error_context import blame
 from ..core.locks import refuse_if_frozen
 from ..core.number_values import is_array
 from ..core.stored import Stored
@@ -32,7 +32,7 @@ def operator(function: Function) -> Function:
             try:
                 return self._zip(function, other)
             except RuntimeError as error:
-                explain(name, [self, other], error)
+                blame(name, [self, other], function, error)
                 raise
         if isinstance(other, (int, float, complex)):
             return self._map_with(function, other, self._device)

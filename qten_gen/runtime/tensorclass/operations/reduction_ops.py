@@ -138,7 +138,7 @@ def rearranged(self: T, name: str, function: Callable[[Tensor, A], Tensor], argu
     try:
         return self._rearrange(function, argument, size)
     except RuntimeError as error:
-        blame(name, self, lambda tensor: function(tensor, argument), error)
+        blame(name, [self], lambda tensor: function(tensor, argument), error)
         raise
 
 

@@ -193,7 +193,7 @@ def _both(
     try:
         values, indices = self._split(_pair_of, (pair, arguments), [size, size])
     except RuntimeError as error:
-        blame(name, self, lambda tensor: pair(tensor, *arguments), error)
+        blame(name, [self], lambda tensor: pair(tensor, *arguments), error)
         raise
     values._names = indices._names = kept
     return ValuesAndIndices(values, indices)

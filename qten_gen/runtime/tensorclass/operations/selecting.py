@@ -9,7 +9,7 @@ import torch
 from torch import Size, Tensor
 from torch._subclasses.fake_tensor import FakeTensor
 
-from ..core.error_context import explain
+from ..core.error_context import blame
 from ..core.error_text import describe
 from ..core.locks import refuse_if_frozen
 from ..core.stored import Stored
@@ -124,7 +124,7 @@ def _gather_each(self: T, dim: int, index: T) -> T:
     try:
         found = index._zip(picked, self)
     except RuntimeError as error:
-        explain("gather", [index, self], error)
+        blame("gather", [index, self], picked, error)
         raise
     return with_names(found._rearrange(_picked, None, size), self._names)
 
@@ -209,7 +209,7 @@ def _items_of_two(self: T, condition: Tensor, other: T) -> T:
     try:
         return with_names(self._join(choose, [self, other], size), self._names)
     except RuntimeError as error:
-        explain("where", [self, other], error)
+        blame("where", [self, other], lambda *tensors: choose(tensors), error)
         raise
 
 

@@ -65,7 +65,7 @@ def among(name: str, function: Function, operands: Sequence[object], *settings: 
 
     Raises:
         TypeError: an operand is of another type.
-        ValueError: the batch sizes differ, a tensor does not broadcast, or shapes beyond the batch size differ.
+        ValueError: the batch sizes differ, or a tensor does not broadcast.
         RuntimeError: torch refuses a tensor; the field is named.
     """
     at = [isinstance(operand, Stored) for operand in operands].index(True)
