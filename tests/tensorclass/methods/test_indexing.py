@@ -234,7 +234,9 @@ def test_assignment_asks_for_the_same_class() -> None:
 def test_an_object_of_another_dtype_is_refused_by_field_where_torch_refuses_it() -> None:
     value = flat(3)
     value[:1] = flat(1).double()
-    with pytest.raises(RuntimeError, match=r"^Flat\[Tensor\[1\]\]: Flat\.x: .*dtypes match, got Float for the destination"):
+    with pytest.raises(
+        RuntimeError, match=r"^Flat\[Tensor\[1\]\]: Flat\.x: .*dtypes match, got Float for the destination"
+    ):
         value[torch.tensor([0])] = flat(1).double()
 
 

@@ -11,13 +11,13 @@ from torch._subclasses.fake_tensor import FakeTensor
 
 from ..core.error_context import blame
 from ..core.error_text import describe
-from ..core.locks import refuse_if_frozen
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension, integers, is_single, over_batch, whole_number
 from ..fields.per_item import items_become
 from ..methods.indexing import getitem
 from ..methods.operands import Operand, refuse_unbatched, same_batch_size, several
 from ..methods.reshaping import reshape
+from .methods import changing
 from .reduced_dimensions import of_arguments, with_names
 
 T = TypeVar("T", bound=Stored)
@@ -164,11 +164,10 @@ def masked_fill(self: T, mask: T | Tensor, value: float) -> T:
     return several(self, torch.masked_fill, (mask, value), "masked_fill")
 
 
+@changing
 def masked_fill_(self: T, mask: T | Tensor, value: float) -> T:
     """Write a number where the mask is true; it broadcasts over the batch size, or is an object of bool tensors."""
-    refuse_if_frozen(self, "fill the tensors of")
-    several(self, Tensor.masked_fill_, (mask, value), "masked_fill_")
-    return self
+    return several(self, Tensor.masked_fill_, (mask, value), "masked_fill_")
 
 
 def where(self: T, condition: T | Tensor, other: Operand) -> T:
