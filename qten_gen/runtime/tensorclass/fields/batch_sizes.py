@@ -8,7 +8,6 @@ from torch import Size, Tensor
 
 from ..core.contents import allocate_like, contents, shallow_copy, tensor_and_nested, tensors_of
 from ..core.error_text import label
-from ..core.name_changes import fitted
 from ..core.stored import Stored
 
 T = TypeVar("T", bound=Stored)
@@ -48,7 +47,7 @@ def with_batch_size(self: T, batch_size: Size, where: str = "") -> T:
 
         refuse_contents(self, batch_size, contents(self))
     out = allocate_like(self)._assign(values_that_fit, static, batch_size, self._device)
-    out._names = fitted(self._names, batch_ndim)
+    out._names = self._names and (*self._names, *[None] * batch_ndim)[:batch_ndim]
     return out
 
 

@@ -7,7 +7,7 @@ are converted by functions that the rooms above register with `register_conversi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar, cast, overload
+from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 import torch
 from torch import Size, Tensor
@@ -125,38 +125,26 @@ def match_nested(self: Stored, name: str, left: Stored | None, right: Stored | N
         left._check_compatible(right)
 
 
-@overload
-def zip_nested(self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: T, right: T) -> T: ...
-@overload
-def zip_nested(
-    self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: T | None, right: T | None
-) -> T | None: ...
-def zip_nested(
-    self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: T | None, right: T | None
-) -> T | None:
+def zip_nested(self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: N, right: N) -> N:
     """Apply `fn` to the tensors of a nested field of two objects; None in both or in neither."""
     if left is None or right is None:
         all_or_none(self, name, [left, right])
-        return None
+        return left
     if not _alike(left, right):
         raise _different(self, name, left, right)
     return left._zip(fn, right)
 
 
-@overload
-def join_nested(self: Stored, name: str, fn: Join, values: Sequence[T], batch_size: Size) -> T: ...
-@overload
-def join_nested(self: Stored, name: str, fn: Join, values: Sequence[T | None], batch_size: Size) -> T | None: ...
-def join_nested(self: Stored, name: str, fn: Join, values: Sequence[T | None], batch_size: Size) -> T | None:
+def join_nested(self: Stored, name: str, fn: Join, values: Sequence[N], batch_size: Size) -> N:
     """Join a nested field, whose values are of one class; None in all objects or in none."""
-    present = all_or_none(self, name, values)
+    present = all_or_none(self, name, cast("Sequence[Stored | None]", values))
     if present is None:
-        return None
+        return values[0]
     first = present[0]
     for value in present:
         if not _alike(first, value):
             raise _different(self, name, first, value)
-    return first._join(fn, present, batch_size + first._batch_size[len(self._batch_size) :])
+    return cast("N", first._join(fn, present, batch_size + first._batch_size[len(self._batch_size) :]))
 
 
 def part_nested(
