@@ -112,7 +112,7 @@ def permute(self: T, *dims: Dim | Sequence[Dim]) -> T:
         raise ValueError(
             f"permute: expected each of the {batch_ndim} batch dimensions of {type(self).__name__} once, got {list(wanted)}"
         )
-    out = self._rearrange(_permute, (*order, batch_ndim), Size([size[dim] for dim in order]))
+    out = self._rearrange(_permute, tuple(order), Size([size[dim] for dim in order]))
     if self._names is not None:
         out._names = name_changes.permuted(self._names, order)
     return out
@@ -222,11 +222,7 @@ def _expand(tensor: Tensor, argument: tuple[Size, int]) -> Tensor:
 
 
 def _permute(tensor: Tensor, order: tuple[int, ...]) -> Tensor:
-    """`order` goes on to the first dimension that is a field's own: most fields have one."""
-    dims, known = tensor.dim(), len(order)
-    if dims == known:
-        return torch.permute(tensor, order)
-    return torch.permute(tensor, (*order[:-1], *range(known - 1, dims)))
+    return torch.permute(tensor, (*order, *range(len(order), tensor.dim())))
 
 
 _WithShape = Callable[[Tensor, BatchShape], Tensor]
