@@ -207,7 +207,6 @@ def test_a_class_of_the_same_name_is_told_by_its_module() -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda long: Flat(torch.ones(2, 2), torch.ones(2), batch_size=long),
         lambda long: flat(2).split(long),
         lambda long: flat(2).reshape(long),
         lambda long: flat(2)[long, long],

@@ -17,10 +17,6 @@ BatchSize = int | Sequence[int] | None
 """What a constructor takes as `batch_size`: a number is one dimension, None is no dimension."""
 
 
-_MOST = 64
-"""The dimensions that an operation of torch takes at most."""
-
-
 def batch_size(value: BatchSize) -> Size:
     """The `torch.Size` for what a caller passes as a batch size.
 
@@ -38,8 +34,6 @@ def batch_size(value: BatchSize) -> Size:
         size = Size([plain_int(size) for size in value] if isinstance(value, Iterable) else (plain_int(value),))
     except TypeError:
         raise TypeError(f"batch_size: expected int, a sequence of int or None, got {shortened(value)}") from None
-    if len(size) > _MOST:
-        raise ValueError(f"batch_size: tensors have at most {_MOST} dimensions, got {len(size)}")
     if any(type(length) is int and length < 0 for length in size):
         raise ValueError(f"batch_size: expected sizes that are not negative, got {shortened([*size])}")
     return size
