@@ -4,8 +4,8 @@ Each late method is an attribute of this module: `of_rename` is the function `re
 imports its file, and puts all late methods of that file into the class. Dynamo reads attributes of modules for real while it
 traces; it could trace neither the import nor the change of the class.
 
-Other functions of rare use are reached through their module, which is an attribute too: `late.methods__finding_out` is
-`methods/finding_out.py`. An import statement in a function would take a microsecond each time, as long as it takes to index an
+Other functions of rare use are reached through their module, which is an attribute too: `late.fields__batch_sizes` is
+`fields/batch_sizes.py`. An import statement in a function would take a microsecond each time, as long as it takes to index an
 object.
 """
 
