@@ -1,4 +1,4 @@
-"""What a level knows: a file that is open for editing, and the project around it."""
+"""The input of a level: a file that is open for editing, and the project around it."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class OpenFile:
     text: Text
     tree: ast.Module = field(repr=False)
     scope: Scope = field(repr=False)
-    """What the names of the top level mean."""
+    """The meanings of the names of the top level."""
     classes: Mapping[str, FoundClass]
     """Its classes at the top level that an adoption is about, by name. Classes that a level was refused are left out for it."""
     inner: tuple[FoundClass, ...] = ()
-    """Those inside other classes and functions, which no level changes."""
+    """The classes inside other classes and functions, which no level changes."""
     exported: frozenset[str] = frozenset()
     """The names of its top level that other files of the project import from it, or that `__all__` lists; `*` for all of them."""
 
@@ -108,7 +108,7 @@ class Project:
     heirs: Mapping[str, Sequence[FoundClass]] = field(init=False, repr=False)
     """The classes of the files that derive from each class, by its qualified name."""
     kinds: dict[tuple[str, int], dict[str, str]] = field(default_factory=dict, init=False, repr=False)
-    """What the constructors of classes need their arguments to be, as `declaring.proofs` found out."""
+    """The types that the constructors of classes need for their arguments, as `declaring.proofs` found them."""
     uses: dict[str, Mapping[str, frozenset[Use]]] = field(default_factory=dict, init=False, repr=False)
     """How the constructors of classes use their arguments, by class."""
     makers: dict[str, bool] = field(default_factory=dict, init=False, repr=False)

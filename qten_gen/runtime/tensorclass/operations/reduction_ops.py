@@ -27,7 +27,7 @@ _NONE: Keywords = {}
 
 
 class Reduction(NamedTuple):
-    """What is done to each tensor: `function(tensor, dims, keepdim, **options)`."""
+    """The reduction of each tensor: `function(tensor, dims, keepdim, **options)`."""
 
     function: Function
     dims: tuple[int, ...] | None

@@ -38,7 +38,7 @@ class Evidence:
 
     annotation: str
     source: str
-    """What says so, as the report has it: `its default`; empty if nothing does."""
+    """The evidence, in the words of the report: `its default`; empty if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Witnesses:
 
 
 def witnesses(init: ast.FunctionDef, context: Context) -> Witnesses:
-    """What is known of the arguments of a constructor."""
+    """The evidence for the arguments of a constructor."""
     return Witnesses(
         by_use(init, context),
         by_use(init, context, is_certain=False),
@@ -187,7 +187,7 @@ def _calls(context: Context) -> list[tuple[str, ast.Call]]:
 
 
 def _given(node: ast.arg, call: ast.Call, context: Context) -> ast.expr | None:
-    """What a call gives for an argument."""
+    """The value of an argument in a call."""
     init = constructor(context.found)
     plain = [] if init is None else [each.arg for each in init.args.args[1:]]
     if any(isinstance(each, ast.Starred) for each in call.args):

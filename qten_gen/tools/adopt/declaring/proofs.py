@@ -111,7 +111,7 @@ def _certain_calls(init: ast.FunctionDef) -> Iterator[ast.Call]:
 
 
 def _required(call: ast.Call, context: Context, depth: int) -> Iterator[tuple[ast.expr, str]]:
-    """What a call needs its arguments to be."""
+    """The types that a call needs for its arguments."""
     if any(isinstance(each, ast.Starred) for each in call.args):
         return
     if isinstance(call.func, ast.Name) and call.func.id == "range":
@@ -133,7 +133,7 @@ def _required(call: ast.Call, context: Context, depth: int) -> Iterator[tuple[as
 
 
 def _of_class(call: ast.Call, qualified: str, context: Context, depth: int) -> Iterator[tuple[ast.expr, str]]:
-    """What a class of the run needs, which its own constructor says."""
+    """The types that a class of the run needs, from its own constructor."""
     found = context.class_of(qualified)
     init = None if found is None else constructor(found)
     if found is None or init is None:

@@ -1,4 +1,4 @@
-"""What a constructor does with its arguments, as evidence for their types: it computes with one, or gives it to a layer."""
+"""The uses of a constructor's arguments, as evidence for their types: it computes with one, or gives it to a layer."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _use(
 
 
 def _of_attribute(node: ast.expr, name: str, parent: ast.AST) -> Use:
-    """What has such an attribute. A module may have any, so the name of the argument has to be that of a configuration."""
+    """The type with such an attribute. A module may have any, so the name of the argument has to be that of a configuration."""
     is_called = isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute) and parent.func.attr == name
     if is_called:
         return Use.TEXT if name in _TEXT_METHODS else Use.VALUE if name in ("get", "items", "keys") else Use.OTHER
@@ -103,7 +103,7 @@ def _of_attribute(node: ast.expr, name: str, parent: ast.AST) -> Use:
 
 
 def _of_operation(other: ast.expr, operator: ast.operator) -> Use:
-    """What an argument is that is computed with another value."""
+    """The type of an argument that is computed with another value."""
     match other, operator:
         case ast.Constant(value=str()), _:
             return Use.NONE
@@ -140,7 +140,7 @@ def _is_test(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> bool:
 
 
 def _of_target(target: ast.expr) -> Use | str:
-    """What an assignment makes of a value: that of a local name or an attribute, which may be used further."""
+    """The use of a value in an assignment: that of a local name or an attribute, which may be used further."""
     if isinstance(target, ast.Tuple):
         return Use.SEQUENCE
     is_followed = isinstance(target, ast.Name) or self_attribute(target) is not None
