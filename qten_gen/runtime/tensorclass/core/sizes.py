@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence
 from operator import index
 from reprlib import repr as shortened
 from typing import TYPE_CHECKING, SupportsIndex, cast
@@ -28,8 +28,6 @@ def batch_size(value: BatchSize) -> Size:
     """
     if value is None:
         return Size()
-    if isinstance(value, (str, bytes, Mapping, Set)):
-        raise TypeError(f"batch_size: expected int, a sequence of int or None, got {shortened(value)}")
     try:
         size = Size([plain_int(size) for size in value] if isinstance(value, Iterable) else (plain_int(value),))
     except TypeError:
