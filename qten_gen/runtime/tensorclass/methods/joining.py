@@ -40,15 +40,18 @@ def stack(items: Iterable[T], dim: int = 0, fn: Callable[..., Tensor] = stack_te
         TypeError: they are of different classes, or a field is None in some only.
         ValueError: there are none, or batch sizes or static fields differ.
     """
-    objects = _of_one_class("stack", items)
+    objects = [*items]
+    if not objects:
+        raise _nothing("stack")
     first = objects[0]
-    size = first._batch_size
+    cls, size = type(first), first._batch_size
     for item in objects:
+        if type(item) is not cls:
+            raise _of_two_classes("stack", first, item)
         if item._batch_size != size:
-            cls = type(first).__name__
             raise ValueError(
-                f"stack: expected {cls} of one batch size, got {list(size)} and {list(item._batch_size)}; "
-                f"{cls}.lazy_stack takes objects of different lengths"
+                f"stack: expected {cls.__name__} of one batch size, got {list(size)} and {list(item._batch_size)}; "
+                f"{cls.__name__}.lazy_stack takes objects of different lengths"
             )
     batch_ndim = len(size)
     if not -batch_ndim - 1 <= dim <= batch_ndim:
@@ -73,7 +76,10 @@ def stack_of_class(cls: type[T], items: Sequence[T], dim: int = 0) -> T:
         ValueError: there are none, or batch sizes or static fields differ.
     """
     # With every argument given, dynamo does not look at the defaults, and installs no guards for them.
-    return of_class(cls, stack(items, dim, stack_tensors))
+    stacked = stack(items, dim, stack_tensors)
+    if type(stacked) is cls or isinstance(stacked, cls):
+        return stacked
+    raise of_another_class(cls, stacked)
 
 
 def cat(items: Iterable[T], dim: Dim = 0) -> T:
@@ -87,15 +93,20 @@ def cat(items: Iterable[T], dim: Dim = 0) -> T:
         TypeError: they are of different classes, or a field is None in some only.
         ValueError: there are none, or other batch dimensions or static fields differ.
     """
-    objects = _of_one_class("cat", items)
+    objects = [*items]
+    if not objects:
+        raise _nothing("cat")
     first = objects[0]
-    size, at = first._batch_size, dimension(first, dim)
+    cls, size = type(first), first._batch_size
+    at = dimension(first, dim)
     length = 0
     for item in objects:
+        if type(item) is not cls:
+            raise _of_two_classes("cat", first, item)
         other = item._batch_size
         if len(other) != len(size) or (other != size and (other[:at], other[at + 1 :]) != (size[:at], size[at + 1 :])):
             raise ValueError(
-                f"cat: expected {type(first).__name__} whose batch sizes differ in dimension {at} only, "
+                f"cat: expected {cls.__name__} whose batch sizes differ in dimension {at} only, "
                 f"got {list(size)} and {list(other)}"
             )
         length += other[at]
@@ -116,18 +127,10 @@ def cat_of_class(cls: type[T], items: Sequence[T], dim: Dim = 0) -> T:
         TypeError: they are of different classes, or a field is None in some only.
         ValueError: there are none, or other batch dimensions or static fields differ.
     """
-    return of_class(cls, cat(items, dim))
-
-
-def of_class(cls: type[T], value: T) -> T:
-    """An object that was given to a method of its class.
-
-    Raises:
-        TypeError: it is of another class.
-    """
-    if type(value) is cls or isinstance(value, cls):
-        return value
-    raise of_another_class(cls, value)
+    joined = cat(items, dim)
+    if type(joined) is cls or isinstance(joined, cls):
+        return joined
+    raise of_another_class(cls, joined)
 
 
 def split(self: T, split_size: int | Sequence[int], dim: Dim = 0) -> tuple[T, ...]:
@@ -207,18 +210,9 @@ def _split(tensor: Tensor, argument: tuple[list[int], int]) -> Sequence[Tensor]:
     return split_with_sizes(tensor, sizes, dim)
 
 
-def _of_one_class(action: str, items: Iterable[T]) -> list[T]:
-    """The objects to be put together.
+def _nothing(action: str) -> ValueError:
+    return ValueError(f"{action}: expected at least one object, got none")
 
-    Raises:
-        TypeError: they are of different classes, or not objects of one.
-        ValueError: there are none.
-    """
-    objects = [*items]
-    if not objects:
-        raise ValueError(f"{action}: expected at least one object, got none")
-    cls = type(objects[0])
-    for item in objects:
-        if type(item) is not cls or not isinstance(item, Stored):
-            raise TypeError(f"{action}: expected objects of one class, got {class_names(objects[0], item)}")
-    return objects
+
+def _of_two_classes(action: str, first: object, other: object) -> TypeError:
+    return TypeError(f"{action}: expected objects of one class, got {class_names(first, other)}")

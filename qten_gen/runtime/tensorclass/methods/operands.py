@@ -108,9 +108,14 @@ def same_batch_size(self: Stored, other: Stored) -> None:
         ValueError: the batch sizes differ.
     """
     if other._batch_size != self._batch_size:
-        raise ValueError(
-            f"expected two {type(self).__name__} of one batch size, got {list(self._batch_size)} and {list(other._batch_size)}"
-        )
+        raise unequal(self, other)
+
+
+def unequal(self: Stored, other: Stored) -> ValueError:
+    """The error about two objects of different batch sizes, to be raised."""
+    return ValueError(
+        f"expected two {type(self).__name__} of one batch size, got {list(self._batch_size)} and {list(other._batch_size)}"
+    )
 
 
 def is_plain(other: object) -> bool:

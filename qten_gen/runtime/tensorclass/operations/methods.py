@@ -11,10 +11,11 @@ from typing import Any, TypeVar
 
 from torch import Tensor
 
+from ..core.error_context import blame
 from ..core.locks import refuse_if_frozen
-from ..core.number_values import is_array, is_number
+from ..core.number_values import is_array
 from ..core.stored import Stored
-from ..methods.operands import Function, is_plain, one, reflected, several, two
+from ..methods.operands import Function, is_plain, no_operand, one, reflected, several, two, unequal
 from .entries import documented
 
 T = TypeVar("T", bound=Stored)
@@ -25,9 +26,20 @@ def operator(function: Function) -> Function:
     name = function.__name__
 
     def method(self: T, other: object, /) -> T:
-        # An array is refused there: Python would go on to answer `batch == array` with False.
-        if type(other) is type(self) or isinstance(other, Tensor) or is_number(other) or is_array(other):
+        if type(other) is type(self):
+            if other._batch_size != self._batch_size:
+                raise unequal(self, other)
+            try:
+                return self._zip(function, other)
+            except RuntimeError as error:
+                blame(name, [self, other], function, error)
+                raise
+        if isinstance(other, (int, float, complex)):
+            return self._map_with(function, other, self._device)
+        if isinstance(other, Tensor) or is_plain(other):
             return two(self, function, other, name)
+        if is_array(other):
+            no_operand(self, name, other)  # Python would go on to answer `batch == array` with False
         return NotImplemented  # type: ignore[no-any-return] # for Python to try the other operand
 
     return method

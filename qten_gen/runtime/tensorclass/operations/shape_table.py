@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import torch
 
+from ..core.error_text import describe
 from ..core.stored import Stored
 from ..methods import joining, reshaping
 from ..methods.operands import Function
@@ -31,13 +32,31 @@ def _spread(method: Function, keyword: str) -> Function:
     return handler
 
 
-def _of_tensors(join: Function) -> Function:
-    """`stack` or `cat` for torch, which calls the objects `tensors`."""
+def _stack(tensors: Sequence[T], dim: int = 0) -> T:
+    try:
+        return joining.stack(tensors, dim)
+    except AttributeError:
+        _refuse_others("stack", tensors)
+        raise
 
-    def handler(tensors: Sequence[T], dim: int = 0) -> Any:
-        return join(tensors, dim)
 
-    return handler
+def _cat(tensors: Sequence[T], dim: int = 0) -> T:
+    try:
+        return joining.cat(tensors, dim)
+    except AttributeError:
+        _refuse_others("cat", tensors)
+        raise
+
+
+def _refuse_others(name: str, items: Sequence[object]) -> None:
+    """Raise the error of something else among the objects to be put together; called after that has failed.
+
+    Raises:
+        TypeError: there is a tensor, say.
+    """
+    for item in items:
+        if not isinstance(item, Stored):
+            raise TypeError(f"{name}: expected objects of one class, got {describe(item)} among them")
 
 
 def _split(tensor: T, split_size_or_sections: int | Sequence[int], dim: int = 0) -> tuple[T, ...]:
@@ -80,7 +99,7 @@ TOGETHER = (
         "Objects along a new batch dimension.",
         joining.stack_of_class,
         (torch.stack,),
-        _of_tensors(joining.stack),
+        _stack,
         batch=Effect.REARRANGES,
         on_class=True,
     ),
@@ -89,7 +108,7 @@ TOGETHER = (
         "Objects one after the other along a batch dimension.",
         joining.cat_of_class,
         (torch.cat, torch.concat, torch.concatenate),
-        _of_tensors(joining.cat),
+        _cat,
         batch=Effect.REARRANGES,
         on_class=True,
     ),
