@@ -6,16 +6,12 @@ frozen one, which is an object of a frozen class or one that such an object hold
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import FrozenInstanceError
 from typing import Any, TypeVar
 from weakref import ref
 
 from torch import Tensor
-from torch.compiler import is_compiling
 
 from ....common.naming import storage
 from .contents import allocate_like, nested_value
@@ -74,9 +70,7 @@ def refuse_other(self: Stored, name: str, value: object) -> None:
     is_same = value is getattr(self, storage(name))
     if is_same and self._lock is not FROZEN and (isinstance(value, (Tensor, Stored)) or name in self._collections):
         return
-    raise refusal(
-        self, f"cannot assign to {type(self).__name__}.{name}", f".replace({name}=...)", _in_place(is_same, value)
-    )
+    raise refusal(self, f"cannot assign to {type(self).__name__}.{name}", f".replace({name}=...)")
 
 
 def frozen_property(name: str, read: Callable[[Any], Any], doc: str) -> property:
@@ -85,43 +79,17 @@ def frozen_property(name: str, read: Callable[[Any], Any], doc: str) -> property
     def write(self: Stored, value: object) -> None:
         raise FrozenInstanceError(
             f"cannot assign to {type(self).__name__}.{name}: the class is frozen; use .replace({name}=...)"
-            f"{_in_place(value is getattr(self, storage(name)), value)}"
         )
 
     return property(read, write, doc=doc)
 
 
-def _in_place(is_same: bool, value: object) -> str:
-    """The end of the message where the value that is assigned is what the field holds, which an operator may have changed."""
-    changes = is_same and any(hasattr(value, operator) for operator in ("__iadd__", "__ior__"))
-    return ". An operator such as += changes the value before it assigns it" if changes else ""
-
-
-def refusal(self: Stored, what: str, instead: str, more: str = "") -> RuntimeError | FrozenInstanceError:
+def refusal(self: Stored, what: str, instead: str) -> RuntimeError | FrozenInstanceError:
     if "frozen" in self._flags:
-        return FrozenInstanceError(f"{what}: the class is frozen{more}")
+        return FrozenInstanceError(f"{what}: the class is frozen")
     if self._lock is FROZEN:
-        return FrozenInstanceError(f"{what}: a frozen object holds it; use {instead}{more}")
-    return RuntimeError(f"{what}: it is locked; use .unlock_(), or {instead} for another object{more}")
-
-
-_mutex = threading.RLock()
-"""Two objects that share a nested one may be locked at the same time."""
-
-
-def _renew_after_fork() -> None:
-    """Another thread may have been changing a lock when the process was forked; here it is not."""
-    global _mutex
-    _mutex = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_after_fork)
-
-
-def one_thread_at_a_time() -> AbstractContextManager[object]:
-    """Let no other thread change the lock of any object meanwhile."""
-    return nullcontext() if is_compiling() else _mutex
+        return FrozenInstanceError(f"{what}: a frozen object holds it; use {instead}")
+    return RuntimeError(f"{what}: it is locked; use .unlock_(), or {instead} for another object")
 
 
 def is_locked(self: Stored) -> bool:
@@ -131,9 +99,8 @@ def is_locked(self: Stored) -> bool:
 
 def lock(self: Stored) -> None:
     """Lock an object and its nested objects, as `lock_` does; for the keyword `lock` of constructors."""
-    with one_thread_at_a_time():
-        if not any(owner is self for owner in owners_of(self)):
-            _add_root(self, ref(self))
+    if not any(owner is self for owner in owners_of(self)):
+        _add_root(self, ref(self))
 
 
 def owners_of(self: Stored) -> list[Stored]:
