@@ -7,7 +7,8 @@ from types import TracebackType
 from typing import TypeVar
 from weakref import ref
 
-from .locks import lock, nested_objects, owners_of, refusal
+from .locks import lock, nested_objects, one_thread_at_a_time, owners_of, refusal
+from .open_blocks import OpenBlocks
 from .stored import FROZEN, Lock, Stored
 
 T = TypeVar("T", bound=Stored)
@@ -27,8 +28,9 @@ def lock_(self: T) -> T:
     >>> batch.tokens, batch.is_locked
     (tensor([5, 1]), False)
     """
-    _remember(self)
-    lock(self)
+    with one_thread_at_a_time():
+        _remember(self)
+        lock(self)
     return self
 
 
@@ -47,6 +49,13 @@ def unlock_(self: T) -> T:
     """
     if self._lock is FROZEN:
         raise refusal(self, f"cannot unlock a {type(self).__name__}", ".clone()")
+    with one_thread_at_a_time():
+        _unlock(self)
+    return self
+
+
+def _unlock(self: Stored) -> None:
+    """Unlock a whole tree, or nothing where an object outside of it holds a part and keeps that locked."""
     tree = list(_tree(self))
     for found in tree:
         for owner in owners_of(found):
@@ -60,7 +69,6 @@ def unlock_(self: T) -> T:
     for found in tree:
         if found._lock is not FROZEN:
             found._lock = None
-    return self
 
 
 def enter(self: T) -> T:
@@ -69,26 +77,26 @@ def enter(self: T) -> T:
     Raises:
         TypeError: it follows on nothing of the kind.
     """
-    before: list[bool | None] = getattr(self, "_entered", [None])
-    if before[-1] is None:
-        raise TypeError(
-            f"a with statement takes a {type(self).__name__} from .lock_() or .unlock_(); to write to an object in another "
-            "shape, change the result, and store it with .update afterwards"
-        )
-    before.append(None)
-    return self
+    blocks: OpenBlocks | None = getattr(self, "_entered", None)
+    with one_thread_at_a_time():
+        if blocks is not None and blocks.begin():
+            return self
+    raise TypeError(
+        f"a with statement takes a {type(self).__name__} from .lock_() or .unlock_(); to write to an object in another shape, "
+        "change the result, and store it with .update afterwards"
+    )
 
 
 def leave(
     self: Stored, error: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
 ) -> None:
     """End a `with` statement: the object is locked, or not, as it was before."""
-    self._entered.pop()
-    if self._entered[-1]:
-        lock(self)
-    else:
-        _release(self)
-    self._entered[-1] = None
+    with one_thread_at_a_time():
+        was_locked = self._entered.end()
+        if was_locked:
+            lock(self)
+        elif was_locked is False:
+            _release(self)
 
 
 def _release(self: Stored) -> None:
@@ -100,14 +108,12 @@ def _release(self: Stored) -> None:
 
 
 def _remember(self: Stored) -> None:
-    """Note whether an object was locked before a call of `lock_` or `unlock_`, behind the notes of the blocks that are open.
-
-    A with statement that follows turns the note into that of its block, and puts a None behind it, for the next call.
-    """
+    blocks: OpenBlocks | None = getattr(self, "_entered", None)
+    if blocks is None:
+        blocks = self._entered = OpenBlocks()
     owners = owners_of(self)
     # Where another object keeps it locked, that alone decides how long.
-    was_locked = self._lock is not None and (not owners or any(owner is self for owner in owners))
-    self._entered = [*getattr(self, "_entered", [None])[:-1], was_locked]
+    blocks.announce(self._lock is not None and (not owners or any(owner is self for owner in owners)))
 
 
 def _tree(self: Stored) -> Iterator[Stored]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from ...declaring.fields import Default
     from ...declaring.kept_facts import Summary
+    from .open_blocks import OpenBlocks
 
 A = TypeVar("A")
 
@@ -71,8 +72,8 @@ class Stored:
         """A name or None for each batch dimension; None where no dimension has one."""
         _lock: Lock | None
         """The lock that forbids changes; None for an object that may change."""
-        _entered: list[bool | None]
-        """Unset until `lock_` or `unlock_` is called; see `locking.py`."""
+        _entered: OpenBlocks
+        """Unset until `lock_` or `unlock_` is called."""
 
         _declared_as: ClassVar[Summary]
         """The declaration in the class statement."""
