@@ -71,9 +71,11 @@ def _convert(node: ast.expr, place: NodePath, scope: Scope, keep_strings: bool =
         left = _convert(node.left, place / "left", scope)
         return union((left, _convert(node.right, place / "right", scope)))
     if (text := string_value(node)) is not None and (inner := parsed_expression(text)) is not None:
+        # What is in quotes is evaluated after the class body, so its names hide none. Positions count in the string.
         return _at(_convert(inner, place, replace(scope, hidden=frozenset(), lines=lines_of(text.strip()))), place)
     if isinstance(node, ast.Constant) and node.value is ...:
         return TypeExpr("...", text="...", place=place)
+    # A literal is no type. What is computed may be one.
     name = DYNAMIC if isinstance(node, _COMPUTED) else ""
     return TypeExpr(name, text=text_of(node, scope.lines), place=place)
 

@@ -136,7 +136,7 @@ _LARGEST_CONSTANT = 60
 
 def constant_text(node: ast.expr, scope: Scope) -> str | None:
     """The text of an expression that may be a constant, such as `2 * SIZE`; None for a call, a lambda and the like."""
-    parts = [*islice(ast.walk(node), _LARGEST_CONSTANT + 1)]
+    parts = [*islice(ast.walk(node), _LARGEST_CONSTANT + 1)]  # the rest of a large expression need not be walked over
     if len(parts) > _LARGEST_CONSTANT or not all(isinstance(part, _CONSTANT_PARTS) for part in parts):
         return None
     return text_of(node, scope.lines)
@@ -225,5 +225,6 @@ def _dimension(node: ast.expr) -> str | None:
     text = string_value(node)
     if text is None and isinstance(node, ast.Constant | ast.UnaryOp):
         number = literal(node)
+        # neither `True` nor `1.5` is a dimension
         return number if number is not None and number.lstrip("-").isdigit() else None
     return text
