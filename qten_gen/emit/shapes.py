@@ -210,7 +210,7 @@ class _Scope:
         before = dict(self.variables)
         spelled = [self._axis(axis, is_result) for axis in axes]
         if None in spelled:
-            self.variables = before
+            self.variables = before  # an annotation without words binds none of its names
             return found[0]
         return f'{self._names.aliases.use("_Shaped")}[{found[1]}, "[{", ".join(filter(None, spelled))}]"]'
 
