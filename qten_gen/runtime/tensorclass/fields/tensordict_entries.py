@@ -411,7 +411,7 @@ def _set(self: Entries, name: str, value: object) -> None:
         value = tensor(self, name, value, self._td_size, self._td_device)
     self._td_origin.set(name, collection(value))
     fresh = entries(self._td_origin)
-    self.__class__ = type(fresh)
+    self.__class__ = type(fresh)  # other keys and kinds of values have another class
     self._td_carried, self._td_static = fresh._td_carried, fresh._td_static
 
 

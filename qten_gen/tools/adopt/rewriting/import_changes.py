@@ -121,6 +121,7 @@ def _with_names(line: Statement, added: Sequence[str]) -> Statement:
         else cst.SimpleWhitespace(" ")
     )
     if isinstance(space, cst.ParenthesizedWhitespace):
+        # the space between names, without a comment that belongs to one of them
         space = cst.ParenthesizedWhitespace(indent=space.indent, last_line=space.last_line)
     inner = [
         each
