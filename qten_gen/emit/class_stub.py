@@ -154,7 +154,7 @@ def _forward(declaration: ModuleDecl, related: Mapping[str, Declaration]) -> tup
     """The forward that the class has, inherited or its own, each of its overloads with the module that it stands in."""
     own = [method for method in declaration.methods if method.name == "forward"]
     if own:
-        # the last definition of a name counts
+        # The last definition of a name counts.
         return tuple((declaration.module, method.signature) for method in list(filter(_is_overload, own)) or own[-1:])
     parents = (related.get(base.name) for base in declaration.bases)
     return next((f for parent in parents if isinstance(parent, ModuleDecl) and (f := _forward(parent, related))), ())

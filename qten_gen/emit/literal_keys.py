@@ -99,7 +99,7 @@ class _Keyed:
             )
             options = [f"clone: {flag}", flags[0], "*", flags[1], f"keys_to_update: {t}.Sequence[{key}] | None = ..."]
             values = layout.bracketed(f"values: {t}.Mapping[", [key, anything], f"]{itself}", 8)
-            # these names are options of `update` itself
+            # These names are options of `update` itself.
             given = [f"{name}: {anything} = ..." for name in fields if name not in _UPDATE]
             yield "update", [_Signature([values, *options, *given], f"{t}.Self")]
 
@@ -163,7 +163,7 @@ def held_names(
 ) -> HeldNames | None:
     """The names below a module; None where some are known only when the program runs, or there are too many to write out."""
     is_declared = all(base.declared or base.name == language.MODULE for base in declaration.bases)
-    # a module that holds its own class, which would have no end
+    # A module that holds its own class, which would have no end.
     if declaration in above or declaration.custom_init or declaration.post_init or not is_declared:
         return None
     held = HeldNames([], [], {})

@@ -96,7 +96,7 @@ def view(declaration: ModuleDecl, siblings: Siblings, variables: Collection[str]
     constructs = not declaration.custom_init
     if constructs and declaration.post_init:
         aliases.use("_features")  # for what `__post_init__` registers
-    # an inherited method, which is called first, fills the inherited fields
+    # An inherited method, which is called first, fills the inherited fields.
     reset = own if declaration.inherited_reset else declaration.fields
     return ModuleView(
         declaration=declaration,
@@ -298,7 +298,7 @@ def _initializers(declaration: ModuleDecl, fields: Sequence[ModuleField], aliase
                 each = f"self.{field.name}" if field.repeat is not None else f"self.{field.name}.values()"
                 fill = f"for _each in {each}:\n                {fill}"
             if field.when is not None:
-                inner = fill.replace("\n", "\n    ")
+                inner = fill.replace("\n", "\n    ")  # the lines of a loop go one level deeper
                 fill = f"if self.{field.name} is not None:\n                {inner}"
             yield fill
 

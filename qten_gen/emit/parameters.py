@@ -109,7 +109,7 @@ def of_call(handler: Iterable[Parameter], type: str) -> tuple[Parameter, ...]:
         *(found for found in positional[2:] if found.kind is Passed.POSITION_OR_KEYWORD),
         *(found for found in parameters if found.kind is Passed.KEYWORD),
     ]
-    # a keyword of that name would be the module once more
+    # A keyword of that name would be the module once more.
     keywords = [replace(found, kind=Passed.KEYWORD) for found in by_keyword if found.name != "self"]
     others = [found for found in parameters if found.kind is Passed.ALL_KEYWORDS]
     name = positional[1].name if len(positional) > 1 else "obj"

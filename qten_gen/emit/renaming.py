@@ -58,7 +58,7 @@ def renamed(
                 for child in ast.iter_child_nodes(node):
                     yield from edits(child)
 
-    # from the end, so that the places before a change stay right
+    # From the end, so that the places before a change stay right.
     for start, end, new in sorted(edits(tree), reverse=True):
         data = data[:start] + new.encode() + data[end:]
     return data.decode()

@@ -76,7 +76,7 @@ class _Shaped:
                 found.append(f"{name}.dim() != {self._n} + {count - 1}")
             else:
                 several = self._several < count
-                # the axis for several may be none
+                # The axis for several may be none.
                 found.append(f"{name}.dim() {'<' if several else '!='} {count - several}")
         if not self.carries_batch and not self.field.unbatched:
             found.append(f"{name}.shape[:{self._n}] != batch_size")
@@ -150,7 +150,7 @@ def _conditions(shape: _Shaped, sizes: _Sizes, before: Sequence[_Shaped] = ()) -
             case AxisKind.NAME | AxisKind.SEVERAL:
                 known = sizes.known(axis.value) or own.setdefault(axis.value, read)
                 item = known if axis.kind is AxisKind.NAME else f"*{known}"
-                # a size that is compared with itself cannot differ
+                # A size that is compared with itself cannot differ.
                 can_differ = can_differ or not (known == read or sizes.is_read(axis.value, read))
                 if known == read:
                     others += [f"({one} is not None and {read} != {other})" for one, other in _elsewhere(axis, before)]

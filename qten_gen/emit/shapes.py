@@ -231,6 +231,7 @@ class _Scope:
                 return _arithmetic(
                     _OF_SELF.sub("", axis.value.replace("{", "(").replace("}", ")")), {*self._sizes, *bound}
                 )
+            # A result binds no names, and without one the dimensions cannot be said.
             case AxisKind.REST if not is_result:
                 return f"*{self._names.aliases.use('_Elements')}[{self._fresh('*')[1:]}]"
             case AxisKind.ANY | AxisKind.BROADCAST if not is_result:

@@ -108,7 +108,7 @@ class _Mending(cst.CSTTransformer):
     def leave_SimpleString(self, original_node: cst.SimpleString, updated_node: cst.SimpleString) -> cst.SimpleString:
         """A part of a string, such as a name in a dimension."""
         where, value, end = self._where(original_node), updated_node.value, len(updated_node.value)
-        # from the end, so that the columns of the others stay right
+        # From the end, so that the columns of the others stay right.
         for fix in sorted(self.within.get(where.start.line, ()), key=lambda fix: fix.span.column, reverse=True):
             first, last = (column - 1 - where.start.column for column in (fix.span.column, fix.span.end_column))
             if 0 < first <= last <= end:

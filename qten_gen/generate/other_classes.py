@@ -61,7 +61,7 @@ class OtherClasses:
             return self._follow(root, found.imports[last], lookups, steps - 1)
         if last in found.bound:
             return None
-        # the last star import wins
+        # The last star import wins.
         stars = (self._follow(root, f"{star}.{last}", lookups, steps - 1) for star in reversed(found.stars))
         return next((cls for cls in stars if cls is not None), None)
 

@@ -84,7 +84,7 @@ def _field_types(
         for member in members_of(field.type):
             module = _module(member.name, unresolved)
             last = member.name.rpartition(".")[2]
-            # `_nested` of a generated class holds `.base:Point`
+            # `_nested` of a generated class holds `.base:Point`.
             if module and (f":{last}".encode() in generated or places(module)):
                 problem, help = _lost(module, places(module), file.source.module)
                 message = f"the module {module} of {last}, the type of {field.name}, {problem}"

@@ -96,7 +96,7 @@ class Ancestry:
             waiting = [qualified]
             while waiting:
                 current = waiting[-1]
-                # a base that is no name, such as a literal, has an empty one
+                # A base that is no name, such as a literal, has an empty one.
                 missing = [base for base in self.bases(current) if base and base not in self._orders]
                 # Back at a class that was entered, its ancestors have an order, or it is in a cycle with one of them.
                 if current not in entered and missing:
@@ -106,7 +106,7 @@ class Ancestry:
                     waiting.pop()
                     if current not in self._orders:
                         self._lookups.once(self._orders, current, self._ordered)
-        # counts the look-ups of the order for the caller
+        # Counts the look-ups of the order for the caller.
         return self._lookups.once(self._orders, qualified, self._ordered)
 
     def _ordered(self, qualified: str) -> _Order:

@@ -165,7 +165,7 @@ def _argument(specifier: str, position: int, argument: Argument, lookup: Lookup)
     if isinstance(given, SpecifierCall):
         call = _call(given, lookup)
         return argument if call is given else replace(argument, value=call)
-    # a factory is called, not stored
+    # A factory is called, not stored.
     if not isinstance(given, Value) or (specifier == language.FIELD and argument.keyword == "default_factory"):
         return argument
     if specifier == language.FIELD and argument.keyword == "default":
@@ -262,7 +262,7 @@ def _applied(function: Callable[..., object], *operands: _Known | None) -> _Know
 
 def _binary(op: ast.operator, left: _Known | None, right: _Known | None) -> _Known | None:
     """The result of an operation, unless it would be too large to compute."""
-    # formatting may give a text of any length
+    # Formatting may give a text of any length.
     if left is None or right is None or (isinstance(op, ast.Mod) and isinstance(left.value, str | bytes)):
         return None
     for one, other in ((left.value, right.value), (right.value, left.value)):

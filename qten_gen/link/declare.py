@@ -232,7 +232,7 @@ class Declarations:
         for owner in self._ancestry.mro(qualified):
             own: dict[str, RegistrationDecl] = {}
             for registration in self.registered(owner):
-                # a second handler for a type raises when it is registered, unless it replaces
+                # A second handler for a type raises when it is registered, unless it replaces.
                 if registration.replaces or registration.type.name not in own:
                     own[registration.type.name] = registration
             for name, registration in own.items():

@@ -74,7 +74,7 @@ class Exports:
                 meaning = self._meaning(source, name) or (
                     submodule if self._modules.is_package(submodule) is not None else None
                 )
-                # the name is this file's own, seen through the other one
+                # The name is this file's own, seen through the other one.
                 if meaning is not None and not (name in star_names and _imports_back(source, name, file)):
                     star_names[name] = self._origin(star, name, meaning)
         kept = {name: origin for name, origin in star_names.items() if name not in file.names}
@@ -135,7 +135,7 @@ class Exports:
             seen.add((file.module, name))
             self._modules.lookups.note_name(file.module, name)
             imported = file.imports.get(name)
-            # a class statement wins over an import, as in `Scope`
+            # A class statement wins over an import, as in `Scope`.
             if imported is not None and all(cls.name != name for cls in file.classes):
                 waiting += self._imported(file, imported)
             elif name in file.names:

@@ -121,7 +121,7 @@ class Names:
         if located is None:
             return None
         file, rest = located
-        # what is inside a thing with several meanings has several, too
+        # What is inside a thing with several meanings has several, too.
         return file.alternatives.get(rest) or file.alternatives.get(rest.partition(".")[0])
 
     def nested_bases(self, qualified: str) -> tuple[TypeExpr, ...] | None:
@@ -193,7 +193,7 @@ class Names:
         module, _, name = qualified.rpartition(".")
         if not module.endswith("_qten") or self.find(module) is not None:  # a file of the user's may have such a name
             return None
-        # what is generated for a package itself is its module `_qten`
+        # What is generated for a package itself is its module `_qten`.
         source = module.removesuffix("._qten").removesuffix("_qten")
         return None if self.find(source) is None else f"{source}.{name}"
 
@@ -211,7 +211,7 @@ class Names:
     def _argument(self, outer: str, position: int, argument: TypeExpr | str, within: frozenset[str]) -> TypeExpr | str:
         if isinstance(argument, str):
             return argument
-        # `Float[Tensor, "b t"]`: the second one is a shape, and no type
+        # `Float[Tensor, "b t"]`: the second one is a shape, and no type.
         if outer.startswith("jaxtyping.") and position == 1:
             return _text_of(argument)
         return self.expand(argument, within)

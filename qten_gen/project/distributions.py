@@ -53,7 +53,7 @@ def _searched(environment: str | None) -> Iterator[tuple[str, list[str] | None]]
         )
         path_files = [name for name in names if name.endswith(".pth")] if is_site else None
         for name in path_files or ():
-            waiting.extend(_lines_of(folder, name))
+            waiting.extend(_lines_of(folder, name))  # the loop goes on with them
         yield folder, path_files
 
 

@@ -103,7 +103,7 @@ def discover(
             walk.look(outputs_of(path))
     packages = Packages((*config.import_roots, *_member_roots(walk, config)))  # after the walk, which finds the members
     around = [path if path in folders else os.path.dirname(path) or "." for path in unlisted]
-    # not a generator: each folder has to be entered
+    # Not a generator: each folder has to be entered.
     are_seen = [_enter_around(folder, walk, packages, config) for folder in around]
     inside = [below(folder) for folder in folders]
     outputs = {output for path in named for output in outputs_of(path)}

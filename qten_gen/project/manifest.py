@@ -95,7 +95,7 @@ def load(root: str, only: Iterable[str] | None = None) -> Manifest:
     try:
         mark, settled, names, lines = _read(root)
         if only is not None:
-            # parsing takes longest, so the lines of other sources are left out
+            # Parsing takes longest, so the lines of other sources are left out.
             starts = tuple([f"[{_encode(path)}," for path in only])
             lines = [line for line in lines if line.startswith(starts)]
         sources, fresh, handlers = {}, {}, {}
@@ -211,7 +211,7 @@ def save(root: str, current: Manifest, previous: Manifest) -> Manifest:
     If that fails, the next run is slower but correct, so nothing is reported.
     """
     names = _lookups(current, previous.lookups)
-    # lines hold positions in this list
+    # Lines hold positions in this list.
     known = previous if names[: len(previous.lookups)] == previous.lookups else EMPTY
     positions = {name: position for position, name in enumerate(names)}
     lines = {

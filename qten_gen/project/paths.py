@@ -20,7 +20,7 @@ def below(folder: str) -> Callable[[str], bool]:
     if folder == ".":
         return lambda path: not os.path.isabs(path)
     prefix = os.path.join(folder, "")
-    # paths below the working directory are shown without it
+    # Paths below the working directory are shown without it.
     if os.path.isabs(folder) and os.path.join(os.getcwd(), "").startswith(prefix):
         return lambda path: path.startswith(prefix) or not os.path.isabs(path)
     return lambda path: path.startswith(prefix)

@@ -70,7 +70,7 @@ class _Import(NamedTuple):
 def scan(data: bytes, origin: Origin) -> Scan:
     """Scan the bytes of a file."""
     code = data.decode(_encoding(data), "replace").replace("\r\n", "\n").replace("\r", "\n")
-    # comments first: a backslash at the end of one continues no line
+    # Comments first: a backslash at the end of one continues no line.
     code = re.sub(_COMMENT, "", code).replace("\\\n", "  ")
     found = [*_from_imports(code, origin), *_plain_imports(code)]
     lists = re.findall(_CLASS, code)

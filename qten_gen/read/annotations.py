@@ -95,6 +95,7 @@ def _subscript(node: ast.Subscript, place: NodePath, scope: Scope, keep_strings:
     arguments: list[TypeExpr | str] = []
     for index, element in enumerate(_elements(node.slice)):
         where = place / "slice" / "elts" / index if several else place / "slice"
+        # In `Annotated["Tensor", "metadata"]`, only the first string is a type.
         if index == 0 and outer.name in _FIRST_IS_TYPE:
             arguments.append(_convert(element, where, scope))
         elif isinstance(element, ast.Starred):

@@ -142,7 +142,7 @@ def _of_statement(node: ast.stmt, place: NodePath, for_checkers: bool) -> Iterat
             yield node.name.id, Binding(value=node.value, place=place / "value")
         case ast.Assign(targets=targets):
             for target in targets:
-                # a part of an unpacked value is not in the text
+                # A part of an unpacked value is not in the text.
                 value = node.value if isinstance(target, ast.Name) else None
                 yield from ((name, Binding(value=value, place=place / "value")) for name in bound_names(target))
         case ast.AnnAssign(value=ast.expr()):

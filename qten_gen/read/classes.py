@@ -117,7 +117,7 @@ def _fields(body: list[Statement], scope: Scope) -> Iterator[tuple[str, FieldSou
     puts_off = scope.imports.get("annotations") == FUTURE_ANNOTATIONS
     hidden: set[str] = set()
     if _HIDES_ABOVE and not puts_off:
-        # aliases and nested classes stay types to an annotation
+        # Aliases and nested classes stay types to an annotation.
         hidden.update(name for node, _ in body for name in _hidden(node) if name not in scope.inner)
     for index, (node, place) in enumerate(body):
         if isinstance(node, Function) and _takes_self(node):
@@ -130,7 +130,7 @@ def _fields(body: list[Statement], scope: Scope) -> Iterator[tuple[str, FieldSou
             call = None if node.value is None else specifier(node.value, place / "value", scope)
             if _is_no_field(node.annotation, scope):
                 if call is not None:
-                    # an error, which a rule reports
+                    # An error, which a rule reports.
                     yield name, FieldSource(name, None, None, call, doc, place, is_class_variable=True)
                 continue
             within = replace(scope, hidden=frozenset(hidden)) if hidden else scope

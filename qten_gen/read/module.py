@@ -110,7 +110,7 @@ def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportC
     """Read a syntax tree. Names are collected first, because a class may use names that are bound further down."""
     statements = list(_statements(tree.body, NodePath(("body",)), type_checking=False))
     names = _names(statements)
-    # a definition wins over a star import
+    # A definition wins over a star import.
     names.imports.update((name, origin) for name, origin in around.star_names.items() if name not in names.bound)
     names.bound.update(around.star_names)
     # Takes imports out of `names`, so it has to come before the scope that is made of them.
@@ -127,7 +127,7 @@ def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportC
     stars = tuple(star for node, _, _ in statements if (star := star_import(node)) is not None)
     found = _Found(_meanings(known, scope))
     for node, place, type_checking in statements:
-        # a class for type checkers does not exist when the file runs
+        # A class for type checkers does not exist when the file runs.
         if isinstance(node, ast.ClassDef) and not type_checking:
             _take_class(node, place, scope, found)
         elif isinstance(node, Function):

@@ -43,12 +43,12 @@ def registered_later(node: Function) -> tuple[str, ...]:
     for call in calls:
         name = call.func.attr if isinstance(call.func, ast.Attribute) else dotted(call.func) or ""
         if name.startswith("register_") or name.rpartition(".")[2] in _TAKES_MODULES:
-            # registered under a string, as `self.register_buffer("table", ...)`
+            # Registered under a string, as `self.register_buffer("table", ...)`.
             if name in _REGISTER and call.args and isinstance(call.args[0], ast.Constant):
                 found[str(call.args[0].value)] = None
             for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
                 found.update(dict.fromkeys(reads(argument, owner)))
-            if name in _REGISTER_EACH:
+            if name in _REGISTER_EACH:  # `self.add_module(name, layer)` in a loop over `self.layers` does not name that
                 loops = (loop.iter for loop in ast.walk(node) if isinstance(loop, ast.For | ast.comprehension))
                 found.update((read, None) for loop in loops for read in reads(loop, owner))
     return tuple(found)
@@ -120,7 +120,7 @@ def _of_target(
     """The changes of an assignment to a target: of an attribute of the object, or of something in one."""
     if isinstance(target, ast.Tuple | ast.List):
         for index, part in enumerate(target.elts):
-            # which part of the value it gets is not known
+            # Which part of the value it gets is not known.
             yield from _of_target(part, _NOTHING, place / "elts" / index, owner, scope, action)
         return
     whole = target

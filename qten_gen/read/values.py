@@ -211,6 +211,7 @@ def _argument(specifier_name: str, position: int, given: CallArgument, scope: Sc
         return Argument(keyword, call, place)
     text = None
     if language.takes_dimension(specifier_name, position, keyword):
+        # To a child, only a string is an expression: a number is itself.
         is_passed_on = specifier_name == language.SUBMODULE and keyword != language.REPEAT
         text = string_value(given.value) if is_passed_on or keyword == language.WHEN else _dimension(given.value)
         if text is None and not is_passed_on and is_const(given.value, scope):
@@ -225,6 +226,6 @@ def _dimension(node: ast.expr) -> str | None:
     text = string_value(node)
     if text is None and isinstance(node, ast.Constant | ast.UnaryOp):
         number = literal(node)
-        # neither `True` nor `1.5` is a dimension
+        # Neither `True` nor `1.5` is a dimension.
         return number if number is not None and number.lstrip("-").isdigit() else None
     return text

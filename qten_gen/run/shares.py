@@ -124,7 +124,7 @@ def answer(work: _Work, share: Sequence[str]) -> Answer:
     digests = readings.sources.digests if isinstance(readings.sources, SourceTexts) else {}
     libraries = state.graph.libraries
     classes = libraries.kept if isinstance(libraries, RememberedClasses) else {}
-    # `linked` takes long to send, and only who plans in one process reads it
+    # `linked` takes long to send, and only who plans in one process reads it.
     return Answer(replace(made, linked={}), contents, parts, digests, classes)
 
 

@@ -202,6 +202,7 @@ def _applied(
     out = _among(self, fn, others) if others else self._map(fn)
     size = self._batch_size if batch_size is None else as_batch_size(batch_size)
     wanted = self._device if device is None else as_device(device)
+    # Usual, and cheaper than checking field by field.
     if size == self._batch_size and _fits(out, wanted, len(self._leaves())):
         out._device = wanted
     else:

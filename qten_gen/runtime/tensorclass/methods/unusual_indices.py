@@ -136,7 +136,7 @@ def indexed(batch_size: Size, index: PlainIndex, names: Names | None = None) -> 
         except RuntimeError as error:
             raise IndexError(f"the tensors of an index do not fit together: {error}") from error
         kept = selected if len(shapes) == len(shape) == 1 else None
-        # where other parts stand between the tensors, torch puts their dimensions in front
+        # Where other parts stand between the tensors, torch puts their dimensions in front.
         at = places[0] if places[0] == places[-1] else 0
         left[at:at] = [(length, kept) for length in shape]
     found = tuple([name for _, name in left])

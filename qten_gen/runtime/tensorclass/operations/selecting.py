@@ -113,7 +113,7 @@ def _gather_each(self: T, dim: int, index: T) -> T:
     except RuntimeError as error:
         blame("gather", [index, self], picked, error)
         raise
-    # refuses PerItem fields, and sets the batch size
+    # Refuses PerItem fields, and sets the batch size.
     return with_names(found._rearrange(_picked, None, size), self._names)
 
 
@@ -131,7 +131,7 @@ def masked_select(self: T, mask: Tensor) -> T:
     """
     if not isinstance(mask, Tensor) or mask.dtype is not torch.bool:
         raise TypeError(f"masked_select: expected a bool Tensor, got {getattr(mask, 'dtype', type(mask).__name__)}")
-    # one item, or none, in a row
+    # One item, or none, in a row.
     return getitem(self, mask) if self._batch_size else getitem(reshape(self, 1), mask.reshape(1))
 
 

@@ -93,7 +93,7 @@ class _Writer:
         self.pieces = taken.pieces
         self.newline = text.newline
         longest = max(map(len, text.lines))
-        # 88, 100 and 120 are what formatters are set to; what the file has already shows which
+        # 88, 100 and 120 are what formatters are set to; what the file has already shows which.
         self.limit = (120 if longest > 100 else 100 if longest > 88 else 88) - len(text.indentation(node.lineno))
         fields = {piece.name: piece.origin for piece in self.pieces if isinstance(piece, FieldPiece)}
         receivers = {part: fields[name] for part, name in taken.owners.items() if name in fields}
@@ -139,7 +139,7 @@ class _Writer:
             steps.append(under(above, _reading(statements[piece.origin], piece.names)))
         method = cst.parse_statement("def __post_init__(self) -> None: ...")
         footer = [comment_line(each) for each in self.rest]
-        # the comment of the head has gone to the first part
+        # The comment of the head has gone to the first part.
         body = self.init.body.with_changes(body=steps, footer=footer, header=cst.TrailingWhitespace())
         return under([BLANK], method.with_changes(body=body))
 
