@@ -163,7 +163,7 @@ def held_names(
 ) -> HeldNames | None:
     """The names below a module; None where some are known only when the program runs, or there are too many to write out."""
     is_declared = all(base.declared or base.name == language.MODULE for base in declaration.bases)
-    # A module that holds its own class, which would have no end.
+    # `above`: the names below a module that holds its own class have no end.
     if declaration in above or declaration.custom_init or declaration.post_init or not is_declared:
         return None
     held = HeldNames([], [], {})

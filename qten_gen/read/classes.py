@@ -130,7 +130,7 @@ def _fields(body: list[Statement], scope: Scope) -> Iterator[tuple[str, FieldSou
             call = None if node.value is None else specifier(node.value, place / "value", scope)
             if _is_no_field(node.annotation, scope):
                 if call is not None:
-                    # An error, which a rule reports.
+                    # A mistake, which a rule reports.
                     yield name, FieldSource(name, None, None, call, doc, place, is_class_variable=True)
                 continue
             within = replace(scope, hidden=frozenset(hidden)) if hidden else scope

@@ -421,7 +421,7 @@ def _exchange(origin: Any, new: Entries) -> None:
     lock = tensordict_state.lock_of(origin)
     if inner.is_locked:
         inner.unlock_()
-    inner.batch_size = []
+    inner.batch_size = []  # takes the names of the dimensions away, too
     inner.clear_device_()
     for name, value in built.items():
         inner._set_str(name, value, validated=True, inplace=False, non_blocking=False)

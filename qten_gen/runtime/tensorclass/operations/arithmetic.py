@@ -108,7 +108,7 @@ def lerp_(self: T, end: Operand, weight: Operand) -> T:
 
 
 def _lerp(tensor: Tensor, end: Tensor | float, weight: Tensor | float) -> Tensor:
-    # Torch takes no number for the end beside a tensor.
+    # `torch.lerp` takes no number for the end.
     return torch.lerp(tensor, end if isinstance(end, Tensor) else torch.full_like(tensor, end), weight)
 
 
