@@ -39,8 +39,8 @@ class Verdict:
 
     @property
     def is_equal(self) -> bool:
-        """Whether nothing differs, and forward ran if it was asked for."""
-        return not self.differences and self.failure is None
+        """Whether nothing differs but what is worth a note, and forward ran if it was asked for."""
+        return all(each.is_note for each in self.differences) and self.failure is None
 
 
 def verify(request: VerifyRequest) -> Verdict:
