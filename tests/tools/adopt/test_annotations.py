@@ -42,6 +42,7 @@ REGISTERED = {
     "self.register_buffer('x', self.made(dim))": "x: Tensor | None",
     "x = given\nif x is None:\n    x = torch.ones(2)\nself.register_buffer('x', x)": "x: Tensor",
     "self.register_buffer('x', given)": "x: Tensor | None",
+    "self.emb = nn.Embedding(2, 2)\nself.register_buffer('x', self.emb.weight.data.clone())": "x: Tensor",
     "x = torch.arange(dim).float()\nx[:] /= dim\nself.register_buffer('x', x)": "x: Tensor",
 }
 _MAKERS = """
@@ -111,6 +112,7 @@ PROVEN = (
     "with torch.no_grad():\n    y = self.lin(x)\nreturn y",
     "x = self.lin(x)\nfor inner in self.blocks:\n    x = inner(x)\nreturn x",
     "x = self.lin(x)\nfor i, (one, other) in enumerate(self.pairs):\n    x = one(x) + other(x)\nreturn x",
+    "if len(x.shape) == 2:\n    y = self.lin(x)\nelif len(x.shape) == 3:\n    y = self.act(x)\nreturn y",
     "return self.maybe(self.lin(x))",
     "return shifted(self.lin(x), 2)",
     "return self.helped(x)",

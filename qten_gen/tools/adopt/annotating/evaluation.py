@@ -125,7 +125,10 @@ class Run:
     def _attribute(self, value: ast.expr, name: str, state: State) -> Values:
         if isinstance(value, ast.Name) and value.id == self.owner:
             return self.attributes.get(name, ANYTHING)
-        if self.value(value, state) == TENSOR:
+        values = self.value(value, state)
+        if name == "weight" and values and values <= known.WEIGHTED:
+            return TENSOR
+        if values == TENSOR:
             if name in known.ATTRIBUTES:
                 return TENSOR
             return several(NUMBER) if name == "shape" else NUMBER if name == "ndim" else ANYTHING

@@ -67,6 +67,9 @@ LAYERS = CHECKING_LAYERS | frozenset(
 )
 """Layers whose forward returns one tensor."""
 
+WEIGHTED = frozenset(f"torch.nn.{name}" for name in "Conv1d Conv2d Conv3d Embedding Linear".split())
+"""Layers whose weight is never None."""
+
 CLASSES = frozenset(
     f"torch.{name}"
     for name in "BoolTensor DoubleTensor FloatTensor IntTensor LongTensor Tensor nn.Buffer nn.Parameter nn.parameter.Buffer "

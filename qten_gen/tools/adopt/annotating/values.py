@@ -92,11 +92,14 @@ class State:
 
 
 def joined(states: list[State]) -> State | None:
-    """The state where several paths meet; None if no path leads there."""
+    """The state where several paths meet; None if no path leads there.
+
+    A name that a path does not bind cannot be read behind it.
+    """
     if not states:
         return None
     names = dict.fromkeys(name for each in states for name in each.names)
     return State(
-        {name: frozenset().union(*(each.of(name) for each in states)) for name in names},
+        {name: frozenset().union(*(each.of(name) for each in states if name in each.names)) for name in names},
         frozenset.intersection(*(each.proven for each in states)),
     )
