@@ -73,6 +73,7 @@ class Run:
         return state.settled(self._value(node, state))
 
     def _value(self, node: ast.expr, state: State) -> Values:
+        """The values of an expression by its form, as far as its parts are known before the last of them is evaluated."""
         match node:
             case ast.Constant(value=value):
                 return NONE if value is None else NUMBER if isinstance(value, int | float | complex) else SOMETHING
