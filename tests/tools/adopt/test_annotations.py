@@ -40,6 +40,7 @@ REGISTERED = {
     "y = None\nx = y or bias\nself.register_buffer('x', None if bias else x)": "x: Tensor | None",
     "self.register_buffer('x', table(dim))": "x: Tensor | None",
     "self.register_buffer('x', self.made(dim))": "x: Tensor | None",
+    "self.register_buffer('x', A.fresh(dim))": "x: Tensor",
     "x = given\nif x is None:\n    x = torch.ones(2)\nself.register_buffer('x', x)": "x: Tensor",
     "self.register_buffer('x', given)": "x: Tensor | None",
     "self.emb = nn.Embedding(2, 2)\nself.register_buffer('x', self.emb.weight.data.clone())": "x: Tensor",
@@ -51,6 +52,10 @@ def table(dim):
         return torch.ones(dim)
 """
 _HELPERS = """
+@staticmethod
+def fresh(dim):
+    return torch.ones(dim)
+
 def made(self, dim):
     return None if dim > 2 else torch.ones(dim)
 """

@@ -16,13 +16,9 @@ from .values import ANYTHING, NONE, Values
 _DEEPEST = 8
 """How many functions that call each other are followed."""
 
-_PASSING = (
-    "torch.no_grad",
-    "torch.inference_mode",
-    "torch.enable_grad",
-    "torch.jit.ignore",
-    "torch.jit.unused",
-    "staticmethod",
+_PASSING = frozenset(
+    "builtins.staticmethod staticmethod torch.enable_grad torch.inference_mode torch.jit.ignore torch.jit.unused "
+    "torch.no_grad".split()
 )
 """Decorators of functions that return what the function returns."""
 
