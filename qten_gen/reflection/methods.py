@@ -1,14 +1,14 @@
-"""Describes the functions of a class statement for the rules, as the reader of text does."""
+"""Describes the functions and mixins of a class statement for the rules, as the reader of text does."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from types import FunctionType
 
 from ..common.specifier_records import recorded_call
-from ..model import MethodSource, Signature, Value, language
+from ..model import MethodSource, Mixin, Signature, Value, language
 from .read_class import is_field
 from .statement import ClassStatement
 from .values import value_of
@@ -27,17 +27,6 @@ def method_sources(statement: ClassStatement) -> tuple[MethodSource, ...]:
     return tuple(_methods(statement))
 
 
-def constructors(statement: ClassStatement) -> Mapping[str, str]:
-    """The parameters of the classes that children are made of, by qualified name; those of torch are left out."""
-    found: dict[str, str] = {}
-    for value in statement.namespace.values():
-        for cls in _made(value):
-            constructor: object = getattr(cls, "__init__")  # noqa: B009 # mypy refuses it on a class
-            if cls.__module__.partition(".")[0] not in ("builtins", "torch") and isinstance(constructor, FunctionType):
-                found[f"{cls.__module__}.{cls.__qualname__}"] = _parameters(constructor)
-    return found
-
-
 def assigned_values(statement: ClassStatement) -> tuple[tuple[str, Value], ...]:
     """The attributes of the class that are not fields, where they are None, types, or hold tensors or modules."""
     found = ((name, given) for name, given in statement.namespace.items() if not is_field(name, statement))
@@ -51,16 +40,6 @@ def assigned_values(statement: ClassStatement) -> tuple[tuple[str, Value], ...]:
         # A ClassVar says that a type or None is meant.
         if value.contains or (name not in statement.annotations and (value.name or value.literal == "None"))
     )
-
-
-def _made(value: object) -> Iterator[type]:
-    """The classes that a submodule constructs, those among its arguments included."""
-    call = recorded_call(value)
-    if call is not None and call.name == language.SUBMODULE:
-        if isinstance(call.args[0], type):
-            yield call.args[0]
-        for argument in (*call.args[1:], *call.kwargs.values()):
-            yield from _made(argument)
 
 
 def _methods(statement: ClassStatement) -> Iterator[MethodSource]:
@@ -100,15 +79,30 @@ def _parameters(function: Callable[..., object], *, skip_first: bool = True) -> 
         return "*args, **kwargs"
     if skip_first and found and found[0].kind in (found[0].POSITIONAL_ONLY, found[0].POSITIONAL_OR_KEYWORD):
         del found[0]
-    texts: list[str] = []
-    for index, one in enumerate(found):
-        if one.kind is one.KEYWORD_ONLY and not any(
-            other.kind in (one.VAR_POSITIONAL, one.KEYWORD_ONLY) for other in found[:index]
-        ):
-            texts.append("*")
-        stars = "*" if one.kind is one.VAR_POSITIONAL else "**" if one.kind is one.VAR_KEYWORD else ""
-        texts.append(f"{stars}{one.name}" + ("" if one.default is one.empty else "=..."))
-        following = found[index + 1].kind if index + 1 < len(found) else None
-        if one.kind is one.POSITIONAL_ONLY and following is not one.POSITIONAL_ONLY:
-            texts.append("/")
-    return ", ".join(texts)
+    plain = [
+        one.replace(annotation=one.empty, default=one.default if one.default is one.empty else _DOTS) for one in found
+    ]
+    return str(inspect.Signature(plain))[1:-1]
+
+
+class _Dots:
+    """Stands for a default in the text of a signature."""
+
+    def __repr__(self) -> str:
+        return "..."
+
+
+_DOTS = _Dots()
+
+
+def mixins(statement: ClassStatement) -> tuple[Mixin, ...]:
+    """The mixins of a class that is not created yet."""
+    return tuple(_mixin(cls, is_first) for cls, is_first in statement.mixins)
+
+
+def _mixin(cls: type, is_first: bool) -> Mixin:
+    is_protocol = vars(cls).get("_is_protocol", False)
+    abstract = {
+        name for name, value in vars(cls).items() if is_protocol or getattr(value, "__isabstractmethod__", False)
+    }
+    return Mixin(cls.__name__, frozenset(vars(cls)), frozenset(abstract), is_first)

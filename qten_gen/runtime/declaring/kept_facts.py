@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-Row = tuple[object, ...]
-"""The attributes of a record that a fingerprint covers, as `model.fingerprints.structure` gives them."""
+from ...common.fingerprint_rows import Row, attributes
 
 
 class FieldSummary(NamedTuple):
@@ -32,14 +31,33 @@ class FieldSummary(NamedTuple):
     kw_only: bool = False
     argument: str | None = None
     """Its name in the constructor; None if it is no argument."""
-    alias: str | None = None
-    tie: str | None = None
-    group: str | None = None
-    keep_dtype: bool = False
     tensordict_class: str = ""
     """The qualified name of the tensordict class that a collection holds."""
     nested_class: type | None = None
     """The TensorClass in its annotation, where that is bound already."""
+
+    @classmethod
+    def of(
+        cls,
+        owner: str,
+        row: Row,
+        annotation: str = "",
+        tensordict_class: str = "",
+        nested_class: type | None = None,
+    ) -> FieldSummary:
+        """The summary of a field with this row."""
+        said = attributes(row)
+        if row[0] not in ("FieldDecl", "ConfigDecl"):
+            return cls(said["name"], owner, row, annotation)
+        return cls(
+            owner=owner,
+            row=row,
+            annotation=annotation,
+            argument=said.get("alias", said["name"]),
+            tensordict_class=tensordict_class,
+            nested_class=nested_class,
+            **{name: given for name, given in said.items() if name in cls._fields},
+        )
 
 
 class Summary(NamedTuple):
