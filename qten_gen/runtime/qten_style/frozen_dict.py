@@ -48,7 +48,8 @@ class FrozenDict(Mapping[K, V]):
     ) -> None: ...
 
     def __init__(self, items: Any = (), /, **keywords: Any) -> None:
-        self._items = dict(items, **keywords)
+        given: dict[Any, V] = dict(items, **keywords)
+        self._items = given
 
     def __getitem__(self, key: K) -> V:
         return self._items[key]
