@@ -119,6 +119,14 @@ class Context:
                 return file.classes[name]
         return None
 
+    def constructor(self, qualified: str) -> ast.arguments | None:
+        """What the constructor of a class takes, of the run or of a library; None if that is not known."""
+        text = self.project.programs[self.file.path].constructor(qualified)
+        if text is None:
+            return None
+        function = ast.parse(f"def __init__({text}): ...").body[0]
+        return function.args if isinstance(function, ast.FunctionDef) else None
+
     def may_be_module(self, name: str) -> bool:
         """Whether an argument or a derived value may be a module: its annotation names one, or an unknown class."""
         kind = self.types.get(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ..uses import nodes
@@ -11,12 +11,20 @@ from .context import Context
 from .docstrings import documented
 from .expressions import literal
 from .pieces import Stays
-from .proofs import by_default, by_use, constructor
+from .proofs import by_default, by_use, by_value, constructor
 from .use import Use
 from .uses_of_arguments import uses_of_arguments
 
 _CONFIGURATIONS = ("config", "cfg", "args", "conf", "model_args")
 _SCALARS = ("bool", "int", "float", "str")
+_TESTED = {
+    **{kind: kind for kind in _SCALARS},
+    "list": "list[Any]",
+    "tuple": "tuple[Any, ...]",
+    "dict": "dict[str, Any]",
+    "Sequence": "Sequence[Any]",
+}
+"""The types that `isinstance` asks for, as annotations."""
 
 _OF_VALUES = frozenset(
     "alpha args beta bias cfg channel channels chans class classes config count depth depths device dilation dilations dim dims"
@@ -103,10 +111,7 @@ def _evidence(
     if used is not None and (is_open or given == used or (used == "float" and given == "int")):
         return Evidence(used, "what takes it")
     if given is not None:
-        if given == "int" and said == "float" and used is None:
-            return Evidence(said, "the docstring")
-        called = _by_calls(node, context) if given == "int" and used is None else None
-        return called if called is not None and called.annotation == "float" else Evidence(given, "its default")
+        return _together(node, given, said, context)
     made = _class_of_modules(default, context)
     if made is not None:
         return Evidence(made, "its default, which is a class of modules")
@@ -123,6 +128,57 @@ def _evidence(
     if name in known.taken:
         return Evidence(known.taken[name], "what takes it")
     return _by_calls(node, context) or _by_uses(name, uses, context)
+
+
+def _together(node: ast.arg, given: str, said: str | None, context: Context) -> Evidence:
+    """The type of a default, with the other types by the docstring, by tests in the constructor and by calls in the project."""
+    found = dict.fromkeys(said.split(" | ") if said is not None else (), "the docstring")
+    if given != "str":  # a part of a text is one too
+        found |= {kind: where for kind, where in _kinds_of_calls(node, context, by_value) if kind not in found}
+    found |= {kind: "a test of it" for kind in _tested(node, context) if kind not in found}
+    others = {kind: where for kind, where in found.items() if kind != given}
+    kinds = widest([given, *others])
+    if found and not others and "a test of it" in found.values():
+        kinds, others = "Any", found  # it asks for the type of the default, so there are others
+    if kinds == "Any" and given != "str":  # a module may take the place of its name
+        context.plain.add(node.arg)
+    return Evidence(kinds, f"its default{f' and {next(iter(others.values()))}' if kinds != given else ''}")
+
+
+def widest(kinds: Iterable[str]) -> str:
+    """One annotation for several: the widest number, and one type for sequences of different kinds.
+
+    >>> widest(["int", "float", "list[Any]", "tuple[float, ...]"])
+    'float | Sequence[float]'
+    """
+    found = list(dict.fromkeys(kinds))
+    if "Any" in found:
+        return "Any"
+    numbers = [kind for kind in ("bool", "int", "float") if kind in found]
+    sequences = [kind for kind in found if kind.startswith(("list[", "tuple[", "Sequence["))]
+    items = {kind.partition("[")[2].removesuffix("]").removesuffix(", ...") for kind in sequences} - {"Any"}
+    item = items.pop() if len(items) == 1 else "Any"
+    merged: dict[str, str] = dict.fromkeys(numbers, numbers[-1] if numbers else "")
+    merged |= {kind: f"Sequence[{item}]" for kind in sequences if len(sequences) > 1}
+    plain = dict.fromkeys(merged.get(kind, kind) for kind in found if kind != "None")
+    return " | ".join([*plain, *(["None"] if "None" in found else [])])
+
+
+def _tested(node: ast.arg, context: Context) -> Iterator[str]:
+    """The types that the constructor asks an argument for: `isinstance(size, int)`."""
+    waiting: list[ast.AST] = [each for each in context.found.node.body if each is constructor(context.found)]
+    while waiting:
+        each = waiting.pop(0)
+        if isinstance(each, ast.Assert) or (isinstance(each, ast.If) and isinstance(each.body[-1], ast.Raise)):
+            continue  # it asks to make sure
+        waiting += ast.iter_child_nodes(each)
+        match each:
+            case ast.Call(func=ast.Name(id="isinstance"), args=[tested, kinds]) if ast.unparse(tested) in (
+                node.arg,
+                f"self.{node.arg}",
+            ):
+                for kind in kinds.elts if isinstance(kinds, ast.Tuple) else [kinds]:
+                    yield _TESTED.get(ast.unparse(kind).rpartition(".")[2], "Any")
 
 
 def _is_named_like_a_value(name: str) -> bool:
@@ -153,17 +209,19 @@ def _by_uses(name: str, uses: frozenset[Use], context: Context) -> Evidence | No
 
 def _by_calls(node: ast.arg, context: Context) -> Evidence | None:
     """The type of the literals that calls in the project give."""
-    found: set[str] = set()
-    where = ""
+    found = dict(_kinds_of_calls(node, context, by_default))
+    kind = widest(found)
+    return Evidence(kind, next(iter(found.values()))) if found and " | " not in kind else None
+
+
+def _kinds_of_calls(
+    node: ast.arg, context: Context, kind_of: Callable[[ast.expr | None], str | None]
+) -> Iterator[tuple[str, str]]:
+    """The types of the values that calls in the project give, each with the place of a call."""
     for path, call in _calls(context):
-        value = _given(node, call, context)
-        kind = by_default(value)
-        if kind is not None and value is not None:
-            found.add(kind)
-            where = where or f"a call in {path}"
-    if found == {"int", "float"}:
-        found = {"float"}
-    return Evidence(found.pop(), where) if len(found) == 1 else None
+        kind = kind_of(_given(node, call, context))
+        if kind is not None:
+            yield kind, f"a call in {path}"
 
 
 def _calls(context: Context) -> list[tuple[str, ast.Call]]:

@@ -23,6 +23,7 @@ from qten_gen.tools.adopt.opening import Sources
 from qten_gen.tools.inspect.inputs import Inputs
 from qten_gen.tools.verify.comparing import compare
 from qten_gen.tools.verify.model_run import record
+from tests.tools.adopt.adopted import LIBRARIES
 
 HERE = Path(__file__).parent
 SHAPES = sorted(path.name.partition(".")[0] for path in (HERE / "before").iterdir())
@@ -101,7 +102,7 @@ MODELS: dict[str, list[tuple[str, Make]]] = {
 def adopted(text: str, name: str = "sample") -> Outcome:
     """What the level declare makes of the text of a file."""
     path = f"{name}.py"
-    sources = Sources.of({path: text.encode()}, {path: Origin("", name, False)}, [path])
+    sources = Sources.of({path: text.encode()}, {path: Origin("", name, False)}, [path], libraries=LIBRARIES)
     return adopt(sources, Options(Level.DECLARE))
 
 

@@ -237,6 +237,11 @@ def test_a_class_that_the_rules_refuse_stays_with_the_finding() -> None:
     assert reason(text, "Net") == "Inner has no constructor argument wide"
 
 
+def test_a_class_stays_that_a_run_would_refuse_for_the_arguments_of_a_layer_of_torch() -> None:
+    text = net("dim: float", "self.shuffle = nn.Sequential(nn.PixelShuffle(dim))")
+    assert reason(text, "Net") == "dim has the type float, but nn.PixelShuffle takes upscale_factor: int"
+
+
 def test_the_type_of_a_size_is_proven_through_other_classes() -> None:
     text = net("dim, depth, mult=2", "hidden = dim * mult\nself.inner = Inner(hidden)\nself.n = range(depth).stop")
     text = text.replace(
