@@ -305,11 +305,12 @@ def _chosen(
 ) -> Child:
     """One of two classes with the same arguments. `nn.Identity` takes any."""
     classes = []
+    has_identity = any(context.meaning(call.func) == _IDENTITY for call in (body, orelse))
     for call in (body, orelse):
         qualified = context.meaning(call.func)
         last = qualified.rpartition(".")[2]
         if (
-            not context.is_module_class(qualified)
+            not (context.is_module_class(qualified) or (has_identity and context.is_class_of_library(qualified)))
             or not context.is_bound_above(call.func)
             or (qualified.startswith("torch.") and last in ("Sequential", "ModuleList", "ModuleDict"))
         ):

@@ -111,6 +111,11 @@ class Context:
             return name[:1].isupper() and name not in _NO_MODULES and not lowers
         return self.class_of(qualified) is not None
 
+    def is_class_of_library(self, qualified: str) -> bool:
+        """Whether a name seems to be a class of a library. In place of `nn.Identity`, it is one of modules."""
+        module, _, name = qualified.rpartition(".")
+        return name[:1].isupper() and self.project.programs[self.file.path].find(module) is None
+
     def class_of(self, qualified: str) -> FoundClass | None:
         """The class of modules of that name, in the files of the run."""
         module, _, name = qualified.rpartition(".")
