@@ -342,10 +342,13 @@ class _Reader:
         context = self.context
         found, text = over_fields(value, context), said(value, context)
         kind = None if found is None or text is None else type_of(found, context)
-        if text is not None and kind in DERIVED and self.is_free(name, {name}) and not isinstance(found, ast.Constant):
+        is_field = kind in DERIVED or len(self.step.sources) > 1  # what assigns several of these is gone then
+        if text is not None and is_field and self.is_free(name, {name}) and not isinstance(found, ast.Constant):
             derived = f"{context.spell('derived')}({quoted(text)})"
-            self.add(FieldPiece(name, annotation or str(kind), derived, node))
-            context.types[name] = kind
+            annotation = annotation or kind or context.spell("Any", "typing")
+            self.add(FieldPiece(name, annotation, derived, node))
+            context.types[name] = kind or annotation
+            context.plain.add(name)
             context.attributes[name] = ast.Name(name, ast.Load())
             if isinstance(value, ast.Name) and not isinstance(context.names.get(value.id), ast.Name | None):
                 context.names[value.id] = ast.Name(name, ast.Load())  # what the local name stood for

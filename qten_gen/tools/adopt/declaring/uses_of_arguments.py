@@ -19,9 +19,11 @@ _CONFIGURATIONS = ("config", "cfg", "conf", "args", "params", "options", "hps")
 _TEXT_METHODS = frozenset("lower upper split startswith endswith strip replace".split())
 _FUNCTIONS = {
     **dict.fromkeys(("int", "float", "abs", "round"), Use.NUMBER),
-    **dict.fromkeys(("len", "list", "tuple", "zip", "enumerate", "reversed", "sum", "sorted"), Use.SEQUENCE),
+    **dict.fromkeys(
+        ("len", "list", "tuple", "zip", "enumerate", "reversed", "sum", "sorted", "math.prod"), Use.SEQUENCE
+    ),
     **dict.fromkeys(("callable", "isinstance", "str", "print", "bool", "type", "repr"), Use.NONE),
-    **dict.fromkeys(("max", "min", "math.sqrt", "math.log", "math.prod", "pow"), Use.NUMBER),
+    **dict.fromkeys(("max", "min", "math.sqrt", "math.log", "pow"), Use.NUMBER),
     "range": Use.INTEGER,
 }
 _TRANSPARENT = ast.Tuple | ast.List | ast.Starred | ast.keyword | ast.BoolOp
@@ -165,7 +167,9 @@ def _given(node: ast.AST, parents: Mapping[ast.AST, ast.AST], context: Context, 
     qualified = context.meaning(above.func)
     name = above.func.id if isinstance(above.func, ast.Name) else qualified
     last = qualified.rpartition(".")[2]
-    if name in _FUNCTIONS or qualified in _FUNCTIONS:
+    if name in ("max", "min") and len(above.args) == 1:
+        yield Use.SEQUENCE
+    elif name in _FUNCTIONS or qualified in _FUNCTIONS:
         yield _FUNCTIONS.get(name) or _FUNCTIONS[qualified]
     elif qualified in PARAMETER or last in _TAKE_MODULES:
         yield Use.OTHER

@@ -78,6 +78,12 @@ MODELS: dict[str, list[tuple[str, Make]]] = {
         ("Net", lambda m: m.Net(6)),
         ("Net", lambda m: m.Net(6, "prelu", 8, True)),
     ],
+    "attributes_that_a_branch_changes": [
+        ("Windowed", lambda m: m.Windowed(6, (4, 5))),
+        ("Windowed", lambda m: m.Windowed(6, (8, 9), 7, 3)),
+        ("Sized", lambda m: m.Sized(6, [4, 5])),
+        ("Sized", lambda m: m.Sized(6, (4, 9))),
+    ],
     "bases_with_methods": [("Base", lambda m: m.Base(6)), ("Wide", lambda m: m.Wide(6, 2))],
     "rest_after_construction": [
         ("Growing", lambda m: m.Growing(6, 3)),
