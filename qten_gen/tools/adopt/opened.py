@@ -115,8 +115,6 @@ class Project:
     """Whether functions of the project certainly return modules, by their qualified names."""
     plain: dict[str, bool] = field(default_factory=dict, init=False, repr=False)
     """Whether functions of the project compute plain values, and do nothing else."""
-    calls: dict[str, list[tuple[str, ast.Call]]] = field(default_factory=dict, init=False, repr=False)
-    """The calls in all files that may construct a class, by its name, each with its path."""
     helpers: dict[str, OpenFile | None] = field(default_factory=dict, init=False, repr=False)
     """Files without classes to adopt whose functions constructors call, by the name of their module."""
     wide_calls: dict[str, str] = field(default_factory=dict, init=False, repr=False)

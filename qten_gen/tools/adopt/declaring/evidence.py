@@ -1,4 +1,4 @@
-"""The type of an argument without an annotation, and what says so: defaults, uses, docstrings, calls in the project."""
+"""The type of an argument without an annotation, and what says so: defaults, uses, docstrings."""
 
 from __future__ import annotations
 
@@ -6,17 +6,13 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..uses import nodes
 from .context import Context
 from .docstrings import documented
 from .expressions import literal
 from .pieces import Stays
-from .proofs import by_default, by_use, constructor
+from .proofs import by_default, by_use
 from .use import Use
 from .uses_of_arguments import uses_of_arguments
-
-_CONFIGURATIONS = ("config", "cfg", "args", "conf", "model_args")
-_SCALARS = ("bool", "int", "float", "str")
 
 _OF_VALUES = frozenset(
     "alpha args beta bias cfg channel channels chans class classes config count depth depths device dilation dilations dim dims"
@@ -105,8 +101,7 @@ def _evidence(
     if given is not None:
         if given == "int" and said == "float" and used is None:
             return Evidence(said, "the docstring")
-        called = _by_calls(node, context) if given == "int" and used is None else None
-        return called if called is not None and called.annotation == "float" else Evidence(given, "its default")
+        return Evidence(given, "its default")
     made = _class_of_modules(default, context)
     if made is not None:
         return Evidence(made, "its default, which is a class of modules")
@@ -117,12 +112,9 @@ def _evidence(
         return None
     if said is not None:
         return Evidence(said, "the docstring")
-    configuration = None if default is not None else _configuration(node, context) or annotated_elsewhere(name, context)
-    if configuration is not None:
-        return Evidence(configuration, "the attributes that it has")
     if name in known.taken:
         return Evidence(known.taken[name], "what takes it")
-    return _by_calls(node, context) or _by_uses(name, uses, context)
+    return _by_uses(name, uses, context)
 
 
 def _is_named_like_a_value(name: str) -> bool:
@@ -151,54 +143,6 @@ def _by_uses(name: str, uses: frozenset[Use], context: Context) -> Evidence | No
     return Evidence("Any", "") if not telling else None
 
 
-def _by_calls(node: ast.arg, context: Context) -> Evidence | None:
-    """The type of the literals that calls in the project give."""
-    found: set[str] = set()
-    where = ""
-    for path, call in _calls(context):
-        value = _given(node, call, context)
-        kind = by_default(value)
-        if kind is not None and value is not None:
-            found.add(kind)
-            where = where or f"a call in {path}"
-    if found == {"int", "float"}:
-        found = {"float"}
-    return Evidence(found.pop(), where) if len(found) == 1 else None
-
-
-def _calls(context: Context) -> list[tuple[str, ast.Call]]:
-    """The calls in the project that construct the class."""
-    calls = context.project.calls
-    if not calls:
-        names = {name for file in context.project.files.values() for name in file.classes}
-        calls.update({name: [] for name in names})
-        for path, file in context.project.files.items():
-            for each in nodes(file.tree):
-                if isinstance(each, ast.Call):
-                    called = each.func.id if isinstance(each.func, ast.Name) else getattr(each.func, "attr", "")
-                    if called in names:
-                        calls[called].append((path, each))
-    found = context.found
-    return [
-        (path, call)
-        for path, call in calls.get(found.name, ())
-        if context.project.meaning(context.project.files[path], call.func) == found.qualified
-    ]
-
-
-def _given(node: ast.arg, call: ast.Call, context: Context) -> ast.expr | None:
-    """What a call gives for an argument."""
-    init = constructor(context.found)
-    plain = [] if init is None else [each.arg for each in init.args.args[1:]]
-    if any(isinstance(each, ast.Starred) for each in call.args):
-        return None
-    given = {
-        **dict(zip(plain, call.args, strict=False)),
-        **{each.arg: each.value for each in call.keywords if each.arg},
-    }
-    return given.get(node.arg)
-
-
 def _class_of_modules(default: ast.expr | None, context: Context) -> str | None:
     """`type[nn.Module]` for an argument whose default is a class of modules."""
     if default is None or not context.is_module_class(context.project.meaning(context.file, default)):
@@ -208,50 +152,3 @@ def _class_of_modules(default: ast.expr | None, context: Context) -> str | None:
 
 def _module(context: Context) -> str:
     return "nn.Module" if context.file.scope.resolve("nn") == "torch.nn" else context.spell("Module", "torch.nn")
-
-
-def annotated_elsewhere(name: str, context: Context) -> str | None:
-    """The class that all annotations of a configuration's name in the file agree on: `config: BertConfig`."""
-    if name not in _CONFIGURATIONS:
-        return None
-    found = set()
-    for each in ast.walk(context.file.tree):
-        match each:
-            case ast.arg(arg=other, annotation=ast.expr() as annotation) if other == name:
-                found.add(ast.unparse(annotation).strip("\"'"))
-            case ast.AnnAssign(target=ast.Name(id=other), annotation=annotation) if other == name:
-                found.add(ast.unparse(annotation).strip("\"'"))
-    kind = found.pop() if len(found) == 1 else ""
-    if not kind.isidentifier() or kind in (*_SCALARS, "dict", "Any", "object"):
-        return None
-    later = "from __future__ import annotations" in context.file.text.content
-    return kind if later or context.is_bound_above(ast.Name(kind)) else f'"{kind}"'
-
-
-def _configuration(node: ast.arg, context: Context) -> str | None:
-    """The one class of the file, above the module, that has all attributes which the constructor reads from an argument."""
-    init = next(
-        each for each in ast.walk(context.found.node) if isinstance(each, ast.FunctionDef) and each.name == "__init__"
-    )
-    read = {
-        each.attr
-        for each in ast.walk(init)
-        if isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name) and each.value.id == node.arg
-    }
-    if not read:
-        return None
-    fitting = []
-    for statement in context.file.tree.body:
-        if isinstance(statement, ast.ClassDef) and statement.name not in context.file.classes:
-            fields = {
-                each.target.id: ast.unparse(each.annotation)
-                for each in statement.body
-                if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
-            }
-            if read <= fields.keys():
-                fitting.append((statement.name, fields))
-    if len(fitting) != 1 or not context.is_bound_above(ast.Name(fitting[0][0])):
-        own = [name for name, _ in fitting]
-        later = len(fitting) == 1 and "from __future__ import annotations" in context.file.text.content
-        return own[0] if later else (f'"{own[0]}"' if len(own) == 1 else None)
-    return fitting[0][0]

@@ -11,12 +11,6 @@ from .proofs import constructor
 from .use import Use
 
 _TAKE_MODULES = CONTAINERS | {"TransformerEncoder", "TransformerDecoder", "Transformer", "DataParallel", "Parameter"}
-_OF_MODULES = frozenset(
-    "weight bias in_features out_features in_channels out_channels embedding_dim num_embeddings shape device dtype data"
-    " parameters children modules state_dict forward".split()
-)
-_CONFIGURATIONS = ("config", "cfg", "conf", "args", "params", "options", "hps")
-_TEXT_METHODS = frozenset("lower upper split startswith endswith strip replace".split())
 _FUNCTIONS = {
     **dict.fromkeys(("int", "float", "abs", "round"), Use.NUMBER),
     **dict.fromkeys(("len", "list", "tuple", "zip", "enumerate", "reversed", "sum", "sorted"), Use.SEQUENCE),
@@ -61,8 +55,8 @@ def _use(
 ) -> Iterator[Use | str]:
     """How one mention of an argument uses it; the local name that is given its value."""
     match parent:
-        case ast.Attribute(attr=name):
-            yield _of_attribute(node, name, parents[parent])
+        case ast.Attribute():
+            yield Use.OTHER  # a module may have any
         case ast.BinOp(left=left, op=operator, right=right):
             yield _of_operation(left if right is node else right, operator)
         case ast.UnaryOp(op=ast.Not()):
@@ -91,15 +85,6 @@ def _use(
                 yield Use.STORED
         case _:
             yield from _given(node, parents, context, depth)
-
-
-def _of_attribute(node: ast.expr, name: str, parent: ast.AST) -> Use:
-    """What has such an attribute. A module may have any, so the name of the argument has to be that of a configuration."""
-    is_called = isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute) and parent.func.attr == name
-    if is_called:
-        return Use.TEXT if name in _TEXT_METHODS else Use.VALUE if name in ("get", "items", "keys") else Use.OTHER
-    is_configuration = isinstance(node, ast.Name) and node.id.lower().endswith(_CONFIGURATIONS)
-    return Use.VALUE if is_configuration and name not in _OF_MODULES else Use.OTHER
 
 
 def _of_operation(other: ast.expr, operator: ast.operator) -> Use:
@@ -185,45 +170,44 @@ def _is_function(last: str) -> bool:
     return last in ("zeros", "ones", "empty", "randn", "rand", "full", "arange", "linspace", "eye", "tensor", "triu")
 
 
+def _argument(node: ast.AST, call: ast.Call, taking: ast.FunctionDef, skipped: int) -> ast.arg | None:
+    """The argument of a function or constructor that a call gives a value; None if that is not certain."""
+    plain = taking.args.args[skipped:]
+    if any(isinstance(each, ast.Starred) for each in call.args):
+        return None
+    if isinstance(node, ast.keyword):
+        return next((each for each in (*plain, *taking.args.kwonlyargs) if each.arg == node.arg), None)
+    return next((each for each, given in zip(plain, call.args, strict=False) if given is node), None)
+
+
 def _of_function(
     node: ast.AST, call: ast.Call, function: ast.FunctionDef, file: OpenFile, name: str, context: Context, depth: int
 ) -> Iterator[Use]:
     """How a function of the project uses the argument that it gets."""
-    plain = function.args.args
-    argument = next((each for each, given in zip(plain, call.args, strict=False) if given is node), None)
-    if isinstance(node, ast.keyword):
-        argument = next((each for each in (*plain, *function.args.kwonlyargs) if each.arg == node.arg), None)
-    if argument is None or any(isinstance(each, ast.Starred) for each in call.args):
-        yield Use.OTHER
-    else:
-        inner = Context(file, context.project, context.found)
-        yield from _cached(name, function, inner, depth).get(argument.arg, frozenset({Use.OTHER}))
+    argument = _argument(node, call, function, 0)
+    inner = Context(file, context.project, context.found)
+    found = {} if argument is None else _cached(name, function, inner, depth)
+    yield from found.get(argument.arg if argument is not None else "", frozenset({Use.OTHER}))
 
 
 def _of_class(node: ast.AST, call: ast.Call, qualified: str, context: Context, depth: int) -> Iterator[Use]:
     """How a class of the project uses the argument that it gets."""
     found = context.class_of(qualified)
-    init = None if found is None else constructor(found)
-    if found is None or init is None or depth > 4:
-        yield Use.OTHER
-        return
-    plain = init.args.args[1:]
-    argument = next((each for each, given in zip(plain, call.args, strict=False) if given is node), None)
-    if isinstance(node, ast.keyword):
-        argument = next((each for each in (*plain, *init.args.kwonlyargs) if each.arg == node.arg), None)
-    if argument is None or any(isinstance(each, ast.Starred) for each in call.args):
+    init = None if found is None or depth > 4 else constructor(found)
+    argument = None if init is None else _argument(node, call, init, 1)
+    if found is None or init is None or argument is None:
         yield Use.OTHER
     elif argument.annotation is not None:
         text = ast.unparse(argument.annotation).removesuffix(" | None")
         yield next((use for use in (Use.INTEGER, Use.NUMBER, Use.TEXT, Use.TEST) if use.value == text), Use.OTHER)
     else:
-        inner_context = Context(context.project.files[found.path], context.project, found)
+        inner = Context(context.project.files[found.path], context.project, found)
         default = _default(argument, init)
-        if default is not None and context.is_module_class(inner_context.meaning(default)):
+        if default is not None and context.is_module_class(inner.meaning(default)):
             yield Use.CLASS
             return
-        inner = _cached(found.qualified, init, inner_context, depth)
-        yield from inner.get(argument.arg, frozenset()) - {Use.NONE, Use.STORED} or {Use.OTHER}
+        uses = _cached(found.qualified, init, inner, depth)
+        yield from uses.get(argument.arg, frozenset()) - {Use.NONE, Use.STORED} or {Use.OTHER}
 
 
 def _default(argument: ast.arg, init: ast.FunctionDef) -> ast.expr | None:
