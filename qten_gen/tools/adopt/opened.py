@@ -107,8 +107,6 @@ class Project:
     """The files by the name of their module."""
     heirs: Mapping[str, Sequence[FoundClass]] = field(init=False, repr=False)
     """The classes of the files that derive from each class, by its qualified name."""
-    kinds: dict[tuple[str, int], dict[str, str]] = field(default_factory=dict, init=False, repr=False)
-    """What the constructors of classes need their arguments to be, as `declaring.proofs` found out."""
     uses: dict[str, Mapping[str, frozenset[Use]]] = field(default_factory=dict, init=False, repr=False)
     """How the constructors of classes use their arguments, by class."""
     makers: dict[str, bool] = field(default_factory=dict, init=False, repr=False)

@@ -10,7 +10,7 @@ from .context import Context
 from .docstrings import documented
 from .expressions import literal
 from .pieces import Stays
-from .proofs import by_default, by_use
+from .proofs import by_default
 from .use import Use
 from .uses_of_arguments import uses_of_arguments
 
@@ -41,22 +41,13 @@ class Evidence:
 class Witnesses:
     """All that is known of the arguments of a constructor."""
 
-    required: Mapping[str, str]
-    """By what takes nothing else."""
-    taken: Mapping[str, str]
-    """By what takes nothing else, where it may be left out."""
     documented: Mapping[str, str]
     uses: Mapping[str, frozenset[Use]]
 
 
 def witnesses(init: ast.FunctionDef, context: Context) -> Witnesses:
     """What is known of the arguments of a constructor."""
-    return Witnesses(
-        by_use(init, context),
-        by_use(init, context, is_certain=False),
-        documented(context.found.node, init),
-        uses_of_arguments(init, context),
-    )
+    return Witnesses(documented(context.found.node, init), uses_of_arguments(init, context))
 
 
 def evidence(
@@ -94,7 +85,8 @@ def _evidence(
 ) -> Evidence | None:
     """The first evidence, the surest before the others. None as a default says only what else an argument may be."""
     name = node.arg
-    used, given, said = known.required.get(name), by_default(default), known.documented.get(name)
+    used = "int" if Use.SIZE in uses else "float" if Use.RATE in uses else None
+    given, said = by_default(default), known.documented.get(name)
     is_open = default is None or (isinstance(default, ast.Constant) and default.value is None)
     if used is not None and (is_open or given == used or (used == "float" and given == "int")):
         return Evidence(used, "what takes it")
@@ -112,8 +104,6 @@ def _evidence(
         return None
     if said is not None:
         return Evidence(said, "the docstring")
-    if name in known.taken:
-        return Evidence(known.taken[name], "what takes it")
     return _by_uses(name, uses, context)
 
 

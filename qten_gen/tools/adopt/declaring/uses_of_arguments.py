@@ -3,34 +3,66 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping
 
 from ..opened import OpenFile
 from .context import CONTAINERS, PARAMETER, Context, function_of, self_attribute
 from .proofs import constructor
 from .use import Use
 
+_SIZES: dict[str, tuple[str, ...]] = {
+    "Linear": ("in_features", "out_features"),
+    "Bilinear": ("in1_features", "in2_features", "out_features"),
+    "Embedding": ("num_embeddings", "embedding_dim"),
+    "Conv1d": ("in_channels", "out_channels"),
+    "Conv2d": ("in_channels", "out_channels"),
+    "Conv3d": ("in_channels", "out_channels"),
+    "ConvTranspose1d": ("in_channels", "out_channels"),
+    "ConvTranspose2d": ("in_channels", "out_channels"),
+    "ConvTranspose3d": ("in_channels", "out_channels"),
+    "BatchNorm1d": ("num_features",),
+    "BatchNorm2d": ("num_features",),
+    "BatchNorm3d": ("num_features",),
+    "GroupNorm": ("num_groups", "num_channels"),
+    "MultiheadAttention": ("embed_dim", "num_heads"),
+    "TransformerEncoderLayer": ("d_model", "nhead", "dim_feedforward"),
+    "LSTM": ("input_size", "hidden_size", "num_layers"),
+    "GRU": ("input_size", "hidden_size", "num_layers"),
+}
+"""The first arguments of layers of torch, in order, that have to be integers."""
+
+_RATES = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d")
+_FILLS = ("zeros", "ones", "empty", "randn", "rand")
+_MAKERS = (*_FILLS, "full", "arange", "linspace", "eye", "tensor", "triu")
+_ANNOTATED = {"int": Use.SIZE, "float": Use.RATE, "str": Use.TEXT, "bool": Use.TEST}
+_INTEGRAL = ast.Add | ast.Sub | ast.Mult | ast.FloorDiv | ast.Mod
 _TAKE_MODULES = CONTAINERS | {"TransformerEncoder", "TransformerDecoder", "Transformer", "DataParallel", "Parameter"}
 _FUNCTIONS = {
     **dict.fromkeys(("int", "float", "abs", "round"), Use.NUMBER),
     **dict.fromkeys(("len", "list", "tuple", "zip", "enumerate", "reversed", "sum", "sorted"), Use.SEQUENCE),
     **dict.fromkeys(("callable", "isinstance", "str", "print", "bool", "type", "repr"), Use.NONE),
     **dict.fromkeys(("max", "min", "math.sqrt", "math.log", "math.prod", "pow"), Use.NUMBER),
-    "range": Use.INTEGER,
+    "range": Use.SIZE,
 }
 _TRANSPARENT = ast.Tuple | ast.List | ast.Starred | ast.keyword | ast.BoolOp
+
+_Found = Use | str | tuple[str]
+"""A use, or a name that is given a value; in a tuple, one that is given what integers make with it."""
 
 
 def uses_of_arguments(function: ast.FunctionDef, context: Context, depth: int = 0) -> Mapping[str, frozenset[Use]]:
     """How a constructor or function uses each of its arguments, itself or by the local name or attribute that holds it."""
     arguments = {each.arg for each in (*function.args.args, *function.args.kwonlyargs)} - {"self"}
     nodes = [each for each in ast.walk(function) if isinstance(each, ast.Name) or self_attribute(each) is not None]
-    found: dict[str, set[Use | str]] = {name: set() for name in (*arguments, *map(_written, nodes))}
+    found: dict[str, set[_Found]] = {name: set() for name in (*arguments, *map(_written, nodes))}
+    stores = Counter(each.id for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
+    changing = {name for name, times in stores.items() if times > (name not in arguments)}
     parents = {child: node for node in ast.walk(function) for child in ast.iter_child_nodes(node)}
     for node in nodes:
         if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
             found[_written(node)] |= set(_use(node, parents[node], parents, context, depth))
-    return {name: frozenset(_followed(name, found)) for name in arguments}
+    return {name: frozenset(_followed(name, found, changing)) for name in arguments}
 
 
 def _written(node: ast.AST) -> str:
@@ -38,27 +70,37 @@ def _written(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else f"self.{self_attribute(node)}"
 
 
-def _followed(name: str, found: Mapping[str, set[Use | str]]) -> Iterator[Use]:
-    """The uses of a name and of those that are given what it holds."""
-    reached, waiting = {name}, [name]
+def _followed(name: str, found: Mapping[str, set[_Found]], changing: Container[str]) -> Iterator[Use]:
+    """The uses of a name and of those that are given what it holds. Of a name that gets another value, none tells a size."""
+    waiting = [(name, False)]
+    reached = {*waiting}
     while waiting:
-        for use in found.get(waiting.pop(), ()):
+        current, is_part = waiting.pop()
+        for use in found.get(current, ()):
             if isinstance(use, Use):
-                yield use
-            elif use not in reached:
-                reached.add(use)
-                waiting.append(use)
+                is_exact = use in (Use.SIZE, Use.RATE)
+                if not (current in changing if is_exact else is_part):
+                    yield use
+            elif (following := (use[0], True) if isinstance(use, tuple) else (use, is_part)) not in reached:
+                reached.add(following)
+                waiting.append(following)
 
 
 def _use(
     node: ast.expr, parent: ast.AST, parents: Mapping[ast.AST, ast.AST], context: Context, depth: int
-) -> Iterator[Use | str]:
+) -> Iterator[_Found]:
     """How one mention of an argument uses it; the local name that is given its value."""
     match parent:
         case ast.Attribute():
             yield Use.OTHER  # a module may have any
         case ast.BinOp(left=left, op=operator, right=right):
             yield _of_operation(left if right is node else right, operator)
+            if isinstance(operator, _INTEGRAL):
+                for use in _use(parent, parents[parent], parents, context, depth):
+                    if not isinstance(use, Use):
+                        yield (use,) if isinstance(use, str) else use
+                    elif use is Use.SIZE:
+                        yield use
         case ast.UnaryOp(op=ast.Not()):
             yield Use.TEST
         case ast.UnaryOp():
@@ -132,7 +174,7 @@ def _of_target(target: ast.expr) -> Use | str:
     return _written(target) if is_followed else Use.OTHER
 
 
-def _given(node: ast.AST, parents: Mapping[ast.AST, ast.AST], context: Context, depth: int) -> Iterator[Use | str]:
+def _given(node: ast.AST, parents: Mapping[ast.AST, ast.AST], context: Context, depth: int) -> Iterator[_Found]:
     """How a call uses an argument that it gets, perhaps inside a tuple or a list."""
     above = parents[node]
     while isinstance(above, _TRANSPARENT) or (isinstance(above, ast.IfExp) and above.test is not node):
@@ -154,8 +196,8 @@ def _given(node: ast.AST, parents: Mapping[ast.AST, ast.AST], context: Context, 
         yield _FUNCTIONS.get(name) or _FUNCTIONS[qualified]
     elif qualified in PARAMETER or last in _TAKE_MODULES:
         yield Use.OTHER
-    elif qualified.startswith("torch.") and (context.is_module_class(qualified) or _is_function(last)):
-        yield Use.VALUE
+    elif qualified.startswith("torch.") and (context.is_module_class(qualified) or last in _MAKERS):
+        yield _of_torch(node, above, last)
     elif (found := function_of(qualified, context)) is not None and depth < 5:
         for use in _of_function(node, above, *found, qualified, context, depth):
             if use is Use.RETURNED:
@@ -166,8 +208,19 @@ def _given(node: ast.AST, parents: Mapping[ast.AST, ast.AST], context: Context, 
         yield from _of_class(node, above, qualified, context, depth)
 
 
-def _is_function(last: str) -> bool:
-    return last in ("zeros", "ones", "empty", "randn", "rand", "full", "arange", "linspace", "eye", "tensor", "triu")
+def _of_torch(node: ast.AST, call: ast.Call, last: str) -> Use:
+    """What a layer or a function of torch takes an argument for."""
+    given = node.value if isinstance(node, ast.keyword) else node
+    if isinstance(given, ast.Tuple | ast.List | ast.Starred) or any(
+        isinstance(each, ast.Starred) for each in call.args
+    ):
+        return Use.VALUE
+    names = _SIZES.get(last, ("p",) if last in _RATES else ())
+    by_place = next((name for name, each in zip(names, call.args, strict=False) if each is node), None)
+    if (node.arg if isinstance(node, ast.keyword) else by_place) in names:
+        return Use.RATE if last in _RATES else Use.SIZE
+    is_size = last in _FILLS and len(call.args) > 1 and node in call.args
+    return Use.SIZE if is_size else Use.VALUE
 
 
 def _argument(node: ast.AST, call: ast.Call, taking: ast.FunctionDef, skipped: int) -> ast.arg | None:
@@ -199,7 +252,7 @@ def _of_class(node: ast.AST, call: ast.Call, qualified: str, context: Context, d
         yield Use.OTHER
     elif argument.annotation is not None:
         text = ast.unparse(argument.annotation).removesuffix(" | None")
-        yield next((use for use in (Use.INTEGER, Use.NUMBER, Use.TEXT, Use.TEST) if use.value == text), Use.OTHER)
+        yield _ANNOTATED.get(text, Use.OTHER)
     else:
         inner = Context(context.project.files[found.path], context.project, found)
         default = _default(argument, init)
