@@ -1,4 +1,4 @@
-"""What all build hooks do. Nothing here knows a build backend."""
+"""The work of all build hooks. Nothing here knows a build backend."""
 
 from __future__ import annotations
 

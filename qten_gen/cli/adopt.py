@@ -60,7 +60,7 @@ def _verify(options: AdoptOptions, target: str, out: TextIO, err: TextIO) -> int
 
 
 def verify(request: VerifyRequest, out: TextIO, err: TextIO) -> int:
-    """Compare a class with what it was. What that stands on imports torch and the user's code, in other processes."""
+    """Compare a class with its old version. This imports torch and the user's code, in other processes."""
     from ..tools.verify.request import InspectionError
     from ..tools.verify.verdict_text import lines
     from ..tools.verify.verifying import verify as compared
@@ -120,7 +120,7 @@ def _is_locked(path: str) -> bool:
 
 
 def _together(outcomes: Sequence[Outcome]) -> Outcome:
-    """What was done in several projects."""
+    """The outcome for several projects."""
     if len(outcomes) == 1:
         return outcomes[0]
     return Outcome(

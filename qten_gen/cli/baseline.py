@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def beyond_baseline(found: Sequence[Diagnostic], options: GenerateOptions | CheckOptions) -> tuple[Diagnostic, ...]:
-    """What the baseline of a command line does not list, after `--write-baseline` has written it. Errors are never listed.
+    """Findings that the baseline of a command line does not list, once `--write-baseline` has written it, and all errors.
 
     Raises:
         UsageError: The file cannot be read or written.

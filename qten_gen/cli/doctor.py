@@ -31,7 +31,7 @@ _STYLES = {"ok": GREEN, "note": YELLOW, "problem": RED}
 
 
 class _Finding(NamedTuple):
-    """What was found about one subject."""
+    """A finding about one subject."""
 
     level: Literal["ok", "note", "problem"]
     subject: str

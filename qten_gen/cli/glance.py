@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _QUIET = ("-q", "--quiet")
 _PLAIN = ("--check", *_QUIET)
-"""Options that change nothing in what a run says that has nothing to do, but whether it says it."""
+"""Options that change whether a run with nothing to do reports, and not the text of its report."""
 
 _CLOCK = 2_000_000_000
 """Nanoseconds within which two changes may get the same time."""
@@ -40,7 +40,7 @@ def plain_paths(arguments: Sequence[str]) -> list[str] | None:
 
 
 def recalled(arguments: Sequence[str]) -> Recalled | None:
-    """What a run with this command line remembered that had nothing to do, if that is known."""
+    """The memory of an earlier run with this command line that had nothing to do, if there is one."""
     paths = plain_paths(arguments)
     found = None if paths is None else recall(paths, paths[0] if paths else ".")
     has_format_of_its_own = os.environ.get("GITHUB_ACTIONS") == "true"
@@ -90,7 +90,7 @@ def remember_locks(root: str, name: str, targets: Sequence[str], locks: int, fil
     Args:
         root: The folder of the project.
         name: `LOCKS` or `LISTS`.
-        targets: Those of the command line.
+        targets: The targets of the command line.
         locks: How many locks were compared.
         files: The files whose status is compared.
         began: The time before anything was read, in nanoseconds.
@@ -112,7 +112,7 @@ def remember(outcome: Outcome, glance: Glance, paths: Sequence[str], began: int,
     Args:
         outcome: That of a run.
         glance: What the run looked at.
-        paths: Those of the command line.
+        paths: The paths of the command line.
         began: The time before anything was read, in nanoseconds.
         locks: The files of locks, one of which may become stale.
     """

@@ -1,4 +1,4 @@
-"""What `--help` says of each command, before and after its options."""
+"""The texts of `--help` for each command, before and after its options."""
 
 DESCRIPTIONS = {
     "generate": """\

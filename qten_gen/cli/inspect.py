@@ -77,7 +77,7 @@ def _checked(target: str, options: InspectOptions, config: Config, out: TextIO, 
 
 
 def _request(options: InspectOptions, config: Config) -> Request:
-    """What the options ask for, with the folders from which the model is imported."""
+    """The request that the options make, with the folders from which the model is imported."""
     from ..tools.inspect.request import Request
 
     return Request(
@@ -113,7 +113,7 @@ def _print(found: Inspection, options: InspectOptions, out: TextIO) -> None:
 
 
 _PLAIN = str.maketrans({"├": "|", "│": "|", "└": "`", "─": "-", "…": "~", "\u00d7": "x"})
-"""What is written in place of characters that a terminal may not have."""
+"""Replacements for characters that a terminal may not have."""
 
 
 def _can_encode(text: str, out: TextIO) -> bool:

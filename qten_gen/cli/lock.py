@@ -19,7 +19,7 @@ _FOLDER = "locks"
 """Where the locks are, beside pyproject.toml."""
 
 _OF_CONFIG = ".from_config"
-"""The end of what the settings give a file with the settings of a model: `shop.model:Decoder.from_config`."""
+"""The end of the entry for a file with the settings of a model: `shop.model:Decoder.from_config`."""
 
 
 def lock(options: LockOptions, out: TextIO, err: TextIO) -> int:
@@ -125,7 +125,7 @@ def may_be_stale(config: Config) -> list[str]:
 
 
 def _misspelt(config: Config, root: str, targets: Sequence[str]) -> Iterator[str]:
-    """What is wrong with the lists of names that the settings name, for the locks of these targets."""
+    """Mistakes in the lists of names that the settings name, for the locks of these targets."""
     paths = {_name(target): lock_path(root, target) for target in targets}
     known = {_name(target) for target in config.locks}
     for place, target in config.names:
@@ -149,7 +149,7 @@ def _misspelt(config: Config, root: str, targets: Sequence[str]) -> Iterator[str
 
 
 def _misfits(config: Config, root: str) -> Iterator[str]:
-    """What is wrong with the settings files that the settings of the project name."""
+    """Mistakes in the settings files that the settings of the project name."""
     for place, target in config.names:
         if not target.endswith(_OF_CONFIG):
             continue

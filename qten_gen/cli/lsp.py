@@ -36,7 +36,7 @@ def lsp(main: Callable[..., int]) -> int:
 
 @cache
 def _memory() -> Memory:
-    """What the answers know of each other. It is made for the first one: an editor may want none."""
+    """The memory that the answers share. It is made for the first one: an editor may want none."""
     from ..run.memory import Memory
 
     return Memory()

@@ -90,7 +90,7 @@ def parse(arguments: Sequence[str]) -> GenerateOptions:
 
 
 def _conflict(options: GenerateOptions) -> str | None:
-    """What is wrong with options that cannot be combined."""
+    """The message about options that cannot be combined."""
     if options.watch and options.write_baseline is not None:
         return "--watch cannot be combined with --write-baseline"
     if options.watch and options.output_format == "json":
@@ -263,7 +263,7 @@ def _show(parser: Parser) -> None:
 
 
 def _inspect(parser: Parser) -> None:
-    """Those of `inspect`."""
+    """Add the options of `inspect`."""
     add = parser.add_argument
     add("target", nargs="?", metavar="TARGET", help=argparse.SUPPRESS)
     add("--all", action="store_true", help="inspect and run every module among the locks of the settings")
@@ -279,7 +279,7 @@ def _inspect(parser: Parser) -> None:
 
 
 def _lock(parser: Parser) -> None:
-    """Those of `lock`."""
+    """Add the options of `lock`."""
     add = parser.add_argument
     add("targets", nargs="*", help=argparse.SUPPRESS)
     add("--check", action="store_true", help="write nothing; list what has changed, and exit with 1 if anything has")
@@ -290,7 +290,7 @@ def _lock(parser: Parser) -> None:
 
 
 def _adopt(parser: Parser) -> None:
-    """Those of `adopt`."""
+    """Add the options of `adopt`."""
     add = parser.add_argument
     add("paths", nargs="*", type=path, help=argparse.SUPPRESS)
     levels = ("base", "annotate", "declare")
@@ -331,7 +331,7 @@ def _lsp(parser: Parser) -> None:
 
 
 class _Command(NamedTuple):
-    """What a command takes: what adds its arguments, what they are read into, and its usage."""
+    """The arguments of a command: the function that adds them, the record that they are read into, and its usage."""
 
     add_arguments: Callable[[Parser], None]
     options: type[CommandOptions | argparse.Namespace]

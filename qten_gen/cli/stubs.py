@@ -63,7 +63,7 @@ def _written(modules: Sequence[str], options: StubsOptions, config: Config, out:
 
 
 def _changes(folder: str, texts: dict[str, str], *, whole: bool) -> tuple[list[Change], list[str]]:
-    """What has to be written and removed, and the files in the way, which somebody else wrote.
+    """The files to write and to remove, and the files in the way, which somebody else wrote.
 
     Of the stubs in the folder that are not planned, those of a package that is written anew are removed, and with `whole` all.
     """

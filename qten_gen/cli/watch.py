@@ -75,7 +75,7 @@ class _Watched(NamedTuple):
 
 
 class _Runs(NamedTuple):
-    """What the runs of a watch have in common."""
+    """The state that the runs of a watch share."""
 
     options: GenerateOptions
     written: dict[str, bytes | None]
@@ -221,7 +221,7 @@ def _below(root: str) -> Iterator[str]:
 
 
 def _watched_now(options: GenerateOptions, before: _Watched) -> _Watched:
-    """The folders to watch after a change. If that is not known: those of before that are left, and the working folder."""
+    """The folders to watch after a change. If that is not known: the earlier ones that still exist, and the working folder."""
     try:
         return _watched(options)
     except (ConfigError, PathError, OSError):

@@ -9,7 +9,7 @@ from functools import lru_cache
 from inspect import formatannotation
 
 _PLACE = re.compile(r"[^\[\](){}|,'\"]*\.<\w+>\.")
-"""What stands before the name of a class in a function: `shop.model.make.<locals>.`."""
+"""The part before the name of a class in a function: `shop.model.make.<locals>.`."""
 
 _LAYER = re.compile(r"torch\.nn\.(?:modules\.\w+|parameter)\.(?P<name>[A-Z]\w*)")
 """A class of torch.nn, under the name of the file that it is written in."""

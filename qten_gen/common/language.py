@@ -19,7 +19,7 @@ SUBMODULE = "qten_gen.submodule"
 ITERATOR = "collections.abc.Iterator"
 SEQUENTIAL = "qten_gen.sequential"
 CHAIN = SEQUENTIAL
-"""What both readers say is called to make a sequence: `sequential(...)` is a submodule made by it."""
+"""The name of the function that makes a sequence, for both readers: `sequential(...)` is a submodule made by it."""
 CHOICE = "qten_gen.choice"
 VIRTUAL = "qten_gen.virtual"
 MAY_BE_STALE = "may_be_stale"
@@ -32,13 +32,13 @@ CHECKS = "__checks__"
 """Where a class body that runs keeps its checks, until the metaclass takes them."""
 
 INDEX = "index"
-"""What a repeated child is told apart by: the name of its position, among the arguments of `submodule(..., repeat="depth")`."""
+"""The name of a repeated child's position, among the arguments of `submodule(..., repeat="depth")`."""
 
 UNBATCHED = "qten_gen.Unbatched"
 PER_ITEM = "qten_gen.PerItem"
 
 ANNOTATED = (UNBATCHED,)
-"""Those among the words of annotations that are `Annotated[T, "qten_gen.WORD"]`: a type checker sees T."""
+"""The words of annotations that are `Annotated[T, "qten_gen.WORD"]`: a type checker sees T."""
 
 DATACLASS_FIELD = "dataclasses.field"
 """Means the same as `FIELD`, as far as their arguments are the same."""
@@ -70,7 +70,7 @@ SPECIFIER_KEYWORDS = {
 eps=1e-6)`."""
 
 SPECIFIER_SWITCHES = frozenset({"kw_only", "requires_grad", "persistent", "cast", KEEP_DTYPE, "init"})
-"""Those among them that are True or False."""
+"""The keywords whose value is True or False."""
 
 FLAGS = ("autocast", "frozen", "nocast", "open", "shadow", "tensor_only")
 """Class flags of a TensorClass, as a keyword (`frozen=True`) or in brackets (`TensorClass["frozen"]`). Each is off unless given.

@@ -64,13 +64,13 @@ def _segments(pattern: str) -> list[str]:
 
 
 def _expression(segments: list[str]) -> str:
-    """What segments match."""
+    """The regular expression of some segments."""
     text = "".join(map(_step, segments))
     return text + "[^.]+" if segments[-1] == "**" else text.removesuffix(r"\.")
 
 
 def _step(segment: str) -> str:
-    """What a segment and the dot behind it match."""
+    """The regular expression of a segment and the dot behind it."""
     return r"(?:[^.]+\.)*" if segment == "**" else rf"{_of_segment(segment)}\."
 
 

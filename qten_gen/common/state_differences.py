@@ -1,4 +1,4 @@
-"""What differs between two states of a model: two locks, or a checkpoint and what loads it. In one set of words."""
+"""The differences between two states of a model: two locks, or a checkpoint and the module that loads it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ LOADING: Mapping[Change, str] = {
     "kept": "loads; a cast of the module leaves its dtype now",
     "unkept": "loads; a cast of the module changes its dtype now",
 }
-"""What loading a checkpoint does, by class of what differs between it and the model, the worst first."""
+"""The effect of each class of difference when a checkpoint is loaded, the worst first."""
 
 
 class Difference(NamedTuple):
@@ -87,7 +87,7 @@ class Stored(NamedTuple):
     shape: str
     """As in a lock, `[192, 64]`."""
     memory: object = None
-    """What is equal for two names of one tensor, where the file says so."""
+    """A value that is equal for two names of one tensor, where the file has one."""
 
 
 class Wanted(Protocol):
@@ -106,15 +106,15 @@ class Wanted(Protocol):
 
 
 _PREFIXES = ("model.", "module.", "state_dict.", "_orig_mod.")
-"""What trainers put before the names of a model."""
+"""Prefixes that trainers put before the names of a model."""
 
 
 class Found(NamedTuple):
-    """What differs between a checkpoint and a lock."""
+    """The differences between a checkpoint and a lock."""
 
     differences: list[Difference]
     prefix: str
-    """What stands before all names in the file."""
+    """The prefix of all names in the file."""
 
     @property
     def fails(self) -> bool:
@@ -134,7 +134,7 @@ class Found(NamedTuple):
 
 
 _WORDS: Mapping[Change, str] = {"added": "missing", "removed": "unexpected", "tied": "untied"}
-"""What the classes are called where a checkpoint is compared, whose tensors are the old ones."""
+"""The names of the classes where a checkpoint is compared, whose tensors are the old ones."""
 _MANY = 6
 
 
@@ -152,7 +152,7 @@ def _summed(found: list[Difference]) -> list[Difference]:
 
 
 def compared(file: Mapping[str, Stored], wanted: Mapping[str, Wanted]) -> Found:
-    """What differs between the tensors of a file and those of a model, which are given by all their names."""
+    """The differences between the tensors of a file and those of a model, which are given by all their names."""
     prefix = _prefix(file, wanted)
     given = (
         {name.removeprefix(prefix): stored for name, stored in file.items() if name.startswith(prefix)}
@@ -181,7 +181,7 @@ def compared(file: Mapping[str, Stored], wanted: Mapping[str, Wanted]) -> Found:
 
 
 def _prefix(file: Mapping[str, Stored], wanted: Mapping[str, object]) -> str:
-    """What has to be removed from the names, if none of them is in the lock as it is."""
+    """The prefix to remove from the names, if none of them is in the lock as it is."""
     if not wanted.keys().isdisjoint(file):
         return ""
     return next(

@@ -1,10 +1,10 @@
-"""What the settings of a project add to stubs."""
+"""The settings of a project for its stubs."""
 
 from typing import NamedTuple
 
 
 class StubSettings(NamedTuple):
-    """What stubs say beside the types of declarations, as the settings of the run ask for it."""
+    """The additions to stubs, beside the types of declarations, that the settings of the run ask for."""
 
     literal_keys: bool = False
     """The keys of classes, as literals."""

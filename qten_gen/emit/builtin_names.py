@@ -31,5 +31,5 @@ class Builtins:
 
     @property
     def imports(self) -> frozenset[str]:
-        """What has to be imported for all that was written so far."""
+        """The imports that all the text so far needs."""
         return frozenset({"_builtins"} if self._prefixed else ())

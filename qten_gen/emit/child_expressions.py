@@ -38,7 +38,7 @@ def registration(field: SubmoduleDecl, owner: str, siblings: Siblings, builtins:
 
 
 def _each(field: SubmoduleDecl, key: str, owner: _Owner, indent: int, target: str = "") -> str:
-    """What makes the child whose record `key` leads to, or the list or dict of several, behind `target`."""
+    """The expression that makes the child whose record `key` leads to, or the list or dict of several, behind `target`."""
     if field.repeat is None and field.keys is None:
         return _construct(field.cls, field.arguments, owner, key, indent, target)
     inside = field.inner
@@ -133,7 +133,7 @@ def _nested(call: SpecifierCall, owner: _Owner, key: str, indent: int) -> str:
 
 
 def _arguments(cls: Value, arguments: Sequence[Argument], owner: _Owner, key: str, indent: int) -> Iterator[str]:
-    """What a class is called with: the arguments of the declaration, and the owner's device and dtype."""
+    """The arguments of a class: those of the declaration, and the owner's device and dtype."""
     positional = [argument for argument in arguments if argument.keyword is None]
     keywords = {argument.keyword: argument for argument in arguments if argument.keyword is not None}
     for index, argument in enumerate(positional):

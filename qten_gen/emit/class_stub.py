@@ -183,7 +183,7 @@ def handler_call(handler: RegistrationDecl, names: StubNames, method: str = "__c
 
 
 def _result(signature: Signature, names: StubNames, module: str) -> str:
-    """What a call gives: a coroutine where the function is async."""
+    """The type of a call's result: a coroutine where the function is async."""
     result = names.text(signature.result, module, given=True) if signature.result else names.builtin("object")
     if not signature.is_async or signature.yields:
         return result

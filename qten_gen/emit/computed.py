@@ -1,4 +1,4 @@
-"""What a generated constructor computes from its arguments before it registers anything: derived values, checks, conditions."""
+"""The values that a generated constructor computes before it registers anything: derived values, checks, conditions."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from .tensorclass import TensorClassView
 
 
 class PythonFileView(NamedTuple):
-    """What the template of a generated module sets out."""
+    """The input of the template of a generated module."""
 
     summary: str
     imports: tuple[tuple[str, ...], ...]
@@ -95,7 +95,7 @@ def _used(classes: Iterable[TensorClassView | ModuleView], *always: str) -> froz
 
 
 def _others(file: FileDecl) -> list[str]:
-    """What the module gives beside the generated classes."""
+    """The names that the module gives beside the generated classes."""
     return sorted({*offered(file), *(functional.name for functional in file.functionals)})
 
 

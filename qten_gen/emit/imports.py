@@ -27,7 +27,7 @@ IMPORTS = {
     "_ModuleDict": ImportedName("qten_gen", "ModuleDict"),
     "_ModuleList": ImportedName("qten_gen", "ModuleList"),
 }
-"""What is imported, by the name that the text uses. No class can have one of these names, and few would want one."""
+"""The imports, by the name that the text uses. No class can have one of these names, and few would want one."""
 
 
 class Aliases:

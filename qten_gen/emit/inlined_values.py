@@ -43,7 +43,7 @@ def inlined_values(declaration: ModuleDecl, siblings: Mapping[str, str]) -> Iter
 
 
 def _path(field: SubmoduleDecl) -> str:
-    """What leads to the record of a child, which is inside those of the lists that it is in."""
+    """The path to the record of a child, which is inside those of the lists that hold the child."""
     path, inner = field.name, field.inner
     while inner is not None:
         path, inner = f"{path}.cls", inner.inner

@@ -1,4 +1,4 @@
-"""What the setting `literal-keys` adds to class statements in stubs: methods that take names in strings know those of the class.
+"""The methods that the setting `literal-keys` adds to class statements in stubs: they know the names that strings may have.
 
 Such a class derives from the declaration, where a key is any string. So a name that is known only when the program runs can be
 given to an object that is annotated with the declared class.
@@ -35,14 +35,14 @@ _MOST = 60
 _UPDATE = ("values", "clone", "inplace", "non_blocking", "keys_to_update")
 _REPLACE = ("batch_size", "device", "names", "lock")
 _NO_MODULE = frozenset({"None", "|", "builtins.int", "builtins.float", "builtins.bool", "builtins.str", "torch.dtype"})
-"""What types consist of whose values register nothing."""
+"""The parts of types whose values register nothing."""
 
 _WIDER = (FieldKind.NUMBER, FieldKind.PER_ITEM, FieldKind.COLLECTION)
 """Fields that take more than the attribute is read as."""
 
 
 class _Signature(NamedTuple):
-    """What a method takes beside `self`, and what it gives."""
+    """The parameters of a method beside `self`, and its result."""
 
     taken: list[str]
     given: str

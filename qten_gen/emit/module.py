@@ -35,7 +35,7 @@ _KEPT = {
     True: "\nKept while nothing that it is derived from can have changed.",
     language.MAY_BE_STALE: "\nKept while no version counter of what it is derived from changes: it may be stale.",
 }
-"""What the docstring of a virtual tensor says, by its `cached=`."""
+"""A sentence for the docstring of a virtual tensor, by its `cached=`."""
 
 
 _IN_CONSTRUCTORS = ("self", "device", "dtype", language.INDEX, "_name", "_each", "_unfilled", "_")
@@ -52,7 +52,7 @@ class VirtualView(NamedTuple):
 
 
 class ModuleView(NamedTuple):
-    """What the template of a Module sets out."""
+    """The input of the template of a Module."""
 
     declaration: ModuleDecl
     attributes: tuple[str, ...]
@@ -63,7 +63,7 @@ class ModuleView(NamedTuple):
     config: list[ConfigDecl]
     """The fields that are its arguments."""
     defaults: tuple[ConfigDecl, ...]
-    """Those whose default is looked up."""
+    """The arguments whose default is looked up."""
     registrations: tuple[str, ...]
     guarded: str
     """The statement that marks the tensors which user code has to fill; empty without any."""
@@ -217,7 +217,7 @@ def _computed(field: ParameterDecl | BufferDecl, owner: str, builtins: Builtins,
 
 
 def _function(field: ParameterDecl | BufferDecl, owner: str, aliases: Aliases) -> str:
-    """What computes a value: the name of a method, or the function that the declaration gave."""
+    """The function that computes a value: the name of a method, or the function that the declaration gave."""
     assert field.value is not None
     if field.value.method is not None:
         return layout.quoted_string(field.value.method)
@@ -377,7 +377,7 @@ def _is_tied(field: ModuleField) -> bool:
 
 
 def _attributes(declaration: ModuleDecl, siblings: Siblings) -> tuple[str, ...]:
-    """What the runtime reads from the generated class: one assignment each.
+    """The attributes that the runtime reads from the generated class, one assignment each.
 
     `_dtype_device_source` may be a parent's: its virtual tensors are there too.
     """

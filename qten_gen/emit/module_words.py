@@ -1,4 +1,4 @@
-"""What the docstrings of a generated Module say of its fields."""
+"""The words for a field in the docstrings of a generated Module."""
 
 from __future__ import annotations
 

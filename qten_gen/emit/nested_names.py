@@ -1,4 +1,4 @@
-"""What the classes of nested fields are called in generated code: globals, which the runtime binds when the classes appear."""
+"""The names of the classes of nested fields in generated code: globals, which the runtime binds when the classes appear."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TAKEN = frozenset(
     argument batch_size batch_sizes device fn index item items key leaves lock n names other pieces self tensor value values
     """.split()
 ).union(ALIASES, WRITTEN_BUILTINS)
-"""What generated code calls its variables, and what it imports."""
+"""The variables and imports of generated code."""
 
 
 def nested_names(declarations: Iterable[Declaration]) -> NestedNames:

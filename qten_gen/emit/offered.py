@@ -1,4 +1,4 @@
-"""What a generated module gives beside its classes: functions and annotated names of the source that declared classes are in.
+"""The names in a generated module beside its classes: functions and annotated names of the source that mention declared classes.
 
 They are those of the source, so that a program can import all that it needs from one module.
 """

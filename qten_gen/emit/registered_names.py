@@ -1,4 +1,4 @@
-"""What the stub of a Module says of the names that a hand-written `__init__` registers.
+"""The types of the names that a hand-written `__init__` registers, in the stub of a Module.
 
 A checker sees `self.scale = nn.Parameter(...)` in the declaration, so that is not repeated. It sees neither names in strings, nor
 what torch's containers hold.
@@ -19,7 +19,7 @@ def says_more(declaration: ModuleDecl) -> bool:
 
 
 def registered_names(declaration: ModuleDecl) -> dict[str, list[Registered]]:
-    """The statements that register each name, those left out that the body binds or declares, and those that say nothing."""
+    """The statements of known type that register each name, without names that the body binds or declares."""
     taken = declaration.bound | {field.name for field in declaration.fields}
     found: dict[str, list[Registered]] = {}
     for each in declaration.registers:

@@ -59,7 +59,7 @@ def _public(file: FileDecl, handlers: Container[str]) -> Iterator[MethodSource]:
 def _chosen(
     methods: Iterable[MethodSource], names: StubNames, module: str, inner: Container[str]
 ) -> Iterator[MethodSource]:
-    """Those of some methods that a stub repeats, all that go by one name together.
+    """The methods that a stub repeats, all of one name together.
 
     Where a type names what only the class body binds, of which `inner` are the names, they stay as they are.
     """

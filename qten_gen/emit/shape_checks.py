@@ -17,7 +17,7 @@ _WORD = re.compile(r"\w+")
 
 
 class ShapeChecks(NamedTuple):
-    """What the constructor of a class checks beyond its batch size."""
+    """The checks in the constructor of a class beyond its batch size."""
 
     guards: dict[str, str]
     """For each checked field the condition under which the sizes of its shape cannot be read as expected; empty for none."""
@@ -132,7 +132,7 @@ class _Sizes:
 
 
 def _conditions(shape: _Shaped, sizes: _Sizes, before: Sequence[_Shaped] = ()) -> Iterator[str]:
-    """What is wrong with a field if it holds; `before` are optional fields that may say what a name is."""
+    """The conditions under which a field is wrong; `before` are optional fields from which a name may have its size."""
     name, own = shape.field.name, dict[str, str]()
     expected, others = list[str](), list[str]()
     can_differ = not shape.axes

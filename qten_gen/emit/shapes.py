@@ -1,4 +1,4 @@
-"""What the setting `shapes` adds to class statements in stubs: portable shape annotations, which pyrefly 1.4 reads.
+"""The parts that the setting `shapes` adds to class statements in stubs: portable shape annotations, which pyrefly 1.4 reads.
 
 `Shaped[Tensor, "[b, t, width]"]` is `Annotated` under another name, so any other checker reads `Tensor`. `shape_vars` declares
 the names in the strings: for a class, its config fields of type `int`; for a function, the other names in its jaxtyping
@@ -48,7 +48,7 @@ def shaped(declaration: Declaration, names: StubNames, forward: Sequence[str]) -
 
     Args:
         declaration: One that `says_shapes`.
-        names: Those of the stub.
+        names: The names of the stub.
         forward: The texts of a Module's call, one for each overload.
     """
     if isinstance(declaration, TensorClassDecl):
@@ -99,7 +99,7 @@ def sized_child(
 
 
 def _sizes_given(field: SubmoduleDecl, child: ModuleDecl, known: Collection[str]) -> list[str] | None:
-    """What each size of a child is in the sizes of the class that holds it."""
+    """Each size of a child in terms of the sizes of the class that holds it."""
     taken = [each for each in child.fields if isinstance(each, ConfigDecl)]
     texts = {each.name: _size(each.default.value) for each in taken if each.default is not None}
     positional = iter([each.name for each in taken if not each.kw_only])
@@ -196,7 +196,7 @@ class _Scope:
         self._names = names
         self._sizes = frozenset(known)
         self.variables: dict[str, None] = {}
-        """What `shape_vars` declares for the function: `b`, `*batch`."""
+        """The variables that `shape_vars` declares for the function: `b`, `*batch`."""
 
     def shaped(self, text: str, *, is_result: bool = False) -> str:
         """A text with the annotations of jaxtyping in the words of pyrefly, where it has words for them."""

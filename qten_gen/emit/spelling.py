@@ -30,7 +30,7 @@ from .renaming import renamed
 
 _NAME = re.compile(r"[^\W\d]\w*")
 _WORDS = ("|", "None", "...")
-"""What a type is made of besides names."""
+"""The parts of a type besides names."""
 _DTYPE_WORDS = {"Float": "floating", "Int": "integer", "Bool": "boolean", "Complex": "complex", "Num": "numeric"}
 
 
@@ -93,7 +93,7 @@ def static_type(type: TypeExpr) -> str:
 
 
 def field_doc(field: FieldDecl) -> str:
-    """What a property of a TensorClass says: the field's own words, and its shape."""
+    """The docstring of a property of a TensorClass: the field's own words, and its shape."""
     return f"{field.doc}\n\n{_shape_doc(field)}" if field.doc else _shape_doc(field)
 
 

@@ -20,7 +20,7 @@ _PLAIN = {f"builtins.{name}": name for name in ("bool", "bytes", "complex", "flo
 
 
 class Lines(NamedTuple):
-    """What the generated class says about one field: an expression for each primitive, if not a statement.
+    """The code for one field in the generated class: an expression for each primitive, if not a statement.
 
     An empty string leaves the field out.
     """
@@ -28,25 +28,25 @@ class Lines(NamedTuple):
     fit_if: str
     """The condition under which the constructor hands a value to the runtime for conversion or refusal."""
     fit: str
-    """What the constructor stores then."""
+    """The expression that the constructor stores then."""
     set: str
-    """What the setter stores for `value`, of an object that is not locked; empty where the runtime's property checks it."""
+    """The expression that the setter of an unlocked object stores for `value`; empty where the runtime's property checks it."""
     map: str
-    """What `_map` stores: `fn` of each tensor."""
+    """The expression that `_map` stores: `fn` of each tensor."""
     map_with: str
-    """What `_map_with` stores: `fn` of each tensor and the argument, for objects of the same batch size."""
+    """The expression that `_map_with` stores: `fn` of each tensor and the argument, for objects of the same batch size."""
     rearrange: str
-    """What `_rearrange` stores: the same for an object of another batch size."""
+    """The expression that `_rearrange` stores: the same for an object of another batch size."""
     zip: str
-    """What `_zip` stores: `fn` of each tensor and that of another object."""
+    """The expression that `_zip` stores: `fn` of each tensor and that of another object."""
     put: str
     """The statement of `_index_put`, which writes another object's value at an index."""
     join: str
-    """What `_join` stores: `fn` of the tensors of several objects."""
+    """The expression that `_join` stores: `fn` of the tensors of several objects."""
     pieces: str
-    """What `_split` goes through: one value for each part."""
+    """The iterable that `_split` goes through: one value for each part."""
     leaf: str
-    """What stands for its tensors in the list that `_leaves` returns."""
+    """The expression for its tensors in the list that `_leaves` returns."""
     leaf_if: str
     """The statement that adds the leaves of a value that may be None."""
     item: str
@@ -76,9 +76,9 @@ class StoredField(NamedTuple):
     plain: bool
     """Whether it is one tensor that carries the batch."""
     stored: str
-    """What `_fill` puts into the slot."""
+    """The expression that `_fill` puts into the slot."""
     seen: str
-    """What operations see of the slot."""
+    """The expression for the slot in operations."""
     lines: Lines
 
 
@@ -94,7 +94,7 @@ class _FieldCode(NamedTuple):
     n: str
     """The constructor's variable for the number of batch dimensions."""
     guard: str | None
-    """What the constructor asks of the shape where an annotation says one; None for others."""
+    """The constructor's condition on the shape where an annotation says one; None for others."""
 
     @property
     def mine(self) -> str:
@@ -112,7 +112,7 @@ class _FieldCode(NamedTuple):
         return f"[{self.seen(f'item.{self.storage}')} for item in items]"
 
     def seen(self, stored: str) -> str:
-        """What operations see of a stored value: the entries of a TensorDict."""
+        """The expression for a stored value in operations: the entries of a TensorDict."""
         return f"_features.entries({stored})" if self.field.kind is FieldKind.COLLECTION else stored
 
     def none_or(self, expression: str, name: str = "") -> str:
@@ -238,7 +238,7 @@ def _tensor(code: _FieldCode) -> Lines:
 
 
 def _shaped(code: _FieldCode) -> tuple[str, str]:
-    """What the constructor and the setter store where an annotation says the shape."""
+    """The expressions that the constructor and the setter store where an annotation says the shape."""
     return (
         code.feature("shaped", f"{code.field.name}, batch_size, device"),
         code.feature("fitting", f"value, {code.mine}"),

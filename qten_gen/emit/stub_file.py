@@ -21,7 +21,7 @@ UNCHECKED = "# mypy: ignore-errors"
 """mypy reads the types of a stub, and does not compare its methods with each other and with those of base classes."""
 _MYPY_CODES = "override, assignment, misc, overload-overlap, mutable-override, explicit-override, type-arg"
 CHECKED = f'# mypy: disable-error-code="{_MYPY_CODES}"'
-"""What stands there instead where mypy has to find mistakes in a stub, in the tests of what is generated."""
+"""The comment in its place where mypy has to find mistakes in a stub, in the tests of generated stubs."""
 
 _PYRIGHT_RULES_PYI = (
     "reportIncompatibleMethodOverride",
@@ -53,7 +53,7 @@ _CHECKERS = (
 
 
 class StubFileView(NamedTuple):
-    """What the template of a stub sets out."""
+    """The input of the template of a stub."""
 
     summary: str
     imports: tuple[tuple[str, ...], ...]

@@ -176,7 +176,7 @@ def _keeps_strings(name: str, source: SourceFile) -> bool:
 
 
 def _names_in_body(declaration: Declaration) -> frozenset[str]:
-    """What names mean something of its own in the body of a class: those of its fields and of what it registers."""
+    """The names with a meaning of their own in the body of a class: those of its fields and of registered objects."""
     registers = declaration.registers if isinstance(declaration, ModuleDecl) else ()
     return frozenset(field.name for field in declaration.fields).union(each.name for each in registers)
 

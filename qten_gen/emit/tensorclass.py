@@ -17,11 +17,11 @@ from .stored_fields import StoredField, stored_field
 _IN_CONSTRUCTORS = (*WRITTEN_BUILTINS, *kwlist, "self", "batch_size", "device", "names", "lock")
 """Names that a variable for the size of a dimension cannot have."""
 _IN_TEMPLATE = ("_rt", "_t", "_torch")
-"""What the template itself needs, whatever the fields are."""
+"""The imports of the template itself, for any fields."""
 
 
 class TensorClassView(NamedTuple):
-    """What the template of a TensorClass sets out.
+    """The input of the template of a TensorClass.
 
     `map` to `to_dict` are the statements of the primitives with the same names. Those that make an object call `_fill`, which
     stores what it is given: the values of the fields, those that the batch carries first, then what every object has.

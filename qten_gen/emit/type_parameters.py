@@ -12,12 +12,12 @@ from .stub_names import StubNames
 
 
 class TypeParameters(NamedTuple):
-    """What a class is generic over."""
+    """The type parameters of a class."""
 
     pep695: str = ""
     """The parameters as they follow the class name: `[T: Tensor]`."""
     arguments: str = ""
-    """What a reference to the class ends with: `[T]`."""
+    """The end of a reference to the class: `[T]`."""
 
 
 def type_parameters(declaration: Declaration, names: StubNames) -> TypeParameters:

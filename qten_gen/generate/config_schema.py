@@ -114,7 +114,7 @@ def _json(value: object) -> Plain:
 
 
 def _conjuncts(node: ast.expr) -> list[ast.expr]:
-    """What has to hold each: `a > 0 and b > 0` are two."""
+    """The conditions that have to hold together: `a > 0 and b > 0` are two."""
     if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
         return [each for value in node.values for each in _conjuncts(value)]
     return [node]

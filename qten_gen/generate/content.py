@@ -1,4 +1,4 @@
-"""The digest of what a file says, which stays the same when comments, formatting or the bodies of functions change."""
+"""The digest of a file's declarations, which stays the same when comments, formatting or the bodies of functions change."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _BY_NAME = (
 
 
 def _named(value: object) -> Iterator[tuple[str, object]]:
-    """What such an attribute says, name by name."""
+    """The content of such an attribute, name by name."""
     if isinstance(value, Mapping):
         yield from ((name, _plain(item)) for name, item in value.items())
     elif isinstance(value, frozenset):

@@ -33,7 +33,7 @@ from ..model.dimensions import Dim, to_python
 from ..read.positions import locate
 
 Plain = str | int | float | bool | None | list["Plain"] | dict[str, "Plain"]
-"""What a JSON document can hold."""
+"""The values of a JSON document."""
 
 _KINDS = {
     ConfigDecl: "config",
@@ -47,7 +47,7 @@ _TOLD_APART = frozenset({"name", "kind", "type", "doc", "owner", "place"})
 
 
 def describe(declaration: Declaration) -> dict[str, Plain]:
-    """What a declaration says, without places. What is as it is by default is left out of the fields."""
+    """A declaration as plain data, without places. What is as it is by default is left out of the fields."""
     described: dict[str, Plain] = {
         "name": declaration.name,
         "module": declaration.module,
@@ -66,7 +66,7 @@ def describe(declaration: Declaration) -> dict[str, Plain]:
 
 
 def _of_module(declaration: ModuleDecl) -> dict[str, Plain]:
-    """What only a Module has."""
+    """The keys that only a Module has."""
     return {
         "custom_reset": declaration.custom_reset,
         "handlers": [_handler(item) for item in declaration.handlers],
@@ -80,7 +80,7 @@ def _handler(item: RegistrationDecl) -> Plain:
 
 
 def describe_field(field: FieldDecl | ModuleField) -> dict[str, Plain]:
-    """What a field is: its name, kind and type, the class that declares it, and all that is not as by default."""
+    """The description of a field: its name, kind and type, the class that declares it, and all that is not as by default."""
     kind = field.kind.value if isinstance(field, FieldDecl) else _KINDS.get(type(field), type(field).__name__)
     described: dict[str, Plain] = {"name": field.name, "kind": kind, "type": field.type.text, "owner": field.owner}
     for attribute in fields(field):

@@ -1,4 +1,4 @@
-"""Says in what the text of a class and its class statement differ, and how to write it so that both say the same."""
+"""Names the difference between the text of a class and its class statement, and how to write the class without one."""
 
 from __future__ import annotations
 

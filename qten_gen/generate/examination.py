@@ -22,7 +22,7 @@ class Examined:
     linked: FileDecl | None
     """None if linking crashed."""
     found: tuple[Diagnostic, ...]
-    """What is wrong with it, without spans. Empty if a file that it depends on cannot be read, which may be the cause."""
+    """The diagnostics, without spans. Empty if a file that it depends on cannot be read, which may be the cause."""
     unread: frozenset[str]
     """The other files that it depends on and that cannot be read."""
     is_broken: bool
@@ -101,7 +101,7 @@ class Examination:
         return Examined(result and result[0], own, unread, broken or crashed, bool(said))
 
     def _of_inner_classes(self, file: SourceFile) -> tuple[Diagnostic, ...]:
-        """What is wrong with the classes inside classes, which the rules find in a program where they are declarations."""
+        """The diagnostics for classes inside classes, from the rules in a program where these are declarations."""
         if not any(map(_may_declare, file.inner)):
             return ()
         program = self._program.with_inner

@@ -1,4 +1,4 @@
-"""What the text of a running program's modules says, where a class statement has to know more than the objects tell.
+"""The text of a running program's modules, for a class statement that has to know more than the objects tell.
 
 An annotation may name what is imported for type checkers only. And where a class does not match what was generated for it, the
 message says in what the text and the class statement differ. Modules are found without importing them.
@@ -41,7 +41,7 @@ class OwnText(NamedTuple):
 
 
 class TextDeclaration(NamedTuple):
-    """What the command says of one class."""
+    """The declaration of one class, as the command reads it."""
 
     declaration: Declaration | None
     """None where the class is not a declaration to it."""
@@ -50,7 +50,7 @@ class TextDeclaration(NamedTuple):
 
 
 def meaning(qualified: str, own: OwnText | None = None) -> Meaning | None:
-    """What a name that does not exist yet means, or None where no text says it."""
+    """The meaning of a name that does not exist yet, or None where no text gives it one."""
     module = _home(qualified, own)
     if module is None:
         return None
@@ -63,7 +63,7 @@ def meaning(qualified: str, own: OwnText | None = None) -> Meaning | None:
 
 
 def of_class(module: str, name: str, own: OwnText | None = None) -> TextDeclaration:
-    """What the text of a module says of one of its classes."""
+    """The declaration of a class in the text of its module."""
     running = _running(module, own)
     linked = running.program.linked(module)
     if linked is None:
@@ -86,7 +86,7 @@ class _Running:
     texts: dict[str, bytes] = field(default_factory=dict)
     """Their texts by path."""
     problems: dict[str, tuple[Diagnostic, ...]] = field(default_factory=dict)
-    """What is wrong with reading them, by path."""
+    """The problems in reading them, by path."""
     stamps: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Times and sizes of the files, which show whether one was edited since."""
     readings: dict[str, Reading | None] = field(default_factory=dict)

@@ -36,7 +36,7 @@ class Plan:
     blocked: tuple[str, ...] = ()
     crashes: tuple[Crash, ...] = ()
     lookups: dict[str, frozenset[str]] = field(default_factory=dict)
-    """What the plan of each target depends on (see `link.lookups`)."""
+    """The names on which the plan of each target depends (see `link.lookups`)."""
     linked: dict[str, FileDecl] = field(default_factory=dict)
     """The declarations of the targets that were linked."""
 

@@ -53,14 +53,14 @@ class Readings:
         return self._programs[view]
 
     def content(self, path: str) -> str:
-        """The digest of what a file says (see `content`)."""
+        """The digest of a file's declarations (see `content`)."""
         if path not in self._contents:
             asked = self._reading(path).asked
             self._contents[path] = UNREAD if path in self.unread else content_digest(self._versions(path), asked)
         return self._contents[path]
 
     def parts(self, path: str) -> Mapping[str, str]:
-        """The digests of what a file says of each of its names."""
+        """The digests of a file's declarations for each of its names."""
         if path not in self._parts:
             found = self._versions(path)
             self._parts[path] = {"": UNREAD} if path in self.unread else part_digests(found[0], found[-1])
@@ -74,12 +74,12 @@ class Readings:
         return [first, again] if again is not None and again is not first and again.path == path else [first]
 
     def know_contents(self, contents: Mapping[str, str], parts: Mapping[str, Mapping[str, str]]) -> None:
-        """Take over digests of what files say."""
+        """Take over digests of files."""
         self._contents.update(contents)
         self._parts.update(parts)
 
     def handlers(self, path: str) -> Handlers:
-        """What a file registers handlers for."""
+        """The handlers that a file registers."""
         if path not in self._handlers:
             program, module = self.program(path), self.graph.origins[path].module
             with program.lookups.recorded() as lookups:

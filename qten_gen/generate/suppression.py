@@ -14,7 +14,7 @@ from ..rules import PLAIN_RULES, RAISED_ELSEWHERE, RULES
 
 _KINDS: dict[str, Kind] = {key: rule.KIND for rule in RULES for key in (rule.KIND.code, rule.KIND.name)}
 _OF_FILES = frozenset(rule.KIND.code for rule in RAISED_ELSEWHERE)
-"""Diagnostics of a whole file, and those of comments."""
+"""Diagnostics of a whole file, and of its comments."""
 
 _OF_PLAIN_CLASSES = frozenset(rule.KIND.code for rule in PLAIN_RULES)
 """Diagnostics of `qten-gen check`, which alone can tell whether a comment suppresses one."""
@@ -23,7 +23,7 @@ _EXAMPLE = "write # qten-gen: ignore[QG210] reason, with the codes of the diagno
 
 
 def unsuppressed(found: Sequence[Diagnostic], path: str, data: bytes) -> tuple[Diagnostic, ...]:
-    """What remains of all that is found in a file, and what is wrong with its comments."""
+    """The diagnostics of a file after its comments, and those about the comments themselves."""
     comments = _comments(data)
     if not comments:
         return tuple(found)
@@ -48,7 +48,7 @@ def suppressed_codes(text: str, first: int, last: int) -> frozenset[str]:
 
 
 def accepted(findings: Iterable[Diagnostic], kept: Iterable[Diagnostic], text: str, qualname: str) -> list[Diagnostic]:
-    """What a class statement reports of its findings, which have no place.
+    """The findings that a class statement reports, which have no place.
 
     A comment in the text of the class suppresses them, unless the command reports one of them all the same.
 
@@ -118,7 +118,7 @@ def can_be_suppressed(name: str) -> bool:
 
 
 def _wrong(comment: Suppression, used: set[tuple[Suppression, str]], path: str) -> Iterator[Diagnostic]:
-    """What is wrong with a comment."""
+    """The diagnostics about a comment."""
     if comment.word != "ignore" or not comment.codes:
         what = f"unknown comment {comment.word!r}" if comment.word != "ignore" else "the comment names no code"
         span = Span(comment.line, comment.column, comment.line, comment.end)
@@ -132,7 +132,7 @@ def _wrong(comment: Suppression, used: set[tuple[Suppression, str]], path: str) 
 
 
 def _problem(name: str, is_used: bool) -> tuple[Kind, str, str] | None:
-    """What is wrong with a code in a comment: the kind, the message and the help."""
+    """The problem of a code in a comment: the kind, the message and the help."""
     if name not in _KINDS:
         choices = [rule.KIND.name for rule in RULES] if name[:2] != "QG" else [rule.KIND.code for rule in RULES]
         advice = did_you_mean(name, choices, "run qten-gen explain for a list")

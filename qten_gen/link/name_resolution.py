@@ -115,7 +115,7 @@ class Names:
         return known
 
     def alternatives(self, name: str) -> tuple[TypeExpr, ...] | None:
-        """What a resolved name may mean if it is bound in several ways, or to what the text does not show; otherwise None."""
+        """The meanings of a name that is bound in several ways, or in a way that the text does not show; otherwise None."""
         located = self.locate(name)
         if located is None:
             return None

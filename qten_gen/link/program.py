@@ -287,7 +287,7 @@ class Functionals:
         self._declarations = declarations
 
     def of_file(self, file: SourceFile) -> Iterator[FunctionalDecl]:
-        """Those of a file, in the order of its classes."""
+        """The functional classes of a file, in their order."""
         found = (self._get(f"{file.module}.{cls.qualname}") for cls in file.classes)
         return (functional for functional in found if functional is not None)
 
@@ -350,7 +350,7 @@ def _nearest(name: str, find: Find) -> str | None:
 
 
 def constructed(cls: ClassSource, bases: tuple[str, ...]) -> ConstructedClass:
-    """What a class statement of the run says about a call of the class."""
+    """The facts in a class statement of the run about a call of the class."""
     own = [method for method in cls.methods if method.name == "__init__"]
     bound = {*cls.attributes, *(method.name for method in cls.methods)}
     plain = not cls.decorators and not cls.unpacked and not DECIDING & bound

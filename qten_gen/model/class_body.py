@@ -112,14 +112,14 @@ class Signature:
 
 @record(frozen=True, slots=True)
 class Change:
-    """What a statement of a method does to an attribute of the method's own object."""
+    """A change of an attribute by a statement of a method of the same object."""
 
     name: str
     """The attribute: `weight`; empty for the object itself."""
     action: str
     """`"assign"`, `"augment"` (`+=`), `"element"` (`self.x[0] = 1`), `"in place"` (`self.x.add_(1)`) or `"append"`."""
     makes: tuple[str, ...] = ()
-    """What the value calls and keeps the result of: `torch.nn.Linear`; the method of a change in place."""
+    """The function that makes the value: `torch.nn.Linear`; the method of a change in place."""
     in_container: bool = False
     """Whether that is inside a list, a dict or the like."""
     moved: bool = False
@@ -140,7 +140,7 @@ class MethodSource:
     doc: str = ""
     place: NodePath = NO_PATH
     changes: tuple[Change, ...] = field(default=(), compare=False, repr=False)
-    """What it does to the attributes of its object. Only rules about the class itself use it."""
+    """The changes of its object's attributes. Only rules about the class itself use it."""
     reads: tuple[str, ...] = field(default=(), compare=False, repr=False)
     """The attributes of its object that it mentions, `""` for the object itself; only where
     virtual tensors may call it."""
@@ -158,8 +158,8 @@ class Mixin:
 
     name: str
     names: frozenset[str]
-    """What its body binds."""
+    """The names that its body binds."""
     abstract: frozenset[str] = frozenset()
-    """Those of the names that a class has to define: abstract ones, and all of a protocol."""
+    """The names that a class has to define: abstract ones, and all of a protocol."""
     is_first: bool = False
     """Whether its attributes hide those of the generated class, because it stands before the first declared base."""

@@ -1,4 +1,4 @@
-"""What the text of a class statement says about a call of the class."""
+"""The facts in the text of a class statement about a call of the class."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class ConstructedClass(NamedTuple):
     bases: tuple[str, ...]
     """Their qualified names; empty for a base that the text does not show."""
     parameters: str | None
-    """Those of its own `__init__`, without the first: `dim: int, heads=4`. None without an `__init__`."""
+    """The parameters of its own `__init__`, without the first: `dim: int, heads=4`. None without an `__init__`."""
     is_plain: bool
     """Whether nothing else in it decides: no decorator, metaclass, `__new__` or overload."""
 
@@ -24,4 +24,4 @@ class FoundClass(NamedTuple):
 
 
 DECIDING = frozenset({"__new__", "__init_subclass__"})
-"""What a class may bind to make its instances, or those of its subclasses, in its own way."""
+"""Names that a class may bind to make its instances, or those of its subclasses, in its own way."""

@@ -108,7 +108,7 @@ class ModuleDecl:
     inherited_reset: bool = False
     """Whether a parent does, so that the generated one must call it."""
     checks: tuple[CheckDecl, ...] = ()
-    """What its constructor arguments must satisfy, inherited checks first."""
+    """The conditions on its constructor arguments, inherited checks first."""
     keeps_init: bool = field(default=False, compare=False)
     """Whether the class statement has `init=False`, so that type checkers use the `__init__` of the parent."""
     module: str = field(default="", compare=False)
@@ -128,7 +128,7 @@ class ModuleDecl:
     methods: tuple[MethodSource, ...] = field(default=(), compare=False)
     """The functions of its body, virtual tensors left out."""
     registers: tuple[Registered, ...] = field(default=(), compare=False)
-    """What its own `__init__` or `__post_init__` registers beside the fields, as far as the text says it."""
+    """The objects that its own `__init__` or `__post_init__` registers beside the fields, as far as the text shows them."""
     bound: frozenset[str] = field(default=frozenset(), compare=False)
     """The names that its body binds in a way that a checker sees: annotations, methods and attributes."""
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)
@@ -190,9 +190,9 @@ class FileDecl:
     classes: Mapping[str, ClassSource] = field(default_factory=dict)
     """The class statements of the run by qualified name, declarations or not. They cannot be listed."""
     constructors: Mapping[str, str] = field(default_factory=dict, compare=False)
-    """What constructors take, by the name of a class of the run or outside: `dim: int, heads=4`. They cannot be listed."""
+    """The parameters of constructors, by the name of a class: `dim: int, heads=4`. They cannot be listed."""
     meanings: Mapping[str, str] = field(default_factory=dict, compare=False)
-    """What names mean in the files of the run: `shop.base.Batch` for `shop.model:Batch`. They cannot be listed."""
+    """The meanings of names in the files of the run: `shop.base.Batch` for `shop.model:Batch`. They cannot be listed."""
     nested: Container[str] = field(default=(), compare=False)
     """The qualified names of the TensorClasses of the run that are inside classes, and so have no declaration."""
 

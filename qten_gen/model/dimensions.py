@@ -45,7 +45,7 @@ class DimError:
     text: str
     """The whole expression: `3*`."""
     problem: str
-    """What is wrong with it: `a number or a name is missing at the end`."""
+    """The problem in it: `a number or a name is missing at the end`."""
     offset: int
     """The position of the mistake in `text`, counted from 0."""
 
@@ -140,7 +140,7 @@ class _Names(ast.NodeTransformer):
         self.values = values
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        """What a name is replaced by."""
+        """The replacement of a name."""
         return self.values[node.id]
 
     def visit_Call(self, node: ast.Call) -> ast.expr:

@@ -69,7 +69,7 @@ class TypeExpr:
 
 @record(frozen=True, slots=True)
 class Meaning:
-    """What a name means as a type, with aliases expanded."""
+    """The meaning of a name as a type, with aliases expanded."""
 
     type: TypeExpr
     declared: frozenset[str]
@@ -149,7 +149,7 @@ class Value:
     method: str | None = None
     """The method of the class that an initialiser is: `fill` of `initializer="fill"`."""
     choice: Choice | None = None
-    """What `choice(...)` says, if it is one."""
+    """The content of `choice(...)`, if it is one."""
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)
 
     @property

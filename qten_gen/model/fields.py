@@ -173,7 +173,7 @@ class SubmoduleDecl:
 
     name: str
     cls: Value
-    """What is called to construct the child: `Block`."""
+    """The class or function that constructs the child: `Block`."""
     arguments: tuple[Argument, ...] = ()
     """Its arguments in order, with dimensions parsed: `"dim"`. The keywords of `submodule` itself are not included."""
     when: Dim | None = None
@@ -207,7 +207,7 @@ class SubmoduleDecl:
 
     @property
     def call(self) -> SpecifierCall:
-        """What makes it, or each of several: the class with its arguments, and how many of them the inner lists have."""
+        """The call that makes it, or each of several: the class with its arguments, and how many of them the inner lists have."""
         inner = self.inner
         counts: list[Argument] = []
         while inner is not None:
@@ -262,7 +262,7 @@ class DerivedDecl:
 
     name: str
     value: Dim
-    """What it is computed by: `dim // heads`."""
+    """The expression for it: `dim // heads`."""
     type: TypeExpr = field(default=TypeExpr(""), compare=False)
     doc: str = field(default="", compare=False)
     owner: str = field(default="", compare=False)
@@ -271,7 +271,7 @@ class DerivedDecl:
 
 @record(frozen=True, slots=True)
 class CheckDecl:
-    """What the constructor arguments of a Module must satisfy: `check("dim % heads == 0")`."""
+    """A condition on the constructor arguments of a Module: `check("dim % heads == 0")`."""
 
     condition: Dim
     owner: str = field(default="", compare=False)

@@ -17,7 +17,7 @@ OTHER_KINDS = frozenset(
 
 TENSORDICT_DECORATORS = frozenset({"tensordict.tensorclass", "tensordict.prototype.tensorclass"})
 TENSORDICT_BASES = frozenset({"tensordict.TensorClass", "tensordict.tensorclass.TensorClass"})
-"""What makes a class a tensordict class."""
+"""The bases and decorators of tensordict's classes."""
 
 PROTOCOLS = frozenset({"typing.Protocol", "typing_extensions.Protocol"})
 """The base that makes a class a protocol. A declaration cannot be one, but it can derive from one."""

@@ -1,4 +1,4 @@
-"""What a hand-written `__init__` registers: parameters, buffers and children, by name or by assignment."""
+"""The objects that a hand-written `__init__` registers: parameters, buffers and children, by name or by assignment."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .field_parts import TypeExpr
 
 
 class RegisteredKind(Enum):
-    """What a statement registers."""
+    """The kind of object that a statement registers."""
 
     PARAMETER = "parameter"
     BUFFER = "buffer"

@@ -40,7 +40,7 @@ class ClassSource:
     attributes: tuple[str, ...] = ()
     """Other names that the body binds: assignments without annotation, nested classes, ClassVars."""
     values: tuple[tuple[str, Value], ...] = field(default=(), compare=False, repr=False)
-    """Those attributes whose value makes an object or is a type, with the value: `head = nn.Linear(2, 2)`."""
+    """The attributes whose value makes an object or is a type, with the value: `head = nn.Linear(2, 2)`."""
     type_parameters: str = ""
     """PEP 695 parameters as written, brackets included: `[T: Tensor]`."""
     doc: str = ""
@@ -54,7 +54,7 @@ class ClassSource:
     decorators: tuple[tuple[str, NodePath], ...] = ()
     """Qualified names of the class decorators: `dataclasses.dataclass`."""
     registers: tuple[Registered, ...] = ()
-    """What its `__init__` registers: parameters, buffers and children."""
+    """The objects that its `__init__` registers: parameters, buffers and children."""
     checks: tuple[SpecifierCall, ...] = ()
     """The statements `check(...)` of its body."""
     sets_any: bool = field(default=False, compare=False, repr=False)
@@ -125,7 +125,7 @@ class Asked:
 
 @record(frozen=True, slots=True)
 class ImportContext:
-    """What a reader must know about other files to resolve the names of this one."""
+    """The facts about other files that a reader needs to resolve the names of this one."""
 
     reexports: Reexports | None = None
     """The names that other files reexport. Without them, names mean what this file alone says."""

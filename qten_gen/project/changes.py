@@ -59,7 +59,7 @@ class Changes:
             self._records[path] = self._records[path]._replace(content=content, parts=parts)
 
     def handlers(self) -> dict[str, HandlerRecord]:
-        """What sources register handlers for: as the manifest has it, or read anew."""
+        """The handlers that sources register: from the manifest, or read anew."""
         found: dict[str, HandlerRecord] = {}
         paths = {self._names[path]: path for path in self._graph.relevant}
         keys = Keys(self._graph, self._names, self.contents, {}, self._records)

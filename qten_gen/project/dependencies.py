@@ -100,7 +100,7 @@ class Dependencies:
 def _imports_by_root(
     paths: Iterable[str], origins: Mapping[str, Origin], scans: Mapping[str, Scan]
 ) -> dict[str, set[str]]:
-    """What files import, by the folder that they are imported from themselves."""
+    """The imports of files, by the folder that they are imported from themselves."""
     found: dict[str, set[str]] = {}
     for path in paths:
         found.setdefault(origins[path].root, set()).update(scans[path].imports)

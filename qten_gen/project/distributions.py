@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from .paths import read_regular
 
 _MAKERS = frozenset({"qten-gen", "tensordict", "tensordict-nightly"})
-"""What makes TensorClasses. Libraries that depend on one of them may have some."""
+"""Distributions that make TensorClasses. Libraries that depend on one of them may have some."""
 _MAKER_FOLDERS = ("qten_gen-", "tensordict-", "tensordict_nightly-")
 _USUAL_HEAD = 16384
 """How many bytes the fields of most files with metadata take at most."""

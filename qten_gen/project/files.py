@@ -55,7 +55,7 @@ class ProjectFiles(NamedTuple):
     folders: frozenset[str] = frozenset()
     """The folders that were listed, in all of which a source may appear."""
     listings: Listings = NONE_SEEN
-    """What was seen of each folder; empty if it does not show all that was looked at."""
+    """The listing of each folder; empty if they do not show all that was looked at."""
 
 
 class PathError(Exception):

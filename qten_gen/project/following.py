@@ -23,9 +23,9 @@ class Followed(NamedTuple):
 
     state: ProjectState
     seen: str
-    """What a glance compares. Files that changed just before count as changed, because the clock may not tell the next change."""
+    """The text that a glance compares. Files that changed just before count as changed: the clock may miss the next change."""
     folders: Sequence[tuple[int, int]]
-    """What identifies the folders, so that one in the place of another is noticed whose files have the same status."""
+    """The identities of the folders, so that one in the place of another is noticed whose files have the same status."""
 
 
 def followed(found: Glance, began: int) -> Followed | None:
@@ -39,7 +39,7 @@ def followed(found: Glance, began: int) -> Followed | None:
 def now(
     known: Followed, open_reader: OpenReader, unsaved: Mapping[str, bytes] = {}, closed: Iterable[str] = ()
 ) -> Followed | None:
-    """What a state is now; None if that has to be found out from the disk.
+    """The present state; None if that has to be found out from the disk.
 
     Args:
         known: The state that it was.

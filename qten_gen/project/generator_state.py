@@ -1,4 +1,4 @@
-"""What the generator is at the moment. What a run has remembered counts only for the same one."""
+"""The identity of the generator at the moment. What a run has remembered counts only for the same one."""
 
 from __future__ import annotations
 

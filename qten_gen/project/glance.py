@@ -33,14 +33,14 @@ _SHOWN = (".py", ".pyi", "pyproject.toml")
 """The files whose status a listing shows."""
 
 _UNKNOWN = "-1 -1 -1 -1"
-"""What the status of no file looks like."""
+"""The status of a missing file."""
 
 BUILD_FOLDERS = frozenset({"build", "dist"})
 """Folders that are searched only if they are packages, because a build folder has copies of the sources."""
 
 
 def listing(folder: str, entries: Iterable[os.DirEntry[str]], newest: int | None = None) -> str:
-    """What a walk sees of a folder. Files that neither hold Python nor settings do not count.
+    """The listing of a folder in a walk. Files that neither hold Python nor settings do not count.
 
     Files that have changed after `newest`, in nanoseconds, are seen as if they had changed again whenever they are compared.
     """
@@ -67,7 +67,7 @@ def _shown(found: os.stat_result, newest: int | None = None) -> str:
 
 
 class Told:
-    """What a run printed."""
+    """The output of a run."""
 
     def __init__(self, summary: str, plain: str, coloured: str, settled: str) -> None:
         self.summary = summary
@@ -75,11 +75,11 @@ class Told:
         """The warnings, without colours and with them."""
         self.coloured = coloured
         self.settled = settled
-        """What identifies the run in the manifest."""
+        """The identity of the run in the manifest."""
 
 
 class Recalled:
-    """What a run left behind that had nothing to do, and what has changed since."""
+    """The memory of a run that had nothing to do, and the changes since."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class Recalled:
         self.changed = changed
         """The sources and outputs that are not as they were, each with its size, times and inode."""
         self.listed = listed
-        """What was seen now of each folder, by its path. A run that follows need not look again."""
+        """The listing of each folder now, by its path. A run that follows need not look again."""
         self._parts = parts
         self._listings = listings
 
@@ -118,7 +118,7 @@ def text_of(
     """The text that `recall` reads. None if a probe has changed after `newest`, or the text cannot be written.
 
     Args:
-        paths: Those of the command line.
+        paths: The paths of the command line.
         told: What is printed.
         probes: Files and folders outside the listings whose status counts, whether they exist or not.
         listings: What the walk saw of each folder, by its path.
@@ -142,10 +142,10 @@ def text_of(
 
 
 def recall(paths: Sequence[str], start: str, name: str = NAME) -> Recalled | None:
-    """What the last run with these paths left behind; None if more may have changed since than what sources and outputs say.
+    """The memory of the last run with these paths; None if more may have changed since than sources and outputs show.
 
     Args:
-        paths: Those of the command line, or targets.
+        paths: The paths of the command line, or targets.
         start: A path in the project.
         name: The name of the file in `FOLDER`.
     """
@@ -162,7 +162,7 @@ def recall(paths: Sequence[str], start: str, name: str = NAME) -> Recalled | Non
 
 
 def compared(root: str, parts: list[str]) -> Recalled | None:
-    """What a run left behind, as the parts of its text, compared with what is there now."""
+    """The memory of a run, as the parts of its text, compared with the present state."""
     probes, folders, view = (part.split("\0") if part else [] for part in parts[5:])
     if len(view) != len(probes) + len(folders) or [*map(_probed, probes)] != view[: len(probes)]:
         return None
@@ -225,7 +225,7 @@ def read_cached(root: str, name: str, size: int = -1) -> bytes:
 
 
 def surroundings(paths: Sequence[str]) -> str:
-    """What an outcome depends on beside files: the generator, what the paths are here, and where Python finds libraries."""
+    """The circumstances of an outcome beside files: the generator, what the paths are here, and where Python finds libraries."""
     environment = [os.environ.get(name) for name in ("PYTHONPATH", "PYTHONUSERBASE", "HOME", "APPDATA")]
     interpreter = [sys.prefix, sys.base_prefix, sys.flags.no_user_site, sys.flags.isolated]
     given = [(path, os.path.realpath(path)) for path in paths]

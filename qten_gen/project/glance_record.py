@@ -1,4 +1,4 @@
-"""What a run that left nothing to do looked at, for the next one to tell at a glance that nothing has changed (see `glance`)."""
+"""The record of a run that left nothing to do, for the next one to tell at a glance that nothing has changed (see `glance`)."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .stale import ProjectState
 
 
 class Glance(NamedTuple):
-    """What a run looked at that had nothing to do, if that is all that counts (see `is_closed`)."""
+    """The files and folders of a run that had nothing to do, if they are all that counts (see `is_closed`)."""
 
     state: ProjectState
     paths: tuple[str, ...]
     config: Config
     settled: str
-    """What identifies the run in the manifest."""
+    """The identity of the run in the manifest."""
 
 
 def newest(found: Glance) -> int:
@@ -57,7 +57,7 @@ def probes_of(found: Glance) -> tuple[str, ...]:
 
 
 def listings_of(found: Glance, newest: int | None = None) -> dict[str, str]:
-    """What the next run compares of each folder."""
+    """The text that the next run compares, for each folder."""
     return {folder: listing(folder, entries, newest) for folder, entries in found.state.files.listings.items()}
 
 

@@ -47,7 +47,7 @@ class LibraryClasses(Protocol):
         ...
 
     def recall(self, name: str) -> "FoundClass | None":
-        """What an earlier search has found under a qualified name; None if there was none."""
+        """The result of an earlier search for a qualified name; None if there was none."""
         ...
 
     def keep(self, name: str, found: "FoundClass") -> None:
@@ -84,7 +84,7 @@ class SourceGraph(NamedTuple):
     libraries: LibraryClasses | None = None
     """The classes of installed libraries; None where they do not matter."""
     stubs: StubSettings = NOTHING_MORE
-    """What stubs say more, as the settings of the run ask for it."""
+    """The additions to stubs, as the settings of the run ask for them."""
 
     def view(self, path: str) -> "View":
         """The view from a source."""

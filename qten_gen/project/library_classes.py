@@ -48,7 +48,7 @@ class RememberedClasses:
             return None
 
     def recall(self, name: str) -> FoundClass | None:
-        """What a run has found under a qualified name; None if none has looked, or in another version."""
+        """The result of a run's search for a qualified name; None if none has looked, or in another version."""
         return self._kept.get(name) or self._remembered.get(name)
 
     def keep(self, name: str, found: FoundClass) -> None:
@@ -57,7 +57,7 @@ class RememberedClasses:
 
     @property
     def kept(self) -> dict[str, FoundClass]:
-        """What was found since the last time that it was saved."""
+        """The classes found since the last time that they were saved."""
         return self._kept
 
     def save(self) -> None:
@@ -81,7 +81,7 @@ class RememberedClasses:
 
     @cached_property
     def _remembered(self) -> dict[str, FoundClass]:
-        """What earlier runs have found in the versions that are installed now."""
+        """The results of earlier runs in the versions that are installed now."""
         try:
             document = json.loads(read_cached(self._cache, _NAME))
             if document["generator"] != manifest.generator():

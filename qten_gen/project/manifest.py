@@ -120,7 +120,7 @@ def is_there(root: str, known: Manifest) -> bool:
 
 
 _DAMAGES = (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError, MemoryError)
-"""What reading a damaged file raises."""
+"""The exceptions of reading a damaged file."""
 
 
 def _read(root: str) -> tuple[bytes, str, list[str], list[str]]:
@@ -179,7 +179,7 @@ def _warning_entry(item: "Diagnostic") -> list[object]:
 
 
 def _line(path: str, manifest: Manifest, positions: Mapping[str, int]) -> str:
-    """What the manifest has of a source, as JSON. `load` reads it back."""
+    """The line of a source in the manifest, as JSON. `load` reads it back."""
     source, fresh, handler = manifest.sources[path], manifest.fresh.get(path), manifest.handlers.get(path)
     return _encode(
         [

@@ -13,7 +13,7 @@ from .manifest import FreshRecord, SourceRecord
 
 
 class Reader(Protocol):
-    """What reads files where the manifest does not know them."""
+    """A reader of files that the manifest does not know."""
 
     def content(self, path: str) -> str:
         """The digest of what a file says."""
@@ -24,7 +24,7 @@ class Reader(Protocol):
         ...
 
     def handlers(self, path: str) -> Handlers:
-        """What a file registers handlers for."""
+        """The handlers that a file registers."""
         ...
 
     def know(self, handlers: Mapping[str, Handlers]) -> None:
@@ -100,7 +100,7 @@ class Keys:
         return f"{self._names[path]} {said} {unresolved}"
 
     def _state(self, path: str) -> str:
-        """What shows whether a file can be generated: nothing for one of the run, or one that was fresh and is as it was.
+        """A text that shows whether a file can be generated: empty for one of the run, or one that was fresh and is as it was.
 
         If a file of the run turns out to be broken, those that depend on it are planned after it.
         """
@@ -112,7 +112,7 @@ class Keys:
         return self._states[path]
 
     def _classes(self, view: View, module: str) -> str:
-        """What the classes of a module depend on: its bytes, or the version of the library."""
+        """A text on which the classes of a module depend: its bytes, or the version of the library."""
         path = self._graph.modules.below(view.root, module)
         if path is not None:
             return f"{self._names[path]} {self._records[path].signature.digest}"

@@ -45,7 +45,7 @@ class Scan(NamedTuple):
     imports: tuple[str, ...]
     """The dotted names of all imports that may be modules."""
     bases: tuple[str, ...]
-    """Those of `imports` that bases of classes may come from, and all star imports."""
+    """The imports that bases of classes may come from, and all star imports."""
     binds: tuple[str, ...] = ()
     """The names that imports bind, which other files may import from here."""
     relative: bool = False

@@ -1,4 +1,4 @@
-"""What `qten-gen init` adds to the files of a project, as text. It changes no line that is there.
+"""The additions of `qten-gen init` to the files of a project, as text. It changes no line that is there.
 
 Settings are added as text, because a TOML library would lose comments. Each addition is compared with what the file says then, so
 that one which would mean something else is left to the user.
@@ -36,13 +36,13 @@ class Edit(NamedTuple):
     new: str
     added: tuple[str, ...]
     left: tuple[str, ...] = ()
-    """What the user has to add, because the file says something else there."""
+    """The additions that the user has to make, because the file has something else there."""
 
 
 def edits(
     read: Callable[[str], str | None], has_folder: Callable[[str], bool], above: Sequence[str] = ()
 ) -> list[Edit]:
-    """What is missing in a project.
+    """The missing parts of a project.
 
     Args:
         read: The text of a file of the project; None if there is none.

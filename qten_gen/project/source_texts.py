@@ -21,7 +21,7 @@ class SourceTexts(Mapping[str, bytes]):
         self._paths = paths
         self._unsaved = unsaved or {}
         self.digests: dict[str, str] = {}
-        """Those of the sources that were read from the disk."""
+        """The digests of the sources that were read from the disk."""
 
     def __getitem__(self, path: str) -> bytes:
         if path in self._unsaved:

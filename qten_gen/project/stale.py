@@ -52,11 +52,11 @@ class ProjectState(NamedTuple):
     """The sources as they are now."""
     graph: SourceGraph
     handlers: dict[str, HandlerRecord]
-    """What sources register handlers for, by their names in the manifest."""
+    """The handlers that sources register, by their names in the manifest."""
     owners: dict[str, tuple[str, ...]]
     """The same by path: the sources that each source registers handlers for."""
     reader: Reader | None
-    """What has read the changed sources; None if nothing had to be read."""
+    """The reader of the changed sources; None if nothing had to be read."""
     fresh: dict[str, FreshRecord]
     stale: list[str]
     """Targets whose outputs have to be planned."""

@@ -1,4 +1,4 @@
-"""What shows whether a file has changed: its status and its digest."""
+"""The identity of a file's content: its status and its digest."""
 
 import os
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ COARSE_CLOCK = 2_000_000_000
 
 
 class Stat(NamedTuple):
-    """What shows whether a file has changed. Times are in nanoseconds.
+    """The status of a file, which shows whether it has changed. Times are in nanoseconds.
 
     Size and modification time do not suffice: `cp -p`, rsync and archives give an edited file the time that it had elsewhere.
     """
@@ -26,7 +26,7 @@ class Stat(NamedTuple):
 
 
 NO_STAT = Stat(-1, -1, -1, -1)
-"""What no file has."""
+"""The status of a missing file."""
 
 
 class Signature(NamedTuple):
@@ -37,7 +37,7 @@ class Signature(NamedTuple):
 
 
 NO_FILE = Signature(NO_STAT, "")
-"""What no file has."""
+"""The signature of a missing file."""
 
 
 def signature(status: Stat, digest: str, now: int) -> Signature:
@@ -46,7 +46,7 @@ def signature(status: Stat, digest: str, now: int) -> Signature:
 
 
 def folder_numbers(folders: Iterable[str]) -> list[tuple[int, int]]:
-    """What tells folders from others that are put in their place; nothing if one is gone."""
+    """The identities of folders, other for those that are put in their place; empty if one is gone."""
     try:
         return [(found.st_dev, found.st_ino) for found in map(os.stat, folders)]
     except OSError:

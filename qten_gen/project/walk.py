@@ -39,7 +39,7 @@ def exclusion(patterns: Sequence[str], base: str) -> Exclusion:
 
 
 Listings = Mapping[str, Sequence["os.DirEntry[str]"]]
-"""What was seen of each folder, by its path."""
+"""The listing of each folder, by its path."""
 NONE_SEEN: Listings = {}
 
 
@@ -69,7 +69,7 @@ class Walk:
         self.unlisted: set[str] = set()
         """Folders that were not entered and modules that were left out, which an import may lead to all the same."""
         self.listings: dict[str, Sequence[os.DirEntry[str]]] = {}
-        """What was seen of each folder."""
+        """The listing of each folder."""
         self.leftovers: list[str] = []
         """Files that have the name of a temporary file of a run."""
         self._excluded = excluded

@@ -39,7 +39,7 @@ class Binding(NamedTuple):
 
     imported: ImportedName | None = None
     value: ast.expr | None = None
-    """What is assigned; None for an import, a definition, and where the text does not show it, as in a loop."""
+    """The assigned value; None for an import, a definition, and where the text does not show it, as in a loop."""
     place: NodePath = NO_PATH
     """That of the value."""
     is_definition: bool = False

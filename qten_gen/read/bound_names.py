@@ -10,7 +10,7 @@ from .. import __all__ as PUBLIC_NAMES
 from ..model import ImportedName, language
 
 FUTURE_ANNOTATIONS = ImportedName("__future__", "annotations")
-"""What binds the name `annotations` where annotations are not evaluated."""
+"""The import that binds the name `annotations` where annotations are not evaluated."""
 
 
 def dotted(node: ast.AST) -> str | None:

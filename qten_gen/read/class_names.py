@@ -21,7 +21,7 @@ from .values import constant_text, specifier
 
 @record(slots=True)
 class Meanings:
-    """What the names of a file mean as far as its text shows; those in a class are written `Batch.Own`."""
+    """The meanings of the names of a file as far as its text shows them; those in a class are written `Batch.Own`."""
 
     aliases: dict[str, TypeExpr] = field(default_factory=dict)
     alternatives: dict[str, tuple[TypeExpr, ...]] = field(default_factory=dict)

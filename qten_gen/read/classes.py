@@ -39,7 +39,7 @@ _HIDES_ABOVE = sys.version_info >= (3, 14)
 
 _CONSTRUCTORS = ("__init__", "__post_init__", "__attrs_post_init__")
 _SETTING = ("setattr(", "__dict__", "vars(self")
-"""What a class mentions that sets attributes by names which its text does not show."""
+"""Texts in a class that sets attributes by names which it does not show."""
 
 Statement = tuple[ast.stmt, NodePath]
 InnerClass = tuple[ast.ClassDef, NodePath, str, Scope]

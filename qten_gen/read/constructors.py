@@ -43,7 +43,7 @@ def class_module(data: bytes, path: str, module: str, is_package: bool) -> Class
 
 
 def _class_module(tree: ast.Module, module: str, is_package: bool) -> ClassModule:
-    """What the statements of a module bind, those in blocks included."""
+    """The bindings of a module's statements, including those in blocks."""
     imports: dict[str, ImportedName] = {}
     classes: dict[str, ast.ClassDef] = {}
     stars: list[str] = []
@@ -70,7 +70,7 @@ def _class_module(tree: ast.Module, module: str, is_package: bool) -> ClassModul
 
 
 def _constructed(node: ast.ClassDef, scope: Scope) -> ConstructedClass:
-    """What a class statement says. An `__init__` in a block, or several, count as one that something else decides."""
+    """The facts in a class statement about a call of the class. An `__init__` in a block, or several, may be anything."""
     bases = [dotted(base.value if isinstance(base, ast.Subscript) else base) for base in node.bases]
     bound = Counter(name for statement in statements(node.body) for name in bound_inside(statement))
     own = next((item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__"), None)

@@ -107,7 +107,7 @@ def _is_in_parentheses(node: ast.Tuple, written: str) -> bool:
 
 
 def _syntax_fault(error: SyntaxError, text: str, margin: int) -> _Fault:
-    """What Python's parser finds wrong."""
+    """The fault that Python's parser finds."""
     offset = margin + (error.offset or len(text) + 1) - 1
     if offset >= len(text.rstrip()) and error.msg == "invalid syntax":
         return _Fault("a number or a name is missing at the end", len(text))
@@ -124,7 +124,7 @@ def _syntax_fault(error: SyntaxError, text: str, margin: int) -> _Fault:
 
 
 def _fault(node: ast.expr | ast.keyword) -> str | None:
-    """What is wrong with a part of an expression, apart from the parts of it."""
+    """The fault of a part of an expression, apart from the parts of it."""
     match node:
         case ast.Constant(value=value):
             return _constant_fault(value)

@@ -50,7 +50,7 @@ _BRANCHES = ast.If | ast.Try | ast.TryStar
 _WITH = ast.With | ast.AsyncWith
 
 _BINDS_BY_NAME = re.compile(r"\b(?:globals|locals|vars)\(\)(?:\.update\(|\[[^\]\n]*\]\s*=[^=])")
-"""What binds names that the text need not show: `globals()[name] = ...`."""
+"""A text that binds names which the file need not show: `globals()[name] = ...`."""
 
 _Statement = tuple[ast.stmt, NodePath, bool]
 """A statement, its place, and whether it is only for type checkers."""
@@ -92,7 +92,7 @@ class _Names:
 
 @record(slots=True)
 class _Found:
-    """What the statements of a file say, in their order."""
+    """The content of a file's statements, in their order."""
 
     meant: Meanings
     classes: dict[str, ClassSource] = field(default_factory=dict)
@@ -228,7 +228,7 @@ def _bindings(tree: ast.Module, text: str, names: _Names, file: SourceFile) -> B
 
 
 def _meanings(known: Bindings, scope: Scope) -> Meanings:
-    """What the names that are assigned or bound several times mean."""
+    """The meanings of the names that are assigned or bound several times."""
     found = Meanings()
     for name, binding in known.values.items():
         assert binding.value is not None
@@ -249,7 +249,7 @@ def _meanings(known: Bindings, scope: Scope) -> Meanings:
 
 
 def _meant(name: str, binding: Binding, scope: Scope) -> TypeExpr:
-    """What one of several bindings gives its name as a type."""
+    """The meaning as a type that one of several bindings gives its name."""
     if binding.imported is not None:
         return TypeExpr(scope.resolve_import(binding.imported))
     if binding.value is None:

@@ -21,13 +21,13 @@ _DISPLAYS = ast.List | ast.Tuple | ast.Set | ast.Dict | ast.ListComp | ast.SetCo
 _TAKES_MODULES = ("ModuleList", "ModuleDict", "Sequential", "ParameterList", "ParameterDict", "add_module", "setattr")
 _REGISTER = ("register_buffer", "register_parameter", "register_module", "add_module")
 _REGISTER_EACH = ("add_module", "register_module", "register_parameter", "register_buffer", "setattr")
-"""What a loop over an attribute may register its content by."""
+"""The methods by which a loop over an attribute may register its content."""
 _IN_PLACE = frozenset({"requires_grad_", "share_memory_", "rename_"})
 """Methods that end in an underscore and change no element."""
 
 
 def changes(node: Function, place: NodePath, scope: Scope) -> tuple[Change, ...]:
-    """What a method does to its object, in the order of the statements. Nested functions are left out."""
+    """The changes that a method makes to its object, in the order of the statements. Nested functions are left out."""
     parameters = positional_parameters(node)
     if not parameters:
         return ()
@@ -83,7 +83,7 @@ def mentions(node: Function) -> tuple[str, ...]:
 
 
 def _of_suite(statements: Iterable[ast.stmt], place: NodePath, owner: str, scope: Scope) -> Iterator[Change]:
-    """What the statements of a block change, and those of the blocks in it."""
+    """The changes in the statements of a block, and in the blocks inside it."""
     for index, node in enumerate(statements):
         if isinstance(node, BLOCK):
             for suite, inner, _ in suites(node, place / index):
@@ -116,7 +116,7 @@ def _of_target(
     scope: Scope,
     action: str | None = None,
 ) -> Iterator[Change]:
-    """What an assignment to a target changes: an attribute of the object, or something in one."""
+    """The changes of an assignment to a target: of an attribute of the object, or of something in one."""
     if isinstance(target, ast.Tuple | ast.List):
         for index, part in enumerate(target.elts):
             yield from _of_target(part, _NOTHING, place / "elts" / index, owner, scope, action)
@@ -143,7 +143,7 @@ def _of_target(
 
 
 def _of_call(node: ast.Call, function: ast.Attribute, place: NodePath, owner: str, scope: Scope) -> Iterator[Change]:
-    """What a call that is a statement, or is assigned, changes: `self.x.add_(1)`."""
+    """The changes of a call that is a statement, or is assigned: `self.x.add_(1)`."""
     method = function.attr
     target = function.value
     while isinstance(target, ast.Subscript):
@@ -172,7 +172,7 @@ def _path(node: ast.expr, owner: str) -> tuple[str, ...] | None:
 
 
 def _objects(node: ast.expr, scope: Scope) -> tuple[tuple[str, ...], bool]:
-    """What an expression makes, arithmetic included, and whether a method was called on it."""
+    """The functions whose results an expression uses, arithmetic included, and whether a method was called on them."""
     if isinstance(node, ast.Constant | ast.Name | ast.Attribute):
         return (), False
     found = tuple(_made(node, scope))
@@ -181,7 +181,7 @@ def _objects(node: ast.expr, scope: Scope) -> tuple[tuple[str, ...], bool]:
 
 
 def _made(node: ast.expr, scope: Scope) -> Iterator[str]:
-    """What an expression makes, through arithmetic and indexing too: `torch.arange` of `1.0 / torch.arange(3)[1:]`."""
+    """The functions whose results an expression uses, also in arithmetic and indexing: `1.0 / torch.arange(3)[1:]`."""
     match node:
         case ast.BinOp():
             yield from _made(node.left, scope)

@@ -11,7 +11,7 @@ from .signatures import Function
 from .written import Extent, Written, extent
 
 _DEFINITION = r"(?:async[\s\\]+)?(?:class|def)[\s\\]+"
-"""What stands before the name of a class or a function."""
+"""The text before the name of a class or a function."""
 
 
 def extent_at(tree: ast.Module, place: NodePath, lines: Sequence[str]) -> Extent | None:
@@ -26,12 +26,12 @@ def extent_at(tree: ast.Module, place: NodePath, lines: Sequence[str]) -> Extent
 
 
 def node_at(tree: ast.Module, place: NodePath) -> object:
-    """What a path leads to: a node, a list of nodes or a name; the last thing on the way if the tree has nothing there."""
+    """The target of a path: a node, a list of nodes or a name; the last thing on the way if the tree has nothing there."""
     return [tree, *_way(tree, place)][-1]
 
 
 def _way(tree: ast.Module, place: NodePath) -> Iterator[object]:
-    """What each step of a path leads to, as far as the tree has it."""
+    """The target of each step of a path, as far as the tree has it."""
     found: object = tree
     for step in place.steps:
         try:

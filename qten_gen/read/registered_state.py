@@ -50,7 +50,7 @@ class _Reading:
 
 
 def registered_state(body: Iterable[ast.stmt], scope: Scope) -> tuple[Registered, ...]:
-    """What `__init__` and `__post_init__` in the body of a class register, in their order, each only once."""
+    """The objects that `__init__` and `__post_init__` in the body of a class register, in their order, each only once."""
     methods = {node.name: node for node in body if isinstance(node, Function)}
     found: dict[Registered, None] = {}
     waiting: list[str] = [name for name in ("__init__", "__post_init__") if name in methods]
@@ -69,7 +69,7 @@ def registered_state(body: Iterable[ast.stmt], scope: Scope) -> tuple[Registered
 
 
 def _reading(node: Function, scope: Scope) -> _Reading | None:
-    """What a constructor calls its own object, and which of its parameters may be None; None without a first parameter."""
+    """The name of a constructor's own object, and the parameters that may be None; None without a first parameter."""
     parameters = positional_parameters(node)
     if not parameters:
         return None
@@ -94,7 +94,7 @@ def _in(statements: Iterable[ast.stmt], reading: _Reading, names: _Names) -> Ite
 
 
 def _registered(node: ast.stmt, reading: _Reading, names: _Names) -> Iterator[Registered]:
-    """What one statement registers. A call of a method on `self` is noted."""
+    """The objects that one statement registers. A call of a method on `self` is noted."""
     match node:
         case ast.Assign(targets=targets, value=value):
             for target in targets:
@@ -125,7 +125,7 @@ def _registered(node: ast.stmt, reading: _Reading, names: _Names) -> Iterator[Re
 def _given(
     name: str, value: ast.expr, kind: RegisteredKind, reading: _Reading, *, by_name: bool
 ) -> Iterator[Registered]:
-    """What a name is given. A condition gives both of its values."""
+    """The values of a name. A condition gives both of its values."""
     if isinstance(value, ast.IfExp):
         yield from _given(name, value.body, kind, reading, by_name=by_name)
         yield from _given(name, value.orelse, kind, reading, by_name=by_name)
@@ -141,7 +141,7 @@ def _given(
 
 
 def _made(found: Registered, call: ast.Call, scope: Scope) -> Registered:
-    """What a call makes: a parameter, a buffer, or a child of the class that is called."""
+    """The result of a call: a parameter, a buffer, or a child of the class that is called."""
     function = dotted(call.func) or ""
     resolved = scope.resolve(function)
     if resolved in _PARAMETERS:

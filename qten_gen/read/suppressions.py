@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import tokenize
 
 MARK = "qten-gen:"
-"""What is in every file with such a comment."""
+"""The text in every file with such a comment."""
 
 _COMMENT = r"#\s*qten-gen:\s*(?P<word>[\w-]*)\s*(?:\[(?P<codes>[^\]]*)\])?"
 _WORD = r"[^\s,]+"
@@ -27,7 +27,7 @@ class Suppression:
     column: int
     end: int
     word: str
-    """What the comment asks for: `ignore`."""
+    """The word of the comment: `ignore`."""
     codes: tuple[tuple[str, int], ...]
     """The codes or names in brackets as written, each with its column."""
     first: int

@@ -176,7 +176,7 @@ class AnnotationWalk:
         return self._from_evaluated(ast.unparse(node))
 
     def _generic_alias(self, head: ast.expr) -> object:
-        """What stands before brackets if it takes its arguments for type variables, as `Maybe = Optional[T]` does; or None."""
+        """The object before brackets if it takes its arguments for type variables, as `Maybe = Optional[T]` does; or None."""
         if not isinstance(head, ast.Name):
             return None
         try:
@@ -216,7 +216,7 @@ class AnnotationWalk:
         return self._from_object(found)
 
     def _of_body(self, name: str) -> object:
-        """What the class body has bound to a name: a nested class, or an alias. None for fields and other names."""
+        """The object that the class body has bound to a name: a nested class, or an alias. None for fields and other names."""
         statement = self._statement
         found = statement.namespace.get(name)
         is_type = isinstance(found, type | typing.TypeVar | types.GenericAlias | types.UnionType) or typing.get_origin(

@@ -69,7 +69,7 @@ def _specifier(value: object) -> str | None:
 
 
 def _items(value: object) -> Iterator[object]:
-    """What a container, a partial, a method, a function or a dataclass holds."""
+    """The content of a container, a partial, a method, a function or a dataclass."""
     if isinstance(value, list | tuple | set | frozenset | deque | KeysView | ValuesView | ItemsView):
         yield from value
     elif isinstance(value, Mapping):

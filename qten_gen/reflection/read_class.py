@@ -110,7 +110,7 @@ def _writes_init(declaration: ModuleDecl) -> bool:
 
 
 def field_sources(statement: ClassStatement) -> tuple[FieldSource, ...]:
-    """What the statement says about each field, as the reader of text would return it, for the rules that look there.
+    """The fields of the statement, as the reader of text would return them, for the rules that look there.
 
     Names without an annotation are among them if a specifier is assigned to them, and in a TensorClass also virtual tensors."""
     return tuple(_field_sources(statement))

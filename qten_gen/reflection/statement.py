@@ -11,7 +11,7 @@ from ..model import Declaration, Meaning
 
 @record(frozen=True, slots=True)
 class ClassStatement:
-    """What is known about a class before it is created: `class Batch(Base, frozen=True): ...`."""
+    """The known parts of a class before it is created: `class Batch(Base, frozen=True): ...`."""
 
     name: str
     module: str
@@ -42,7 +42,7 @@ class ClassStatement:
     defines: Callable[[str], bool]
     """Whether the file binds a name at its top level, even below the statement."""
     elsewhere: Callable[[str], Meaning | None]
-    """What a qualified name that cannot be looked up yet means as a type; None if nobody knows."""
+    """The meaning as a type of a qualified name that cannot be looked up yet; None if nobody knows."""
     classes: dict[str, type]
     """The TensorClasses in the annotations, by qualified name. It is filled while the annotations are read."""
     children: Callable[[], Mapping[str, Declaration]] = dict

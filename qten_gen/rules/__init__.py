@@ -125,7 +125,7 @@ RULES = cast("tuple[Rule, ...]", tuple(sorted(_MODULES, key=lambda rule: cast("R
 DECLARATION_RULES = cast("tuple[DeclarationRule, ...]", tuple(rule for rule in RULES if hasattr(rule, "check")))
 FILE_RULES = cast("tuple[FileRule, ...]", tuple(rule for rule in RULES if hasattr(rule, "check_file")))
 PLAIN_RULES = cast("tuple[PlainRule, ...]", tuple(rule for rule in RULES if hasattr(rule, "check_plain")))
-"""What `qten-gen check` finds beside what two rules about declarations say."""
+"""The rules of `qten-gen check` beside two rules about declarations."""
 
 RAISED_ELSEWHERE = tuple(rule for rule in RULES if rule not in (*DECLARATION_RULES, *FILE_RULES, *PLAIN_RULES))
 """Kinds that `read`, `link`, `generate` and `project.config` report. Their files only document them."""

@@ -35,7 +35,7 @@ EXAMPLE = """
 
 
 _NOT_OURS = frozenset({"_abc_impl"})
-"""What every class with abstract methods has, also a mixin."""
+"""The attributes of every class with abstract methods, also a mixin."""
 
 
 def check(context: RuleContext) -> Iterator[Diagnostic]:

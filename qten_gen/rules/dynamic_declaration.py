@@ -65,7 +65,7 @@ _OF_EXPRESSIONS = (language.PARAM, language.BUFFER, language.DERIVED, language.C
 
 
 def check(context: RuleContext) -> Iterator[Diagnostic]:
-    """What is dynamic in a declaration. Names that nothing defines are not: QG114 reports them."""
+    """The dynamic parts of a declaration. Names that nothing defines are not: QG114 reports them."""
     if context.source is None:
         return
     undefined = {place.steps for _, place in context.source.unbound}
@@ -75,7 +75,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 
 
 def _dynamic(context: RuleContext, source: ClassSource) -> Iterator[Diagnostic]:
-    """What is dynamic, or has a name in it that nothing defines."""
+    """Arguments that are dynamic, or have a name in them that nothing defines."""
     yield from _types(context)
     for place in source.unpacked:
         message = f"the bases and flags of {source.name} are {_ONLY_THEN}, because they are unpacked"

@@ -64,7 +64,7 @@ def _walk(call: SpecifierCall) -> Iterator[Argument]:
 
 
 def _problem(argument: Argument, above: set[str]) -> Iterator[Diagnostic]:
-    """What is wrong with one argument; `above` has the constructor arguments with defaults, which the class body knows."""
+    """The problem with one argument; `above` has the constructor arguments with defaults, which the class body knows."""
     value = argument.value
     assert isinstance(value, Value)
     if value.torch_name is not None or not _may_be_early(value.text, above):

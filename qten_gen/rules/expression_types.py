@@ -32,7 +32,7 @@ _RESULTS = {"int": "int", "len": "int", "float": "float", "bool": "bool"}
 
 @record(frozen=True, slots=True)
 class Names:
-    """What the names in an expression mean."""
+    """The meanings of the names in an expression."""
 
     fields: Mapping[str, ModuleField]
     has_index: bool = False

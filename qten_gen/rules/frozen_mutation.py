@@ -56,7 +56,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 
 
 def _problem(change: Change, fields: dict[str, FieldDecl]) -> tuple[str, str] | None:
-    """What a change does that a frozen object does not allow, and how to fix it."""
+    """The problem with a change that a frozen object does not allow, and how to fix it."""
     field = fields.get(change.name)
     if change.action == "in place" and not change.name and change.makes[0] in TENSORCLASS:
         method = change.makes[0]

@@ -38,7 +38,7 @@ EXAMPLE = """
 _VALUES = (ConfigDecl, DerivedDecl)
 _TENSORS = (ParameterDecl, BufferDecl)
 _COMPARED = frozenset({"training", "dtype", "device"})
-"""What a cached value follows without being told."""
+"""The values that a cached value follows without being told."""
 
 
 def check(context: RuleContext) -> Iterator[Diagnostic]:
@@ -115,7 +115,7 @@ def _unnamed(
 
 
 def _comparable(context: RuleContext, declaration: ModuleDecl) -> set[str]:
-    """What can be a source; in a class with its own `__init__`, also what that assigns."""
+    """The names that can be a source; in a class with its own `__init__`, also those of assigned attributes."""
     known = {f.name for f in declaration.fields if isinstance(f, (*_VALUES, *_TENSORS))}
     if declaration.custom_init:
         constructors = (method for method in context.methods if method.name == "__init__")
@@ -129,7 +129,7 @@ def _fields_read(context: RuleContext, declaration: ModuleDecl, field: VirtualDe
 
 
 def _others(context: RuleContext, declaration: ModuleDecl, field: VirtualDecl) -> list[str]:
-    """What a virtual tensor reads that is no source, and may depend on anything: children, methods of other bases, `self`."""
+    """The names that a virtual tensor reads and that may depend on anything: children, methods of other bases, `self`."""
     methods = _methods(context, declaration)
     known = {*_COMPARED, *context.attributes, *(method.name for method in methods)}
     known.update(_fields_read(context, declaration, field))

@@ -55,7 +55,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 
 
 def _problem(name: str, given: object, context: RuleContext) -> tuple[str, str] | None:
-    """What is wrong with the alias of a field, and how to fix it."""
+    """The problem with the alias of a field, and how to fix it."""
     declaration = context.declaration
     literal = given.literal if isinstance(given, Value) else None
     alias: object = None if literal is None else literal_eval(literal)

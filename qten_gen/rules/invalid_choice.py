@@ -55,7 +55,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 
 
 def _problem(given: Choice, config: dict[str, ConfigDecl]) -> tuple[str, str] | None:
-    """What is wrong with a choice, and how to fix it."""
+    """The problem with a choice, and how to fix it."""
     if given.selector is None and _is_told(given.text):
         return (
             "the first argument of choice(...) must be a string",

@@ -59,7 +59,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 
 
 def _problems(expression: Expression, declared: dict[str, ModuleField]) -> Iterator[tuple[str, str, str]]:
-    """What is wrong with a condition: of which part, the message, and how to fix it."""
+    """The problem with a condition: of which part, the message, and how to fix it."""
     if expression.dim.name is not None and not expression.names.has_index:
         name, found = expression.dim.name, declared.get(expression.dim.name)
         config = [field.name for field in declared.values() if isinstance(field, ConfigDecl | DerivedDecl)]

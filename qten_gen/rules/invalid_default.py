@@ -98,7 +98,7 @@ def _or_none_in_text(type: TypeExpr) -> str:
 
 
 def _of_any(field: FieldDecl | ConfigDecl, default: Default) -> tuple[str, str] | None:
-    """What is wrong with a default that no field can hold, or only one of another type; and how to fix it."""
+    """The problem with a default that no field can hold, or only one of another type; and how to fix it."""
     value = default.value
     foreign = next((_FOREIGN[name] for name in value.contains if name in _FOREIGN), None)
     if foreign is not None:
@@ -118,7 +118,7 @@ def _of_any(field: FieldDecl | ConfigDecl, default: Default) -> tuple[str, str] 
 
 
 def _of_factory(name: str, value: Value, context: RuleContext) -> tuple[str, str] | None:
-    """What is wrong with a default factory, and how to fix it."""
+    """The problem with a default factory, and how to fix it."""
     example = "write a function without arguments, such as default_factory=list or default_factory=lambda: ..."
     is_object = not value.is_callable or value.literal is not None
     if is_object or (not value.is_container and kind_of(value, context) in ("tensor", "parameter")):

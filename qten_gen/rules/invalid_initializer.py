@@ -55,7 +55,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 
 
 def _wrong_value(name: str, given: Value, context: RuleContext) -> tuple[str, str] | None:
-    """What is wrong with what computes the value of a field, and how to fix it."""
+    """The problem with what computes the value of a field, and how to fix it."""
     if given.method is not None:
         missing = _missing_method(given.method, context, f"define {given.method}(self) -> Tensor, or pass a function")
         return _no_name(given.method, "value") or missing
@@ -68,7 +68,7 @@ def _wrong_value(name: str, given: Value, context: RuleContext) -> tuple[str, st
 
 
 def _problem(name: str, given: Value, context: RuleContext) -> tuple[str, str] | None:
-    """What is wrong with the initializer of a field, and how to fix it."""
+    """The problem with the initializer of a field, and how to fix it."""
     if given.method is not None:
         missing = _missing_method(
             given.method, context, f"define {given.method}(self, tensor), or pass a function such as nn.init.ones_"
@@ -95,7 +95,7 @@ def _problem(name: str, given: Value, context: RuleContext) -> tuple[str, str] |
 
 
 def _no_name(method: str, argument: str) -> tuple[str, str] | None:
-    """What is wrong with a string that is to name a method, which generated code calls by this name."""
+    """The problem with a string that is to name a method, which generated code calls by this name."""
     if method.isidentifier() and not iskeyword(method):
         return None
     shown = repr(method if len(method) <= _SHOWN else f"{method[:_SHOWN]}...")
@@ -110,7 +110,7 @@ _FILLING = "write a function that fills the tensor, such as lambda tensor: tenso
 
 
 def _missing_method(method: str, context: RuleContext, otherwise: str) -> tuple[str, str] | None:
-    """What is wrong with a method that a specifier names. Bases that are not declarations may have it."""
+    """The problem with a method that a specifier names. Bases that are not declarations may have it."""
     declaration = context.declaration
     lineage = (declaration, *context.project.ancestors(declaration))
     known = {found.name for one in lineage for found in one.methods}

@@ -77,7 +77,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 
 
 def _problem(keys: str | tuple[str, ...] | None, config: dict[str, ConfigDecl | DerivedDecl]) -> tuple[str, str] | None:
-    """What is wrong with `keys`, and how to fix it."""
+    """The problem with `keys`, and how to fix it."""
     if isinstance(keys, tuple):
         wrong = [key for index, key in enumerate(keys) if not key or "." in key or key in keys[:index]]
         if wrong:

@@ -51,7 +51,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 
 
 def _findings(call: SpecifierCall, is_text: bool, child: str = "") -> Iterator[Diagnostic]:
-    """What is wrong with the arguments of one call, each on its own and together.
+    """The problem with the arguments of one call, each on its own and together.
 
     Args:
         call: The call of a specifier.
@@ -85,7 +85,7 @@ def _findings(call: SpecifierCall, is_text: bool, child: str = "") -> Iterator[D
 
 
 def _of_class(call: SpecifierCall, child: str) -> Iterator[Diagnostic]:
-    """What is wrong with the first argument of a submodule, which is what makes the child."""
+    """The problem with the first argument of a submodule, which is what makes the child."""
     message = "submodule(...) needs a class as its first argument"
     names_class = child.replace(".", "").isidentifier() and not child.endswith(("ModuleList", "ModuleDict"))
     help = f"write submodule({child}, ...)" if names_class else 'write submodule(nn.Linear, "dim", "dim")'
@@ -125,7 +125,7 @@ _EXCLUDE = (
 
 
 def _of_nested(call: SpecifierCall, is_text: bool) -> Iterator[Diagnostic]:
-    """What is wrong with the submodules among the arguments of another, such as keywords that they cannot have."""
+    """The problem with the submodules among the arguments of another, such as keywords that they cannot have."""
     for position, argument in enumerate(call.arguments):
         if not isinstance(argument.value, SpecifierCall):
             yield from _of_field(call, argument)
@@ -148,7 +148,7 @@ _OF_ANOTHER = ("an argument of another", "remove it")
 
 
 def _of_field(call: SpecifierCall, argument: Argument) -> Iterator[Diagnostic]:
-    """What is wrong with the specifier of a field among the arguments of a child."""
+    """The problem with the specifier of a field among the arguments of a child."""
     value = argument.value
     is_own = argument.keyword in language.SPECIFIER_KEYWORDS[language.SUBMODULE]
     if call.name != language.SUBMODULE or argument is call.arguments[0] or is_own or not isinstance(value, Value):
@@ -163,7 +163,7 @@ _OF_FIELDS = language.SPECIFIERS - {language.SUBMODULE}
 
 
 def _of_lists(call: SpecifierCall) -> Iterator[Diagnostic]:
-    """What is wrong with children that are lists or dicts themselves, `submodule(submodule(Block, repeat=2), repeat=3)`."""
+    """The problem with children that are lists or dicts themselves, `submodule(submodule(Block, repeat=2), repeat=3)`."""
     inner = call.arguments[0].value if call.name == language.SUBMODULE and call.arguments else None
     if not isinstance(inner, SpecifierCall):
         return
@@ -196,7 +196,7 @@ def _is_unknown(called: str, argument: Argument) -> bool:
 
 
 def _problem(call: SpecifierCall, called: str, argument: Argument) -> tuple[str, str] | None:
-    """What is wrong with one argument, and how to fix it; `called` is the specifier without its module."""
+    """The problem with one argument, and how to fix it; `called` is the specifier without its module."""
     value, keyword = argument.value, argument.keyword
     unreadable = _unreadable(called, keyword, value)
     if unreadable is not None:
@@ -227,7 +227,7 @@ def _problem(call: SpecifierCall, called: str, argument: Argument) -> tuple[str,
 
 
 def _virtual_problem(keyword: str, value: object) -> tuple[str, str] | None:
-    """What is wrong with `cached` or `sources`, and how to fix it."""
+    """The problem with `cached` or `sources`, and how to fix it."""
     literal = value.literal if isinstance(value, Value) else None
     given: object = None if literal is None else literal_eval(literal)
     text = value.text if isinstance(value, Value) else ""
@@ -240,7 +240,7 @@ def _virtual_problem(keyword: str, value: object) -> tuple[str, str] | None:
 
 
 def _unreadable(called: str, keyword: str | None, value: object) -> tuple[str, str] | None:
-    """What is wrong with an argument that must be a literal, and how to fix it."""
+    """The problem with an argument that must be a literal, and how to fix it."""
     if not isinstance(value, Value) or called not in _SPECIFIERS_OF_MODULES:
         return None
     given = None if value.literal is None else literal_eval(value.literal)
@@ -269,7 +269,7 @@ _EXAMPLES = {"when": 'when="use_bias"', "tie": 'tie="embed.weight"', "group": 'g
 
 
 def _dtype_problem(value: Value, given: object) -> tuple[str, str] | None:
-    """What is wrong with a dtype that is a string, a class or a number, and how to fix it."""
+    """The problem with a dtype that is a string, a class or a number, and how to fix it."""
     name = value.torch_name or value.name
     is_class = name.startswith("builtins.") or (name.startswith("torch.") and name.endswith("Tensor"))
     if value.literal == "None" or (value.literal is None and not is_class):

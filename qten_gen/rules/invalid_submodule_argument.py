@@ -69,7 +69,7 @@ class _Type:
 
 @record(frozen=True, slots=True)
 class _Parameters:
-    """What a constructor takes."""
+    """The parameters of a constructor."""
 
     positional: tuple[str, ...]
     """The parameters that can be given by position, in order."""
@@ -101,7 +101,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 
 
 def _of_call(call: SpecifierCall, context: RuleContext, is_certain: bool = True) -> Iterator[Diagnostic]:
-    """What is wrong with the arguments of a child that is certainly made, or perhaps, and of those among its arguments."""
+    """The problem with the arguments of a child that is certainly made, or perhaps, and of those among its arguments."""
     is_certain = is_certain and call.get("when") is None
     for argument in call.arguments[1:]:
         if isinstance(argument.value, SpecifierCall):
@@ -114,7 +114,7 @@ def _of_call(call: SpecifierCall, context: RuleContext, is_certain: bool = True)
 
 
 def _of_class(made: Value, call: SpecifierCall, context: RuleContext, is_certain: bool) -> Iterator[Diagnostic]:
-    """What is wrong with the arguments of a child for one class that it may have."""
+    """The problem with the arguments of a child for one class that it may have."""
     taken = _parameters(made, context)
     if taken is None:
         return
@@ -204,7 +204,7 @@ def _name(argument: Argument) -> NodePath:
 
 
 def _parameters(made: Value, context: RuleContext) -> _Parameters | None:
-    """What the constructor of a class takes; None for one that is not known."""
+    """The parameters of a class's constructor; None for one that is not known."""
     declared = context.project.declarations.get(made.name)
     if isinstance(declared, ModuleDecl) and not declared.custom_init:
         if any(not base.declared and not base.name.startswith("qten_gen.") for base in declared.bases):
@@ -216,7 +216,7 @@ def _parameters(made: Value, context: RuleContext) -> _Parameters | None:
 
 
 def _of_fields(declared: ModuleDecl) -> _Parameters:
-    """What the generated constructor of a declared Module takes."""
+    """The parameters of a declared Module's generated constructor."""
     fields = [field for field in declared.fields if isinstance(field, ConfigDecl)]
     typed = [(field, frozenset(member.name for member in members_of(field.type))) for field in fields]
     return _Parameters(

@@ -65,7 +65,7 @@ def _own_arguments(field: ParameterDecl) -> Problem | None:
 
 
 def _problem(field: ParameterDecl, path: str, declaration: ModuleDecl, context: RuleContext) -> Problem | None:
-    """What is wrong with the path of a tie, or with the parameter that it leads to."""
+    """The problem with the path of a tie, or with the parameter that it leads to."""
     names = [other.name for other in declaration.fields]
     above: Mapping[str, object] = {other.name: other for other in declaration.fields[: names.index(field.name)]}
     head = path.partition(".")[0]

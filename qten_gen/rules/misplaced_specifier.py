@@ -108,7 +108,7 @@ def _in_methods(cls: ClassSource) -> Iterator[Diagnostic]:
 
 
 def problem(cls: str, field: str, specifier: str) -> tuple[str, str]:
-    """What is wrong with a specifier in a class that declares nothing, and how to fix it. The class statement says it too."""
+    """The problem with a specifier in a class that declares nothing, and how to fix it. The class statement says it too."""
     called = "@virtual" if specifier == language.VIRTUAL else f"{specifier.rpartition('.')[2]}(...)"
     if specifier == language.CHECK:
         return f"check(...) has no effect: {cls} does not derive from Module of qten_gen", f"write class {cls}(Module)"

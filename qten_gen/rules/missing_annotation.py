@@ -45,7 +45,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 
 
 def _type(call: SpecifierCall) -> str:
-    """What the annotation of a field with this specifier says; the class of a child, if the call names it."""
+    """The annotation of a field with this specifier; the class of a child, if the call names it."""
     first = call.positional[0].value if call.name == language.SUBMODULE and call.positional else None
     if isinstance(first, Value) and first.literal is None and first.text.replace(".", "").isidentifier():
         return first.text

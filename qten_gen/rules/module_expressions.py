@@ -31,7 +31,7 @@ from .rule_input import RuleContext
 
 
 class Use(Enum):
-    """What an expression is for."""
+    """The purpose of an expression."""
 
     SIZE = "a size"
     COUNT = "how many children there are"

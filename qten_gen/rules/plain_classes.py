@@ -12,7 +12,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Finding(NamedTuple):
-    """What a rule found, at a node of the syntax tree."""
+    """A finding of a rule, at a node of the syntax tree."""
 
     node: ast.expr | ast.stmt | ast.arg
     message: str
@@ -27,7 +27,7 @@ class PlainClass:
     meaning: Callable[[ast.expr], str]
     """The qualified name that a name or a chain of attributes in its file leads to; empty where none does."""
     ancestors: Sequence[PlainClass] = ()
-    """Those in the project, in method resolution order."""
+    """The ancestors in the project, in method resolution order."""
     descendants: Sequence[PlainClass] = ()
     is_whole: bool = False
     """Whether the ancestors that are not in the project are torch.nn.Module and others without attributes of their own."""
@@ -102,7 +102,7 @@ def _is_written(node: ast.AST, name: str, owner: str) -> bool:
 
 _CONSTRUCTORS = ("__init__", "__post_init__")
 _MOVES = frozenset({"to", "cuda", "cpu", "type_as", "tolist", "item", "numel", "size", "shape", "dtype", "device"})
-"""What can be asked of a tensor on any device, or moves it."""
+"""Methods that a tensor has on any device, or that move it."""
 
 
 def _anywhere(node: ast.AST) -> Iterator[ast.AST]:

@@ -48,7 +48,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 
 
 def _problem(name: str, context: RuleContext) -> str:
-    """What is wrong with a name that starts with an underscore; empty if nothing is."""
+    """The problem with a name that starts with an underscore; empty if nothing is."""
     declaration = context.declaration
     if isinstance(declaration, ModuleDecl):
         return "starts with an underscore"

@@ -29,7 +29,7 @@ from ..model.foreign_classes import PROTOCOLS
 
 @record(frozen=True, slots=True)
 class Project:
-    """What a rule knows beside the declaration that it checks."""
+    """The facts for a rule beside the declaration that it checks."""
 
     declarations: Mapping[str, Declaration] = field(default_factory=dict)
     """The declarations of the run by qualified name. For a class statement, those of its ancestors and its children."""
@@ -41,7 +41,7 @@ class Project:
     classes: Mapping[str, ClassSource] = field(default_factory=dict)
     """The class statements of the run by qualified name, declarations or not."""
     constructors: Mapping[str, str] = field(default_factory=dict)
-    """What constructors take, by the qualified name of a class of the run or outside: `dim: int, heads=4`."""
+    """The parameters of constructors, by the qualified name of a class of the run or outside: `dim: int, heads=4`."""
 
     @classmethod
     def of(cls, file: FileDecl, unimported: Collection[str] = ()) -> Project:
@@ -79,7 +79,7 @@ class Project:
 
 @record(frozen=True, slots=True)
 class RunningStatement:
-    """What a class statement at run time says beside its declaration; the text of a file says it in `ClassSource`."""
+    """The facts about a class statement at run time beside its declaration; for the text of a file they are in `ClassSource`."""
 
     fields: tuple[FieldSource, ...] = ()
     """Its fields, without places, and names without an annotation that a specifier is assigned to."""
@@ -107,11 +107,11 @@ class RuleContext:
     file: SourceFile | None = None
     project: Project = Project()
     statement: RunningStatement = RunningStatement()
-    """What is known of a class statement at run time, when there is no `source`."""
+    """The facts about a class statement at run time, when there is no `source`."""
 
     @property
     def field_sources(self) -> tuple[FieldSource, ...]:
-        """What the class body says about its fields; names without an annotation are among them if they have a specifier."""
+        """The fields in the class body; names without an annotation are among them if they have a specifier."""
         return self.statement.fields if self.source is None else self.source.fields
 
     @property

@@ -76,7 +76,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 
 
 def _of_child(name: str, cls: Value, arguments: tuple[Argument, ...], context: RuleContext) -> Iterator[Diagnostic]:
-    """What is wrong with the class and the arguments of one child, and with those of the children among them."""
+    """The problem with the class and the arguments of one child, and with those of the children among them."""
     what = _kind_of(cls, context)
     if what is not None:
         message = f"{name} is constructed from a {what}, which exists once for all instances"
@@ -146,18 +146,18 @@ _CONSTRUCTION = re.compile(r"((?:\w+\.)*[A-Z]\w*)\(([^()]*)\)")
 
 
 def _kind_of(value: Value, context: RuleContext) -> str | None:
-    """What a value contains that instances cannot share: as `kind_of` says, or an "iterator"."""
+    """The kind of an object in a value that instances cannot share: as `kind_of` gives it, or an "iterator"."""
     is_iterator = any(name == language.ITERATOR or name in _ITERATORS for name in value.contains)
     return kind_of(value, context) or ("iterator" if is_iterator else None)
 
 
 def kind_of(value: Value, context: RuleContext) -> str | None:
-    """What a value contains that instances cannot share: "module", "parameter" or "tensor"."""
+    """The kind of an object in a value that instances cannot share: "module", "parameter" or "tensor"."""
     return next((kind for name in value.contains if (kind := made_by(name, context)) is not None), None)
 
 
 def made_by(name: str, context: RuleContext) -> str | None:
-    """What calling something of this name makes: "module", "parameter" or "tensor"; None for anything else."""
+    """The kind of the result of calling something of this name: "module", "parameter" or "tensor"; None for anything else."""
     home, _, last = name.rpartition(".")
     if name == "torch.Tensor" or (home == "torch" and last in _FACTORIES):
         return "tensor"

@@ -28,7 +28,7 @@ _PRIMES = (7919, 104729, 1299709, 15485863, 32452843, 49979687, 67867967, 860281
 
 
 class Problem(NamedTuple):
-    """What is wrong with a path, and how to fix it."""
+    """The problem with a path, and how to fix it."""
 
     message: str
     help: str
@@ -103,7 +103,7 @@ def _inside(child: SubmoduleDecl, path: Sequence[str], known: Mapping[str, Decla
 
 
 def _inside_layer(made: str, path: Sequence[str]) -> Problem | None:
-    """What is wrong with the rest of a path below a layer of torch; None below any other class."""
+    """The problem with the rest of a path below a layer of torch; None below any other class."""
     tensors = tensors_in(made)
     if tensors is None or (len(path) == 1 and path[0] in tensors[0]):
         return None

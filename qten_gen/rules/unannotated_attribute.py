@@ -45,7 +45,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 def _problem(
     name: str, value: Value, is_module: bool, is_inherited: bool, context: RuleContext
 ) -> tuple[str, str] | None:
-    """What is wrong with an attribute of the class, and how to fix it."""
+    """The problem with an attribute of the class, and how to fix it."""
     if name.startswith("__"):
         return None
     type = value.torch_name or value.name

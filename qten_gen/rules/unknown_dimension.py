@@ -65,7 +65,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 
 
 def _of_result(expression: Expression, text: str) -> Iterator[tuple[str, str]]:
-    """What is wrong with the value of an expression, and how to fix it."""
+    """The problem with the value of an expression, and how to fix it."""
     types = types_of(expression.dim.node, expression.names)
     if expression.use in (Use.SIZE, Use.COUNT):
         yield from _of_size(expression, types, text)
@@ -79,7 +79,7 @@ def _of_result(expression: Expression, text: str) -> Iterator[tuple[str, str]]:
 
 
 def _of_size(expression: Expression, types: Types, text: str) -> Iterator[tuple[str, str]]:
-    """What is wrong with a size that is certainly not an integer, or that may be None."""
+    """The problem with a size that is certainly not an integer, or that may be None."""
     is_flag = types == BOOL and path_of(expression.dim.node) is None
     if UNKNOWN in types or (types != NONE and names_in(types - NONE) <= _INTEGERS and not is_flag):
         if NONE & types and not expression.is_conditional:

@@ -74,7 +74,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 def _of_module(
     declaration: ModuleDecl, flag: str, value: str | None, place: NodePath, context: RuleContext
 ) -> Iterator[Diagnostic]:
-    """What is wrong with a class keyword of a Module, which takes `init=False` only."""
+    """The problem with a class keyword of a Module, which takes `init=False` only."""
     if flag != INIT:
         if not _is_passed_on(context):
             yield Diagnostic(KIND, f"Module has no flag {flag!r}", place, "remove it")

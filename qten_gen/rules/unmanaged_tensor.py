@@ -69,7 +69,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 
 
 def _of_static(type: TypeExpr, context: RuleContext) -> str | None:
-    """What a static field of this type holds that has to be moved; None if nothing, or nobody knows."""
+    """A part of a static field of this type that has to be moved; None if there is none, or nobody knows."""
     if is_module(type.name, context):
         return "the tensors of a module"
     if type.name in _CONTAINERS and any(_is_module_type(argument, context) for argument in type.args):
@@ -81,7 +81,7 @@ def _of_static(type: TypeExpr, context: RuleContext) -> str | None:
 
 
 def _of_argument(field: ConfigDecl, context: RuleContext) -> tuple[str, str] | None:
-    """What is wrong with a constructor argument of a Module, and how to fix it."""
+    """The problem with a constructor argument of a Module, and how to fix it."""
     members = [member for member in members_of(field.type) if member.name != "None"]
     for member in members:
         inner = [argument for argument in member.args if isinstance(argument, TypeExpr)]

@@ -46,7 +46,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 
 
 def _problems(field: FieldDecl, bound: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """What is wrong with the dtype and shape of a field, and how to fix it; `bound` are the names with a known size."""
+    """The problem with the dtype and shape of a field, and how to fix it; `bound` are the names with a known size."""
     if field.dtype not in (*FAMILIES, *DTYPES, ANY_DTYPE):
         yield f"torch has no dtype for {field.dtype}", "use a dtype of torch, or Shaped for any dtype"
     try:

@@ -60,7 +60,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 
 
 def _no_type(type: TypeExpr) -> tuple[str, str] | None:
-    """What is wrong with an annotation that is not a type of values, in any declaration; and how to fix it."""
+    """The problem with an annotation that is not a type of values, in any declaration; and how to fix it."""
     for member in members_of(type):
         last = member.name.rpartition(".")[2]
         if member.name == "dataclasses.InitVar":
@@ -113,7 +113,7 @@ _FUNCTIONS = {
 
 
 def _problem(field: FieldDecl, context: RuleContext) -> tuple[str, str] | None:
-    """What is wrong with the type of a field, as the end of a sentence, and how to fix it."""
+    """The problem with the type of a field, as the end of a sentence, and how to fix it."""
     present = [member for member in members_of(field.type) if member.name != "None"]
     tensors = [member for member in present if is_tensor(member)]
     nested = [member for member in present if _is_tensorclass(member, context)]
@@ -153,7 +153,7 @@ def _problem(field: FieldDecl, context: RuleContext) -> tuple[str, str] | None:
 
 
 def _base_itself(text: str, context: RuleContext) -> tuple[str, str]:
-    """What is wrong with TensorClass, or with a type variable that stands for it; and how to fix it."""
+    """The problem with TensorClass, or with a type variable that stands for it; and how to fix it."""
     name = text.removeprefix("~")
     parameters = (f"[{context.declaration.type_parameters}]", *(base.text for base in context.declaration.bases))
     # A class statement shows a variable as `~T`.

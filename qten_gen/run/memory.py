@@ -23,12 +23,12 @@ class Kept(NamedTuple):
 
     part: Part
     settled: str
-    """What identifies the run in the manifest."""
+    """The identity of the run in the manifest."""
     followed: Followed
 
 
 class Memory:
-    """What runs in this process have left, by their paths."""
+    """The memory of runs in this process, by their paths."""
 
     def __init__(self) -> None:
         self._runs: dict[tuple[str, ...], Kept] = {}
@@ -38,7 +38,7 @@ class Memory:
         self._runs[kept.part.paths] = kept
 
     def recall(self, paths: Sequence[str]) -> Kept | None:
-        """What the last run over these paths has left, compared with what is there now; None if that does not tell all.
+        """The memory of the last run over these paths, compared with the present state; None if that does not tell all.
 
         It is forgotten.
         """

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def open_readings(graph: SourceGraph) -> Readings:
-    """What reads the sources of a run from the disk."""
+    """The reader of the sources of a run from the disk."""
     from ..generate.readings import Readings
 
     return Readings(SourceTexts(graph.origins), graph)

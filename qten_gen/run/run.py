@@ -44,7 +44,7 @@ _ATTEMPTS = 3
 
 
 class Outcome(NamedTuple):
-    """What a run found and did. With `writes` off, `changes` are what it would write."""
+    """The findings and changes of a run. With `writes` off, `changes` are what it would write."""
 
     sources: int
     up_to_date: int
@@ -56,7 +56,7 @@ class Outcome(NamedTuple):
     reasons: Mapping[str, str] = {}
     """Why the changed outputs are out of date, by path, if a run is asked for that."""
     glance: Glance | None = None
-    """What the next run can compare, so that it need not do more, if there was nothing to do."""
+    """The record that the next run can compare, so that it need not do more, if there was nothing to do."""
 
 
 class _Manner(NamedTuple):
@@ -105,7 +105,7 @@ def run(
 
 
 def _together(outcomes: Sequence[Outcome]) -> Outcome:
-    """What several runs found and did."""
+    """The findings and changes of several runs."""
     return Outcome(
         sources=sum(item.sources for item in outcomes),
         up_to_date=sum(item.up_to_date for item in outcomes),
@@ -192,7 +192,7 @@ def _attempt(part: Part, manner: _Manner, kept: Kept | None, undeclared: frozens
 
 
 def _settled(part: Part, state: ProjectState, fresh: Mapping[str, FreshRecord], kept: Kept | None) -> str | None:
-    """What identifies a run that left nothing to do, which may be nothing; None if its outcome depends on what is not listed."""
+    """The identity of a run that left nothing to do; None if its outcome depends on files that are not listed."""
     if kept is not None and not state.failures and tells_the_same(state, fresh):
         return kept.settled
     if not is_closed(state, part.config):

@@ -35,7 +35,7 @@ MOST = 8
 
 
 class Answer(NamedTuple):
-    """What a process planned, and what it read for that."""
+    """The plan of a process, and the files that it read for that."""
 
     plan: Plan
     contents: dict[str, str]
@@ -45,11 +45,11 @@ class Answer(NamedTuple):
     digests: dict[str, str]
     """The digests of the bytes of files, by path."""
     classes: dict[str, FoundClass]
-    """What was found in libraries, by qualified name."""
+    """The classes found in libraries, by qualified name."""
 
 
 class _Work(NamedTuple):
-    """What all processes begin with."""
+    """The common start of all processes."""
 
     state: ProjectState
     existing: Mapping[str, bytes]
@@ -128,7 +128,7 @@ def answer(work: _Work, share: Sequence[str]) -> Answer:
 
 
 def _finished(work: _Work, share: Sequence[str], other: _Other) -> Plan:
-    """What another process planned. If it ended without an answer, as when memory is short, its share is planned here."""
+    """The plan of another process. If it ended without an answer, as when memory is short, its share is planned here."""
     readings = work.readings
     try:
         found: Answer = other.answers.recv()

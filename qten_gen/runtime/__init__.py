@@ -1,1 +1,1 @@
-"""What generated code and declarations run on. It imports nothing of the generator."""
+"""The foundation of generated code and declarations. It imports nothing of the generator."""

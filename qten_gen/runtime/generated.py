@@ -1,4 +1,4 @@
-"""What the generated code of every class calls, which it imports as `_rt`: the kernel of the runtime.
+"""The functions that the generated code of every class calls, which it imports as `_rt`: the kernel of the runtime.
 
 What few classes need is in `generated_features.py`.
 """
@@ -77,7 +77,7 @@ if TYPE_CHECKING:
         _modules: _Registry  # pyright: ignore[reportIncompatibleVariableOverride] # as above
 
         def reset_parameters(self) -> None:
-            """What an ancestor does, if it has one: generated code calls it only then."""
+            """The method of an ancestor, if it has one: generated code calls it only then."""
 
 else:
     from .module.core.module_base import ModuleBase as ModuleBase

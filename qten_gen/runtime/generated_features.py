@@ -1,4 +1,4 @@
-"""What generated code calls for features that few classes have, which it imports as `_features`.
+"""The functions that generated code calls for features that few classes have, which it imports as `_features`.
 
 A generated module imports it only if one of its classes has such a feature.
 """

@@ -66,7 +66,7 @@ class Arithmetic:
     ) -> Self:
         """`addcdiv`, in place."""
     def lerp(self, end: Self | Tensor | complex, weight: Self | Tensor | complex) -> Self:
-        """What lies between the object and `end`, `weight` of the way."""
+        """The object that lies between this one and `end`, `weight` of the way."""
     def lerp_(self, end: Self | Tensor | complex, weight: Self | Tensor | complex) -> Self:
         """`lerp`, in place."""
     def clamp(self, min: Self | Tensor | complex | None = None, max: Self | Tensor | complex | None = None) -> Self:

@@ -318,7 +318,7 @@ class Conversion(Stored):
             TypeError: the function returns something else, or a value for each item in a field that the batch does not carry.
         """
     def vmap_dims(self, dim: int = 0) -> object:
-        """What to tell `torch.vmap` as `in_dims` or `out_dims`, so that it takes apart only what the batch carries.
+        """The value of `in_dims` or `out_dims` for `torch.vmap` that takes apart only the fields that the batch carries.
 
         >>> batch = Batch(torch.arange(2), batch_size=2)
         >>> torch.vmap(lambda item: item.tokens * 2, in_dims=(batch.vmap_dims(),))(batch)

@@ -66,7 +66,7 @@ class RecordedNumbers:
         self._since_kept = 0
         self._last_passed: int | None = None
         self._memory: Tensor | None = None
-        """What draws that are passed over fill; let go after the last of a plan."""
+        """The tensor that draws fill when they are passed over; let go after the last of a plan."""
 
     def plan(self, needed: Sequence[Operation], ends: Sequence[int] = ()) -> Plan:
         """The needed operations, and the draws before theirs; `ends` are operations that the draws have to get to."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def shares_of_module(
     module: nn.Module, fakes: Collection[Tensor], mesh: DeviceMesh, placements: Placements | None, tapes: Iterable[Tape]
 ) -> Callable[[Tensor, Tensor], Tensor]:
-    """What a process is to keep of each tensor: a function of a deferred tensor and its values.
+    """A function that gives the part of each tensor which a process keeps, from a deferred tensor and its values.
 
     All processes of the mesh have to call this.
 

@@ -13,7 +13,7 @@ class DeferredError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What is being recorded, in the words of errors.
+    """The recorded program, in the words of errors.
 
     recorder: the function that records, as the user called it.
     part: what of the program runs, `Linear.reset_parameters() of layers.0`; empty if the recorder runs it all.

@@ -26,7 +26,7 @@ class DeferredMode(FakeMode):  # type: ignore[no-untyped-call] # torch leaves it
     def __init__(self, owner: object) -> None:
         super().__init__()
         self.owner = owner
-        """What the tensors of this mode belong to."""
+        """The owner of the tensors of this mode."""
         self.recorder = Recorder(self)
         self.is_recording = False
 

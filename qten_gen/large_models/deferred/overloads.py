@@ -1,4 +1,4 @@
-"""What an ATen operator does with its arguments, read from its schema."""
+"""The effects of an ATen operator on its arguments, read from its schema."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..fake.tensor_arguments import IS_TRAINING, STATISTICS, UPDATING_STATISTICS
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What an operator does.
+    """The effects of an operator.
 
     written: the position and the name of each argument that it changes.
     statistics: it changes the statistics of a batch norm in training, which its schema does not say.
@@ -48,7 +48,7 @@ _RESHAPING = {
 
 @cache
 def traits(func: OpOverload) -> Traits:
-    """What an operator does."""
+    """The effects of an operator."""
     schema = func._schema
     written = tuple(
         (position, argument.name)

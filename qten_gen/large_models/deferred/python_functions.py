@@ -1,4 +1,4 @@
-"""What a program does with fake tensors beside operations: `tensor.data = other`, `tolist()`, `copy.deepcopy`."""
+"""Functions that a program calls on fake tensors beside operations: `tensor.data = other`, `tolist()`, `copy.deepcopy`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .tensor_attributes import own_attributes
 _PYTHON = torch._C.DispatchKey.Python
 
 _NO_DATA = ("but its data is not allocated yet", "Cannot access data pointer of Tensor")
-"""What C++ says of a fake tensor whose memory it was going to read."""
+"""C++'s messages about a fake tensor whose memory it was going to read."""
 
 
 class PythonFunctions(TorchFunctionMode):
@@ -124,7 +124,7 @@ def _from_data(
 
 
 def _with_numbers(recorder: Recorder, data: object) -> object:
-    """What a tensor is made of, with numbers in place of tensors in lists, whose memory C++ would read."""
+    """The data of a tensor, with numbers in place of tensors in lists, whose memory C++ would read."""
     if not isinstance(data, (list, tuple)):
         return data
     return [
@@ -134,7 +134,7 @@ def _with_numbers(recorder: Recorder, data: object) -> object:
 
 
 def _deepcopy(recorder: Recorder, func: Callable[..., object], tensor: Tensor, memo: dict[int, object]) -> object:
-    """What Tensor.__deepcopy__ and Parameter.__deepcopy__ do: views of one storage share it in the copy too."""
+    """Tensor.__deepcopy__ and Parameter.__deepcopy__: views of one storage share it in the copy too."""
     if id(tensor) in memo:
         return memo[id(tensor)]
     if not tensor.is_leaf:

@@ -52,7 +52,7 @@ _SET = {
 """Operators that let a tensor look at a storage, and those that take a tensor instead."""
 
 _LOADING = (_rebuild_tensor.__code__,)
-"""What `torch.load` makes its tensors with: nothing else has their storages."""
+"""The functions with which `torch.load` makes its tensors: nothing else has their storages."""
 
 _UNINITIALIZED = (nn.UninitializedParameter.__new__.__code__, nn.UninitializedBuffer.__new__.__code__)
 
@@ -75,15 +75,15 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         self.tape = Tape()
         self.mode = mode
         self.program = Program()
-        """What is being recorded, for errors."""
+        """The recorded program, for errors."""
         self.names: dict[int, str] = {}
-        """What errors call the tensors of the program, by their ids; the others by their sizes."""
+        """The names of the program's tensors in errors, by their ids; other tensors are called by their sizes."""
         self.working_thread: int | None = None
         """The thread that records an operation at this moment."""
         self._known = KnownTensors(self.tape)
         self._outside: dict[int, int] = {}
         self._read: dict[int, Tensor] = {}
-        """What the program read from files: deferred tensors of whole storages, by the storages' addresses."""
+        """The tensors that the program read from files: deferred tensors of whole storages, by the storages' addresses."""
         self.streams = Streams(self.tape)
         self.evaluation = Evaluation(self.tape)
         self.arrays = Arrays(self.evaluation)
@@ -409,7 +409,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         return value
 
     def _as_fake(self, found: object) -> object:
-        """What an operation on values returned, with fake tensors in place of real ones."""
+        """The result of an operation on values, with fake tensors in place of real ones."""
         if isinstance(found, Tensor):
             return fake_like(self.mode, found)
         if isinstance(found, (list, tuple)):

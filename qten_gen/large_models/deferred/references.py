@@ -22,7 +22,7 @@ _WITHOUT_TENSORS = (
     *(str, bytes, int, float, complex, type(None), type, ModuleType, BuiltinFunctionType),
     *(torch.device, torch.dtype, FakeTensorMode),
 )
-"""What holds no tensors of the program. The mode of a fake tensor holds what was recorded."""
+"""Objects that hold no tensors of the program. The mode of a fake tensor holds what was recorded."""
 
 _LEAVES = frozenset({str, int, float, bool, type(None), torch.device, torch.dtype})
 _CONTAINERS = frozenset({dict, list, tuple, set, OrderedDict})
@@ -64,7 +64,7 @@ def replace_tensors(
 
 
 def replaced_value(value: object, visit: Visit, waiting: list[object]) -> object:
-    """What is to stand in the place of a value; what has to be looked into further is added to `waiting`."""
+    """The replacement of a value; objects that have to be looked into further are added to `waiting`."""
     kind = type(value)
     if kind in _LEAVES or (kind in _CONTAINERS and not value):
         return value

@@ -19,7 +19,7 @@ from .tape import Argument, Operation, OutsideRef, SlotRef, Tape
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a replay does: these operations in order. Of those passed over, by index, only the random numbers are taken."""
+    """The work of a replay: these operations in order. Of those passed over, by index, only the random numbers are taken."""
 
     operations: Sequence[Operation]
     passed_over: Collection[int] = ()

@@ -1,4 +1,4 @@
-"""What the result of an operation looks like, without its values."""
+"""The shape, strides and dtype of an operation's result, without its values."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _NEEDS_VALUES = (DataDependentOutputException, DynamicOutputShapeException, Unsu
 
 
 class NeedsValues(Exception):
-    """What an operation returns depends on values, or nothing knows its shape."""
+    """The result of an operation depends on values, or nothing knows its shape."""
 
 
 _CPU = torch.device("cpu")
 _META = torch.device("meta")
 _ON_CPU = (None, _CPU)
-"""What a program gives as the device of a tensor on the CPU."""
+"""The devices that a program gives for a tensor on the CPU."""
 
 _aten = torch.ops.aten
 _FILLING = {
@@ -69,7 +69,7 @@ _OF_ONE_TENSOR = {
 def compute_shape(
     mode: FakeTensorMode, func: OpOverload, what: Traits, args: Sequence[object], kwargs: Mapping[str, object]
 ) -> object:
-    """What an operation returns for fake tensors. The commonest ones are not worth a call of the mode.
+    """The results of an operation on fake tensors. The commonest ones are not worth a call of the mode.
 
     Raises:
         NeedsValues: That depends on values.

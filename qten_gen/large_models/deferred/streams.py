@@ -28,7 +28,7 @@ _MARKERS = itertools.count(int.from_bytes(os.urandom(7), "little"))
 """Seeds of markers, each used once. The start keeps apart processes that exchange states."""
 
 _Key: TypeAlias = tuple[int, ...]
-"""What tells a state of a generator from others: the seed, the position, and two words of the numbers."""
+"""The identity of a generator's state: the seed, the position, and two words of the numbers."""
 
 
 class States(Protocol):
@@ -39,7 +39,7 @@ class States(Protocol):
 
 @dataclass(slots=True)
 class _Origin:
-    """What is known of a state: its place on the tape, and the real state that the draws up to it started from."""
+    """The known facts about a state: its place on the tape, and the real state that the draws up to it started from."""
 
     place: After | State
     base: Tensor
@@ -98,7 +98,7 @@ class Streams:
         self._ends: list[End] = []
 
     def draw(self, operation: int, generator: torch.Generator) -> Draw:
-        """What an operation draws from; marks the generator as standing after it."""
+        """The draw of an operation; marks the generator as standing after it."""
         stream, origin = self._origin(generator)
         self._mark(stream, _Origin(After(operation), origin.base))
         return Draw(stream.index, origin.place)
@@ -203,7 +203,7 @@ def _address(generator: torch.Generator) -> int:
 
 
 def key_of(state: Tensor) -> _Key:
-    """What tells a state from others."""
+    """The identity of a state."""
     return tuple(state[:40].view(torch.int64).tolist())
 
 

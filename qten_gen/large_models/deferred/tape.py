@@ -1,4 +1,4 @@
-"""What a recording holds: operations on slots, as frozen records.
+"""The content of a recording: operations on slots, as frozen records.
 
 A *slot* stands for one tensor of the recorded program, a *storage* for the memory that slots share if one is a view of the other.
 Both are numbers. Operations refer to slots where the program passed tensors; they own no tensor.

@@ -1,4 +1,4 @@
-"""What Python knows of a tensor beside its values: attributes, hooks, gradients."""
+"""The parts of a tensor in Python beside its values: attributes, hooks, gradients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What fake tensors answer to functions of torch that C++ would answer wrongly, or that need memory."""
+"""The results of functions of torch for fake tensors that C++ would compute wrongly, or that need memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Answer = Callable[..., object]
 
 
 class _Mode(Protocol):
-    """What the mode of a tensor is asked here."""
+    """The part of a tensor's mode that is needed here."""
 
     @property
     def draws_for_nobody(self) -> bool: ...
@@ -57,7 +57,7 @@ def _named(device: object) -> object:
 
 
 def _told(device: object) -> object:
-    """What C++ is told for anything that may name a device; an argument of another kind stays."""
+    """The argument for C++ in place of one that may name a device; an argument of another kind stays."""
     device = _named(device)
     return told(device) if isinstance(device, torch.device) else device
 
@@ -263,7 +263,7 @@ FOR_REAL_TENSORS: dict[object, Answer] = {
     torch.asarray: _converted,
     _setter("data"): _set_data_of_real,
 }
-"""What happens to real tensors in a context: they move to devices that do not exist, and their data is never fake."""
+"""The functions for real tensors in a context: they move to devices that do not exist, and their data is never fake."""
 
 ANSWERS: dict[object, Answer] = {
     **_MOVES,
@@ -295,4 +295,4 @@ ANSWERS: dict[object, Answer] = {
     Tensor._typed_storage: _refused_to_users("storage()", _NO_ADDRESS),
     Tensor.untyped_storage: _refused_to_users("untyped_storage()", _NO_ADDRESS),
 }
-"""What a fake tensor answers to functions of torch, which are given; all others are called."""
+"""The results for fake tensors of these functions of torch; all others are called."""

@@ -1,4 +1,4 @@
-"""What a real tensor refuses and torch's rules for fake ones let pass: other devices and dtypes, generators and pinned memory."""
+"""Mistakes that real tensors refuse and torch's rules for fake ones let pass: devices, dtypes, generators, pinned memory."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def is_emulated(device: torch.device) -> bool:
 
 
 def told(device: torch.device) -> torch.device:
-    """What C++ is told for a device: another one for a CUDA device that does not exist.
+    """The device for C++: another one for a CUDA device that does not exist.
 
     >>> told(torch.device("cpu"))
     device(type='cpu')

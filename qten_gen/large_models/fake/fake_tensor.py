@@ -22,7 +22,7 @@ _DEVICE = torch.ops.prim.device.default
 
 
 class _Mode(Protocol):
-    """What the mode of a tensor is asked here."""
+    """The part of a tensor's mode that is needed here."""
 
     def without_memory(self, what: str, instead: str) -> RuntimeError: ...
 
@@ -112,7 +112,7 @@ Fake.cls_to_become = Fake
 
 
 _ATTRIBUTES = "attributes_of_tensors"
-"""What a mode calls the attributes of a tensor that nothing is known of."""
+"""The name in a mode for the attributes of a tensor without a name."""
 
 
 def fake_of(mode: FakeTensorMode, meta: Tensor, device: torch.device) -> Fake:

@@ -48,7 +48,7 @@ _MOST_BYTES = 2**26
 """How large the arguments of an operation may be, if torch can only find out its result by computing it, on zeros."""
 
 _READING = {torch.ops.aten._local_scalar_dense.default: "item(), bool(), int(), float(), tolist() or `if tensor:`"}
-"""What the user wrote, for operations that have other names."""
+"""The user's words for operations that have other names."""
 
 
 logging.getLogger("torch._subclasses.fake_tensor").addFilter(
@@ -58,7 +58,7 @@ logging.getLogger("torch._subclasses.fake_tensor").addFilter(
 
 
 class _Thread(threading.local):
-    """What a thread knows of a mode: torch keeps this on the mode, where two threads would disturb each other."""
+    """The state of a mode in one thread: torch keeps this on the mode, where two threads would disturb each other."""
 
     def __init__(self) -> None:
         self.in_kernel_invocation = False
@@ -157,7 +157,7 @@ class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch leaves 
     def _computed(
         self, func: OpOverload, types: Sequence[type], args: Sequence[object], kwargs: Mapping[str, object]
     ) -> object:
-        """What torch's rules say, with our class and our errors."""
+        """The results by torch's rules, with our class and our errors."""
         before, self.thread.arguments = self.thread.arguments, fakes_in(args, kwargs)
         try:
             return _with_own_class(super().__torch_dispatch__(func, types, args, kwargs))
@@ -197,7 +197,7 @@ class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch leaves 
         args: Sequence[object],
         kwargs: Mapping[str, object],
     ) -> object:
-        """What comes out if these arguments are on the CPU for the time of this operation; results are where they were."""
+        """The results if these arguments are on the CPU for the time of this operation; results are where they were."""
         device, cpu = moved[0].fake_device, torch.device("cpu")
         if "device" in kwargs:
             kwargs = {**kwargs, "device": cpu}

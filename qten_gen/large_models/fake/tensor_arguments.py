@@ -12,7 +12,7 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 
 
 def name_of(func: object) -> str:
-    """What a message calls an operation: `aten.nonzero`."""
+    """The name of an operation in a message: `aten.nonzero`."""
     return str(getattr(func, "overloadpacket", func))
 
 

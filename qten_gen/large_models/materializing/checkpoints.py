@@ -69,12 +69,12 @@ class Checkpoint:
     """The tensors of a checkpoint by name, and what else is in it."""
 
     where: str
-    """What the user named, for messages."""
+    """The user's name for it, for messages."""
     tensors: Mapping[str, StoredTensor]
     others: Mapping[str, str] = field(default_factory=dict)
     """Entries that are not tensors, with the name of their type."""
     versions: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
-    """What `state_dict()` notes of each module, by its path, such as the version."""
+    """The entries of `state_dict()`'s metadata for each module, by its path, such as the version."""
 
 
 def read(stored: StoredTensor, into: Tensor) -> int:

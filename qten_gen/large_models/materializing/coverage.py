@@ -22,7 +22,7 @@ _OLD_WRAPPERS = {
     "WeightNorm": "torch.nn.utils.weight_norm",
     "SpectralNorm": "torch.nn.utils.spectral_norm",
 }
-"""What keeps its tensors in a hook, by the class of the hook. A parametrization of the same name replaces it."""
+"""Wrappers that keep their tensors in a hook, by the class of the hook. A parametrization of the same name replaces it."""
 _INSTEAD = "give its values in state_dict=, or build the module with qten_gen.deferred_init"
 _KINDS = {Registry.PARAMETERS: "parameter", Registry.BUFFERS: "buffer", Registry.ATTRIBUTE: "plain attribute"}
 
@@ -98,7 +98,7 @@ def check_covered(plan: Plan, given: frozenset[int]) -> None:
 
 
 def _problem(home: Home, gap: Gap) -> str:
-    """What is wrong with a tensor that nothing initialises, or that has a gap, and how to mend it."""
+    """The message about a tensor that nothing initialises, or that has a gap, and how to mend it."""
     module, cls = home.module, class_name(home.module)
     method = method_of(module)
     what = _named(home)
@@ -131,7 +131,7 @@ def _named(home: Home) -> str:
 
 
 def _broken_tie(home: Home) -> str | None:
-    """What is wrong with a name that the declaration ties to another, where they are not one tensor any more."""
+    """The message about a name that the declaration ties to another, where they are not one tensor any more."""
     if not home.is_declared_tie or not isinstance(home.module, ModuleBase):
         return None
     other = home.module._tied[home.name]
@@ -142,7 +142,7 @@ def _broken_tie(home: Home) -> str | None:
 
 
 def _old_wrapper(home: Home) -> str | None:
-    """What is wrong with a tensor that `torch.nn.utils.weight_norm` or the like made, which nothing initialises."""
+    """The message about a tensor that `torch.nn.utils.weight_norm` or the like made, which nothing initialises."""
     for hook in home.module._forward_pre_hooks.values():
         made_by = _OLD_WRAPPERS.get(type(hook).__name__)
         name = getattr(hook, "name", None)

@@ -88,7 +88,7 @@ def _is_view(overload: OpOverload) -> bool:
 
 
 def _writer(tape: Tape, operation: Operation, keys: Mapping[int, Key]) -> Callable[[Tensor, int], object] | None:
-    """What writes any range of the memory that an operation fills; None if it does anything else."""
+    """A function that writes any range of the memory that an operation fills; None if the operation does anything else."""
     overload, args = operation.overload, operation.args
     if overload in (torch.ops.aten.zero_.default, torch.ops.aten.fill_.Scalar):
         value = cast("float", args[1] if len(args) > 1 else 0)

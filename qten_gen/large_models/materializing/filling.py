@@ -26,7 +26,7 @@ def allocated(tensor: Tensor, device: torch.device, dtype: torch.dtype | None = 
 
 
 def local_part(tensor: Tensor) -> Tensor:
-    """What this process holds of a DTensor, sharing its memory; a plain tensor itself."""
+    """The part of a DTensor that this process holds, sharing its memory; a plain tensor itself."""
     with torch.no_grad():
         return tensor.to_local() if is_distributed(tensor) else tensor
 

@@ -41,7 +41,7 @@ def declared_class(module: nn.Module) -> type[nn.Module]:
 
 
 def description(module: nn.Module) -> str:
-    """What initialises a module, for the report: `Embedding.reset_parameters`."""
+    """The initialiser of a module, for the report: `Embedding.reset_parameters`."""
     method = method_of(module)
     cls = class_name(module)
     return "a module above it" if method is None else f"{cls}.{method}"
@@ -62,7 +62,7 @@ def children_first(root: nn.Module) -> Iterator[tuple[str, nn.Module]]:
 
 
 def program_of(part: str) -> Program:
-    """What errors of the recording call a part of an initialisation."""
+    """The name of a part of an initialisation in errors of the recording."""
     return Program("materialize()", part, RuntimeError)
 
 

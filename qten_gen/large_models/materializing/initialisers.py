@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch._ops import OpOverload
 
 _INNER = "_no_grad_trunc_normal_"
-"""What `nn.init.trunc_normal_` calls, and so does who imported that function by name."""
+"""The function that `nn.init.trunc_normal_` calls, under the name by which others import it."""
 
 
 @cache

@@ -28,7 +28,7 @@ Fill = Callable[[Tensor, torch.Generator], object]
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What the numbers of one draw depend on."""
+    """The values on which the numbers of one draw depend."""
 
     seed: int
     name: str
@@ -84,7 +84,7 @@ class Draw:
 
 
 def elementwise_fill(operation: OpOverload, args: Sequence[object], kwargs: Mapping[str, object]) -> Fill | None:
-    """What an operation draws for each element of the tensor that it fills, its first argument.
+    """The draw of an operation for each element of the tensor that it fills, its first argument.
 
     None if it does not draw, or draws otherwise: for a new tensor, as `randn` does, or not each for itself, as `multinomial`.
     """

@@ -68,7 +68,7 @@ def opened(given: StateDict) -> Checkpoint:
 
 
 def matched(root: nn.Module, held: Sequence[HeldTensor], checkpoint: Checkpoint) -> dict[int, Match]:
-    """What the checkpoint has of the tensors of a module, by the id of each tensor.
+    """The matches in the checkpoint for the tensors of a module, by the id of each tensor.
 
     Raises:
         CheckpointError: the checkpoint has names that the module does not have, or tensors of other shapes, or a class loads its

@@ -48,7 +48,7 @@ def materialize(
     report: Callable[[MaterializeReport], object] | None = None,
     prefix: str = "",
 ) -> M:
-    """What `DeclaredModule.materialize` does."""
+    """The work of `DeclaredModule.materialize`."""
     target = usable(device)
     _check(seed, dtype)
     prefix = f"{prefix}." if prefix else ""
@@ -84,7 +84,7 @@ def materialize(
 
 @dataclass(slots=True)
 class _Made:
-    """What has been done, for the report."""
+    """The steps that are done, for the report."""
 
     tensors: list[tuple[HeldTensor, Tensor]] = field(default_factory=list)
     initialisers: dict[int, str] = field(default_factory=dict)
@@ -122,7 +122,7 @@ def _sources(
 
 
 def _below(checkpoint: Checkpoint, prefix: str) -> Checkpoint:
-    """What a checkpoint of a larger module has for the part of it that a prefix names."""
+    """The part of a larger module's checkpoint that a prefix names."""
     if not prefix:
         return checkpoint
     tensors = {name.removeprefix(prefix): each for name, each in checkpoint.tensors.items() if name.startswith(prefix)}
@@ -157,7 +157,7 @@ class _Making:
     kept: frozenset[int]
     """The ids of the tensors whose dtypes no cast changes."""
     memories: dict[int, Tensor] = field(default_factory=dict)
-    """What has been made of memory that tensors share, by the id of its stand-in."""
+    """The memory that tensors share, by the id of its stand-in."""
 
     def value_of(self, held: HeldTensor) -> tuple[Tensor, int]:
         """The value of a tensor, and how many bytes of it were read from the checkpoint."""

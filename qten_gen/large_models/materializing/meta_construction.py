@@ -24,7 +24,7 @@ Arguments = tuple[tuple[object, ...], dict[str, object]]
 """The arguments of a constructor, without the device."""
 
 _arguments: WeakKeyDictionary[nn.Module, Arguments] = WeakKeyDictionary()
-"""What modules with an `__init__` of their own were constructed with, which they need not keep themselves."""
+"""The constructor arguments of modules with an `__init__` of their own, which they need not keep themselves."""
 
 
 def construct_on_meta(cls: Callable[..., R], args: tuple[object, ...], keywords: dict[str, object]) -> R:
@@ -69,7 +69,7 @@ def construct_on_meta(cls: Callable[..., R], args: tuple[object, ...], keywords:
 
 
 def constructor_arguments(module: ModuleBase, cls: type[ModuleBase]) -> Arguments | None:
-    """What constructs a module of a declared class once more; None where nothing has kept it."""
+    """The arguments that construct a module of a declared class once more; None where nothing has kept them."""
     if cls._writes_init:
         return _arguments.get(module)
     return (), {cls._aliases.get(name, name): getattr(module, name) for name in cls._config}

@@ -37,7 +37,7 @@ class Plan:
     """The qualified names that their values depend on, by the id of the tensor: of a tie, the name that it was made under."""
     origins: Mapping[int, Home]
     paths: Mapping[int, str]
-    """What the names of each module's tensors begin with, `layers.0.`, by the id of the module."""
+    """The prefix of each module's tensors, `layers.0.`, by the id of the module."""
     stand_ins: StandIns
     slots: Mapping[int, int]
     """The slot of each fake tensor that is to have values, by its id."""
@@ -66,7 +66,7 @@ class Plan:
         return HeldTensor(held.tensor, (origin, *(home for home in held.homes if home is not origin)))
 
     def initialiser(self, held: HeldTensor) -> str:
-        """What initialises a tensor, for the report: `Embedding.reset_parameters`."""
+        """The initialiser of a tensor, for the report: `Embedding.reset_parameters`."""
         if (by := self.children.by.get(id(held.tensor))) is not None:
             return by
         module = self.origins[id(held.tensor)].module
@@ -74,7 +74,7 @@ class Plan:
         return description(module) if child is None else f"{class_name(child)}.__init__"
 
     def gap_in(self, held: HeldTensor) -> Gap | None:
-        """What nothing initialises of a tensor; None if all of it is initialised."""
+        """The part of a tensor that nothing initialises; None if all of it is initialised."""
         return gap_in(*self.recorded(self.stand_ins.at(held)))
 
     def keys(self, seed: int, prefix: str) -> dict[int, Key]:

@@ -1,4 +1,4 @@
-"""What an initialisation reads while it is recorded."""
+"""The values that an initialisation reads while it is recorded."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ _OWN_WAYS = ("_init_weights", "init_weights", "initialize_weights", "init_parame
 
 @dataclass(frozen=True, slots=True)
 class Constructed:
-    """What the recorded constructors of children gave."""
+    """The results of the recorded constructors of children."""
 
     values: Mapping[int, Tensor] = field(default_factory=dict)
     """The fake tensor with the values of each tensor of the children, by the id of the tensor."""
@@ -49,7 +49,7 @@ class Constructed:
     not_recorded: Mapping[int, str] = field(default_factory=dict)
     """Why the modules of a child are initialised by their `reset_parameters` after all, by the id of the module."""
     refused: frozenset[int] = frozenset()
-    """Those among them that this would give wrong values: their class has a way of its own."""
+    """The tensors that this would give wrong values: their class has a way of its own."""
     wholes: Sequence[_Whole] = ()
     """The recorded constructors in which code of the author ran."""
     by: dict[int, str] = field(default_factory=dict)
@@ -85,7 +85,7 @@ class Constructed:
 
 @dataclass(frozen=True, slots=True)
 class _Whole:
-    """What a recorded constructor left behind."""
+    """The results of a recorded constructor."""
 
     name: str
     left: Mapping[int, Tensor]
@@ -133,7 +133,7 @@ def constructed(root: nn.Module, held: Sequence[HeldTensor], recorder: Recorder)
 
 
 def _whole(made: ModuleBase, prefix: str, held: Sequence[HeldTensor]) -> _Whole:
-    """What a constructor left in the modules that are still of the class that it made."""
+    """The results of a constructor in the modules that are still of the class that it made."""
     now = {without_wrappers(home.qualified): (home.module, each.tensor) for each in held for home in each.homes}
     left: dict[int, Tensor] = {}
     for each in survey(made):
@@ -212,13 +212,13 @@ def _needs_constructor(child: nn.Module) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Recorded:
-    """What constructing a declared module once more gave."""
+    """The results of constructing a declared module once more."""
 
     problem: str = ""
     """Why it could not be constructed."""
     made: ModuleBase | None = None
     children: Mapping[str, Tensor] = field(default_factory=dict)
-    """What the children of other libraries held when they were assigned, by qualified name."""
+    """The values of the children of other libraries when they were assigned, by qualified name."""
 
 
 def _recorded(start: ModuleBase, prefix: str, recorder: Recorder) -> _Recorded:

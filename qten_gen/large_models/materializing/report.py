@@ -1,4 +1,4 @@
-"""What `materialize` did: which tensor has its values from where."""
+"""The report of `materialize`: the source of each tensor's values."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class MaterializedTensor:
 
 @dataclass(frozen=True, slots=True)
 class MaterializeReport:
-    """What `materialize` did: where the values of each tensor are from. Its text is a table.
+    """The report of `materialize`: the source of each tensor's values. Its text is a table.
 
     `module.materialize(device, report=function)` calls the function with it.
 

@@ -65,7 +65,7 @@ def safetensors_folder(path: str) -> Checkpoint:
 
 
 def _tensors(file: MappedFile) -> dict[str, StoredTensor]:
-    """What the header of a file says of its tensors: eight bytes with its length, then JSON, then the data."""
+    """The tensors in the header of a file: eight bytes with its length, then JSON, then the data."""
     length = int.from_bytes(file.memory[:8], "little")
     start = 8 + length
     if start > len(file.memory):

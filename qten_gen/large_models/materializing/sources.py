@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What the user asks for, by the ids of the tensors on meta."""
+    """The user's requests, by the ids of the tensors on meta."""
 
     mesh: DeviceMesh | None
     placed: Mapping[int, tuple[Placement, ...] | None]
     """The placements of tensors that become DTensors; None for tensors that stay plain. DTensors are left out."""
     matches: Mapping[int, Match]
-    """What the checkpoint has."""
+    """The matches in the checkpoint."""
     meshes: Sequence[DeviceMesh]
     """All meshes that tensors are placed on. Their processes have to agree on a seed, and on the model."""
 
@@ -57,7 +57,7 @@ class Sources:
         return allocated(like if is_like else held.tensor, device, dtype or like.dtype)
 
     def described(self, root: nn.Module, held: Sequence[HeldTensor]) -> list[str]:
-        """What has to be the same in all processes of the meshes."""
+        """The facts that have to be the same in all processes of the meshes."""
         by_name = {each.homes[0].qualified: each.tensor for each in held}
         placements = {name: self.placed.get(id(tensor)) for name, tensor in by_name.items()}
         loaded = [f"{match.name}: from the checkpoint, {beginning(match.stored)}" for match in self.matches.values()]
@@ -87,7 +87,7 @@ def sources(
     placements: Placements | None,
     state_dict: StateDict | None,
 ) -> Sources:
-    """What the user asks for, for all tensors of a module.
+    """The user's requests for all tensors of a module.
 
     Raises:
         TypeError: there are placements without a mesh.

@@ -41,11 +41,11 @@ class StandIns:
     shared: dict[int, Tensor]
     """Of tensors that share memory, a stand-in of one dimension for all of it, by the id of each tensor."""
     unparametrized: list[tuple[nn.Module, str, Tensor]] = field(default_factory=list)
-    """What modules with parametrizations were initialised with in place of the computed tensors: module, name, fake."""
+    """The initial values of modules with parametrizations in place of the computed tensors: module, name, fake."""
     containers: dict[tuple[int, str], object] = field(default_factory=dict)
-    """What was put in the place of attributes that hold tensors, by the id of their module and their name."""
+    """The replacements of attributes that hold tensors, by the id of their module and their name."""
     assigned: list[Assigned] = field(default_factory=list)
-    """What the initialisation assigned besides, once the stand-ins are taken away."""
+    """The other assignments of the initialisation, once the stand-ins are taken away."""
 
     def at(self, held: HeldTensor) -> Tensor:
         """The stand-in of a tensor."""
@@ -141,7 +141,7 @@ def in_place(root: nn.Module, stand_ins: StandIns) -> Iterator[None]:
 def _assigned(
     module: nn.Module, state: Mapping[str, object], registries: Mapping[str, Mapping[str, object]], stand_ins: StandIns
 ) -> Iterator[Assigned]:
-    """What a block assigned to a module: attributes, and tensors in its registries."""
+    """The assignments of a block to a module: attributes, and tensors in its registries."""
     for name, value in attributes(module).items():
         if name not in state or (
             value is not state[name] and value is not stand_ins.containers.get((id(module), name))

@@ -19,7 +19,7 @@ _INTERNAL = frozenset({*vars(nn.Module()), VIRTUAL_CACHE, ORIGINS})
 
 
 class Registry(Enum):
-    """What holds a tensor. The value is the key in the instance dict of the module."""
+    """The holder of a tensor. The value is the key in the instance dict of the module."""
 
     PARAMETERS = "_parameters"
     BUFFERS = "_buffers"

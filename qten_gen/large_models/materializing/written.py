@@ -32,9 +32,9 @@ _CHOOSING = {
     f"aten::{name}"
     for name in "index_copy_ index_fill_ index_put_ _index_put_impl_ masked_fill_ masked_scatter_ put_ scatter_".split()
 }
-"""Those among them that fill the elements which indices or a mask choose."""
+"""The operators that fill the elements which indices or a mask choose."""
 _CHOSEN_FOR = ("value", "values", "source", "src")
-"""What their schemas call that which is written."""
+"""The name of the written value in the schemas of these operators."""
 
 COPIES = {"aten::_to_copy", "aten::clone", "aten::copy_"}
 """Operations of which each element of the result is one of the source."""
@@ -48,7 +48,7 @@ _MOST = 1 << 24
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """What is missing of a tensor."""
+    """The missing part of a tensor."""
 
     index: tuple[int, ...]
     """The first element that nothing fills."""
@@ -71,7 +71,7 @@ class _Write:
 
 @dataclass(slots=True)
 class _Memory:
-    """What happened to a storage, in order; `is_filled` if it began with values, or nobody can know."""
+    """The history of a storage, in order; `is_filled` if it began with values, or nobody can know."""
 
     is_filled: bool = False
     writes: list[_Write] = field(default_factory=list)
@@ -83,7 +83,7 @@ in bytes."""
 
 
 def gap_in(tape: Tape, slot: int) -> Gap | None:
-    """What nothing fills of a slot; None if all elements are filled, or nobody can know."""
+    """The part of a slot that nothing fills; None if all elements are filled, or nobody can know."""
     memories: dict[int, _Memory] = {}
     for operation in operations_reaching(tape, [slot]):
         _follow(tape, operation, memories)

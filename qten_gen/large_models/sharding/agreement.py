@@ -49,7 +49,7 @@ def agreed_seed(seed: int, meshes: Iterable[DeviceMesh], *, drawn: bool) -> int:
 
 
 def description(tensors: Mapping[str, Tensor], placements: Mapping[str, object]) -> list[str]:
-    """What has to be the same in all processes, a line each: versions, and tensors with their placements.
+    """The facts that have to be the same in all processes, a line each: versions, and tensors with their placements.
 
     Args:
         tensors: The tensors of a module by qualified name.
@@ -63,7 +63,7 @@ def description(tensors: Mapping[str, Tensor], placements: Mapping[str, object])
 
 
 def values_of(tensors: Iterable[tuple[str, Tensor]]) -> list[str]:
-    """What tensors hold that each process has whole, as a line with a digest for each, so that `check_agreement` compares it."""
+    """The values of tensors that each process has whole, a line with a digest each, so that `check_agreement` compares them."""
     lines = []
     for name, tensor in tensors:
         if not is_distributed(tensor) or all(placement.is_replicate() for placement in tensor.placements):

@@ -79,7 +79,7 @@ def _sharded(placement: Placement) -> tuple[int, int]:
 
 
 def _chunk(runs: Runs, count: int, position: int, factor: int = 1) -> Runs:
-    """What `torch.chunk` gives the process at `position` of `count`; of each of `factor` chunks, if there are several."""
+    """The result of `torch.chunk` for the process at `position` of `count`; of each of `factor` chunks, if there are several."""
     numel = sum(stop - start for start, stop in runs)
     found: list[tuple[int, int]] = []
     for first, last in (_bounds(numel, factor, each) for each in range(factor)):

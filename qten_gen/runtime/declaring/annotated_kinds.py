@@ -91,7 +91,7 @@ def _value(node: ast.expr, names: Names) -> object:
 
 
 def _generic(head: object) -> Any:  # what takes arguments in brackets has no type of its own
-    """What stands before brackets, if brackets after it make a type."""
+    """The class or form before brackets, if brackets after it make a type."""
     home = type(head).__module__
     makes_types = isinstance(head, type) and (
         home == "jaxtyping._array_types" or not hasattr(type(head), "__getitem__")

@@ -41,7 +41,7 @@ def settle(metaclass: DeclaringMetaclass, body: Body, found: GeneratedClass | No
 
 
 def _meaning_of_later(body: Body) -> Callable[[str], Meaning | None]:
-    """What a name that cannot be looked up yet means: what the text says or, without a text, the generated class."""
+    """The meaning of a name that cannot be looked up yet: from the text or, without a text, from the generated class."""
     in_text, in_generated = in_memory.meaning_in_source(body.module, body.scope), known_nested(body)
     return lambda name: in_text(name) or in_generated(name)
 

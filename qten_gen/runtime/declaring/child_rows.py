@@ -1,4 +1,4 @@
-"""What the fingerprint of a Module covers of its children; see `specifier_rows.py`."""
+"""The part of a Module's fingerprint that covers its children; see `specifier_rows.py`."""
 
 from __future__ import annotations
 

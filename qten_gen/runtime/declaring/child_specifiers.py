@@ -19,7 +19,7 @@ class Submodule(NamedTuple):
     """Arguments of `submodule`: the class and what it is constructed with, and how often."""
 
     cls: Callable[..., nn.Module] | Submodule
-    """What is called; the record of each of several children if they are lists or dicts themselves."""
+    """The class or function that is called; the record of each of several children if they are lists or dicts themselves."""
     args: tuple[object, ...]
     kwargs: Mapping[str, object]
     when: str | None = None

@@ -66,7 +66,7 @@ _WORD = re.compile(r"[^\W\d]\w*")
 
 
 def _names(annotation: object, scope: Scope) -> dict[str, object]:
-    """What the words of an annotation mean where the statement stands, those of its strings and forward references included.
+    """The meanings of the words of an annotation where the statement stands, those in its strings included.
 
     A plain dict, because Python 3.14 copies what it is given to look names up in.
     """

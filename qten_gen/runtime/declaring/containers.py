@@ -1,4 +1,4 @@
-"""What annotations of fields name: lists and dicts of modules that know the class of their children, and `Unbatched`."""
+"""The types in annotations of fields: lists and dicts of modules that know the class of their children, and `Unbatched`."""
 
 from __future__ import annotations
 

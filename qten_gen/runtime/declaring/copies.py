@@ -22,7 +22,7 @@ _copies = count(1)
 
 
 def find_beside(module: str, file: str, cls_name: str) -> ModuleType | None:
-    """What was generated for a file that is not imported under its own name, as a plugin or by `runpy.run_path`.
+    """The generated module of a file that is not imported under its own name, as a plugin or by `runpy.run_path`.
 
     Raises:
         BrokenModule: it exists and executing it failed.
@@ -96,7 +96,7 @@ def new_module(name: str) -> ModuleType:
 
 
 class Window(ModuleType):
-    """What `sys.modules` shows of a generated module that cannot be imported: the globals that dynamo looks up there.
+    """The entry in `sys.modules` for a generated module that cannot be imported: the globals that dynamo looks up there.
 
     It keeps no class alive. The generated classes are not among its names, so that cloudpickle, which takes what it finds there
     for something that other processes can import, sends them whole.

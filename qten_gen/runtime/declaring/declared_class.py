@@ -45,9 +45,9 @@ class DeclaredClass(ProtocolMeta):
     """
 
     _declared_as: Summary
-    """What the class declares, as far as the runtime asks for it. The roots, TensorClass and Module, have none."""
+    """The declaration of the class, as far as the runtime asks for it. The roots, TensorClass and Module, have none."""
     _declaration: Declaration
-    """What the class declares. A `LaterDeclaration` reads it when somebody asks."""
+    """The declaration of the class. A `LaterDeclaration` reads it when somebody asks."""
     _defaults: dict[str, Default]
     """Defaults of constructor arguments, inherited ones included."""
     _specifiers: dict[str, object]

@@ -1,4 +1,4 @@
-"""What a declaration computes from its constructor arguments: derived values, and checks of the arguments.
+"""The values that a declaration computes from its constructor arguments: derived values, and checks of the arguments.
 
 `derived(...)` stands on the right of a field. `check(...)` is a statement of its own in the body of a Module, which keeps it in
 the namespace of the class, where the metaclass finds it.

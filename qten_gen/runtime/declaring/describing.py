@@ -43,7 +43,7 @@ def describe(body: Body, elsewhere: Callable[[str], Meaning | None]) -> ClassSta
 
 
 def known_nested(body: Body) -> Callable[[str], Meaning | None]:
-    """What a name that cannot be looked up yet means: a TensorClass, where the generated class says so."""
+    """The meaning of a name that cannot be looked up yet: a TensorClass, if the generated class says so."""
     return lambda name: generator.known_tensorclass(name) if body.is_declared_later(name) else None
 
 

@@ -82,7 +82,7 @@ def rebuilt(namespace: Mapping[str, object]) -> dict[str, object]:
 
 
 def generated_base(namespace: Mapping[str, object]) -> GeneratedBase | None:
-    """What cloudpickle kept of the generated class, in the namespace of the class that it rebuilds."""
+    """The generated class that cloudpickle kept, in the namespace of the class that it rebuilds."""
     bases = namespace.get("__orig_bases__", ())
     given = bases if isinstance(bases, tuple) else ()
     return next((base for base in given if isinstance(base, GeneratedBase)), None)

@@ -42,7 +42,7 @@ MADE_BY_CALL = NoGeneratedClass(never="is made by a call", remedy="Write a class
 
 
 def find_generated(name: str, qualname: str, module: str, file: str | None) -> GeneratedClass | NoGeneratedClass:
-    """What was generated for a class statement in `file`, not compared yet. Only top-level classes are generated for."""
+    """The class generated for a class statement in `file`, not compared yet. Only top-level classes are generated for."""
     if name != qualname:
         return NESTED
     try:

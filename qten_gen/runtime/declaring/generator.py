@@ -102,7 +102,7 @@ def _own_text(module: str, scope: Scope) -> OwnText | None:
 
 
 def _known(declaration: Declaration, statement: ClassStatement) -> tuple[Project, RunningStatement]:
-    """What the rules know of a statement beside its declaration."""
+    """The facts about a statement, beside its declaration, that the rules use."""
     from ...reflection import (
         assigned_values,
         attributes,
@@ -130,7 +130,7 @@ def known_tensorclass(name: str) -> Meaning:
 
 
 def meaning_in_text(name: str, module: str, path: str, text: str) -> Meaning | None:
-    """What a qualified name means as a type, from the text of the module that defines it; nothing is imported.
+    """The meaning of a qualified name as a type, from the text of the module that defines it; nothing is imported.
 
     `text` is that of `module`, which runs; it is empty where nobody knows it.
     """

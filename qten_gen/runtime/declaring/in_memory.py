@@ -89,7 +89,7 @@ def _compiled(name: str, text: str) -> _Compiled:
 
 
 def meaning_in_source(module: str, scope: Scope) -> Callable[[str], Meaning | None]:
-    """What a name that cannot be looked up yet means: the source that defines it is read as text.
+    """The meaning of a name that cannot be looked up yet: the source that defines it is read as text.
 
     That of the statement's own module is the text around it: a script, a notebook's cell or a plugin cannot be found by name.
     """
@@ -141,7 +141,7 @@ def _sentence(text: str) -> str:
 
 
 def _remedy(filename: str) -> str:
-    """What to do about a class without fresh code: the command, where there is a file that it can read."""
+    """The remedy for a class without fresh code: the command, where there is a file that it can read."""
     path = Path(filename)
     if path.suffix != ".py" or path.stem.endswith("_qten") or not path.is_file():
         return "Declare it in a module, a file of its own with the suffix .py, and run qten-gen for that file"

@@ -1,4 +1,4 @@
-"""What a finished class keeps of its declaration: the few attributes of the fields that the runtime asks for.
+"""The facts that a finished class keeps of its declaration: the few attributes of the fields that the runtime asks for.
 
 `outright.py` reads them from a class statement whose generated class is fresh. Where it is not sure,
 `by_declaration.py` takes them from the declaration that the generator's reader makes.

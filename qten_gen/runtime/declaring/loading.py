@@ -199,7 +199,7 @@ def declared(module: str, name: str, *others: str) -> object:
 
 
 def _offered(module: str, others: tuple[str, ...]) -> list[str]:
-    """What `from model_qten import *` takes, as from the stub: the declared classes, and those of `others` that exist."""
+    """The names that `from model_qten import *` takes, as from the stub: the declared classes, and existing ones of `others`."""
     home = _imported(source_name(module), module)
     made = vars(sys.modules[module]).get(JOINED, ())
     return sorted(

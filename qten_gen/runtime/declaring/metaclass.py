@@ -112,7 +112,7 @@ class DeclarationMeta(DeclaredClass):
 
     @staticmethod
     def _read_declaration(statement: ClassStatement) -> Declaration:
-        """What the statement declares."""
+        """The declaration in the statement."""
         raise NotImplementedError
 
     @staticmethod

@@ -42,16 +42,16 @@ if TYPE_CHECKING:
 
 
 class Outright(NamedTuple):
-    """What a statement of the usual kind says."""
+    """The declaration in a statement of the usual kind."""
 
     summary: Summary
     fingerprint: str
     meanings: Mapping[str, object]
-    """What the names in the annotations meant."""
+    """The meanings of the names in the annotations."""
 
 
 def read(body: Body, *, nests: bool) -> Outright | None:
-    """What a statement says; None where the generator's reader has to say it. `nests` is true for a TensorClass."""
+    """The declaration in a statement; None if it needs the generator's reader. `nests` is true for a TensorClass."""
     try:
         _refuse_unusual(body)
         return _tensorclass(body) if nests else _module(body)
@@ -94,7 +94,7 @@ def _inherited(parents: tuple[tuple[str, Summary], ...]) -> dict[str, FieldSumma
 
 
 def _tensorclass(body: Body) -> Outright:
-    """What the statement of a TensorClass says, in the order of the attributes of `TensorClassDecl`."""
+    """The declaration of a TensorClass, in the order of the attributes of `TensorClassDecl`."""
     parents = parents_of(body.bases)
     flags = body.flags.union(*(parent.flags for _, parent in parents))
     names = Names(body.scope, body.module, body.name, body.namespace)
@@ -212,7 +212,7 @@ def _check_default(value: object, is_factory: bool, kind: Kind) -> None:
 
 
 def _module(body: Body) -> Outright:
-    """What the statement of a Module says, in the order of the attributes of `ModuleDecl`."""
+    """The declaration of a Module, in the order of the attributes of `ModuleDecl`."""
     if body.keywords.options or body.flags:
         raise NotCertain
     parents = parents_of(body.bases)
@@ -293,13 +293,13 @@ def _fingerprint(declared: Row) -> str:
 
 
 class DeclaringMetaclass(Protocol):
-    """What the metaclasses of TensorClass and Module do differently."""
+    """The differences between the metaclasses of TensorClass and Module."""
 
     _nests: bool
 
     @staticmethod
     def _read_declaration(statement: ClassStatement, /) -> Declaration:
-        """What the statement declares."""
+        """The declaration in the statement."""
         ...
 
     @staticmethod

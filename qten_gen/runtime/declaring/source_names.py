@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class FileNames(NamedTuple):
-    """What the text of a file binds: imports anywhere in it with what they stand for, and other names at its top level."""
+    """The bindings in the text of a file: imports anywhere in it with their targets, and other names at its top level."""
 
     imports: Mapping[str, str]
     defined: frozenset[str]

@@ -1,4 +1,4 @@
-"""What the fingerprint of a Module covers of its fields, from the records of their specifiers: what `model.build_field` builds.
+"""The part of a Module's fingerprint that covers its fields, from the records of their specifiers, as in `model.build_field`.
 
 It gives up on values that a rule may refuse once they are objects, and the generator's reader decides.
 """

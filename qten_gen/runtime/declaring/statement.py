@@ -26,7 +26,7 @@ class ClassKeywords(NamedTuple):
     options: Mapping[str, object]
     """Other keywords of TensorClass or Module: `{"checks": "off"}`."""
     passed: Mapping[str, object]
-    """What is left for the `__init_subclass__` of a base: `{"tag": "x"}`."""
+    """The keywords for the `__init_subclass__` of a base: `{"tag": "x"}`."""
 
     @classmethod
     def of(cls, given: Mapping[str, object], flags: Collection[str], options: Collection[str]) -> ClassKeywords:
@@ -42,7 +42,7 @@ class Body(NamedTuple):
     name: str
     bases: tuple[type, ...]
     namespace: Mapping[str, object]
-    """What the body bound, without its checks."""
+    """The bindings of the body, without its checks."""
     annotations: Mapping[str, object]
     keywords: ClassKeywords
     flags: frozenset[str]

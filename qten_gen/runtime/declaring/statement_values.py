@@ -29,7 +29,7 @@ class Values(NamedTuple):
     """Fields given by `field()` without a default."""
 
     def get(self, key: str) -> object:
-        """What `split`, `scale.initializer`, `norm.cls`, `norm.args.0` or `norm.kwargs.bias` names; None for nothing."""
+        """The value of `split`, `scale.initializer`, `norm.cls`, `norm.args.0` or `norm.kwargs.bias`; None if there is none."""
         name, *path = key.split(".")
         if not path:
             default = self.defaults.get(name)

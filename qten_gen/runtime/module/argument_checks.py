@@ -1,4 +1,4 @@
-"""What a generated constructor calls about its arguments: the option of a `choice(...)`, and the error of a `check(...)`."""
+"""The functions of a generated constructor about its arguments: the option of a `choice(...)`, the error of a `check(...)`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a generated `__init__` calls beside registration: values that only the declaration has, and children constructed."""
+"""The functions that a generated `__init__` calls beside registration: values that only the declaration has, and children."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class DeclaredModule(ModuleBase, Functional):
-    """What Module does in place of nn.Module. The metaclass that reads declarations is Module's.
+    """The methods of Module that replace those of nn.Module. The metaclass that reads declarations is Module's.
 
     Each override does what nn.Module's does, and besides: it keeps ties and dtypes, brings old state dicts up to date, clears the
     cache of virtual tensors.

@@ -123,7 +123,7 @@ def _forward_owner(cls: type[HandlerTables]) -> type:
 
 
 def _fallback(cls: type[HandlerTables]) -> Callable[..., Any] | None:
-    """What a `forward` that dispatches has to run without a handler.
+    """The function that a `forward` which dispatches runs without a handler.
 
     None where the class inherits a `forward` that dispatches, and where one was assigned to a class that dispatches.
     """

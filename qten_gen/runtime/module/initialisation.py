@@ -1,4 +1,4 @@
-"""What a generated class calls so that no declared parameter or buffer is left uninitialised in silence.
+"""The functions that a generated class calls so that no declared parameter or buffer is left uninitialised in silence.
 
 Initialisers of torch fill what they are given. User code may forget to: a function returns a new tensor or fills a part,
 a `reset_parameters` leaves a field out. The constructor marks the tensors that depend on such code, and looks for the mark
@@ -26,7 +26,7 @@ _MARKS: dict[torch.dtype, tuple[torch.dtype, int]] = {
     torch.int64: (torch.int64, -0x5A5A5A5A5A5A5A5B),
     torch.bool: (torch.uint8, _BYTE),
 }
-"""What marks each element, as a number of its bits, where no program writes that by chance: a NaN unlike torch's own, which
+"""The mark in each element, as a number of its bits, which no program writes by chance: a NaN unlike torch's own, which
 arithmetic hands on; an odd number of eight bytes; a bool that is neither 0 nor 1."""
 
 _INITIALISERS = {

@@ -1,4 +1,4 @@
-"""What loading a checkpoint into a module reports, and what it does not, in the words of `qten-gen lock --load`."""
+"""The report about loading a checkpoint into a module, in the words of `qten-gen lock --load`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...common.state_differences import Stored, compared
 
 
 def compare(model: nn.Module, state_dict: Mapping[str, object]) -> list[str]:
-    """What differs between a state dict and a module; empty if it fits. Equal layers are one line.
+    """The differences between a state dict and a module; empty if it fits. Equal layers are one line.
 
     A strict load says nothing of a tensor that it casts, or of two values for one tensor.
 
@@ -56,7 +56,7 @@ class _Held(NamedTuple):
 
 
 def _memory(tensor: Tensor) -> object:
-    """What is equal for two names of one tensor. Fake tensors and DTensors have no address."""
+    """A value that is equal for two names of one tensor. Fake tensors and DTensors have no address."""
     try:
         return tensor.data_ptr(), tensor.device
     except RuntimeError:

@@ -157,7 +157,7 @@ def _named(model: nn.Module, of: Literal["parameters", "buffers", "modules"]) ->
 
 
 def _pairs(model: nn.Module, of: str) -> Iterator[tuple[str, object]]:
-    """What a module has under all its names, ties included."""
+    """The tensors of a module under all their names, ties included."""
     if of == "parameters":
         yield from model.named_parameters(remove_duplicate=False)
     elif of == "buffers":

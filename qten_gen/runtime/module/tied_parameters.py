@@ -65,7 +65,7 @@ def _has_values(value: object) -> TypeGuard[Tensor]:
 
 
 def _bytes(tensor: Tensor) -> Tensor:
-    """What is compared: NaN equals NaN, and every dtype has them."""
+    """The compared value: NaN equals NaN, and every dtype has bytes."""
     return tensor.detach().resolve_conj().resolve_neg().contiguous().flatten().view(torch.uint8)
 
 

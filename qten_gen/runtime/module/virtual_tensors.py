@@ -76,7 +76,7 @@ def follow_assigned(module: ModuleBase, state_dict: Mapping[str, Tensor], prefix
 
 
 def compute(module: ModuleBase, owner: type[ModuleBase], name: str, dtype: torch.dtype, device: torch.device) -> Tensor:
-    """What the function of a virtual tensor gives, brought to a device, and cast where that is declared; see `virtual`."""
+    """The result of a virtual tensor's function, brought to a device, and cast where that is declared; see `virtual`."""
     specifier = owner._specifiers[name]
     assert isinstance(specifier, Virtual)
     try:

@@ -24,7 +24,7 @@ _BACKENDS: dict[str, Callable[[], bool]] = {
     "mps": lambda: torch.backends.mps.is_available(),
     "xpu": lambda: torch.xpu.is_available(),
 }
-"""What "gpu" can mean, in the order of preference, and whether this machine has it."""
+"""The devices that "gpu" can mean, in the order of preference, and whether this machine has each."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ ABSENT = object()
 
 
 class Kind(NamedTuple):
-    """What a kind of attribute does, given the module and the name.
+    """The behaviour of a kind of attribute, given the module and the name.
 
     `read` gives the value, or ABSENT. `make_way` is called before another value takes the name: it clears what is stored, or
     raises; True means that the value itself is what it keeps. `remove` deletes the attribute; False if it is not of this kind.
@@ -62,7 +62,7 @@ def make_way(module: nn.Module, name: str, value: object) -> bool:
 
 
 def class_attribute(cls: type, name: str) -> Any:  # anything can be in a class
-    """What the class, or the nearest of its bases, has under a name, as it stands there; ABSENT if nothing."""
+    """The value of the class, or of the nearest of its bases, under a name, as it stands there; ABSENT if there is none."""
     return next((vars(ancestor)[name] for ancestor in cls.__mro__ if name in vars(ancestor)), ABSENT)
 
 

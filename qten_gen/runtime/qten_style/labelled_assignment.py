@@ -1,4 +1,4 @@
-"""What Module does with the values of attributes that nn.Module does not register.
+"""The assignment of values to attributes that nn.Module does not register.
 
 Two mixins handle assignments. `LabelledAssignment` stands behind nn.Module in the method resolution order of every Module and
 gets the values that nn.Module does not register. The `__setattr__` of a Module stays nn.Module's own, which FSDP tests for.

@@ -19,10 +19,10 @@ from .labelled_tree import register_pytree
 from .module_devices import device, place
 
 TENSOR_PARAM_PREFIX = "tensor:"
-"""What stands before the name of an attribute in the name of the parameter that holds its data."""
+"""The prefix of an attribute's name in the name of the parameter that holds its data."""
 
 TENSOR_BUFFER_PREFIX = "buffer:"
-"""What stands before the name of an attribute in the name of the buffer that holds its data."""
+"""The prefix of an attribute's name in the name of the buffer that holds its data."""
 
 _OWNED = "_labelled"
 """Where the instance dict keeps, for each name of a labelled tensor, the name of its storage and its labels."""

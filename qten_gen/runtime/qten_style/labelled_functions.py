@@ -59,7 +59,7 @@ def is_number(value: object) -> bool:
 
 
 def instead(name: str) -> str | None:
-    """What to write instead of a member of tensors that a LabelledTensor does not have; None if tensors have none either."""
+    """The replacement of a member of tensors that a LabelledTensor does not have; None if tensors have none either."""
     if name.startswith("_") or not hasattr(Tensor, name):
         return None
     if name in _INSTEAD:

@@ -1,4 +1,4 @@
-"""What Module adds to nn.Module: methods and attributes whose names a user class may take when it runs.
+"""The additions of Module to nn.Module: methods and attributes whose names a user class may take when it runs.
 
 To type checkers, they are methods like any others: a class that defines one of them with another signature is an incompatible
 override. `device` is typed so that a property which returns a `torch.device` is none.

@@ -29,7 +29,7 @@ B = TypeVar("B", bound=Stored)
 C = TypeVar("C", bound=Stored)
 
 Several = slice | list[int] | list[bool] | range | Tensor
-"""What selects several objects of a lazy stack."""
+"""An index that selects several objects of a lazy stack."""
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)

@@ -224,7 +224,7 @@ binding.bind(TensorClass)
 
 
 def _collate(items: Any, *, collate_fn_map: object = None) -> Any:
-    """What the default collate function of a DataLoader calls for objects of every class."""
+    """The function that the default collate function of a DataLoader calls for objects of every class."""
     from .torch_tools.datasets import collate
 
     return collate(items)

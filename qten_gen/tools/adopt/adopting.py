@@ -23,7 +23,7 @@ _LOCKED = Reason("its file is read-only", "make the file writable")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run did, or would do."""
+    """The results of a run, or of a run that writes nothing."""
 
     adoptions: tuple[Adoption, ...]
     """Every class, by path and line."""
@@ -48,7 +48,7 @@ class Outcome:
 
 @dataclass(slots=True)
 class _Record:
-    """What was said about one class so far."""
+    """The reports about one class so far."""
 
     found: FoundClass
     done: list[tuple[Level, str]] = field(default_factory=list)
@@ -63,7 +63,7 @@ class _Applied:
     sources: Sources
     opened: Opened
     proposals: Mapping[Key, Proposal]
-    """Those that were made."""
+    """The proposals that were made."""
     stays: Mapping[Key, Reason]
 
 
@@ -144,11 +144,11 @@ def _apply(function: LevelFunction, sources: Sources, opened: Opened) -> _Applie
 
 @dataclass(frozen=True, slots=True)
 class _Edited:
-    """What a level does with one file."""
+    """The edit of one file by a level."""
 
     text: bytes
     proposals: Mapping[Key, Proposal]
-    """Those that were made."""
+    """The proposals that were made."""
     stays: Mapping[Key, Reason]
 
 
@@ -185,7 +185,7 @@ def _new_text(file: OpenFile, proposals: list[Proposal], before: bytes, own: set
 
 
 def _adoption(record: _Record, project: Project, records: Mapping[Key, _Record]) -> Adoption:
-    """What became of a class. One that stays without a reason of its own does so because of its bases."""
+    """The adoption of a class. One that stays without a reason of its own does so because of its bases."""
     found = record.found
     file = project.files.get(found.path)
     now = next((each for each in _all(file) if each.name == found.name), None) if file is not None else None

@@ -33,7 +33,7 @@ class Level(Enum):
 
 
 class Kind(Enum):
-    """What a class is before its adoption, or was."""
+    """The kind of a class before its adoption, or in the past."""
 
     MODULE = "module"
     """It derives from `torch.nn.Module`."""
@@ -51,7 +51,7 @@ class Need:
     name: str | None = None
     """None if the module itself is imported."""
     alias: str | None = None
-    """What the module is imported as, in a file that has other plans for its name."""
+    """The alias of the imported module, in a file that has other plans for its name."""
 
     @property
     def bound(self) -> str:
@@ -64,9 +64,9 @@ class Reason:
     """Why a class stays as it is, or why a level cannot do more with it."""
 
     text: str
-    """What stands in the way: `its base timm.layers.BatchNormAct2d is a class of another library`."""
+    """The obstacle: `its base timm.layers.BatchNormAct2d is a class of another library`."""
     help: str = ""
-    """What to write instead, if there is something."""
+    """The text to write instead, if there is one."""
     code: str = ""
     """The code of the finding that adopting the class would cause, such as QG218."""
     line: int | None = None
@@ -103,24 +103,24 @@ class FoundClass:
 
     @property
     def key(self) -> Key:
-        """What tells it apart from all other classes of a run."""
+        """Its identity among all classes of a run."""
         return self.path, self.name
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What a level would do with a class. Its changes are made together or not at all."""
+    """The changes that a level proposes for a class. Its changes are made together or not at all."""
 
     name: str
     """That of the class, in its file."""
     does: tuple[str, ...] = ()
-    """What the changes do, one line each, in the imperative: `derive from Module`."""
+    """The effects of the changes, one line each, in the imperative: `derive from Module`."""
     changes: tuple[Change, ...] = ()
     needs: tuple[Need, ...] = ()
     stays: Reason | None = None
     """Why there is nothing that the level can do; only without changes."""
     notes: tuple[str, ...] = ()
-    """What the author should know or do by hand."""
+    """The facts that the author should know, and the work left to do by hand."""
     init: ast.FunctionDef | None = None
     """The constructor that fields take the place of."""
     unflagged: tuple[str, ...] = ()
@@ -129,13 +129,13 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Adoption:
-    """What was done with a class, or would be."""
+    """The changes of a class, done or proposed."""
 
     found: FoundClass
     is_adopted: bool
     """Whether it is a class of qten_gen afterwards."""
     done: tuple[tuple[Level, str], ...] = ()
-    """What each level does, in order."""
+    """The effect of each level, in order."""
     stays: tuple[tuple[Level, Reason], ...] = ()
     """Why it stays, or why a higher level could do nothing."""
     notes: tuple[str, ...] = ()
@@ -148,7 +148,7 @@ class Adoption:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a user may choose."""
+    """The options of a user."""
 
     level: Level = Level.ANNOTATE
     dataclasses: bool = False

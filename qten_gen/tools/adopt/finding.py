@@ -51,7 +51,7 @@ def is_layer_of_torch(name: str) -> bool:
 
 
 def scope_of(file: SourceFile) -> Scope:
-    """What the names at the top level of a file mean."""
+    """The meanings of the names at the top level of a file."""
     classes = frozenset(cls.name for cls in file.classes)
     return Scope(file.module, file.is_package, file.imports, file.names, classes)
 
@@ -86,7 +86,7 @@ def found_classes(
 def _kind(
     cls: ClassSource, module: str, ancestors: tuple[str, ...], root: Root | None, program: Program
 ) -> Kind | None:
-    """What a class at the top level of a file is; None if an adoption has nothing to do with it."""
+    """The kind of a class at the top level of a file; None if an adoption has nothing to do with it."""
     decorators = {name for name, _ in cls.decorators}
     if decorators & TENSORCLASS_DECORATORS or not TENSORCLASS_BASES.isdisjoint(ancestors) or root is Root.TENSORCLASS:
         return Kind.TENSORCLASS

@@ -80,7 +80,7 @@ def _newly_adopted(file: OpenFile, before: Project) -> list[FoundClass]:
 
 
 def _of_metaclass(found: FoundClass, file: OpenFile, project: Project) -> Reason | None:
-    """What is wrong with a class whose metaclass cannot be combined with ours: its class statement would raise TypeError."""
+    """The problem with a class whose metaclass cannot be combined with ours: its class statement would raise TypeError."""
     own = own_metaclass(found, file, project)
     name, metaclass = found.name, own
     if own is None:

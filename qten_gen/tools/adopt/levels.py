@@ -11,7 +11,7 @@ from .declaring.level import declare
 from .opened import OpenFile, Project
 
 LevelFunction = Callable[[OpenFile, Project], Iterable[Proposal]]
-"""What a level is: what it would do with each class of a file that it has something to say about.
+"""The function of a level: its proposals for each class of a file.
 
 The levels are applied one after the other, each to the text that the one before has left, parsed anew. The rules check the
 result. If they find an error in a class, the level is asked again with a file that lacks the class, and the report gives the

@@ -1,4 +1,4 @@
-"""What a level knows: a file that is open for editing, and the project around it."""
+"""The input of a level: a file that is open for editing, and the project around it."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class OpenFile:
     text: Text
     tree: ast.Module = field(repr=False)
     scope: Scope = field(repr=False)
-    """What the names of the top level mean."""
+    """The meanings of the names of the top level."""
     classes: Mapping[str, FoundClass]
     """Its classes at the top level that an adoption is about, by name. Classes that a level was refused are left out for it."""
     inner: tuple[FoundClass, ...] = ()
-    """Those inside other classes and functions, which no level changes."""
+    """The classes inside other classes and functions, which no level changes."""
     exported: frozenset[str] = frozenset()
     """The names of its top level that other files of the project import from it, or that `__all__` lists; `*` for all of them."""
 

@@ -6,7 +6,7 @@ import ast
 import re
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
-"""What ends a line for Python's parser. A form feed does not, though `str.splitlines` splits there."""
+"""The ends of lines for Python's parser. A form feed does not, though `str.splitlines` splits there."""
 
 
 class Text:

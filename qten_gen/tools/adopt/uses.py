@@ -18,7 +18,7 @@ def uses(tree: ast.AST) -> Counter[str]:
 
 
 def unused(names: Collection[str], tree: ast.Module) -> set[str]:
-    """Those of the names that `uses` does not count. It stops when it has met them all, which for most imports is soon."""
+    """The names that `uses` does not count. It stops when it has met them all, which for most imports is soon."""
     rest = set(names)
     for found in _uses(tree) if rest else ():
         rest.difference_update(found)

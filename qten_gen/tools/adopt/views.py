@@ -1,4 +1,4 @@
-"""What an adoption did, as text and as JSON."""
+"""The report of an adoption, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ VERSION = 1
 """That of the JSON document. It is raised when a key is removed or changes its meaning, but not for a new key."""
 
 _STAYING = {Level.BASE: "stays", Level.ANNOTATE: "is not annotated", Level.DECLARE: "keeps its __init__"}
-"""What a class does for which a level can do nothing."""
+"""The verb for a class for which a level can do nothing."""
 
 _MOST = 12
 """How many reasons the summary lists."""
@@ -63,7 +63,7 @@ def summary(outcome: Outcome, written: bool, seconds: float) -> Iterator[str]:
 
 
 def _state(each: Adoption) -> str:
-    """What became of a class, for the counts."""
+    """The state of a class, for the counts."""
     if each.is_adopted and not each.found.is_adopted:
         return "changed"
     if each.is_adopted:

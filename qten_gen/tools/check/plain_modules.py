@@ -31,7 +31,7 @@ _WITHOUT_ATTRIBUTES = frozenset(
 
 
 class Checked(NamedTuple):
-    """What was found in the classes of a project."""
+    """The findings in the classes of a project."""
 
     findings: tuple[Diagnostic, ...]
     classes: int
@@ -83,7 +83,7 @@ def _span(finding: Finding, file: OpenFile) -> Span:
 def _of_declaration_rules(
     found: FoundClass, file: OpenFile, hierarchy: _Hierarchy, program: Program
 ) -> Iterator[Diagnostic]:
-    """What two rules about declared classes say, which ask only what methods do: of these, what is a mistake in any class."""
+    """The findings of two rules about declared classes, as far as they are mistakes in any class."""
     read = program.find(file.module)
     source = next((each for each in read.classes if each.name == found.name), None) if read is not None else None
     if source is None or read is None:
@@ -104,7 +104,7 @@ def _of_declaration_rules(
 
 
 _VALUES = ast.List | ast.Tuple | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.Constant
-"""What no method can be, so that hiding one is a mistake. A function in its place may be meant."""
+"""Values that no method can be, so that hiding one is a mistake. A function in its place may be meant."""
 
 
 def _is_harmless(item: Diagnostic, node: object, cls: PlainClass) -> bool:

@@ -1,4 +1,4 @@
-"""What the last check of the same texts found. A check of unchanged files reads their bytes, and does not parse them."""
+"""The findings of the last check of the same texts. A check of unchanged files reads their bytes, and does not parse them."""
 
 from __future__ import annotations
 

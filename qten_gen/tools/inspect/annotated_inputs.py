@@ -22,7 +22,7 @@ from .request import InspectionError
 from .signatures import annotations_of
 
 FACTORS = (1, 4, 32, 224)
-"""What the primes are multiplied by, one attempt after the other."""
+"""The factors of the primes, one attempt after the other."""
 
 
 class UnknownInputs(InspectionError):
@@ -69,7 +69,7 @@ class _Shapes:
         self._fresh = (prime * factor for prime in _primes() if prime * factor not in known)
 
     def of(self, expr: TypeExpr) -> str:
-        """What to write for an annotation."""
+        """The text to write for an annotation."""
         if expr.name.startswith("jaxtyping."):
             dims = str(expr.args[1]) if len(expr.args) > 1 else ""
             return f"{expr.name.removeprefix('jaxtyping.')}[{', '.join(self._dimensions(dims)) or '()'}]"

@@ -30,7 +30,7 @@ class CallCheck:
         self.matcher = Matcher(self._names, module, tally)
 
     def arguments(self, args: Sequence[object], keywords: Mapping[str, object]) -> list[Mismatch]:
-        """What is wrong with the arguments; `args` begins with the module."""
+        """The problem with the arguments; `args` begins with the module."""
         try:
             bound = inspect.signature(self.function).bind(*args, **keywords)
         except (TypeError, ValueError):  # the call itself raises then
@@ -54,7 +54,7 @@ class CallCheck:
         return merged([*found, *self.matcher.expressions()])
 
     def result(self, value: object) -> list[Mismatch]:
-        """What is wrong with the result."""
+        """The problem with the result."""
         found = list(check(self.matcher, "result", value, self.annotations.result or _UNSAID))
         return merged([*found, *self.matcher.expressions()])
 

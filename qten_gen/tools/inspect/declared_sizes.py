@@ -15,7 +15,7 @@ from .named_sizes import config_sizes, names_in
 
 
 def spelled(model: nn.Module) -> dict[str, str]:
-    """What is declared of each tensor by its path: `[3*width, width]`, or `Linear(width, 3*width)`."""
+    """The declaration of each tensor by its path: `[3*width, width]`, or `Linear(width, 3*width)`."""
     declared: dict[str, str] = {}
     own: dict[str, ModuleDecl | None] = {}
     for path, module in model.named_modules():
@@ -37,7 +37,7 @@ def declaration_of(cls: type[nn.Module]) -> ModuleDecl | None:
 
 
 def _nearest(name: str, declared: dict[str, str], own: dict[str, ModuleDecl | None]) -> str:
-    """What is declared of a tensor itself, or else of the modules around it up to a declared one, whose field it would be."""
+    """The declaration of a tensor itself, or else of the modules around it up to a declared one, whose field it would be."""
     while name:
         if name in declared:
             return "" if own.get(name) is not None else declared[name]
@@ -65,7 +65,7 @@ _ARGUMENTS = {"Linear": (1, 0), "Embedding": (0, 1)}
 
 
 class DeclaredSizes:
-    """What is declared of the dimensions of a model."""
+    """The declared sizes of the dimensions of a model."""
 
     def __init__(self, model: nn.Module) -> None:
         self._declared = spelled(model)

@@ -15,7 +15,7 @@ class DocumentError(ValueError):
 
 
 class Expression(str):
-    """What stands in Python code in the place of a literal, as text: `ColwiseParallel(use_local_output=False)`."""
+    """The Python code in the place of a literal, as text: `ColwiseParallel(use_local_output=False)`."""
 
 
 def value_at(place: str, root: str) -> object:
@@ -65,7 +65,7 @@ def _parsed(path: str, text: str) -> object:
 
 
 def _at(document: object, key: str) -> object:
-    """What a document has at a dotted key; without a key, the document."""
+    """The value of a document at a dotted key; without a key, the document."""
     for segment in filter(None, key.split(".")):
         if not isinstance(document, Mapping):
             raise LookupError(segment)
@@ -74,7 +74,7 @@ def _at(document: object, key: str) -> object:
 
 
 def _assigned(text: str, key: str) -> object:
-    """What a name in a module, class or function is assigned: `Config.plan`."""
+    """The value assigned to a name in a module, class or function: `Config.plan`."""
     scope: ast.AST = ast.parse(text)
     *scopes, name = key.split(".")
     for each in scopes:

@@ -76,13 +76,13 @@ class _Folding:
         return self._folds and first.isdecimal() and entry.name == str(int(first) + last.count)
 
     def _key(self, entry: ModuleEntry) -> Hashable:
-        """What is equal for modules that are folded: content and calls, whatever they are called."""
+        """A value that is equal for modules that are folded: content and calls, whatever they are called."""
         if entry.path not in self._keys:
             self._keys[entry.path] = self._keyed(entry, entry.path)
         return self._keys[entry.path]
 
     def _keyed(self, entry: ModuleEntry, base: str) -> Hashable:
-        """What is compared: all that is shown of a module, with paths relative to `base`."""
+        """The compared value: all that is shown of a module, with paths relative to `base`."""
         tensors = tuple(
             replace(tensor, path=_relative(tensor.path, base), tied_to=_relative(tensor.tied_to, base))
             for tensor in entry.tensors

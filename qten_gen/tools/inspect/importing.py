@@ -29,7 +29,7 @@ def load(target: str, import_roots: Sequence[str] = ()) -> Factory | nn.Module:
 
 
 def named(target: str, import_roots: Sequence[str] = ()) -> object:
-    """What a target names, whatever that is.
+    """The object that a target names.
 
     Raises:
         InspectionError: it names nothing, or importing it fails.
@@ -90,7 +90,7 @@ def _no_module(module: str, missing: str) -> str:
 
 
 def found_in(module: object, name: str) -> object:
-    """What a dotted name means in a module.
+    """The object that a dotted name means in a module.
 
     Raises:
         InspectionError: it means nothing there; the message has the nearest name.

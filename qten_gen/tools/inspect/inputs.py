@@ -133,7 +133,7 @@ class _Shaped:
 
 
 class _Names(dict[str, object]):
-    """What names mean in an input: the config of the model, dtypes, and TensorClasses beside the model."""
+    """The meanings of names in an input: the config of the model, dtypes, and TensorClasses beside the model."""
 
     def __init__(self, model: nn.Module, device: torch.device, class_of: Callable[[str], type | None]) -> None:
         super().__init__({**WORDS, **{name: size.value for name, size in config_sizes(model, "").items()}})

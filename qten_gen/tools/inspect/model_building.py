@@ -23,7 +23,7 @@ from .user_errors import of_user
 
 
 def build(factory: Callable[..., object], keywords: Mapping[str, object]) -> nn.Module:
-    """What a class or function makes, with tensors without values: fake ones on the CPU, or recorded ones.
+    """The result of a class or function, with tensors without values: fake ones on the CPU, or recorded ones.
 
     Raises:
         InspectionError: it raises, makes something other than a module, or needs values that nothing has.

@@ -1,4 +1,4 @@
-"""What a model holds, as data: a tree of modules and their tensors."""
+"""The content of a model, as data: a tree of modules and their tensors."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ Sizes = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """What a name stands for."""
+    """The value of a name."""
 
     value: int | Sizes
     """A size, or the sizes of a name for several dimensions."""

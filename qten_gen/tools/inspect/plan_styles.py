@@ -1,4 +1,4 @@
-"""What a sharding plan says of a layer, by its words: `"colwise"` of transformers, `RowwiseParallel()` of torch, `{"tp": 0}`."""
+"""The words of a sharding plan for a layer: `"colwise"` of transformers, `RowwiseParallel()` of torch, `{"tp": 0}`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Style(NamedTuple):
     weight: int | None = None
     """The dimension of parameters with two dimensions or more; None if every rank holds them whole."""
     bias: int | None = None
-    """The dimension of those with one."""
+    """The dimension of each style that has one."""
     side: Side | None = None
     """Half of a pair: what a `column` gives is cut, and a `row` takes that. A layer that gathers its result has no side."""
     pieces: int = 1
@@ -67,7 +67,7 @@ STYLES: Mapping[str, Style] = {
         _WHOLE,
     ),
 }
-"""Those of `ALL_PARALLEL_STYLES` in transformers."""
+"""The styles of `ALL_PARALLEL_STYLES` in transformers."""
 
 _CLASSES: Mapping[str, Style] = {
     "ColwiseParallel": _COLUMN,
@@ -76,7 +76,7 @@ _CLASSES: Mapping[str, Style] = {
     "Float8RowwiseParallel": _ROW,
     "ExpertParallel": Style(0, 0),
 }
-"""Those of `parallelize_module`, in torch and in torchtitan. Of others, such as PrepareModuleInput, every rank holds all."""
+"""The styles of `parallelize_module`, in torch and in torchtitan. Of others, such as PrepareModuleInput, every rank holds all."""
 
 
 class UnknownStyle(ValueError):
@@ -84,7 +84,7 @@ class UnknownStyle(ValueError):
 
 
 def styles(value: object, axis: str, *, is_embedding: bool) -> dict[str, Style]:
-    """What a plan says of a layer, by the axis of the mesh: that of the plan, unless it names axes itself.
+    """The styles of a plan for a layer, by the axis of the mesh: that of the plan, unless it names axes itself.
 
     >>> {name: style.weight for name, style in styles({"tp": 1, "ep": 0}, "tp", is_embedding=False).items()}
     {'tp': 1, 'ep': 0}

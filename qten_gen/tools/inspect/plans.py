@@ -25,7 +25,7 @@ Mesh = Mapping[str, int]
 
 
 class Problem(NamedTuple):
-    """What is wrong with a plan, or what is only noteworthy."""
+    """A mistake in a plan, or only a noteworthy fact."""
 
     name: str
     """The tensor or the module; empty for a rule that matches none."""
@@ -41,7 +41,7 @@ class Cut(NamedTuple):
 
     path: str
     shape: tuple[int, ...]
-    """What the first rank has of it, which has most."""
+    """The shape of the part that the first rank has, which has most."""
     axes: tuple[tuple[str, int], ...]
     """The axes of the mesh, each with the dimension that it cuts."""
 

@@ -37,7 +37,7 @@ class _Open:
 
 @dataclass
 class Recorder:
-    """What was recorded so far."""
+    """The recording so far."""
 
     operations: FlopCounterMode
     calls: list[Call] = field(default_factory=list)

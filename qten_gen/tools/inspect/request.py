@@ -1,4 +1,4 @@
-"""What a user asks of `qten-gen inspect`, and the error for what cannot be done."""
+"""The request of a user to `qten-gen inspect`, and the error for one that cannot be met."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run of forward and backward found, as data."""
+"""The findings of a run of forward and backward, as data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Call:
     inputs: str
     """The shapes in its arguments: `float32 [3, 128]`."""
     output: str | None
-    """Those in the result; None if it raised."""
+    """The tensors in the result; None if it raised."""
     flops: int
     """Floating point operations, those of the modules that it calls included."""
 

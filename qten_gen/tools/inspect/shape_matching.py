@@ -1,4 +1,4 @@
-"""Compares the tensors of one call with their annotated shapes, with what each name stands for and where that is from."""
+"""Compares the tensors of one call with their annotated shapes, and keeps the size of each name and its source."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Mismatch:
     got: str
     """The dtype and shape: `float32 [4, 7, 128]`."""
     reasons: tuple[str, ...]
-    """What is different, and where the expected sizes are from."""
+    """The differences, and the sources of the expected sizes."""
     is_unreadable: bool = False
     """Whether the annotation cannot be checked."""
     tensor_id: int = field(default=0, compare=False, repr=False)
@@ -74,7 +74,7 @@ class Matcher:
         self.tally.compared += attempt.tally.compared
 
     def wrong_expressions(self, *, forget: bool = False) -> list[Mismatch]:
-        """What is wrong with the expressions whose names are known already; the others wait. With `forget`, those are done."""
+        """The problem with the expressions whose names are known already; the others wait. With `forget`, those are done."""
         known = [later for later in self._later if names_in(later.text) <= self._names.keys()]
         if forget:
             self._later = [later for later in self._later if later not in known]
@@ -99,7 +99,7 @@ class Matcher:
                 yield Mismatch(later.name, later.expected, later.got, (reason,), tensor_id=later.tensor_id)
 
     def _shape(self, tensor: _Later, axes: tuple[Axis, ...], shape: Sizes) -> Iterator[str]:
-        """What is wrong with a shape; names that are new get its sizes."""
+        """The problem with a shape; names that are new get its sizes."""
         name = tensor.name
         at = next((i for i, axis in enumerate(axes) if axis.is_several), None)
         fixed = len(axes) - (at is not None)

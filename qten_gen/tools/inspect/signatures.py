@@ -18,7 +18,7 @@ from ...runtime.declaring.source_names import names_in
 
 @dataclass(frozen=True)
 class Annotations:
-    """What a function says about its arguments and its result."""
+    """The annotations of a function's arguments and of its result."""
 
     parameters: Mapping[str, TypeExpr]
     result: TypeExpr | None

@@ -1,4 +1,4 @@
-"""What a target says: `pkg.model:Decoder`, with arguments in parentheses or from `--config`, which Python reads."""
+"""The parts of a target: `pkg.model:Decoder`, with arguments in parentheses or from `--config`, which Python reads."""
 
 from __future__ import annotations
 

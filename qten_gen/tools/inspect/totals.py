@@ -18,7 +18,7 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What a model holds. A tensor with several names is counted once."""
+    """The sums over a model. A tensor with several names is counted once."""
 
     parameters: Amount
     trainable: Amount

@@ -31,7 +31,7 @@ _WORD = "jaxtyping"
 
 @dataclass(frozen=True, slots=True)
 class _Function:
-    """What a function annotates, as text."""
+    """The annotations of a function, as text."""
 
     arguments: Mapping[str, str]
     result: str | None
@@ -135,7 +135,7 @@ def _expr(text: str, names: dict[str, object]) -> TypeExpr:
 
 
 def _said(code: CodeType) -> _Function | None:
-    """What a user function annotates with shapes; None for any other code."""
+    """The annotations of a user function that give shapes; None for any other code."""
     return _functions(code.co_filename).get((code.co_name, code.co_firstlineno))
 
 

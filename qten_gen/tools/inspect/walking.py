@@ -19,7 +19,7 @@ def contents_of(model: nn.Module) -> ModuleEntry:
 
 
 class _Walk:
-    """What was seen so far."""
+    """The state of a walk."""
 
     def __init__(self) -> None:
         self._modules: dict[int, str] = {}

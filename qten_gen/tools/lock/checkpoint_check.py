@@ -10,7 +10,7 @@ from .lines import Line, Lock
 
 
 def held(file: Mapping[str, Stored], lock: Lock) -> Found:
-    """What differs between the tensors of a file and those of a lock."""
+    """The differences between the tensors of a file and those of a lock."""
     wanted: dict[str, Line] = {}
     for line in filter(lambda line: line.is_saved, lock.lines):
         if line.tie:

@@ -1,4 +1,4 @@
-"""What a checkpoint says that it holds, from its header: names, shapes and dtypes. It imports no torch, and reads no tensor."""
+"""The content of a checkpoint by its header: names, shapes and dtypes. It imports no torch, and reads no tensor."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _of_safetensors(path: str) -> dict[str, Stored]:
     known: dict[tuple[object, ...], Stored] = {}  # the same few for all layers
 
     def stored(entry: dict[str, Any]) -> object:
-        """What stands for an object of the JSON: that of a tensor is forgotten at once, which saves a third of the time."""
+        """The replacement of an object of the JSON: that of a tensor is forgotten at once, which saves a third of the time."""
         if "data_offsets" not in entry:
             return entry
         dtype: str = entry["dtype"]

@@ -19,7 +19,7 @@ from .version_edits import Fixer
 
 
 class Kept(NamedTuple):
-    """What was done with a lock."""
+    """The outcome for a lock."""
 
     lines: tuple[str, ...]
     errors: tuple[str, ...] = ()

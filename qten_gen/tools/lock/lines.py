@@ -26,7 +26,7 @@ class Line(NamedTuple):
     shape: str = ""
     """`[192, 64]`; `[]` for a scalar, and `?` for a tensor without a shape yet."""
     declared: str = ""
-    """What the declaration says: `[3*width, width]`, or the layer that holds the tensor, `Linear(width, 3*width)`."""
+    """The declaration: `[3*width, width]`, or the layer that holds the tensor, `Linear(width, 3*width)`."""
     tie: str = ""
     """For a tie, the name under which the tensor stands first."""
     kept: bool = False
@@ -39,7 +39,7 @@ class Line(NamedTuple):
 
 
 class Lock(NamedTuple):
-    """What the checkpoints of a model hold."""
+    """The content of a model's checkpoints."""
 
     target: str
     """The model with its arguments: `shop.model:Decoder(width=64, depth=2)`."""

@@ -17,7 +17,7 @@ _NO_NAMES = frozenset({"all-linear"})
 
 
 def misspelt(place: str, root: str, lock: Lock) -> Iterator[str]:
-    """What is wrong with a list, an entry that matches nothing each; `place` is `configs/lora.yaml:target_modules`.
+    """The problem with a list, an entry that matches nothing each; `place` is `configs/lora.yaml:target_modules`.
 
     An entry is a pattern over the end of a name: `q_proj` and `layers.*.q_proj` are found in `model.layers.0.q_proj.weight`. One
     that no pattern can be is a regular expression, which has to be found in a name.

@@ -19,7 +19,7 @@ OLD_OBJECTS: Mapping[Change, str] = {
     "kind": "old values are stored in another way",
     "respelled": "old values fit; type checkers see another type",
 }
-"""What objects of an old TensorClass do, by class of the difference."""
+"""The effect on objects of an old TensorClass, by class of the difference."""
 
 _COMPARED: tuple[tuple[Change, str], ...] = (
     ("reshaped", "shape"),
@@ -30,7 +30,7 @@ _COMPARED: tuple[tuple[Change, str], ...] = (
 
 
 def differences(old: Lock, new: Lock) -> list[Difference]:
-    """All differences, one for each tensor and class, in the order of the new lock; those that were removed come last."""
+    """All differences, one for each tensor and class, in the order of the new lock; removed tensors come last."""
     before = {line.name: line for line in unfolded(old.lines)}
     after = {line.name: line for line in unfolded(new.lines)}
     gone = [line for name, line in before.items() if name not in after]
@@ -56,7 +56,7 @@ def _told(line: Line) -> str:
 
 
 def _changed(old: Line, new: Line, before: Mapping[str, Line], after: Mapping[str, Line]) -> Iterator[Difference]:
-    """What differs in a line that both locks have."""
+    """The differences in a line that both locks have."""
     name = new.name
     if old.tie != new.tie:
         yield Difference("tied" if new.tie else "untied", name, old.tie, new.tie)
@@ -98,7 +98,7 @@ def _renamed(gone: Iterable[Line], come: Iterable[Line]) -> dict[str, str]:
 
 
 def _content(line: Line) -> Line:
-    """What has to be equal of a line under an old name and under a new one."""
+    """The part of a line that has to be equal under an old name and under a new one."""
     return line._replace(name="", declared="", kept=False)
 
 

@@ -12,7 +12,7 @@ DECLARATIONS = "declarations"
 _HEAD = "# lock 1: "
 _ABOUT = "# What its checkpoints hold. Written by `qten-gen lock`; commit it, and do not edit it.\n"
 KEPT = " kept"
-"""What follows a dtype that stays where the module is cast."""
+"""The mark after a dtype that stays where the module is cast."""
 _STEP = 16
 """The names have a column of a multiple of this width: a longer name moves the others seldom."""
 

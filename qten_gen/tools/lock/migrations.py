@@ -1,4 +1,4 @@
-"""What `migrate` follows from the differences of two locks, for each class whose version has to be raised."""
+"""The steps of `migrate` that follow from the differences of two locks, for each class whose version has to be raised."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .lock_differences import Difference, shown
 
 
 class Migration(NamedTuple):
-    """What a class has to do with a state dict of its last version; the names are those in the module."""
+    """The changes that a class has to make to a state dict of its last version; the names are those in the module."""
 
     path: str
     """One of the modules of the class."""
@@ -19,7 +19,7 @@ class Migration(NamedTuple):
     """The version that the class gets."""
     renames: tuple[tuple[str, str], ...]
     undecided: tuple[str, ...]
-    """What a person has to decide: `added position: float32 [10, 8] param`."""
+    """The decisions left to a person: `added position: float32 [10, 8] param`."""
 
     @property
     def lines(self) -> list[str]:

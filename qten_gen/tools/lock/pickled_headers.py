@@ -45,7 +45,7 @@ def pickled_header(path: str) -> dict[str, Stored]:
 
 
 class _StandIn:
-    """What a pickle makes by a class or a function: the arguments, and the state."""
+    """A stand-in for an object that a pickle makes by a class or a function: the arguments, and the state."""
 
     args: tuple[Any, ...] = ()
     state: Any = None

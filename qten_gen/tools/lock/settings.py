@@ -21,7 +21,7 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 
 
 def misfits(place: str, root: str, schema: Mapping[str, Any]) -> Iterator[str]:
-    """What is wrong with the settings at `configs/base.toml:model`: keys that nobody reads, that lack, or with a wrong value.
+    """The problem with the settings at `configs/base.toml:model`: keys that nobody reads, that lack, or with a wrong value.
 
     Args:
         place: Where they are.
@@ -50,7 +50,7 @@ def misfits(place: str, root: str, schema: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _problem(value: object, schema: Mapping[str, Any]) -> str | None:
-    """What a value should be that does not fit a schema."""
+    """The expected value in place of one that does not fit a schema."""
     if "anyOf" in schema:
         found = [_problem(value, each) for each in schema["anyOf"]]
         return None if None in found else " or ".join(filter(None, found))

@@ -15,7 +15,7 @@ from .lines import TIE, UNNAMED, Line, Lock
 
 
 def tried(model: nn.Module, classes: Mapping[str, str], lock: Lock) -> list[str]:
-    """What is wrong with the checkpoints of the earlier locks of a lock: each has to load strictly into the model.
+    """The problem with the checkpoints of the earlier locks of a lock: each has to load strictly into the model.
 
     A `migrate` that raises NotImplementedError refuses old checkpoints on purpose.
     """

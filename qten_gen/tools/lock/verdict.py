@@ -1,4 +1,4 @@
-"""What a difference means for who edits: which class has to have another version, and what is printed."""
+"""The meaning of a difference for the author: which class has to have another version, and what is printed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an editor offers at a finding: to mend it as `--fix` does, or to suppress it with a comment."""
+"""The actions of an editor at a finding: to mend it as `--fix` does, or to suppress it with a comment."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .messages import Lines, Range, Shown, message
 def actions(
     found: Sequence[Diagnostic], data: bytes, uri: str, version: int | None, lines: Lines, range: Range
 ) -> list[Json]:
-    """What is offered in a range of a file.
+    """The actions in a range of a file.
 
     Args:
         found: The findings of the file.

@@ -28,7 +28,7 @@ from ...project.stale import ProjectState, keys_of, project_state
 
 
 class Findings(NamedTuple):
-    """What an analysis has found. Paths are absolute."""
+    """The findings of an analysis. Paths are absolute."""
 
     diagnostics: dict[str, tuple[Diagnostic, ...]]
     """By file, those with nothing wrong left out."""
@@ -49,10 +49,10 @@ class Analysis:
         self._linked: dict[str, FileDecl] = {}
 
     def findings(self, texts: Mapping[str, bytes]) -> Findings:
-        """What is wrong with the files that a run generates for, and with the open ones.
+        """The problem with the files that a run generates for, and with the open ones.
 
         Args:
-            texts: Those of the open files of the project by path.
+            texts: The texts of the open files of the project by path.
 
         Raises:
             ConfigError: The settings of the project cannot be used.
@@ -92,7 +92,7 @@ class Analysis:
         return project_state(files, cache, config, self._open, self._unsaved, known)
 
     def declarations(self, path: str) -> FileDecl | None:
-        """What a file declares, as of the last analysis; None if that is not known."""
+        """The declarations of a file, as of the last analysis; None if they are not known."""
         shown, state = display_path(true_path(path)), self._state
         if state is None or shown not in state.graph.relevant:
             return None

@@ -1,4 +1,4 @@
-"""What the server can do, as it says at the start, and the names that an editor calls."""
+"""The capabilities that the server announces at the start, and the names that an editor calls."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FIX_ALL = "source.fixAll.qten-gen"
 
 
 def capabilities(encoding: str) -> dict[str, object]:
-    """What the server can do. A text is sent whole, because Python and editors disagree about what ends a line."""
+    """The capabilities of the server. A text is sent whole, because Python and editors disagree about what ends a line."""
     return {
         "positionEncoding": encoding,
         "textDocumentSync": {"openClose": True, "change": 1, "save": {"includeText": False}},

@@ -16,10 +16,10 @@ from typing import Any, BinaryIO, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 Params = Mapping[str, Any]
-"""What comes with a message: JSON, whose shape the protocol says."""
+"""The parameters of a message: JSON, whose shape the protocol defines."""
 
 Json = Mapping[str, object]
-"""What is sent: a dict that becomes JSON."""
+"""A message to send: a dict that becomes JSON."""
 
 METHOD_NOT_FOUND, INTERNAL_ERROR, NOT_INITIALIZED, CANCELLED = -32601, -32603, -32002, -32800
 """Why a request has no result, as the protocol numbers it."""

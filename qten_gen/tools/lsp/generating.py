@@ -1,4 +1,4 @@
-"""What the server is handed to write generated files, since no room below `cli/` imports what the command does."""
+"""The functions with which the server writes generated files, since no room below `cli/` imports those of the command."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Generated(NamedTuple):
-    """What came of writing the generated files."""
+    """The result of writing the generated files."""
 
     message: str
     is_error: bool

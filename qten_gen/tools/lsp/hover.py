@@ -1,4 +1,4 @@
-"""What is shown over the name of a declared class or field, and over a finding."""
+"""The text over the name of a declared class or field, and over a finding."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TOLD_APART = {"name", "module", "kind", "bases", "doc", "fields", "fingerprint"
 
 
 def over_declaration(file: FileDecl, name: Name) -> str | None:
-    """What is shown over the name of a class, or of a field in the body of one, as Markdown; None if it declares nothing."""
+    """The text over the name of a class, or of a field in the body of one, as Markdown; None if it declares nothing."""
     for item in file.declarations:
         if item.name == name.cls:
             if name.member is None:
@@ -25,7 +25,7 @@ def over_declaration(file: FileDecl, name: Name) -> str | None:
 
 
 def _of_class(declaration: Declaration) -> str:
-    """What qten-gen understands of a class."""
+    """The text about a class."""
     described = describe(declaration)
     bases = ", ".join(base.name for base in declaration.bases)
     rows = [f"class {declaration.name} ({bases}), a {described['kind']}"]
@@ -40,7 +40,7 @@ def _of_class(declaration: Declaration) -> str:
 
 
 def _of_field(declaration: Declaration, field: FieldDecl | ModuleField) -> str:
-    """What qten-gen understands of a field."""
+    """The text about a field."""
     rows = [f"{declaration.name}.{field.name}", f"  {field_details(_described(field))}"]
     if isinstance(field, ParameterDecl | BufferDecl | SubmoduleDecl):
         rows.append(f"  state dict: {state_name(field)}")

@@ -28,7 +28,7 @@ class Range(TypedDict):
 
 
 class Shown(TypedDict):
-    """What the protocol calls a diagnostic."""
+    """A diagnostic in the protocol."""
 
     range: Range
     message: str

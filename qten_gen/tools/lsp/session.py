@@ -26,7 +26,7 @@ _ERROR, _INFO = 1, 3
 
 
 class _Found(NamedTuple):
-    """What was found in a file, and the text that it was found in."""
+    """The findings in a file, and the text that they are from."""
 
     data: bytes
     diagnostics: tuple[Diagnostic, ...]
@@ -184,7 +184,7 @@ class Session:
             self._generates_on_save = options["generateOnSave"]
 
     def _hover(self, params: Params) -> Json | None:
-        """What is known of a place in a text: the findings over it, and the declaration around it."""
+        """The text about a place: the findings over it, and the declaration around it."""
         path = path_of(params["textDocument"]["uri"])
         data = self._workspace.texts.get(path or "")
         if path is None or data is None:

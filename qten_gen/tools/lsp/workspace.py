@@ -46,11 +46,11 @@ class Workspace:
         return {self.project(path) for path in (tuple(paths) or (*self.folders, *self.texts))}
 
     def analysis(self, project: str) -> Analysis:
-        """What is known of a project."""
+        """The analysis of a project."""
         return self._analyses.setdefault(project, Analysis(project))
 
     def findings(self, project: str) -> Findings:
-        """What is wrong with the files of a project. Settings that cannot be used are the only finding, if they are wrong."""
+        """The problem with the files of a project. Settings that cannot be used are the only finding, if they are wrong."""
         own = {path: text for path, text in self.texts.items() if self.project(path) == project}
         try:
             return self.analysis(project).findings(own)

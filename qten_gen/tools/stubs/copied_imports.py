@@ -53,7 +53,7 @@ def _is_submodule_elsewhere(name: str, target: str, stubbed: Collection[str], so
 
 
 def _attribute_of_package(node: ast.ImportFrom, target: str, source: Source) -> Iterator[ast.stmt]:
-    """What `from .serialization import save` in a package also does: it makes `serialization` an attribute of the package."""
+    """The second effect of `from .serialization import save` in a package: `serialization` becomes its attribute."""
     own = source.file
     name = target.removeprefix(f"{own.name}.")
     taken = name in source.scope.bound or name in source.scope.imports

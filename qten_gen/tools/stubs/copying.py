@@ -46,7 +46,7 @@ def copied(
 
 
 _OPEN_PACKAGE = ast.parse("__path__ = __import__('pkgutil').extend_path(__path__, __name__)").body
-"""What ty and pyrefly look for in a package before they look for its modules in a second folder."""
+"""The statement that ty and pyrefly look for in a package before they look for its modules in a second folder."""
 
 
 class _Copy:

@@ -1,4 +1,4 @@
-"""What is changed in the stub of a class that derives from nn.Module.
+"""The changes in the stub of a class that derives from nn.Module.
 
 A call has the signature of `forward`, where the library annotates its result. Parameters and buffers that are registered by name
 get their types, with None or Any where one can be missing. Hooks get the class and the result of `forward`.
@@ -36,7 +36,7 @@ class ModuleClasses:
 
     sources: Sources
     absent: str = ANY
-    """What a tensor that an argument of the constructor switches off may be besides: None, or Any, which needs no check."""
+    """The other type of a tensor that an argument of the constructor switches off: None, or Any, which needs no check."""
     _known: dict[ast.ClassDef, frozenset[str]] = field(default_factory=dict)
 
     def change(self, source: Source, node: ast.ClassDef) -> None:
@@ -102,7 +102,7 @@ def _type(group: Iterable[Registered], absent: str) -> str | None:
 
 
 def _says(node: ast.ClassDef) -> bool | None:
-    """What a class says of calls: True if they are typed by `forward`, False if not, None if it says nothing."""
+    """The statement of a class about calls: True if they are typed by `forward`, False if not, None without one."""
     return False if "__call__" in _names(node.body) else _says_result(node.body)
 
 
@@ -116,7 +116,7 @@ def _says_result(body: Iterable[ast.stmt]) -> bool | None:
 
 
 def _names(body: Iterable[ast.stmt]) -> set[str]:
-    """What the body of a class defines or assigns."""
+    """The names that the body of a class defines or assigns."""
     found: set[str] = set()
     for node in statements(body):
         match node:

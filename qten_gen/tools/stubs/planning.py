@@ -36,7 +36,7 @@ class Stubs:
     texts: dict[str, str]
     problems: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
-    """What is said of each library that is not installed."""
+    """The messages about libraries that are not installed."""
     libraries: tuple[str, ...] = ()
     """The libraries with their versions: `torch 2.13.0`."""
 
@@ -85,7 +85,7 @@ _ABSENT = (
 
 
 def _missing(module: str, installed: Installed) -> Iterable[str]:
-    """What is wrong with a name that was asked for."""
+    """The problem with a name that was asked for."""
     if installed.find(module) is not None:
         return
     parts = module.split(".")

@@ -13,7 +13,7 @@ TEMPLATE = "library_types.pyi.j2"
 """The template of its text."""
 
 TYPES = "_types"
-"""What stubs call the module."""
+"""The name of the module in stubs."""
 
 IMPORTS = f"from typing import ClassVar as _ClassVar, Generic as _Generic\n\nimport {NAME} as _types"
 

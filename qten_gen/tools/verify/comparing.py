@@ -11,7 +11,7 @@ from torch import Tensor
 from .model_record import Argument, Difference, Leaf, Record
 
 _NEW_ARGUMENTS = ("device", "dtype")
-"""What a generated constructor takes besides, by keyword."""
+"""The further arguments of a generated constructor, by keyword."""
 
 
 def compare(old: Record, new: Record) -> tuple[Difference, ...]:
@@ -112,7 +112,7 @@ def _attributes(old: Mapping[str, Leaf], new: Mapping[str, Leaf]) -> Iterator[Di
 
 
 def _leaf_pair(old: Leaf | None, new: Leaf | None) -> tuple[str, str] | None:
-    """What differs between two leaves; None for nothing."""
+    """The difference between two leaves; None if there is none."""
     if isinstance(old, Tensor) and isinstance(new, Tensor):
         return unequal(old, new)
     if isinstance(old, Tensor) or isinstance(new, Tensor) or old != new:
@@ -127,7 +127,7 @@ def _shown(leaf: Leaf | None) -> str:
 
 
 def unequal(old: Tensor, new: Tensor) -> tuple[str, str] | None:
-    """What differs between two tensors, bit for bit, NaN and the sign of zero included; None if nothing does."""
+    """The difference between two tensors, bit for bit, NaN and the sign of zero included; None if there is none."""
     kinds = [f"{each.dtype} {list(each.shape)} on {each.device.type}" for each in (old, new)]
     if kinds[0] != kinds[1]:
         return kinds[0], kinds[1]

@@ -1,4 +1,4 @@
-"""What is recorded of one model, as data that one process writes and another reads."""
+"""The record of one model, as data that one process writes and another reads."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What one forward and backward gave."""
+    """The results of one forward and backward."""
 
     outputs: dict[str, Leaf]
-    """What forward returned, by its path: `result[0].logits`. An error is the text of `error`."""
+    """The results of forward, by their paths: `result[0].logits`. An error is the text of `error`."""
     gradients: dict[str, Tensor]
-    """Those of parameters and floating point inputs that have one, by name."""
+    """The gradients of parameters and floating point inputs that have one, by name."""
     state: dict[str, Tensor]
     """Parameters and buffers afterwards, such as running means."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What a model holds and computes."""
+    """The content of a model, and its results."""
 
     arguments: tuple[Argument, ...]
     takes_others: bool
@@ -66,7 +66,7 @@ class Difference:
     """The first difference of one kind between two models."""
 
     kind: str
-    """What was compared: `keys`, `values`, `gradients in training mode`."""
+    """The kind of comparison: `keys`, `values`, `gradients in training mode`."""
     where: str
     """The name of what differs: `blocks.0.weight`; empty where the kind says it all."""
     old: str

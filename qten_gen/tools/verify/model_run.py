@@ -148,7 +148,7 @@ def _with_made_default(parameter: inspect.Parameter, factory: Callable[..., obje
 
 
 def _config(factory: Callable[..., object], args: list[object], keywords: Mapping[str, object]) -> dict[str, str]:
-    """What each parameter of the constructor got."""
+    """The argument for each parameter of the constructor."""
     signature = _signature(factory)
     if signature is None:
         return {}

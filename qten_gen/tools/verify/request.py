@@ -1,4 +1,4 @@
-"""What a user asks of `qten-gen adopt --verify`."""
+"""The request of a user to `qten-gen adopt --verify`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..inspect.request import InspectionError as InspectionError
 
 @dataclass(frozen=True, slots=True)
 class VerifyRequest:
-    """The class to compare with what it was. All values are text as the user wrote it, as for `qten-gen inspect`."""
+    """The class to compare with its old version. All values are text as the user wrote it, as for `qten-gen inspect`."""
 
     target: str
     """Where the class is, or a function that makes a module: `pkg.model:Decoder`."""

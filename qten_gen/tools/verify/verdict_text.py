@@ -8,7 +8,7 @@ from .verifying import Verdict
 
 
 def lines(verdict: Verdict, *, took: float | None = None) -> Iterator[str]:
-    """What a comparison found, a line each."""
+    """The lines of a verdict."""
     for difference in verdict.differences:
         where = f" {difference.where}" if difference.where else ""
         more = f" (and {difference.more} more)" if difference.more else ""

@@ -24,7 +24,7 @@ from .worker import Result, Task, search_path
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a comparison found."""
+    """The verdict of a comparison."""
 
     target: str
     differences: tuple[Difference, ...]
@@ -33,7 +33,7 @@ class Verdict:
     ran: bool
     """Whether forward ran."""
     failure: str | None
-    """What forward raised in both; None if it ran, or was not asked for."""
+    """The error that forward raised in both; None if it ran, or was not asked for."""
     unwritten: tuple[str, ...]
     """Tensors whose memory the constructor does not write."""
 
@@ -44,7 +44,7 @@ class Verdict:
 
 
 def verify(request: VerifyRequest) -> Verdict:
-    """Compare a model with what it was.
+    """Compare a model with its old version.
 
     Raises:
         InspectionError: the request is wrong, or one of the models cannot be built.
@@ -76,7 +76,7 @@ def _relative(roots: tuple[str, ...], here: Path) -> tuple[str, ...]:
 
 
 def _record_of(task: Task, folder: Path, scratch: str, which: str) -> Record:
-    """What a process of its own found.
+    """The record of a process of its own.
 
     Raises:
         InspectionError: it found out why there is no record, or it died.
@@ -140,7 +140,7 @@ def _is_ours(home: str) -> bool:
 
 @contextmanager
 def old_folder(request: VerifyRequest) -> Iterator[Path]:
-    """What stands for the current folder in the old code. A folder with a revision of git is removed afterwards.
+    """The folder of the old code in place of the current one. A folder with a revision of git is removed afterwards.
 
     Raises:
         InspectionError: there is no such folder or revision.
@@ -177,7 +177,7 @@ def _export(top: str, revision: str, folder: str) -> None:
 
 
 def _git(*arguments: str, what: str = "--verify") -> str:
-    """What git answers, in the current folder."""
+    """The answer of git in the current folder."""
     try:
         done = subprocess.run(["git", *arguments], capture_output=True, text=True, check=False)
     except FileNotFoundError:

@@ -24,7 +24,7 @@ from .model_run import record
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a worker builds and records."""
+    """The task of a worker: to build and record a model."""
 
     target: str
     """The class or function that makes the model: `pkg.model:Net`."""
@@ -42,7 +42,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a worker found: a record, or why there is none."""
+    """The result of a worker: a record, or the reason why there is none."""
 
     record: Record | None = None
     problems: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ def run_task(task: Task) -> Result:
 
 
 def _recorded(task: Task) -> Record:
-    """What the model holds and computes. The first worker leaves types and inputs for the second."""
+    """The record of the model. The first worker leaves types and inputs for the second."""
     sys.path[:0] = task.roots
     target, arguments = split_call(task.target)
     found = load(target, task.roots)
@@ -85,7 +85,7 @@ def _recorded(task: Task) -> Record:
 
 
 def _made_once(task: Task) -> Callable[[nn.Module], Inputs]:
-    """What gives the inputs: the first worker makes them, for names in sizes mean its config, and the second one reads them."""
+    """The function that gives the inputs, which the first worker makes, for names in sizes mean its config."""
 
     def make(model: nn.Module) -> Inputs:
         if task.is_first:
@@ -100,7 +100,7 @@ def _made_once(task: Task) -> Callable[[nn.Module], Inputs]:
 
 
 def _bound(model: nn.Module) -> int:
-    """What random integers are below: indices have to be in the smallest embedding."""
+    """The upper bound of random integers: indices have to be in the smallest embedding."""
     sizes = [module.num_embeddings for module in model.modules() if isinstance(module, nn.Embedding)]
     return min(sizes, default=2)
 

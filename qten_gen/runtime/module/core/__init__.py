@@ -1,1 +1,1 @@
-"""What the rest of the room stands on: the base class of modules, handlers, and properties of registered names."""
+"""The foundation of the rest of the room: the base class of modules, handlers, and properties of registered names."""

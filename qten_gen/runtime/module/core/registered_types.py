@@ -60,7 +60,7 @@ def find_by_bases(registered: Iterable[type], obj_type: type) -> type | None:
 
 
 def find_by_subclass(registered: Iterable[type], obj_type: type) -> type | None:
-    """What `find_by_bases` gives for a class with one base, as the built-in ones have, by comparisons only."""
+    """The result of `find_by_bases` for a class with one base, as the built-in ones have, by comparisons only."""
     found: type | None = None
     for candidate in registered:
         if issubclass(obj_type, candidate) and (found is None or issubclass(candidate, found)):

@@ -1,4 +1,4 @@
-"""What a class of objects is registered with: the handler, and the place where that was done.
+"""The record of a registration: the handler, and the place where it was registered.
 
 A handler that is registered again in the same place takes the place of the old one. That is what happens when a module is
 reloaded, a cell of a notebook runs again, or a function with a registration in it is called twice.

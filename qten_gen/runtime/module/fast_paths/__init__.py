@@ -1,1 +1,1 @@
-"""What nn.Module does when it is constructed, called, loaded and moved, in fewer steps where nothing is unusual."""
+"""Construction, calls, loading and moves of nn.Module, in fewer steps where nothing is unusual."""

@@ -38,7 +38,7 @@ _NOTHING: Any = NotGiven()
 
 
 def callable_forward(forward: Any) -> Call:
-    """What stands in a class as `forward`, as a function of the module and the arguments.
+    """The `forward` in the body of a class, as a function of the module and the arguments.
 
     Args:
         forward: A function, or anything else that an instance gives as its `forward`, such as a static method or a partial.

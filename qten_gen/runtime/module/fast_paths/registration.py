@@ -1,4 +1,4 @@
-"""What a generated `__init__` calls to set a module up: `nn.Module.__init__` and `register_*`, in fewer steps.
+"""The functions with which a generated `__init__` sets a module up: `nn.Module.__init__` and `register_*`, in fewer steps.
 
 Most of what nn.Module does to register a tensor is to check for unusual cases. Here the same checks take fewer steps. Any
 unusual case (a registration hook, a patched nn.Module, a class with its own `register_parameter`, a name that means something

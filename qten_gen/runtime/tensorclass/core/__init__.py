@@ -1,1 +1,1 @@
-"""What everything about TensorClass stands on: stored fields, sizes, devices, names, locks, and errors."""
+"""The foundation of TensorClass: stored fields, sizes, devices, names, locks, and errors."""

@@ -1,4 +1,4 @@
-"""What an object holds beside its fields: attributes of an open class, and of mixins or `__slots__` that give room for some.
+"""The values of an object beside its fields: attributes of an open class, and of mixins or `__slots__` that give room for some.
 
 Copies and pickles keep them, as they do for any object of Python. Operations make new objects, without them.
 """

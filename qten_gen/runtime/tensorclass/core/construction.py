@@ -1,4 +1,4 @@
-"""What constructors take beside the fields; devices; defaults of fields; and objects made by the generated constructor."""
+"""The arguments of constructors beside the fields; devices; defaults of fields; and objects made by the generated constructor."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from ...declaring.fields import Default
 
 DeviceSpec = torch.device | str | int
-"""What a method takes as a device: `torch.device("cuda")`, `"cuda:1"`, or the index of an accelerator."""
+"""A device as an argument of a method: `torch.device("cuda")`, `"cuda:1"`, or the index of an accelerator."""
 
 DeviceLike = DeviceSpec | None
-"""What a constructor takes as `device`; None leaves the tensors where they are."""
+"""The argument `device` of a constructor; None leaves the tensors where they are."""
 
 _CPU = torch.device("cpu")
 

@@ -1,4 +1,4 @@
-"""What an object holds, by field, and objects made from it."""
+"""The content of an object, by field, and objects made from it."""
 
 from __future__ import annotations
 

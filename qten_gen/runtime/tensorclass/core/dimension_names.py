@@ -18,11 +18,11 @@ Names = tuple[str | None, ...]
 """A name, or None, for each batch dimension."""
 
 NamesLike = Sequence[str | None] | None
-"""What a constructor takes as `names`; None means that no dimension has a name."""
+"""The argument `names` of a constructor; None means that no dimension has a name."""
 
 
 def names(self: Stored, value: NamesLike, batch_size: Size) -> Names | None:
-    """What is stored for the names that a user gives; None where there is no name among them.
+    """The stored form of the names that a user gives; None where there is no name among them.
 
     Raises:
         TypeError: a name is not a string.

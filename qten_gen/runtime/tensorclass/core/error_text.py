@@ -21,12 +21,12 @@ _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
 
 
 def label(self: Stored, name: str) -> str:
-    """What a message calls a field: `Batch.tokens`."""
+    """The name of a field in a message: `Batch.tokens`."""
     return f"{type(self).__name__}.{name}"
 
 
 def describe(value: object) -> str:
-    """What a message calls a value: its type, with the value itself where that is short.
+    """The description of a value in a message: its type, with the value itself where that is short.
 
     >>> describe("train"), describe([1, 2])
     ("str 'train'", 'a list')
@@ -53,7 +53,7 @@ def abridged(value: object) -> str:
 
 
 def difference(first: object, other: object) -> str:
-    """What a message about two values that differ shows of them, however long they are.
+    """The differing part of two values in a message, however long they are.
 
     >>> difference("train", "test")
     "'train' and 'test'"
@@ -68,7 +68,7 @@ def of_another_class(cls: type, value: object) -> TypeError:
 
 
 def disambiguation(cls: type, value: object) -> str:
-    """What a message about a value of another class adds where both classes have the same name."""
+    """The addition to a message about a value of another class, where both classes have the same name."""
     other = type(value)
     if other.__name__ != cls.__name__:
         return ""

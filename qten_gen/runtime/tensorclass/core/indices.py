@@ -1,4 +1,4 @@
-"""What an object, or the values of a PerItem field, can be indexed with."""
+"""The indices of an object, or of the values of a PerItem field."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ IndexItem = int | slice | EllipsisType | Tensor | Sequence[int] | Sequence[bool]
 """One part of an index."""
 
 Index = IndexItem | tuple[IndexItem, ...]
-"""What an object is indexed with: along its batch dimensions only, never by a field's name."""
+"""An index of an object: along its batch dimensions only, never by a field's name."""
 
 PlainIndexItem = int | slice | Tensor | None
 """One part of a plain index; a tensor in it holds positions, of dtype long or int. A bool is a mask of no dimensions."""

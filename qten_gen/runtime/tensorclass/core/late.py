@@ -62,7 +62,7 @@ class _Home(NamedTuple):
     module: str
     function: str
     stand_in: object
-    """What the class has in its place; a program may exchange that, to test something."""
+    """The value in its place in the class; a program may exchange that, to test something."""
 
 
 _HOMES: dict[str, _Home] = {}

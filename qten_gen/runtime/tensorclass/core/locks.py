@@ -151,7 +151,7 @@ def _add_root(self: Stored, root: ref[Stored]) -> None:
 
 
 def nested_objects(self: Stored) -> list[Stored]:
-    """What the nested fields of an object hold, None left out."""
+    """The objects in the nested fields of an object, None left out."""
     if not self._nested:
         return []
     values = [value for value in self._field_values()[0] if not isinstance(value, Tensor)]
@@ -162,7 +162,7 @@ def nested_objects(self: Stored) -> list[Stored]:
 
 
 def frozen_view(value: H) -> H:
-    """What a frozen object stores in a nested field: a frozen shallow copy of the object given, which stays as it is.
+    """The value of a nested field of a frozen object: a frozen shallow copy of the object given, which stays as it is.
 
     None and the markers that pytrees put in place of objects are stored as they are.
     """

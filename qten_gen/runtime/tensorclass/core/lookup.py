@@ -14,7 +14,7 @@ Key = str | tuple[str, ...]
 """A field's name, or the names that lead to a nested one."""
 
 Values = Mapping[str, object] | Mapping[Key, object]
-"""What `update` takes: values by key. A mapping in place of a nested object is for that object."""
+"""The argument of `update`: values by key. A mapping in place of a nested object is for that object."""
 
 NO_DEFAULT: Final = object()
 
@@ -37,7 +37,7 @@ def get(self: Stored, key: Key, default: object = NO_DEFAULT) -> Any:
 
 
 def _walked(self: Stored, steps: tuple[str, ...], default: object = NO_DEFAULT) -> tuple[object, object]:
-    """What the names lead to, as the last field gives it, and as operations see it."""
+    """The value at the end of a path of names, as the last field gives it, and as operations see it."""
     found: object = self
     owner: object = self
     for position, name in enumerate(steps):
@@ -51,7 +51,7 @@ def _walked(self: Stored, steps: tuple[str, ...], default: object = NO_DEFAULT) 
 
 
 def nested_owner(self: Stored, steps: tuple[str, ...]) -> object:
-    """What names lead to, as operations see it.
+    """The value at the end of a path of names, as operations see it.
 
     Raises:
         KeyError: there is no such field.
@@ -111,7 +111,7 @@ def chosen(
 
 
 def _among(found: list[tuple[Key, object]], keys: list[tuple[str, ...]]) -> Iterator[tuple[Key, object]]:
-    """What the keys select; a tuple selects a part of a nested object."""
+    """The selected part; a tuple selects a part of a nested object."""
     for key, value in found:
         path = path_of(key)
         if any(path[: len(wanted)] == wanted for wanted in keys):

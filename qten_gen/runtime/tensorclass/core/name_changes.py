@@ -1,4 +1,4 @@
-"""What becomes of the names of the batch dimensions when an operation rearranges these."""
+"""The names of the batch dimensions after an operation that rearranges these."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What counts as a number beside tensors: Python's numbers and NumPy's scalars, which every environment and data set returns."""
+"""Numbers beside tensors: Python's numbers and NumPy's scalars, which every environment and data set returns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def is_number(value: object) -> TypeGuard[complex]:
 
 
 def written(value: Any) -> Any:
-    """What is written into the items of a tensor, which takes no other numbers than Python's: theirs in place of NumPy's.
+    """The number to write into the items of a tensor, which takes Python's only: theirs in place of NumPy's.
 
     >>> written(numpy.float32(2.5))
     2.5

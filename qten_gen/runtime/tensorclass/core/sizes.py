@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .stored import Stored
 
 BatchSize = int | Sequence[int] | None
-"""What a constructor takes as `batch_size`: a number is one dimension, None is no dimension."""
+"""The argument `batch_size` of a constructor: a number is one dimension, None is no dimension."""
 
 
 _MOST = 64

@@ -34,7 +34,7 @@ Splitting = Callable[[Tensor, Any], Sequence[Tensor]]
 
 
 class Lock:
-    """What keeps an object as it is.
+    """A lock, which keeps an object as it is.
 
     `roots` are the objects on which `lock_` was called, this one or those that hold it. `FROZEN` has none, and never ends.
     """
@@ -71,12 +71,12 @@ class Stored:
         _names: tuple[str | None, ...] | None
         """A name or None for each batch dimension; None where no dimension has one."""
         _lock: Lock | None
-        """What forbids changes; None for an object that may change."""
+        """The lock that forbids changes; None for an object that may change."""
         _entered: OpenBlocks
         """Unset until `lock_` or `unlock_` is called."""
 
         _declared_as: ClassVar[Summary]
-        """What the class statement declares."""
+        """The declaration in the class statement."""
         _defaults: ClassVar[dict[str, Default]]
         """The defaults of fields, inherited ones included."""
         __generated_init__: ClassVar[Callable[..., None]]

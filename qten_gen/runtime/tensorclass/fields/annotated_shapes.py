@@ -46,7 +46,7 @@ _FAMILIES = {
 }
 
 Sizes = dict[str, tuple[int | Size, str]]
-"""What the names of dimensions stand for, and the field that says so: `{"seq": (7, "tokens")}`."""
+"""The sizes of named dimensions, and the field that each is from: `{"seq": (7, "tokens")}`."""
 
 
 def refuse_shapes(self: Stored, batch_size: Size, /, **values: object) -> None:
@@ -144,7 +144,7 @@ def has_dtype(value: Tensor, dtype: str) -> bool:
 def _match(
     words: list[str], shape: Size, batch_size: Size, known: Mapping[str, int | Size]
 ) -> dict[str, int | Size] | None:
-    """What the names among `words` stand for in `shape`; None where they do not fit, or where `known` says otherwise."""
+    """The sizes in `shape` of the names among `words`; None where they do not fit, or differ from those in `known`."""
     at = next((i for i, word in enumerate(words) if word[0] == "*" or word == "..."), None)
     before, behind = (words, []) if at is None else (words[:at], words[at + 1 :])
     rest = len(shape) - len(before) - len(behind)

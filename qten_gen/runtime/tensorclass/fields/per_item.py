@@ -201,7 +201,7 @@ def of_pool(pool: Pool[T], positions: Tensor) -> PerItem[T]:
 
 
 class LostItems(PerItem[T]):
-    """What a tree that was mapped leaf by leaf has in place of values which it cannot arrange; see `fitted`."""
+    """The mark, in a tree that was mapped leaf by leaf, for values which it cannot arrange; see `fitted`."""
 
     __slots__ = ("original",)
 

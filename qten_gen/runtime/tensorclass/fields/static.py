@@ -83,7 +83,7 @@ def _has_batch_size(value: object) -> bool:
 
 
 def unwrapped(where: str, value: object) -> object:
-    """What a `NonTensorData` or `NonTensorStack` of tensordict holds; any other value as it is.
+    """The content of a `NonTensorData` or `NonTensorStack` of tensordict; any other value as it is.
 
     Raises:
         ValueError: the values of a stack differ.

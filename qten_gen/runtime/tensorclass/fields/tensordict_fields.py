@@ -30,7 +30,7 @@ _CONVERTING: Final = ("autocast", "tensor_only")
 def held(
     self: Stored, name: str, value: object, batch_size: Size, device: torch.device | None
 ) -> Any:  # the TensorDict, or the object of the class that the annotation names
-    """What to store in a field that holds a TensorDict: the one given, where its batch size and device fit.
+    """The value to store in a field that holds a TensorDict: the one given, where its batch size and device fit.
 
     A lazy stack, or a TensorDict of another kind, becomes a plain one. A shorter batch size is raised in a shallow copy.
 

@@ -44,7 +44,7 @@ def same_tensor(self: Stored, name: str, values: Sequence[Tensor | None]) -> Ten
 
 
 def _difference(first: Tensor | None, other: Tensor | None) -> str:
-    """What two tensors are, for a message: where dtype and shape are equal, what else differs."""
+    """The difference between two tensors, for a message: where dtype and shape are equal, any other."""
     one, two = describe(first), describe(other)
     if first is None or other is None or one != two:
         return f"{one} and {two}"

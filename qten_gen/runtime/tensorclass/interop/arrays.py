@@ -107,7 +107,7 @@ def _tensors(cls: type[Stored], values: Mapping[str, object]) -> dict[str, objec
 
 
 def _tensor(cls: type[Stored], name: str, value: object) -> object:
-    """What the constructor takes for a value of `from_numpy`: tensors for arrays, objects for mappings and structured arrays."""
+    """The constructor's argument for a value of `from_numpy`: tensors for arrays, objects for mappings and structured arrays."""
     if name in cls._containers and isinstance(value, Mapping):
         return {key: _tensor(cls, "", array) for key, array in value.items()}
     if name in cls._containers and isinstance(value, list):

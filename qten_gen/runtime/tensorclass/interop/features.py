@@ -1,4 +1,4 @@
-"""What a data set says that its items hold, held against the fields of a class: by name, number of dimensions, size and dtype."""
+"""The features of a data set, held against the fields of a class: by name, number of dimensions, size and dtype."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T", bound=Stored)
 
 
 class _Feature(NamedTuple):
-    """What is known of a feature; None for what is not."""
+    """The known facts about a feature; None for an unknown one."""
 
     dtype: str | None
     shape: tuple[int | None, ...] | None
@@ -53,7 +53,7 @@ def accepts(cls: type[T], features: Any) -> None:
 
 
 def _misfits(name: str, dtype: str | None, dims: str | None, feature: _Feature) -> Iterator[str]:
-    """What does not fit a field of tensors."""
+    """The differences between a feature and a field of tensors."""
     if feature.dtype in ("string", "large_string", "str", "bytes", "binary"):
         yield f"{name} holds tensors, got {feature.dtype}"
         return
@@ -102,7 +102,7 @@ def _features(features: Any) -> Iterator[tuple[str, _Feature]]:
 
 
 def _feature(value: Any) -> _Feature:
-    """What is known of a value, a tensor, or a feature of Hugging Face."""
+    """The known facts about a value, a tensor, or a feature of Hugging Face."""
     inner = getattr(value, "feature", None)
     if inner is not None and hasattr(value, "length"):  # Sequence, List
         return _in_list(_feature(inner), None if value.length in (-1, None) else int(value.length))

@@ -37,7 +37,7 @@ class Items(NamedTuple):
 
 
 Write = tuple[Tensor | Items, object]
-"""What is written into, and the tensor, number or Python values that go there."""
+"""The target of a write, and the tensor, number or Python values that go there."""
 
 
 def set_(self: T, key: Key, value: object, *, non_blocking: bool = False) -> T:
@@ -266,13 +266,13 @@ def _carry_out(writes: Iterable[Write], non_blocking: bool) -> None:
 
 
 def _updates(self: Stored, given: Iterable[tuple[Key, object]]) -> Iterator[Write]:
-    """What `update_` writes. All keys are looked up before the first value is looked at."""
+    """The writes of `update_`. All keys are looked up before the first value is looked at."""
     for owner, name, value in [(*owner_of(self, key), value) for key, value in given]:
         yield from _writes(owner, name, value)
 
 
 def _copies(self: Stored, source: Stored) -> Iterator[Write]:
-    """What `copy_` writes."""
+    """The writes of `copy_`."""
     targets, sources = contents(self), contents(source)
     for name in self._static:
         if name not in self._per_item:
@@ -288,7 +288,7 @@ def _copies(self: Stored, source: Stored) -> Iterator[Write]:
 
 
 def _writes(owner: Stored, name: str, value: object) -> Iterator[Write]:
-    """What `write` writes."""
+    """The writes of `write`."""
     target = _target(owner, name)
     if isinstance(target, Tensor):
         yield target, _fitting(target, value, owner, name)

@@ -1,4 +1,4 @@
-"""What an object says about itself: its shape, place, dtype and size."""
+"""Facts about an object: its shape, place, dtype and size."""
 
 from __future__ import annotations
 

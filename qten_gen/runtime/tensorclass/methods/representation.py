@@ -1,4 +1,4 @@
-"""What `repr` shows of an object."""
+"""The text of an object in `repr`."""
 
 from __future__ import annotations
 

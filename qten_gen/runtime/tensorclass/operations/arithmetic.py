@@ -99,7 +99,7 @@ def _clamp(
 
 
 def lerp(self: T, end: Operand, weight: Operand) -> T:
-    """What lies between the object and `end`, `weight` of the way."""
+    """The object that lies between this one and `end`, `weight` of the way."""
     return several(self, _lerp, (end, weight), "lerp")
 
 

@@ -65,7 +65,7 @@ OF_TENSORS = "grad_fn is_leaf register_hook retain_grad".split()
 """Attributes of a Tensor that tensordict does not have either, and that functions of torch read."""
 
 WRITTEN = "_is_param persistent".split()
-"""What `nn.Parameter(batch)` and `nn.Buffer(batch)` assign to what they are given."""
+"""The attributes that `nn.Parameter(batch)` and `nn.Buffer(batch)` assign to their argument."""
 
 
 class Absent:

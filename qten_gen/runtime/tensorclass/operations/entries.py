@@ -11,7 +11,7 @@ from ..methods.operands import Function
 
 
 class Effect(Enum):
-    """What an operation does to the batch dimensions, or to the dimensions that a field has beyond them."""
+    """The effect of an operation on the batch dimensions, or on the dimensions that a field has beyond them."""
 
     KEEPS = "kept"
     DROPS = "reduced"
@@ -29,7 +29,7 @@ class Operation(NamedTuple):
     """Name of the method."""
 
     doc: str
-    """What it does, in one line."""
+    """Its effect, in one line."""
 
     method: Function
     """Called with the object first; bound on the class as `name`."""
@@ -44,10 +44,10 @@ class Operation(NamedTuple):
     """The twin that changes the object: `name_`, or `__iadd__` for `__add__`."""
 
     batch: Effect = Effect.KEEPS
-    """What becomes of the batch dimensions."""
+    """The effect on the batch dimensions."""
 
     beyond: Effect = Effect.KEEPS
-    """What becomes of the dimensions that a field has beyond the batch dimensions."""
+    """The effect on the dimensions that a field has beyond the batch dimensions."""
 
     form: str = ""
     """Name of the method's signature in `templates/operation_signatures.py`; empty where the method's annotations say it."""

@@ -25,7 +25,7 @@ Keywords = dict[str, Any]
 
 
 class Reduction(NamedTuple):
-    """What is done to each tensor: `function(tensor, dims, keepdim, **options)`."""
+    """The reduction of each tensor: `function(tensor, dims, keepdim, **options)`."""
 
     function: Function
     dims: tuple[int, ...] | None

@@ -22,7 +22,7 @@ Item = TypeVar("Item")
 
 
 class ValuesAndIndices(NamedTuple, Generic[Item]):
-    """What `min` and `max` along a dimension give, and `cummin` and `cummax`: two objects, the second with positions."""
+    """The result of `min` and `max` along a dimension, and of `cummin` and `cummax`: two objects, the second with positions."""
 
     values: Item
     indices: Item

@@ -1,4 +1,4 @@
-"""What to use instead of members of tensordict's TensorClass that are not here, by name.
+"""Replacements for members of tensordict's TensorClass that are not here, by name.
 
 Read when such a name is looked up and not found, and by `docs/from-tensordict.md`. A test compares the names with tensordict's.
 """

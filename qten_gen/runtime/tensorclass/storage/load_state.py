@@ -48,7 +48,7 @@ class Change:
 
 @dataclass(slots=True)
 class Plan:
-    """What loading will do, and what is wrong.
+    """The plan of a load, and the mistakes in it.
 
     Attributes:
         copies: Tensors of the object, and what is copied into them.

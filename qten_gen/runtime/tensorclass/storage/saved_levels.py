@@ -24,7 +24,7 @@ from .schema import Entry, Level, StaticEntry, TensorEntry
 
 
 class SaveOptions(NamedTuple):
-    """What the caller of a save asks for.
+    """The options of a save.
 
     Attributes:
         copy_existing: Whether a tensor that is a file elsewhere may be copied.
@@ -60,7 +60,7 @@ class Placed(NamedTuple):
 
 
 def describe_object(self: Stored, folder: str, options: SaveOptions) -> tuple[Level, list[Placed]]:
-    """What is saved of an object in a folder, and where its tensors go. Everything that cannot be saved is refused here.
+    """The saved parts of an object in a folder, and the places of its tensors. Everything that cannot be saved is refused here.
 
     Raises:
         TypeError: a field holds what has no form on disk, or a tensor that its annotation would not let be loaded.

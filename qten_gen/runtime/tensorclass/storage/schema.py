@@ -1,4 +1,4 @@
-"""What metadata says: a tree of levels, one for each object, dict or list, with the tensors in it.
+"""The content of metadata: a tree of levels, one for each object, dict or list, with the tensors in it.
 
 Read strictly: whatever this package would not have written is refused.
 """

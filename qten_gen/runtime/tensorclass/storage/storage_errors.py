@@ -1,4 +1,4 @@
-"""What is wrong with a folder or a file."""
+"""Errors about a folder or a file."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class _Items(Protocol[T_co]):
-    """What is indexed by positions; also where a class has a `__getitem__` of its own."""
+    """A sequence that is indexed by positions; also where a class has a `__getitem__` of its own."""
 
     def __getitem__(self, index: Tensor, /) -> T_co: ...
 

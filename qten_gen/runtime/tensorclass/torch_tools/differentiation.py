@@ -92,7 +92,7 @@ def _outputs(
 
 
 def _weights(action: str, output: _Given, weight: _Given | None) -> list[Tensor | None]:
-    """What the tensors of one output are weighted with: those of an object like it, or None for each."""
+    """The weights of the tensors of one output: those of an object like it, or None for each."""
     if not isinstance(output, Stored) or weight is None:
         return [cast("Tensor | None", weight)] * len(_differentiable(output))
     leaves = output._leaves()
@@ -117,7 +117,7 @@ def _gradient(value: _Given, found: Iterator[Tensor | None]) -> _Given | None:
 
 
 def torch_functions() -> dict[Callable[..., object], Callable[..., object]]:
-    """What to call for the functions of torch, where one of their arguments is an object."""
+    """The functions to call in place of those of torch, where one of the arguments is an object."""
     return {torch.autograd.grad: grad, torch.autograd.backward: backward}
 
 

@@ -1,4 +1,4 @@
-"""What a tree keeps of an object beside its children, and what children tell about it."""
+"""The layout of an object in a tree: the facts kept beside its children, and what children tell about it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Hidden(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """What a tree keeps of an object beside its children.
+    """The facts that a tree keeps of an object beside its children.
 
     Batch size and device are found again from the children, so that objects of different batch sizes have one structure, and
     `vmap` sees one batch dimension less inside. An object without tensors that carry the batch keeps its own in `alone`; where

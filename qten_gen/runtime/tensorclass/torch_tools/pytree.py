@@ -62,7 +62,7 @@ def _register(cls: type[T], flatten: Flatten, unflatten: Callable[[Iterable[Any]
 
 
 def _both_ways(cls: type[T]) -> tuple[Flatten, Callable[[Iterable[Any], Layout], T]]:
-    """What takes objects of a class apart, and what puts them together again."""
+    """The functions that take objects of a class apart, and put them together again."""
     names = tensor_and_nested(cls)
     if names and not _is_special(cls):
         return _flattening(names), _unflattening(cls, names)
@@ -74,7 +74,7 @@ def _is_special(cls: type[Stored]) -> bool:
 
 
 def _flattening(names: tuple[str, ...]) -> Flatten:
-    """What takes objects apart whose tensor and nested fields, `names`, all carry the batch."""
+    """The function that takes objects apart whose tensor and nested fields, `names`, all carry the batch."""
     # The layouts of most objects, by what differs between them: made once, and compared by identity.
     usual: dict[tuple[int, int, bool], Layout] = {}
 
@@ -115,7 +115,7 @@ def _flatten_keyed(flatten: Flatten, self: Stored) -> tuple[list[tuple[Any, Any]
 
 
 def _unflattening(cls: type[T], names: tuple[str, ...]) -> Callable[[Iterable[Any], Layout], T]:
-    """What makes the object of a layout around new children, which may be anything: results of a function, or markers."""
+    """The function that makes the object of a layout around new children: results of a function, markers, or anything."""
     count = len(names)
 
     def unflatten(children: Iterable[Any], layout: Layout) -> T:

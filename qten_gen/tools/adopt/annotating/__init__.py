@@ -17,7 +17,7 @@ _PARTS = (annotated_names, proven_result, unchecked_calls)
 
 
 def propose_annotations(file: OpenFile, project: Project) -> Iterator[Proposal]:
-    """What the level would do with the adopted modules of a file."""
+    """The changes that the level proposes for the adopted modules of a file."""
     for found in file.classes.values():
         if found.kind is Kind.MODULE and found.is_adopted:
             parts = [part for part in (level(found, file, project) for level in _PARTS) if part is not None]

@@ -45,7 +45,7 @@ def _is_unchecked(cls: tuple[FoundClass, OpenFile]) -> bool:
 
 
 def _contradiction(found: FoundClass, file: OpenFile, project: Project) -> str | None:
-    """What contradicts the annotations of the `forward` of a class, as the report says it."""
+    """The contradiction to the annotations of the `forward` of a class, in the words of the report."""
     forward = _method(found.node, "forward")
     if forward is None:
         return None
@@ -138,7 +138,7 @@ def _given(call: ast.Call, forward: _Function) -> Iterator[tuple[str, ast.expr]]
 def _passed(
     given: ast.expr, name: str, local: Mapping[str, TypeExpr], forward: _Function, home: OpenFile, project: Project
 ) -> str:
-    """What a variable may be, and the argument it is passed for may not."""
+    """The value that a variable may be, and that the argument it is passed for may not."""
     taken = next((each for each in (*forward.args.args, *forward.args.kwonlyargs) if each.arg == name), None)
     if taken is None or taken.annotation is None or not isinstance(given, ast.Name) or given.id not in local:
         return ""
@@ -193,5 +193,5 @@ def _method(cls: ast.ClassDef, name: str) -> _Function | None:
 
 
 def _expanded(annotation: ast.expr, file: OpenFile, project: Project) -> TypeExpr:
-    """What an annotation means, through aliases of other files."""
+    """The meaning of an annotation, through aliases of other files."""
     return project.programs[file.path].names.expand(type_expr(annotation, NO_PATH, file.scope))

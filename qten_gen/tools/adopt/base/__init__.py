@@ -12,7 +12,7 @@ from .tensorclasses import propose_tensorclasses
 
 
 def propose_bases(file: OpenFile, project: Project) -> Iterator[Proposal]:
-    """What the level would do with the classes of a file."""
+    """The changes that the level proposes for the classes of a file."""
     yield from propose_modules(file, project)
     yield from propose_tensorclasses(file, project)
     yield from propose_dataclasses(file, project)

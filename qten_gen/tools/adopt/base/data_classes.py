@@ -23,7 +23,7 @@ _CANDIDATE = Reason(
 
 
 def propose_dataclasses(file: OpenFile, project: Project) -> Iterator[Proposal]:
-    """What to do with the dataclasses of a file that have tensor fields."""
+    """The changes for the dataclasses of a file that have tensor fields."""
     for found in file.classes.values():
         if found.kind is Kind.DATACLASS and not found.is_adopted:
             yield (

@@ -15,7 +15,7 @@ from .kept_constructor import FLAG, needs_flag
 
 
 def propose_modules(file: OpenFile, project: Project) -> Iterator[Proposal]:
-    """What to do with the modules of a file."""
+    """The changes for the modules of a file."""
     ready: list[FoundClass] = []
     for found in file.classes.values():
         if found.kind is not Kind.MODULE or found.is_adopted:
@@ -74,7 +74,7 @@ def _derives_from_layer(found: FoundClass, file: OpenFile, project: Project) -> 
 
 
 def _obstacle(found: FoundClass, file: OpenFile, project: Project) -> Reason | None:
-    """What the text of a class shows that stands in the way, or would behave in another way."""
+    """The obstacle in the text of a class: a part that stands in the way, or would behave in another way."""
     node = found.node
     if any(isinstance(base, ast.Starred) for base in node.bases) or any(not each.arg for each in node.keywords):
         return Reason("its bases or keywords are computed when the program runs", "write them out")

@@ -1,4 +1,4 @@
-"""What the author of a tensorclass should know once it is adopted: what its methods and fields meant to tensordict."""
+"""Notes for the author of a tensorclass after its adoption: the different meaning of its methods and fields in tensordict."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PRIVATE = {
 
 
 def differences_in_use(node: ast.ClassDef) -> Iterator[str]:
-    """What is different for a class that keeps its methods and fields, in the order of its lines."""
+    """The differences for a class that keeps its methods and fields, in the order of its lines."""
     own = {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
     for statement in node.body:
         match statement:

@@ -24,7 +24,7 @@ _ANYTHING = {"typing.Any", "builtins.object", "?", ""}
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What a class of tensordict becomes, before it is known how the file writes the base."""
+    """The plan for a class of tensordict, before it is known how the file writes the base."""
 
     found: FoundClass
     base: ast.expr | None
@@ -37,7 +37,7 @@ class _Plan:
 
 
 def propose_tensorclasses(file: OpenFile, project: Project) -> Iterator[Proposal]:
-    """What to do with the classes of tensordict in a file."""
+    """The changes for the classes of tensordict in a file."""
     plans: list[_Plan] = []
     for found in file.classes.values():
         if found.kind is Kind.TENSORCLASS and not (found.is_adopted and _decorator(found, file, project) is None):
@@ -55,7 +55,7 @@ def propose_tensorclasses(file: OpenFile, project: Project) -> Iterator[Proposal
 
 
 def _plan(found: FoundClass, file: OpenFile, project: Project) -> _Plan | Reason | None:
-    """What a class becomes, or why it stays; None for one that changes with its base."""
+    """The plan for a class, or the reason why it stays; None for one that changes with its base."""
     node = found.node
     if any(isinstance(base, ast.Starred) for base in node.bases) or any(not each.arg for each in node.keywords):
         return Reason("its bases or keywords are computed when the program runs", "write them out")

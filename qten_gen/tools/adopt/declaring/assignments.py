@@ -180,12 +180,12 @@ class _Folding:
 
 @dataclass(frozen=True, slots=True)
 class _Branched:
-    """What an `if` gives values: by name, the test and the value in each branch, None where it has none there."""
+    """The values of an `if`: by name, the test and the value in each branch, None where it has none there."""
 
     test: ast.expr
     values: dict[str, tuple[ast.expr | None, ast.expr | None]]
     guard: ast.expr | None
-    """What has to be true, as another branch raises."""
+    """The condition that has to be true, as another branch raises."""
     raises: tuple[bool, bool]
 
     def value(self, name: str, before: ast.expr) -> ast.expr:
@@ -203,7 +203,7 @@ class _Branched:
 
 
 def branch_values(node: ast.If, context: Context) -> _Branched | None:
-    """What the branches of an `if` give values; None if they do anything else."""
+    """The values of the branches of an `if`; None if they do anything else."""
     raises = tuple(len(each) == 1 and isinstance(each[0], ast.Raise) for each in (node.body, node.orelse))
     sides = [
         ({}, None) if is_raised else _assigned(each, context)
@@ -302,7 +302,7 @@ def read_before_bound(statements: Sequence[ast.stmt]) -> set[str]:
 
 
 def _target(name: str) -> ast.Name | ast.Attribute:
-    """What an assignment to a local name or an attribute of `self` has on its left."""
+    """The left side of an assignment to a local name or an attribute of `self`."""
     attribute = name.removeprefix("self.")
     if attribute == name:
         return ast.Name(name, ast.Store())

@@ -1,4 +1,4 @@
-"""What makes a child: `nn.Linear(dim, 4 * dim)` → `submodule(nn.Linear, "dim", "4 * dim")`."""
+"""The declaration of a child from its construction: `nn.Linear(dim, 4 * dim)` → `submodule(nn.Linear, "dim", "4 * dim")`."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Index = dict[str, ast.expr]
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """What a child is declared by."""
+    """The declaration of a child."""
 
     annotation: str
     head: str
     """The specifier: `submodule`."""
     arguments: tuple[str, ...]
-    """What is in its brackets."""
+    """The arguments in its brackets."""
     bare: str | None = None
     """The class alone, where a sequence takes it without `submodule`."""
     is_optional: bool = False

@@ -25,7 +25,7 @@ def config_fields(
 
     Args:
         init: The constructor.
-        statements: Those of its statements that become fields.
+        statements: The statements that become fields.
         context: What is known of the class.
         of_class: The names of its methods and class attributes.
 
@@ -63,15 +63,15 @@ def _is_factory(node: ast.arg, default: ast.expr | None, context: Context) -> bo
 
 @dataclass(frozen=True, slots=True)
 class _Arguments:
-    """What decides how arguments become fields."""
+    """The facts that decide how arguments become fields."""
 
     context: Context
     witnesses: Witnesses
-    """What is known of their types."""
+    """The evidence for their types."""
     something_else: frozenset[str]
-    """Those whose names are something else in the class."""
+    """The arguments whose names are something else in the class."""
     stored_as: Mapping[str, str]
-    """Those that one attribute of another name holds, which is their field."""
+    """The arguments that one attribute of another name holds, which is their field."""
     taken: frozenset[str]
     """The names that a field cannot have."""
 
@@ -225,7 +225,7 @@ def _field(node: ast.arg, default: ast.expr | None, read: _Arguments, *, keyword
 
 
 def _factory(default: ast.expr | None, node: ast.arg, context: Context) -> str | None:
-    """What makes a default that is a list, a dict or a set; None for any other.
+    """The factory of a default that is a list, a dict or a set; None for any other.
 
     Raises:
         Stays: it is another object that all instances share, or one that the class changes for all of them.

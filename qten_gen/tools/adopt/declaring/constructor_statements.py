@@ -66,7 +66,7 @@ def take_apart(init: ast.FunctionDef, fresh: Callable[[], Context]) -> tuple[Tak
 
 
 class _Reader:
-    """Goes through the statements of a constructor, and adds to what it was taken apart into."""
+    """Goes through the statements of a constructor, and collects its pieces."""
 
     def __init__(self, init: ast.FunctionDef, context: Context, end: int) -> None:
         """Find out which names the constructor and the class use.

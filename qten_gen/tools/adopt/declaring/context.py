@@ -1,4 +1,4 @@
-"""What is known while a constructor is taken apart: what its names stand for, and how the file writes names of qten_gen."""
+"""The state while a constructor is taken apart: the values of its names, and the file's spellings of names of qten_gen."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Context:
     types: dict[str, str | None] = field(default_factory=dict)
     """The fields that expressions may read, arguments and derived values, with their types as text; None if one is not known."""
     names: dict[str, ast.expr | None] = field(default_factory=dict)
-    """What local names stand for, as expressions over fields; None for what no expression says."""
+    """The values of local names, as expressions over fields; None for one that no expression gives."""
     kept: set[str] = field(default_factory=set)
     """The local names that `__post_init__` binds too, if it reads them."""
     attributes: dict[str, ast.expr | None] = field(default_factory=dict)

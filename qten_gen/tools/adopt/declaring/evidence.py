@@ -34,7 +34,7 @@ class Evidence:
 
     annotation: str
     source: str
-    """What says so, as the report has it: `its default`; empty if nothing does."""
+    """The evidence, in the words of the report: `its default`; empty if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Witnesses:
 
 
 def witnesses(init: ast.FunctionDef, context: Context) -> Witnesses:
-    """What is known of the arguments of a constructor."""
+    """The evidence for the arguments of a constructor."""
     return Witnesses(documented(context.found.node, init), uses_of_arguments(init, context))
 
 

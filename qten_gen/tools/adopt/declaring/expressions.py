@@ -23,7 +23,7 @@ CHANGING = frozenset(
 
 
 LONG = 40
-"""The characters of what nobody wants to read several times."""
+"""The length of an expression that nobody wants to read several times."""
 
 
 class _Unsaid(Exception):
@@ -80,7 +80,7 @@ class _OverFields(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def _free(self, found: ast.expr | None, name: str = "") -> ast.expr:
-        """What takes the place of a name, unless it would mean something else inside of a comprehension."""
+        """The replacement of a name, unless it would mean something else inside of a comprehension."""
         if found is None or self.bound.intersection(free_names(found)):
             raise _Unsaid(name)
         return found

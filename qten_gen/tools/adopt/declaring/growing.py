@@ -28,7 +28,7 @@ class Growing:
 
 
 def added_members(statements: Sequence[ast.stmt], name: str, context: Context) -> list[ast.expr] | None:
-    """What statements add to a list; None if they do anything else.
+    """The members that statements add to a list; None if they do anything else.
 
     Raises:
         Stays: they make modules in another order than that of the list, or add one several times.
@@ -86,7 +86,7 @@ def _several(value: ast.expr) -> list[ast.expr]:
 
 
 def _each(target: ast.expr, source: ast.expr, members: list[ast.expr]) -> ast.expr:
-    """What a loop adds, as a comprehension."""
+    """The members that a loop adds, as a comprehension."""
     loop = ast.comprehension(target, source, [], 0)
     match members:
         case [single] if not isinstance(single, ast.Starred):

@@ -10,7 +10,7 @@ from copy import deepcopy
 from .context import CLASSES, Context, function_of
 
 _SIMPLE = ast.Name | ast.Constant | ast.Attribute
-"""What may be written several times."""
+"""The expressions that may be written several times."""
 
 
 class GivenValues(ast.NodeTransformer):
@@ -45,7 +45,7 @@ class Inlined(ast.NodeTransformer):
         self.depth = depth
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        """What a function of the project returns for plain values, if one expression over its arguments says it."""
+        """The result of a function of the project for plain values, if it is one expression over its arguments."""
         self.generic_visit(node)
         found = function_of(self.context.meaning(node.func), self.context) if self.depth < 4 else None
         if found is None or node.keywords:
@@ -79,7 +79,7 @@ class _Replaced(ast.NodeTransformer):
 
 
 def _value(body: list[ast.stmt]) -> ast.expr | None:
-    """What a function returns, as one expression; None if it does anything else."""
+    """The result of a function, as one expression; None if it does anything else."""
     match body:
         case [ast.Expr(value=ast.Constant()), *rest]:
             return _value(rest)

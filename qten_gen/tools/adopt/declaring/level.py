@@ -20,7 +20,7 @@ _DOES = "declare what __init__ registers"
 
 
 def declare(file: OpenFile, project: Project) -> Iterator[Proposal]:
-    """What the level would do with each module of a file that has an `__init__`."""
+    """The changes that the level proposes for each module of a file that has an `__init__`."""
     for found in file.classes.values():
         init = constructor(found)
         if found.kind is not Kind.MODULE or init is None or not found.is_adopted:

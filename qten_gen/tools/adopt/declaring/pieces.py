@@ -1,4 +1,4 @@
-"""What a constructor is taken apart into."""
+"""The pieces into which a constructor is taken apart."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class FieldPiece:
     name: str
     annotation: str
     value: str | None
-    """What stands after `=`: a default or a specifier; None for an argument without a default."""
+    """The text after `=`: a default or a specifier; None for an argument without a default."""
     origin: ast.AST
     """The statement or argument that it comes from, which has its comments."""
 
@@ -42,7 +42,7 @@ class MovedPiece:
     """A statement that `__post_init__` does."""
 
     names: Mapping[str, str]
-    """What it reads there in place of a name of the constructor: `self.dim` in place of `dim`."""
+    """The names that it reads there in place of names of the constructor: `self.dim` in place of `dim`."""
     origin: ast.stmt
     before: tuple[str, ...] = ()
     """The lines that stand above it, such as `dim = self.dim` for a name that it gives another value."""
@@ -53,7 +53,7 @@ Piece = FieldPiece | CheckPiece | MovedPiece
 
 @dataclass(slots=True)
 class Taken:
-    """What a constructor was taken apart into."""
+    """The pieces of a constructor."""
 
     pieces: list[Piece] = field(default_factory=list)
     owners: dict[ast.AST, str] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from .pieces import MovedPiece, Piece, Stays
 
 
 def names_read(node: ast.stmt, context: Context) -> dict[str, str]:
-    """What a statement reads in place of names of the constructor.
+    """The names that a statement reads in place of names of the constructor.
 
     Raises:
         Stays: it gives one of these names another meaning.

@@ -1,4 +1,4 @@
-"""What a constructor does with its arguments, as evidence for their types: it computes with one, or gives it to a layer."""
+"""The uses of a constructor's arguments, as evidence for their types: it computes with one, or gives it to a layer."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def _use(
 
 
 def _of_operation(other: ast.expr, operator: ast.operator) -> Use:
-    """What an argument is that is computed with another value."""
+    """The type of an argument that is computed with another value."""
     match other, operator:
         case ast.Constant(value=str()), _:
             return Use.NONE
@@ -167,7 +167,7 @@ def _is_test(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> bool:
 
 
 def _of_target(target: ast.expr) -> Use | str:
-    """What an assignment makes of a value: that of a local name or an attribute, which may be used further."""
+    """The use of a value in an assignment: that of a local name or an attribute, which may be used further."""
     if isinstance(target, ast.Tuple):
         return Use.SEQUENCE
     is_followed = isinstance(target, ast.Name) or self_attribute(target) is not None

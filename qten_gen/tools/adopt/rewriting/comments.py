@@ -17,7 +17,7 @@ class Comments:
 
     above: list[str] = field(default_factory=list)
     after: list[str] = field(default_factory=list)
-    """Those at the end of its last line."""
+    """The comments at the end of its last line."""
     is_apart: bool = False
     """Whether a blank line stands above it."""
 

@@ -54,7 +54,7 @@ def _sides(node: ast.IfExp) -> tuple[ast.expr, ast.expr, ast.expr]:
 
 
 def _parts(node: ast.expr, text: str) -> Iterator[tuple[str, str]]:
-    """What stands in the brackets of an expression: arguments, members, the clauses of a comprehension; each behind its name."""
+    """The parts in the brackets of an expression: arguments, members, the clauses of a comprehension; each behind its name."""
 
     def of(part: ast.expr) -> tuple[str, str]:
         star = int(isinstance(part, ast.Starred))

@@ -38,7 +38,7 @@ def parts_of(line: Statement) -> Sequence[cst.CSTNode]:
 
 
 def without_empty(lines: Iterable[Statement]) -> list[Statement]:
-    """The lines but those of which nothing is left. Comments above these are above the next one."""
+    """The lines that are left. Comments above a removed one are above the next one."""
     kept: list[Statement] = []
     waiting: Sequence[cst.EmptyLine] = ()
     is_waiting = False

@@ -1,1 +1,1 @@
-"""What is shown of an inspection: text for terminals, JSON, a page of HTML."""
+"""The views of an inspection: text for terminals, JSON."""

@@ -81,7 +81,7 @@ def _figures(run: Run) -> str:
 
 
 def findings_lines(run: Run, color: bool) -> Iterator[str]:
-    """What is wrong: the mismatches of annotations, equal ones in several modules once, and the error that was raised."""
+    """The problems: the mismatches of annotations, equal ones in several modules once, and the error that was raised."""
     groups = grouped(run.findings)
     for group in groups:
         yield from _finding(group, color)

@@ -27,10 +27,10 @@ class Row:
     """The lines of the tree before the label: `│  ├─ `."""
     label: str
     cells: tuple[str, ...]
-    """What stands in the other columns."""
+    """The texts of the other columns."""
     style: Style = "plain"
     note: str = ""
-    """What stands after the label, in parentheses or not."""
+    """The text after the label, in parentheses or not."""
 
     @property
     def head(self) -> str:

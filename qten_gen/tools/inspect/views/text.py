@@ -68,7 +68,7 @@ def _module_label(node: Folded) -> tuple[str, str]:
 
 
 def _tensor_note(entry: TensorEntry) -> str:
-    """What is special about a tensor."""
+    """The special properties of a tensor."""
     words = [] if entry.is_initialised else ["uninitialised"]
     if entry.kind == "buffer":
         words.append("buffer" if entry.persistent else "buffer, not saved")

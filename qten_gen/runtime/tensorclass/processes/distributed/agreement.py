@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 Schema = dict[str, str]
-"""What has to be the same in every process: the operation, class and batch size, and of each tensor dtype and shape, by path."""
+"""The facts that have to be equal in every process: operation, class, batch size, and dtype and shape of each tensor, by path."""
 
 
 def library(action: str) -> ModuleType:
