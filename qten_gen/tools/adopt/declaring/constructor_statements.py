@@ -13,14 +13,13 @@ from dataclasses import replace
 from ....rules.reserved import MODULE
 from .assignments import Step, steps
 from .children import child, is_factory_kwargs
-from .config_fields import assignments, config_fields, scalar
+from .config_fields import config_fields, scalar
 from .constructor_bases import RESET, calls_reset, calls_super_init, names_of_class
-from .context import PARAMETER, Context, is_any, quoted, self_attribute
+from .context import Context, is_any, quoted, self_attribute
 from .expressions import LONG, first_line, over_fields, said, short, type_of
 from .growing import adds_to, mentions
 from .harmless import (
     changes_argument,
-    depend,
     draws,
     is_plain,
     is_used_up,
@@ -29,7 +28,6 @@ from .harmless import (
     may_be_registered,
     may_register,
     registers_surely,
-    writes_constants,
 )
 from .pieces import CheckPiece, FieldPiece, MovedPiece, Stays, Taken
 from .post_init import drop_unread, names_read, put_in_place
@@ -225,15 +223,9 @@ class _Reader:
                 given = {each.arg: each.value for each in keywords}
                 if given.keys() - {"persistent"} or len(others) > 1:
                     raise Stays(f"`{short(call)}` cannot be declared", node)
-                text = buffer(call, value, others[0] if others else given.get("persistent"), self.context)
+                text = buffer(value, others[0] if others else given.get("persistent"), self.context)
                 tensor = self.context.spell("Tensor", "torch")
                 self.register(name, FieldPiece(name, tensor, text, node), node)
-            case ast.Call(
-                func=ast.Attribute(value=ast.Name(id="self"), attr="register_parameter"),
-                args=[ast.Constant(value=str(name)), ast.Call() as value],
-                keywords=[],
-            ) if self.context.meaning(value.func) in PARAMETER:
-                self.field_of(name, value, node)
             case ast.Call(
                 func=ast.Attribute(value=ast.Name(id="self"), attr="add_module" | "register_module"),
                 args=[ast.Constant(value=str(name)), ast.Call() as value],
@@ -252,11 +244,11 @@ class _Reader:
                 self.attribute(name, value, node, later, annotation)
             case ast.Name(id=name):
                 self.local(name, value, node, later)
-            case ast.Tuple(elts=targets) if isinstance(value, ast.Tuple) and len(value.elts) == len(targets):
-                if any(may_register(each, self.context) for each in value.elts) or depend(targets, value):
-                    raise Stays("one assignment makes several children", node)
-                for inner, part in zip(targets, value.elts, strict=True):
-                    self.assign(inner, part, node, later)
+            case ast.Tuple(elts=targets) if any(self_attribute(each) is not None for each in targets):
+                values = value.elts if isinstance(value, ast.Tuple) else [value]
+                if any(may_be_registered(each, self.context) for each in values):
+                    raise Stays("one assignment may register several children", node)
+                self.move(node, later)
             case _:
                 self.move(node, later)
 
@@ -274,21 +266,12 @@ class _Reader:
             return
         if name in self.arguments:
             raise Stays(f"`self.{name}` is something other than the argument `{name}`", node)
-        if name in self.of_class or (self.assigned.count(name) > 1 and not self.is_always_plain(name)):
+        if name in self.of_class or self.assigned.count(name) > 1:
             raise Stays(f"`self.{name}` is assigned more than once", node)
-        if self.assigned.count(name) > 1:
-            self.move(node, later)
-            context.attributes[name] = None
-            return
         if may_be_registered(value, context):
             self.field_of(name, value, node)
         else:
             self.derive(name, value, node, later, annotation)
-
-    def is_always_plain(self, name: str) -> bool:
-        """Whether all values that an attribute is given are plain ones."""
-        given = [value for found, value in assignments(self.init) if found == name]
-        return all(value is not None and not may_be_registered(value, self.context) for value in given)
 
     def stored(self, name: str, node: ast.stmt) -> None:
         """`self.dim = dim`, which a config field does. A module is registered before everything else."""
@@ -350,8 +333,6 @@ class _Reader:
             context.types[name] = kind or annotation
             context.plain.add(name)
             context.attributes[name] = ast.Name(name, ast.Load())
-            if isinstance(value, ast.Name) and not isinstance(context.names.get(value.id), ast.Name | None):
-                context.names[value.id] = ast.Name(name, ast.Load())  # what the local name stood for
             return
         self.move(node, later)
         context.attributes[name] = found if text is not None else None
@@ -427,7 +408,7 @@ class _Reader:
             raise Stays(f"`{first_line(node)}` does more than register", node)
         rest = [each for each in later if makes_field(each, self.context)]
         drawing = (each for each in self.context.inlined.values() if draws(each, self.context))
-        if (rest or any(drawing)) and not is_plain(node, self.context) and not writes_constants(node, self.context):
+        if (rest or any(drawing)) and not is_plain(node, self.context):
             raise Stays(
                 f"`{first_line(node)}` runs before `{first_line(rest[0] if rest else node)}` registers more",
                 node,

@@ -112,7 +112,7 @@ class Context:
         return self.class_of(qualified) is not None
 
     def is_class_of_library(self, qualified: str) -> bool:
-        """Whether a name seems to be a class of a library. In place of `nn.Identity`, it is one of modules."""
+        """Whether a name seems to be a class of a library."""
         module, _, name = qualified.rpartition(".")
         return name[:1].isupper() and self.project.programs[self.file.path].find(module) is None
 
@@ -124,13 +124,11 @@ class Context:
                 return file.classes[name]
         return None
 
-    def constructor(self, qualified: str) -> ast.arguments | None:
-        """What the constructor of a class takes, of the run or of a library; None if that is not known."""
+    def constructor_of_library(self, qualified: str) -> ast.FunctionDef | None:
+        """The constructor of a class of a library, without `self`; None if it is not known what it takes."""
         text = self.project.programs[self.file.path].constructor(qualified)
-        if text is None:
-            return None
-        function = ast.parse(f"def __init__({text}): ...").body[0]
-        return function.args if isinstance(function, ast.FunctionDef) else None
+        function = None if text is None else ast.parse(f"def __init__({text}): ...").body[0]
+        return function if isinstance(function, ast.FunctionDef) else None
 
     def may_be_module(self, name: str) -> bool:
         """Whether an argument or a derived value may be a module: its annotation names one, or an unknown class."""

@@ -1,9 +1,9 @@
-"""The type of an argument without an annotation, and what says so: defaults, uses, docstrings, calls in the project."""
+"""The type of an argument without an annotation, and what says so: defaults, uses, docstrings."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ..uses import nodes
@@ -11,14 +11,12 @@ from .context import Context
 from .docstrings import documented
 from .expressions import literal
 from .pieces import Stays
-from .proofs import by_default, by_use, by_value, constructor
+from .proofs import by_default, by_value, constructor
 from .use import Use
 from .uses_of_arguments import uses_of_arguments
 
-_CONFIGURATIONS = ("config", "cfg", "args", "conf", "model_args")
-_SCALARS = ("bool", "int", "float", "str")
 _TESTED = {
-    **{kind: kind for kind in _SCALARS},
+    **{kind: kind for kind in ("bool", "int", "float", "str")},
     "list": "list[Any]",
     "tuple": "tuple[Any, ...]",
     "dict": "dict[str, Any]",
@@ -53,22 +51,13 @@ class Evidence:
 class Witnesses:
     """All that is known of the arguments of a constructor."""
 
-    required: Mapping[str, str]
-    """By what takes nothing else."""
-    taken: Mapping[str, str]
-    """By what takes nothing else, where it may be left out."""
     documented: Mapping[str, str]
     uses: Mapping[str, frozenset[Use]]
 
 
 def witnesses(init: ast.FunctionDef, context: Context) -> Witnesses:
     """The evidence for the arguments of a constructor."""
-    return Witnesses(
-        by_use(init, context),
-        by_use(init, context, is_certain=False),
-        documented(context.found.node, init),
-        uses_of_arguments(init, context),
-    )
+    return Witnesses(documented(context.found.node, init), uses_of_arguments(init, context))
 
 
 def evidence(
@@ -106,12 +95,16 @@ def _evidence(
 ) -> Evidence | None:
     """The first evidence, the surest before the others. None as a default says only what else an argument may be."""
     name = node.arg
-    used, given, said = known.required.get(name), by_default(default), known.documented.get(name)
+    used = "int" if Use.SIZE in uses else "float" if Use.RATE in uses else None
+    given, said = by_default(default), known.documented.get(name)
     is_open = default is None or (isinstance(default, ast.Constant) and default.value is None)
-    if used is not None and (is_open or given == used or (used == "float" and given == "int")):
-        return Evidence(used, "what takes it")
-    if given is not None:
-        return _together(node, given, said, context)
+    is_used = used is not None and (is_open or given == used or (used == "float" and given == "int"))
+    kind, source = (used, "what takes it") if is_used else (given, "its default")
+    tested = [*_tested(node, context)]
+    if is_used and kind is not None and not tested:
+        return Evidence(kind, source)
+    if kind is not None:
+        return _together(node, Evidence(kind, source), said, tested, context)
     made = _class_of_modules(default, context)
     if made is not None:
         return Evidence(made, "its default, which is a class of modules")
@@ -122,27 +115,22 @@ def _evidence(
         return None
     if said is not None:
         return Evidence(said, "the docstring")
-    configuration = None if default is not None else _configuration(node, context) or annotated_elsewhere(name, context)
-    if configuration is not None:
-        return Evidence(configuration, "the attributes that it has")
-    if name in known.taken:
-        return Evidence(known.taken[name], "what takes it")
-    return _by_calls(node, context) or _by_uses(name, uses, context)
+    return _by_uses(name, uses, context)
 
 
-def _together(node: ast.arg, given: str, said: str | None, context: Context) -> Evidence:
-    """The type of a default, with the other types by the docstring, by tests in the constructor and by calls in the project."""
+def _together(node: ast.arg, first: Evidence, said: str | None, tested: Iterable[str], context: Context) -> Evidence:
+    """The first type with the others by the docstring, by tests in the constructor and by calls in the project."""
     found = dict.fromkeys(said.split(" | ") if said is not None else (), "the docstring")
-    if given != "str":  # a part of a text is one too
-        found |= {kind: where for kind, where in _kinds_of_calls(node, context, by_value) if kind not in found}
-    found |= {kind: "a test of it" for kind in _tested(node, context) if kind not in found}
-    others = {kind: where for kind, where in found.items() if kind != given}
-    kinds = widest([given, *others])
-    if found and not others and "a test of it" in found.values():
+    if first.annotation != "str":  # a part of a text is one too
+        found |= {kind: where for kind, where in _given(node, context) if kind not in found}
+    found |= {kind: "a test of it" for kind in tested if kind not in found}
+    others = {kind: where for kind, where in found.items() if kind != first.annotation}
+    kinds = widest([first.annotation, *others])
+    if not others and "a test of it" in found.values():
         kinds, others = "Any", found  # it asks for the type of the default, so there are others
-    if kinds == "Any" and given != "str":  # a module may take the place of its name
+    if kinds == "Any" and first.annotation != "str":  # a module may take the place of its name
         context.plain.add(node.arg)
-    return Evidence(kinds, f"its default{f' and {next(iter(others.values()))}' if kinds != given else ''}")
+    return first if kinds == first.annotation else Evidence(kinds, f"{first.source} and {next(iter(others.values()))}")
 
 
 def widest(kinds: Iterable[str]) -> str:
@@ -207,54 +195,32 @@ def _by_uses(name: str, uses: frozenset[Use], context: Context) -> Evidence | No
     return Evidence("Any", "") if not telling else None
 
 
-def _by_calls(node: ast.arg, context: Context) -> Evidence | None:
-    """The type of the literals that calls in the project give."""
-    found = dict(_kinds_of_calls(node, context, by_default))
-    kind = widest(found)
-    return Evidence(kind, next(iter(found.values()))) if found and " | " not in kind else None
-
-
-def _kinds_of_calls(
-    node: ast.arg, context: Context, kind_of: Callable[[ast.expr | None], str | None]
-) -> Iterator[tuple[str, str]]:
-    """The types of the values that calls in the project give, each with the place of a call."""
+def _given(node: ast.arg, context: Context) -> Iterator[tuple[str, str]]:
+    """The types of the values that calls in the project give to an argument, each with the place of a call."""
+    init = constructor(context.found)
+    names = [each.arg for each in init.args.args[1:]] if init is not None else []
     for path, call in _calls(context):
-        kind = kind_of(_given(node, call, context))
+        values = {each.arg: each.value for each in call.keywords}
+        if not any(isinstance(each, ast.Starred) for each in call.args):
+            values |= zip(names, call.args, strict=False)
+        kind = by_value(values.get(node.arg))
         if kind is not None:
             yield kind, f"a call in {path}"
 
 
-def _calls(context: Context) -> list[tuple[str, ast.Call]]:
+def _calls(context: Context) -> Iterator[tuple[str, ast.Call]]:
     """The calls in the project that construct the class."""
-    calls = context.project.calls
-    if not calls:
-        names = {name for file in context.project.files.values() for name in file.classes}
-        calls.update({name: [] for name in names})
-        for path, file in context.project.files.items():
+    project, found = context.project, context.found
+    if not project.calls:
+        project.calls.update({name: [] for file in project.files.values() for name in file.classes})
+        for path, file in project.files.items():
             for each in nodes(file.tree):
-                if isinstance(each, ast.Call):
-                    called = each.func.id if isinstance(each.func, ast.Name) else getattr(each.func, "attr", "")
-                    if called in names:
-                        calls[called].append((path, each))
-    found = context.found
-    return [
-        (path, call)
-        for path, call in calls.get(found.name, ())
-        if context.project.meaning(context.project.files[path], call.func) == found.qualified
-    ]
-
-
-def _given(node: ast.arg, call: ast.Call, context: Context) -> ast.expr | None:
-    """The value of an argument in a call."""
-    init = constructor(context.found)
-    plain = [] if init is None else [each.arg for each in init.args.args[1:]]
-    if any(isinstance(each, ast.Starred) for each in call.args):
-        return None
-    given = {
-        **dict(zip(plain, call.args, strict=False)),
-        **{each.arg: each.value for each in call.keywords if each.arg},
-    }
-    return given.get(node.arg)
+                called = getattr(each.func, "id", getattr(each.func, "attr", "")) if isinstance(each, ast.Call) else ""
+                if called in project.calls and isinstance(each, ast.Call):
+                    project.calls[called].append((path, each))
+    for path, call in project.calls.get(found.name, ()):
+        if project.meaning(project.files[path], call.func) == found.qualified:
+            yield path, call
 
 
 def _class_of_modules(default: ast.expr | None, context: Context) -> str | None:
@@ -266,50 +232,3 @@ def _class_of_modules(default: ast.expr | None, context: Context) -> str | None:
 
 def _module(context: Context) -> str:
     return "nn.Module" if context.file.scope.resolve("nn") == "torch.nn" else context.spell("Module", "torch.nn")
-
-
-def annotated_elsewhere(name: str, context: Context) -> str | None:
-    """The class that all annotations of a configuration's name in the file agree on: `config: BertConfig`."""
-    if name not in _CONFIGURATIONS:
-        return None
-    found = set()
-    for each in ast.walk(context.file.tree):
-        match each:
-            case ast.arg(arg=other, annotation=ast.expr() as annotation) if other == name:
-                found.add(ast.unparse(annotation).strip("\"'"))
-            case ast.AnnAssign(target=ast.Name(id=other), annotation=annotation) if other == name:
-                found.add(ast.unparse(annotation).strip("\"'"))
-    kind = found.pop() if len(found) == 1 else ""
-    if not kind.isidentifier() or kind in (*_SCALARS, "dict", "Any", "object"):
-        return None
-    later = "from __future__ import annotations" in context.file.text.content
-    return kind if later or context.is_bound_above(ast.Name(kind)) else f'"{kind}"'
-
-
-def _configuration(node: ast.arg, context: Context) -> str | None:
-    """The one class of the file, above the module, that has all attributes which the constructor reads from an argument."""
-    init = next(
-        each for each in ast.walk(context.found.node) if isinstance(each, ast.FunctionDef) and each.name == "__init__"
-    )
-    read = {
-        each.attr
-        for each in ast.walk(init)
-        if isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name) and each.value.id == node.arg
-    }
-    if not read:
-        return None
-    fitting = []
-    for statement in context.file.tree.body:
-        if isinstance(statement, ast.ClassDef) and statement.name not in context.file.classes:
-            fields = {
-                each.target.id: ast.unparse(each.annotation)
-                for each in statement.body
-                if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
-            }
-            if read <= fields.keys():
-                fitting.append((statement.name, fields))
-    if len(fitting) != 1 or not context.is_bound_above(ast.Name(fitting[0][0])):
-        own = [name for name, _ in fitting]
-        later = len(fitting) == 1 and "from __future__ import annotations" in context.file.text.content
-        return own[0] if later else (f'"{own[0]}"' if len(own) == 1 else None)
-    return fitting[0][0]

@@ -46,7 +46,6 @@ _REGISTERING = frozenset(
     "register_buffer register_parameter register_module add_module append extend insert update setdefault __setattr__ add".split()
 )
 _WITHOUT_DRAWS = WITHOUT_TENSORS | {"Sequential", "ModuleList", "ModuleDict", "LayerNorm", "GroupNorm"}
-_CONSTANT_FILLS = frozenset({"torch.nn.init.zeros_", "torch.nn.init.ones_", "torch.nn.init.constant_"})
 
 
 def is_plain(node: ast.AST, context: Context) -> bool:
@@ -254,18 +253,6 @@ def makes_object(node: ast.expr) -> bool:
     return False
 
 
-def writes_constants(node: ast.stmt, context: Context) -> bool:
-    """Whether a statement only fills tensors of the module with constants, which draws nothing."""
-    match node:
-        case ast.Expr(value=ast.Call(func=function, args=[target, *_])):
-            head = target
-            while isinstance(head, ast.Attribute):
-                head = head.value
-            of_self = isinstance(head, ast.Name) and head.id == "self"
-            return of_self and context.meaning(function) in _CONSTANT_FILLS
-    return False
-
-
 def registers_surely(node: ast.stmt, context: Context) -> bool:
     """Whether a statement at the end makes modules or parameters itself, which should be fields."""
     for each in ast.walk(node):
@@ -296,9 +283,3 @@ def is_used_up(node: ast.expr, context: Context) -> bool:
     made_by = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
     is_iterator = made_by in ("enumerate", "iter", "map", "filter", "reversed", "zip")
     return isinstance(node, ast.GeneratorExp) or is_iterator or made_by.startswith("itertools.")
-
-
-def depend(targets: list[ast.expr], value: ast.Tuple) -> bool:
-    """Whether a part of `a, b = b, a` reads what another one assigns."""
-    assigned = {ast.unparse(target) for target in targets}
-    return any(ast.unparse(each) in assigned for each in ast.walk(value) if isinstance(each, ast.Name | ast.Attribute))

@@ -27,9 +27,11 @@ class Block(nn.Module):
         "if rate > 0.0:\n            self.drop = DropPath(rate)\n        else:\n            self.drop = nn.Identity()",
     ],
 )
-def test_a_class_of_a_library_is_chosen_where_nn_identity_takes_its_place(body: str) -> None:
+def test_a_class_of_a_library_is_one_of_modules_where_nn_identity_takes_its_place(body: str) -> None:
     text = adopted(_BLOCK.format(body=body), Level.DECLARE)
-    assert 'choice("rate > 0.0", {True: DropPath, False: nn.Identity}),\n        "rate",\n    )\n    norm:' in text
+    assert "    drop: DropPath | nn.Identity = submodule(\n" in text
+    assert "        lambda rate: DropPath(rate) if rate > 0.0 else nn.Identity(),\n" in text
+    assert "__post_init__" not in text
 
 
 @pytest.mark.parametrize("body", ["DropPath(rate)", "DropPath(rate) if rate > 0.0 else nn.ReLU()"])

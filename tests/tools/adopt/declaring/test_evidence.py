@@ -19,40 +19,35 @@ class Net(nn.Module):
         super().__init__()
         {body}
         self.proj = nn.Linear(2, 2)
-
-{below}
 """
 
 
-def _net(body: str, documentation: str = '"Projects."', below: str = "") -> str:
-    return _NET.format(body=body, documentation=documentation, below=below)
+def _net(body: str, documentation: str = '"Projects."') -> str:
+    return _NET.format(body=body, documentation=documentation)
 
 
 @pytest.mark.parametrize(
-    ("body", "documentation", "below", "inferred"),
+    ("body", "documentation", "inferred"),
     [
-        ("self.inner = nn.Linear(size, 2)", "'Projects.'", "", "size: int by what takes it"),
-        ("self.size = size", "'Args:\\n    size (int, optional): Its width.'", "", "size: int by the docstring"),
+        ("self.inner = nn.Linear(size, 2)", "'Projects.'", "size: int by what takes it"),
+        ("self.size = size", "'Args:\\n    size (int, optional): Its width.'", "size: int by the docstring"),
         (
             "self.size = size",
             "'Arguments\\n---------\\nsize : list of int'",
-            "",
             "size: list[int] by the docstring",
         ),
-        ("self.size = size", "':param float size: Its width.'", "", "size: float by the docstring"),
-        ("self.size = size", "'Projects.'", "net = Net(4)", "size: int by a call in model.py"),
-        ("self.half = size // 2", "'Projects.'", "", "size: int by its uses"),
-        ("self.is_max = size == 'max'", "'Projects.'", "", "size: str by its uses"),
+        ("self.size = size", "':param float size: Its width.'", "size: float by the docstring"),
+        ("self.half = size // 2", "'Projects.'", "size: int by its uses"),
+        ("self.is_max = size == 'max'", "'Projects.'", "size: str by its uses"),
         (
             "self.inner = nn.Linear(size['width'], 2)",
             "'Projects.'",
-            "",
             "size: Any without evidence",
         ),
     ],
 )
-def test_a_type_has_evidence(body: str, documentation: str, below: str, inferred: str) -> None:
-    found = report(_net(body, documentation, below), Level.DECLARE)["Net"]
+def test_a_type_has_evidence(body: str, documentation: str, inferred: str) -> None:
+    found = report(_net(body, documentation), Level.DECLARE)["Net"]
     assert f"inferred {inferred}" in found.notes
 
 

@@ -70,7 +70,7 @@ MODELS: dict[str, list[tuple[str, Make]]] = {
     "sequential": [("Net", lambda m: m.Net(6, rate=0.1))],
     "grown_lists": [
         ("Tower", lambda m: m.Tower(6)),
-        ("Tower", lambda m: m.Tower(6, 3, False)),
+        ("Tower", lambda m: m.Tower(6, 3)),
         ("Heads", lambda m: m.Heads(6, (2, 3, 4))),
     ],
     "made_by_functions": [("Net", lambda m: m.Net(6)), ("Net", lambda m: m.Net(6, 4, ["linear"]))],
