@@ -153,6 +153,7 @@ class _Reader:
                             f"the local name `{name}` holds an object that fields and __post_init__ share", each
                         )
         self.taken.pieces += remaining(kept, self.arguments, self.context)
+        self.taken.annotated = self.context.annotated
 
     def is_stored(self, given: str, name: str) -> bool:
         """Whether `self.name = given` stores an argument, whose config field does that."""

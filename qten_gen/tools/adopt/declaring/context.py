@@ -78,8 +78,8 @@ class Context:
     needs: dict[Need, None] = field(default_factory=dict)
     resets: bool = False
     """Whether the class has a method `reset_parameters`, which runs in place of the initialisers of its fields."""
-    annotated: set[str] = field(default_factory=set)
-    """The names that the class body annotates, and that `__post_init__` annotates in its place."""
+    annotated: dict[str, str] = field(default_factory=dict)
+    """The names that the class body annotates, and that `__post_init__` annotates in its place, with the annotations."""
 
     def spell(self, name: str, module: str = "qten_gen") -> str:
         """How the file writes a name, which it has to import then."""

@@ -77,13 +77,25 @@ def in_order(node: ast.AST, made: Container[str], context: Context) -> Iterator[
 
 def read_as(name: str, context: Context) -> str | None:
     """How `__post_init__` reads a name of the constructor; None if the name stays."""
+    value = value_read(name, context)
+    if value is None:
+        return None
+    text = ast.unparse(value)
+    return text if isinstance(value, _CLOSED) else f"({text})"
+
+
+_CLOSED = (
+    ast.Name | ast.Constant | ast.Attribute | ast.Subscript | ast.Call | ast.Tuple | ast.List | ast.Dict | ast.ListComp
+)
+"""Expressions that need no parentheses wherever a name may stand."""
+
+
+def value_read(name: str, context: Context) -> ast.expr | None:
+    """The expression that `__post_init__` reads in place of a name of the constructor; None if the name stays."""
     if name in context.names:
         found = context.names[name]
-        if found is None or name in context.kept:
-            return None
-        text = ast.unparse(reading(found, context, "self"))
-        return text if isinstance(found, ast.Name | ast.Constant) else f"({text})"
-    return f"self.{name}" if name in context.types else None
+        return None if found is None or name in context.kept else reading(found, context, "self")
+    return ast.Attribute(ast.Name("self", ast.Load()), name, ast.Load()) if name in context.types else None
 
 
 def drop_unread(pieces: list[Piece], context: Context) -> None:
