@@ -9,10 +9,8 @@ from unittest.mock import patch
 
 from qten_gen.model import fingerprint
 from qten_gen.model.diagnostics import DeclarationError
-from qten_gen.reflection import read_module, read_tensorclass
 from qten_gen.runtime.declaring import generator, in_memory, loading, outright
-from qten_gen.runtime.declaring.by_declaration import of_declaration
-from qten_gen.runtime.declaring.describing import describe, known_nested
+from qten_gen.runtime.declaring.by_declaration import describe, known_nested, of_declaration
 from qten_gen.runtime.declaring.outright import Outright
 from qten_gen.runtime.declaring.statement import Body
 
@@ -44,12 +42,12 @@ def compared(broken: list[str]) -> Iterator[list[str]]:
 
 def _difference(said: Outright, body: Body, nests: bool) -> str:
     statement = describe(body, known_nested(body))
-    declaration = (read_tensorclass if nests else read_module)(statement)
+    declaration = generator.read(statement, nests=nests)
     summary = of_declaration(declaration, statement.classes)
     is_same = fingerprint(declaration) == said.fingerprint
     informed = dataclasses.replace(statement, elsewhere=in_memory.meaning_in_source(body.module, body.scope))
     try:
-        read = (read_tensorclass if nests else read_module)(informed)
+        read = generator.read(informed, nests=nests)
         generator.refuse(read, informed, loading.real_name(body.module), body.scope)
     except DeclarationError as error:
         may_be_generated = {item.code for item in error.findings if item.is_error} <= OF_OBJECTS

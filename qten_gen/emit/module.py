@@ -93,6 +93,8 @@ def view(declaration: ModuleDecl, siblings: Siblings, variables: Collection[str]
     taken = {*_IN_CONSTRUCTORS, *_names(declaration)}
     called = {qualified: name for qualified, name in siblings.items() if name not in taken}
     constructs = not declaration.custom_init
+    if constructs and declaration.post_init:
+        aliases.use("_features")  # for what `__post_init__` registers
     reset = own if declaration.inherited_reset else declaration.fields
     return ModuleView(
         declaration=declaration,

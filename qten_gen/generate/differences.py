@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..model import (
-    ConfigDecl,
-    Declaration,
-    Default,
-    FieldDecl,
-    ModuleField,
-    SpecifierCall,
-    SubmoduleDecl,
-    Value,
-    structure,
-)
+from ..model import Declaration, FieldDecl, ModuleField, structure
 from .in_memory_text import OwnText, of_class
 
 
@@ -60,22 +50,10 @@ def _difference(text: Declaration, statement: Declaration) -> Reason | None:
             only = "the text" if name in said else "the class statement"
             help = "annotate it in the class body, outside if, try, loops and functions"
             return Reason(f"only {only} has a field {name}", help)
-        values = zip(_values(said[name]), _values(has[name]), strict=False)
-        if structure(said[name]) != structure(has[name]) or any(one and one != other for one, other in values):
+        if structure(said[name]) != structure(has[name]):
             return Reason(f"the text does not tell what {name} is in the class statement", _WRITTEN)
     if structure(text) == structure(statement):
         return None
     return Reason(
         "its bases, flags or methods differ from those in the text", "write the class at the top level of the file"
     )
-
-
-def _values(field: FieldDecl | ModuleField) -> tuple[str, ...]:
-    """The literals among the values of a field, in the order of its attributes; empty strings for other values."""
-    match field:
-        case FieldDecl(default=Default(value=value)) | ConfigDecl(default=Default(value=value)):
-            return (value.literal or "",)
-        case SubmoduleDecl(arguments=arguments):
-            nested = [argument.value for argument in SpecifierCall("", arguments).nested]
-            return tuple(value.literal or "" for value in nested if isinstance(value, Value))
-    return ()

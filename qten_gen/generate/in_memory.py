@@ -1,7 +1,4 @@
-"""Generates a class in a running program, if no file was generated for its declaration.
-
-The runtime imports this module by name, when such a class is declared. It uses the same templates and rules as the command.
-"""
+"""Checks what a class statement declares in a running program, before its generated class is used or rendered in memory."""
 
 from __future__ import annotations
 
@@ -12,34 +9,21 @@ from ..model import Declaration
 from ..model.diagnostics import DeclarationError, Diagnostic
 from ..rules import check_declaration
 from ..rules.rule_input import Project, RunningStatement
-from .render import render_class
 
 if TYPE_CHECKING:
     from .in_memory_text import OwnText
 
 
-def render(
-    declaration: Declaration, project: Project, statement: RunningStatement, own: Callable[[], OwnText | None]
-) -> str:
-    """Generate the Python code of one class.
-
-    Args:
-        declaration: What the class statement declares.
-        project: What the rules know beside the declaration.
-        statement: What the rules know of the statement.
-        own: The text around the class statement, which may suppress errors. It is asked for only if there are some.
-
-    Raises:
-        DeclarationError: the declaration breaks a rule; the message lists all findings.
-    """
-    refuse(declaration, project, statement, own)
-    return render_class(declaration)
-
-
 def refuse(
     declaration: Declaration, project: Project, statement: RunningStatement, own: Callable[[], OwnText | None]
 ) -> None:
-    """Check a declaration; the arguments are those of `render`.
+    """Check a declaration by the rules of the command.
+
+    Args:
+        declaration: The declaration that the class statement makes.
+        project: What the rules know beside the declaration.
+        statement: What the rules know of the statement.
+        own: The text around the class statement, which may suppress errors. It is asked for only if there are some.
 
     Raises:
         DeclarationError: it breaks a rule; the message lists all findings.

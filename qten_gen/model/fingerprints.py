@@ -1,7 +1,7 @@
 """Computes the fingerprints that show whether a generated class matches its declaration.
 
 Emitters write the fingerprint into the generated class. When the class statement runs, the runtime compares it with that of the
-declaration that `reflection` reads.
+statement.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import Enum
 
 from ..common.expression_text import expression_text
-from ..common.format_number import FORMAT
+from ..common.fingerprint_rows import Row, fingerprint_of, row
 from ..common.records import fields
 from .declarations import Declaration
 from .dimensions import Dim
@@ -21,26 +21,26 @@ def fingerprint(declaration: Declaration) -> str:
     The fingerprint covers the compared attributes (see `qten_gen.model`). The runtime checks the values in the generated code
     one by one when the class statement runs.
     """
-    from hashlib import sha256
-
-    return sha256(f"{FORMAT} {structure(declaration)}".encode()).hexdigest()[:12]
+    return fingerprint_of(structure(declaration))
 
 
-def structure(node: object) -> object:
-    """The compared attributes of a model node as nested tuples, whose `repr` is the same in every process.
+def structure(node: object) -> Row:
+    """The compared attributes of a record of the model."""
+    compared = [f.name for f in fields(node) if f.compare]  # type: ignore[arg-type] # any of the records
+    return row(type(node).__name__, **{name: _covered(getattr(node, name)) for name in compared})
 
-    Attributes with their default value are left out. So a new attribute does not change existing fingerprints.
-    """
-    match node:
+
+def _covered(value: object) -> object:
+    """What the row has for an attribute."""
+    match value:
         case tuple():
-            return tuple(structure(item) for item in node)
+            return tuple(map(_covered, value))
         case frozenset():
-            return tuple(sorted(str(item) for item in node))
+            return tuple(sorted(map(str, value)))
         case Enum():
-            return str(node.value)
+            return str(value.value)
         case str() | int() | None:
-            return node
+            return value
         case Dim():
-            return expression_text(node.text)
-    compared = [f for f in fields(node) if f.compare and getattr(node, f.name) != f.default]  # type: ignore[arg-type] # only dataclasses are left
-    return (type(node).__name__, *((f.name, structure(getattr(node, f.name))) for f in compared))
+            return expression_text(value.text)
+    return structure(value)

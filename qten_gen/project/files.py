@@ -80,7 +80,9 @@ def discover(
     config, settings = config or Config(), settings or Settings()
     walk = Walk(exclusion(config.exclude, os.path.abspath(config.root or ".")), config.root, settings, listed)
     new = {_shown(path) for path in unsaved if path.endswith(".py") and not os.path.lexists(path)}
-    given = {path: _usable(path) for path in dict.fromkeys(_shown(path) for path in paths) if path not in new}
+    # A shell's *.py names generated files too: each stands for its source.
+    sources_of_paths = (source_of(path) if is_output(path) and not os.path.isdir(path) else path for path in paths)
+    given = {path: _usable(path) for path in dict.fromkeys(map(_shown, sources_of_paths)) if path not in new}
     if config.root is not None:
         walk.enter(display_path(config.root))
     folders = [path for path, status in given.items() if stat.S_ISDIR(status.st_mode)]
@@ -169,8 +171,6 @@ def _usable(path: str) -> os.stat_result:
         raise PathError(f"cannot read {path}: {error.strerror}") from None
     if stat.S_ISDIR(status.st_mode):
         return status
-    if is_output(path):
-        raise PathError(f"{path} is a generated file; pass its source: {source_of(path)}")
     if not path.endswith(".py"):
         raise PathError(f"{path} is not a Python file (.py) or a folder")
     if not stat.S_ISREG(status.st_mode):

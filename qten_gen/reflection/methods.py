@@ -1,4 +1,4 @@
-"""Describes the functions of a class statement for the rules, as the reader of text does."""
+"""Describes the functions and mixins of a class statement for the rules, as the reader of text does."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cached_property
 from types import FunctionType
 
 from ..common.specifier_records import recorded_call
-from ..model import MethodSource, Signature, Value, language
+from ..model import MethodSource, Mixin, Signature, Value, language
 from .read_class import is_field
 from .statement import ClassStatement
 from .values import value_of
@@ -100,15 +100,30 @@ def _parameters(function: Callable[..., object], *, skip_first: bool = True) -> 
         return "*args, **kwargs"
     if skip_first and found and found[0].kind in (found[0].POSITIONAL_ONLY, found[0].POSITIONAL_OR_KEYWORD):
         del found[0]
-    texts: list[str] = []
-    for index, one in enumerate(found):
-        if one.kind is one.KEYWORD_ONLY and not any(
-            other.kind in (one.VAR_POSITIONAL, one.KEYWORD_ONLY) for other in found[:index]
-        ):
-            texts.append("*")
-        stars = "*" if one.kind is one.VAR_POSITIONAL else "**" if one.kind is one.VAR_KEYWORD else ""
-        texts.append(f"{stars}{one.name}" + ("" if one.default is one.empty else "=..."))
-        following = found[index + 1].kind if index + 1 < len(found) else None
-        if one.kind is one.POSITIONAL_ONLY and following is not one.POSITIONAL_ONLY:
-            texts.append("/")
-    return ", ".join(texts)
+    plain = [
+        one.replace(annotation=one.empty, default=one.default if one.default is one.empty else _DOTS) for one in found
+    ]
+    return str(inspect.Signature(plain))[1:-1]
+
+
+class _Dots:
+    """Stands for a default in the text of a signature."""
+
+    def __repr__(self) -> str:
+        return "..."
+
+
+_DOTS = _Dots()
+
+
+def mixins(statement: ClassStatement) -> tuple[Mixin, ...]:
+    """The mixins of a class that is not created yet."""
+    return tuple(_mixin(cls, is_first) for cls, is_first in statement.mixins)
+
+
+def _mixin(cls: type, is_first: bool) -> Mixin:
+    is_protocol = vars(cls).get("_is_protocol", False)
+    abstract = {
+        name for name, value in vars(cls).items() if is_protocol or getattr(value, "__isabstractmethod__", False)
+    }
+    return Mixin(cls.__name__, frozenset(vars(cls)), frozenset(abstract), is_first)

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 
 from ..common.naming import ALIASES
-from ..model import PRIVATE_NAMES, ModuleDecl, storage
+from ..model import PRIVATE_NAMES, BufferDecl, ModuleDecl, ParameterDecl, SubmoduleDecl, storage
 from ..model.diagnostics import Diagnostic, Kind
 from ..model.field_kinds import is_kw_only
 from .rule_input import RuleContext
@@ -44,6 +44,8 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         if problem:
             public = field.name.lstrip("_").rpartition("__")[2].strip("_") or "value"
             help = f"rename it to {public}, or annotate it with ClassVar if it belongs to the class"
+            if isinstance(field, ParameterDecl | BufferDecl | SubmoduleDecl):
+                help = f"rename it to {public}, here and in checkpoints, or register it in __post_init__"
             yield Diagnostic(KIND, f"the field {field.name} {problem}", field.place / "target", help)
 
 

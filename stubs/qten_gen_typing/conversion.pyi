@@ -295,7 +295,6 @@ class Conversion(Stored):
         out_dim: int = 0,
         *,
         randomness: Literal["error", "different", "same"] = "error",
-        chunk_size: int | None = None,
     ) -> R:
         """`function` of each item along a batch dimension, computed for all items at once, as `torch.vmap` does.
 
@@ -311,7 +310,6 @@ class Conversion(Stored):
             dim: The batch dimension to map over.
             out_dim: Where the dimension is in the results; in objects among the batch dimensions.
             randomness: Whether random numbers are refused, different for each item, or the same, as for `torch.vmap`.
-            chunk_size: How many items are computed at once, to save memory; all of them where it is None.
 
         Raises:
             IndexError: there is no such batch dimension.

@@ -45,8 +45,6 @@ class Processes(Stored):
         num_chunks: int | None = None,
         pool: Executor | None = None,
         generator: torch.Generator | None = None,
-        max_tasks_per_child: int | None = None,
-        worker_threads: int = 1,
         mp_start_method: str | None = None,
     ) -> R:
         """Call `fn` on the chunks of the object in worker processes, and put the results together along `dim`.
@@ -64,18 +62,18 @@ class Processes(Stored):
             num_workers: How many processes; one for each CPU if None.
             chunksize: Items of a chunk; 0 for items by themselves. By default there is one chunk for each worker.
             num_chunks: How many chunks, instead of `chunksize`.
-            pool: An executor to run in, instead of new processes, which leaves its random numbers alone.
+            pool: An executor to run in, which leaves its random numbers alone, instead of new processes with one thread of torch
+                each.
             generator: Where the seed of the random numbers is drawn from, torch's own generator by default. Every chunk has numbers
                 of its own, the same whichever worker gets it.
-            max_tasks_per_child: After how many chunks a worker is replaced. Workers are spawned then: forked ones cannot be.
-            worker_threads: Threads of torch in each worker.
             mp_start_method: How workers are started: `"fork"`, `"spawn"` or `"forkserver"`.
 
         Returns:
             The results along `dim`, or None where `fn` returns None.
 
         Raises:
-            TypeError: `fn` cannot be imported by the workers, or returns something else, or not the same for all chunks.
+            PicklingError, AttributeError: `fn` cannot be imported by the workers.
+            TypeError: it returns something else, or not the same for all chunks.
             ValueError: there is nothing to divide, or both `chunksize` and `num_chunks` are given.
             BrokenProcessPool: a worker ended by itself.
         """
@@ -90,8 +88,6 @@ class Processes(Stored):
         num_chunks: int | None = None,
         pool: Executor | None = None,
         generator: torch.Generator | None = None,
-        max_tasks_per_child: int | None = None,
-        worker_threads: int = 1,
         mp_start_method: str | None = None,
     ) -> Iterator[R]:
         """`map` that gives the results one by one, in the order of the chunks, as soon as they are there.
@@ -106,7 +102,7 @@ class Processes(Stored):
             shuffle: Take the chunks in a random order.
 
         Raises:
-            TypeError: `fn` cannot be imported by the workers.
+            PicklingError, AttributeError: `fn` cannot be imported by the workers.
             ValueError: there is nothing to divide, or both `chunksize` and `num_chunks` are given.
             BrokenProcessPool: a worker ended by itself.
         """

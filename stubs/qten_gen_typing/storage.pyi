@@ -384,8 +384,8 @@ class Storage(Stored):
 
         Args:
             state_dict: As `state_dict` returns it, nested or flat; a tensordict's too.
-            strict: Whether the names have to be the same, those of static values too where the dict has metadata; otherwise those
-                that are on one side only are passed over.
+            strict: Whether the names have to be the same, those of static values too where the dict has metadata of their
+                object; otherwise those that are on one side only are passed over.
             assign: Whether the object gets the tensors themselves.
             from_flatten: Changes nothing: which form the dict has is seen from its values.
 
@@ -395,7 +395,8 @@ class Storage(Stored):
         Raises:
             RuntimeError: names or shapes do not fit, all of which are listed, or the object is locked and would need other tensors
                 or static values. Nothing is changed then.
-            TypeError, ValueError: the object would get tensors that are not what its annotations say.
+            TypeError, ValueError: the object would get tensors that are not what its annotations say, or the metadata is none that
+                an object gives.
             FrozenInstanceError: the object is frozen.
         """
     def save_safetensors(self, path: PathLike, *, allow_pickle: bool = False) -> None:

@@ -142,11 +142,3 @@ def test_a_path_is_quoted_as_a_shell_needs_it(project: Project) -> None:
         exec(compile(BATCH, str(path), "exec"), {"__name__": "model"})
     (command,) = re.findall(r"Run: (.*)", str(caught.value))
     assert run(command) == 0
-
-
-def test_the_source_that_a_refusal_names_can_be_passed(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    project.write(model=BATCH)
-    main(["."])
-    assert main(["model_qten.py"]) == 2
-    (path,) = re.findall(r"pass its source: (\S+)", capsys.readouterr().err)
-    assert main([path]) == 0

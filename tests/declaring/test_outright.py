@@ -21,7 +21,7 @@ from __future__ import annotations
 import torch
 from enum import Enum
 from torch import Tensor, nn
-from qten_gen import Module, PerItem, TensorClass, Unbatched, buffer, check, derived, field, param, submodule, virtual
+from qten_gen import Module, PerItem, TensorClass, Unbatched, buffer, check, choice, derived, field, param, submodule, virtual
 from kinds_of_names import Value
 """
 BATCH = "class Batch(TensorClass):\n    x: Tensor\n    y: Value | None = None\n    z: str = 'train'\n"
@@ -34,6 +34,7 @@ class Net(Module):
     weight: nn.Parameter = param("2*dim", "half_dim", initializer=nn.init.ones_)
     scale: Tensor = buffer("dim", persistent=False, initializer=nn.init.zeros_)
     inner: nn.Linear = submodule(nn.Linear, "dim", 3, bias=False)
+    drop: nn.Dropout | nn.Identity = submodule(choice("rate > 0", {True: nn.Dropout, False: nn.Identity}), "rate")
     @virtual(cached=True, sources=("dim",))
     def mask(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.ones(self.dim, dtype=dtype, device=device)
@@ -111,6 +112,8 @@ def test_a_name_that_means_something_else_makes_a_class_stale(folder: Path) -> N
         ("persistent=False, ", ""),
         ("nn.Linear, ", "nn.Bilinear, 2, "),
         ("bias=False", "bias=True"),
+        ("rate > 0", "rate > 1"),
+        ('choice("rate > 0", {True: nn.Dropout, False: nn.Identity})', "nn.Dropout"),
         ('"dim", 3', '"dim", 4'),
         ("cached=True", "cached='may_be_stale'"),
         ('@virtual(cached=True, sources=("dim",))', '@virtual(cached=True, sources=("dim",), cast=True)'),
@@ -133,6 +136,7 @@ def test_a_changed_declaration_is_stale(folder: Path, old: str, new: str) -> Non
         ("dim // 2", "(dim // 2)"),
         ("torch.ones(self.dim, ", "2 * torch.ones(self.dim, "),
         ("'train'", "'tr' + 'ain'"),
+        ("False: nn.Identity", "False: nn.Flatten"),
     ],
 )
 def test_a_declaration_that_says_the_same_is_fresh_and_read_outright(folder: Path, old: str, new: str) -> None:

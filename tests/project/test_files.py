@@ -16,16 +16,24 @@ from tests.command import BATCH, Command
         ("srk", "error: no such file or folder: srk; did you mean src?\n"),
         ("lokc", "error: no such file or folder: lokc; did you mean the command lock?\n"),
         ("nowhere/at/all", "error: no such file or folder: nowhere/at/all\n"),
-        ("src/model_qten.py", "error: src/model_qten.py is a generated file; pass its source: src/model.py\n"),
-        ("src/_qten.pyi", "error: src/_qten.pyi is a generated file; pass its source: src/__init__.py\n"),
+        ("src/gone_qten.py", "error: no such file or folder: src/gone.py; did you mean src/model.py?\n"),
         ("src/notes.txt", "error: src/notes.txt is not a Python file (.py) or a folder\n"),
     ],
 )
 def test_a_path_that_cannot_be_used_is_refused(qten_gen: Command, path: str, message: str) -> None:
-    for name in ("model.py", "model_qten.py", "_qten.pyi", "notes.txt"):
+    for name in ("model.py", "notes.txt"):
         qten_gen.write(f"src/{name}", "")
     result = qten_gen(path)
     assert (result.status, result.out, result.err) == (2, "", message)
+
+
+def test_a_generated_file_stands_for_its_source(qten_gen: Command) -> None:
+    qten_gen.write("src/model.py", BATCH)
+    assert qten_gen("src/model.py").status == 0
+    qten_gen.write("src/model.py", BATCH.replace("x:", "words:"))
+    assert qten_gen("src/model_qten.py", "src/model_qten.pyi").status == 0
+    assert "words" in qten_gen.read("src/model_qten.py")
+    assert qten_gen("src/model.py", "src/model_qten.py", "--check").status == 0
 
 
 def test_nothing_is_written_when_one_of_the_paths_is_missing(qten_gen: Command) -> None:

@@ -4,7 +4,6 @@ import copy
 import io
 import pickle
 from collections.abc import Callable
-from dataclasses import FrozenInstanceError
 from typing import Any
 
 import pytest
@@ -32,9 +31,9 @@ def test_it_shows_its_data_and_labels() -> None:
 
 def test_it_is_frozen() -> None:
     tensor = labelled()
-    with pytest.raises(FrozenInstanceError, match="cannot assign to field 'data'"):
+    with pytest.raises(AttributeError, match="property 'data' of 'LabelledTensor' object has no setter"):
         setattr(tensor, "data", torch.ones(2, 3))  # noqa: B010
-    with pytest.raises(FrozenInstanceError, match="cannot delete field 'dims'"):
+    with pytest.raises(AttributeError, match="property 'dims' of 'LabelledTensor' object has no deleter"):
         delattr(tensor, "dims")
 
 
@@ -180,8 +179,6 @@ def test_a_frozen_dict_cannot_change() -> None:
     frozen = FrozenDict({"a": 1})
     with pytest.raises(TypeError):
         frozen["a"] = 2  # type: ignore[index] # the mistake under test
-    with pytest.raises(AttributeError, match="cannot change"):
-        frozen._items = {}
     assert frozen == {"a": 1}
     assert frozen | {"b": 2} == {"a": 1, "b": 2}
     assert hash(frozen) == hash(FrozenDict({"a": 1}))

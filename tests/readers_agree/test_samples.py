@@ -65,7 +65,7 @@ def test_text_and_objects_give_equal_declarations(folder: Path, module: str, mon
 def test_nearly_all_class_statements_are_read_outright_and_as_the_generator_reads_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Those that are not have a base of torch, a type of tensordict, a choice, a name that their body binds, or such."""
+    """Those that are not have a base of torch, a type of tensordict, a name that their body binds, or such."""
     differences: list[str] = []
     declared: set[str] = set()
     with monkeypatch.context() as patch, compared(differences) as found:
@@ -84,7 +84,6 @@ def test_nearly_all_class_statements_are_read_outright_and_as_the_generator_read
         "kinds.configured.Composed",
         "kinds.modules.Composed",
         "kinds.modules.Kept",
-        "kinds.modules.Renamed",
         "kinds.tensorclasses.Marked",
         "kinds.tensordicts.Collected",
         "kinds.tensordicts.Fixed",

@@ -217,3 +217,10 @@ def test_a_repeated_sequence_is_no_sequential() -> None:
 def test_a_name_of_a_module_that_nothing_binds_is_unknown_in_the_annotation_of_a_parameter() -> None:
     text = "class Net(Module):\n    weight: optim.Parameter = param(3, initializer=nn.init.ones_)\n"
     assert "QG207 optim is not defined in this file; import it, or define it in this file" in found(text)
+
+
+def test_a_private_child_is_renamed_with_its_checkpoints_or_registered_in_post_init() -> None:
+    assert module("_drop: nn.Dropout = submodule(nn.Dropout)") == [
+        "QG205 the field _drop starts with an underscore; rename it to drop, here and in checkpoints, or register it in "
+        "__post_init__"
+    ]

@@ -1,24 +1,25 @@
-"""The generated class of a statement that is unusual, stale or has none: by the declaration that the generator's reader makes."""
+"""The class of a statement that is unusual, or whose generated class is stale: by what the generator's reader declares."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
+from ...common.fingerprint_rows import Row
+from ...common.specifier_records import recorded_call
 from . import freshness, generator, in_memory, loading
-from .declared_class import known_declaration
-from .describing import describe, known_nested
-from .freshness import GeneratedClass, NoGeneratedClass
-from .kept_facts import FieldSummary, Row, Summary
-from .outright import DeclaringMetaclass, Settled
-from .statement import Body
+from .declared_class import DeclaredClass, known_declaration
+from .freshness import GeneratedClass, NoGeneratedClass, Settled
+from .kept_facts import FieldSummary, Summary
+from .statement import Body, ancestors_of, is_nestable, mixins_of, qualified
 from .statement_values import values_of, with_inherited
 
 if TYPE_CHECKING:
     from .generator import ClassStatement, Declaration, FieldDecl, Meaning, ModuleField
 
 
-def settle(metaclass: DeclaringMetaclass, body: Body, found: GeneratedClass | NoGeneratedClass) -> Settled:
+def settle(body: Body, found: GeneratedClass | NoGeneratedClass, *, nests: bool) -> Settled:
     """The generated class where it has the fingerprint of the declaration, or one that is built in memory.
 
     Raises:
@@ -26,18 +27,18 @@ def settle(metaclass: DeclaringMetaclass, body: Body, found: GeneratedClass | No
         DeclarationError: the declaration breaks a rule.
     """
     statement = describe(body, _meaning_of_later(body))
-    declaration = metaclass._read_declaration(statement)
-    compared = found
-    if isinstance(found, GeneratedClass):
-        # The command checked what the text says, and not the objects that the names in it mean here.
-        generator.refuse(declaration, statement, loading.real_name(body.module), body.scope)
-        compared = _compared(found, body, declaration, statement)
-    if not isinstance(compared, GeneratedClass):
-        compared = in_memory.build(declaration, statement, compared, body.scope)
+    declaration = generator.read(statement, nests=nests)
     summary = of_declaration(declaration, statement.classes)
     own_values = values_of(body, summary)
     values = with_inherited(own_values, summary, body.bases)
-    return Settled(compared, summary, known_declaration(declaration), own_values, values)
+    # Of a generated class, the command checked what the text says, and not the objects that the names in it mean here.
+    generator.refuse(declaration, statement, loading.real_name(body.module), body.scope)
+    if isinstance(found, GeneratedClass) and not freshness.is_fresh(found, generator.fingerprint(declaration), values):
+        reason = f"{declaration.name} changed after {loading.plain_name(found.modules[0].__name__)} was generated"
+        found = NoGeneratedClass(reason, found.modules)
+    if not isinstance(found, GeneratedClass):
+        found = in_memory.build(declaration, found, body.scope)
+    return Settled(found, summary, known_declaration(declaration), own_values, values)
 
 
 def _meaning_of_later(body: Body) -> Callable[[str], Meaning | None]:
@@ -46,16 +47,75 @@ def _meaning_of_later(body: Body) -> Callable[[str], Meaning | None]:
     return lambda name: in_text(name) or in_generated(name)
 
 
-def _compared(
-    found: GeneratedClass, body: Body, declaration: Declaration, statement: ClassStatement
-) -> GeneratedClass | NoGeneratedClass:
-    """The generated class, if it is the one that the declaration gives, and why it cannot be used otherwise."""
-    summary = of_declaration(declaration, statement.classes)
-    values = with_inherited(values_of(body, summary), summary, body.bases)
-    if freshness.is_fresh(found, generator.fingerprint(declaration), values):
-        return found
-    reason = f"{declaration.name} changed after {loading.plain_name(found.modules[0].__name__)} was generated"
-    return NoGeneratedClass(reason, found.modules)
+def describe(body: Body, elsewhere: Callable[[str], Meaning | None]) -> ClassStatement:
+    """The record of a class statement that the generator's reader takes."""
+    scope = body.scope
+    return generator.ClassStatement(
+        name=body.name,
+        module=body.module,
+        qualname=body.qualname,
+        namespace=body.namespace,
+        checks=body.checks,
+        annotations=body.annotations,
+        bases=body.bases,
+        parents=tuple((qualified(parent), parent._declaration) for parent in ancestors_of(body.bases)),
+        mixins=mixins_of(body.bases),
+        flags=body.flags,
+        options=body.keywords.options,
+        passed=body.keywords.passed,
+        resolve=scope.resolve,
+        is_declaration=is_nestable,
+        classes={},
+        declared=set(),
+        import_of=scope.import_of,
+        defines=scope.defines,
+        elsewhere=elsewhere,
+        children=lambda: declared_children(body.namespace),
+    )
+
+
+def known_nested(body: Body) -> Callable[[str], Meaning | None]:
+    """The meaning of a name that cannot be looked up yet: a TensorClass, if the generated class says so."""
+    return lambda name: generator.known_tensorclass(name) if body.is_declared_later(name) else None
+
+
+def declared_children(namespace: Mapping[str, object]) -> dict[str, Declaration]:
+    """The declarations of the classes among the arguments of specifiers, and of their children's, by qualified name.
+
+    The command knows them from the text. So a rule finds the same in a program.
+    """
+    found: dict[str, Declaration] = {}
+    waiting = [*_classes(namespace.values())]
+    while waiting:
+        cls = waiting.pop()
+        name = f"{cls.__module__}.{cls.__qualname__}"
+        if name not in found and "_declared_as" in vars(cls):
+            found[name] = cls._declaration
+            waiting += _classes(cls._specifiers.values())
+    return found
+
+
+def _classes(values: Iterable[object]) -> Iterator[DeclaredClass]:
+    """The declared classes among the arguments of those values that are records of specifiers."""
+    for value in values:
+        call = recorded_call(value)
+        if call is not None:
+            yield from _mentioned((*call.args, *call.kwargs.values()))
+
+
+def _mentioned(arguments: Iterable[object]) -> Iterator[DeclaredClass]:
+    """The declared classes among arguments, inside of containers, partials and records too."""
+    for argument in arguments:
+        if isinstance(argument, DeclaredClass):
+            yield argument
+        elif isinstance(argument, partial):
+            yield from _mentioned((argument.func, *argument.args, *argument.keywords.values()))
+        elif isinstance(argument, Mapping):
+            yield from _mentioned(argument.values())
+        elif isinstance(argument, tuple | list):
+            yield from _mentioned(argument)
+        else:
+            yield from _classes((argument,))
 
 
 def of_declaration(declaration: Declaration, classes: Mapping[str, type]) -> Summary:
@@ -97,10 +157,6 @@ def _of_field(field: FieldDecl | ModuleField, row: Row, classes: Mapping[str, ty
         container=_text(given("container")),
         kw_only=bool(given("kw_only")),
         argument=_text(given("argument")),
-        alias=_text(given("alias")),
-        tie=_text(given("tie")),
-        group=_text(given("group")),
-        keep_dtype=bool(given("keep_dtype")),
         tensordict_class=named if is_made else "",
         nested_class=classes.get(named),
     )

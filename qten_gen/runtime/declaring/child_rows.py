@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from types import FunctionType
 
 from ...common import language
+from ...common.fingerprint_rows import VALUE, Row, row
 from ...common.specifier_records import RecordedCall, recorded_call
 from .annotated_kinds import NotCertain
-from .kept_facts import Row
-from .specifier_rows import VALUE, expression, is_harmless, optional_expression, row
+from .specifier_rows import expression, is_harmless
+
+_OF_CHILDREN = (language.SUBMODULE, language.SEQUENTIAL)
+_OWN = language.SPECIFIER_KEYWORDS[language.SUBMODULE]
 
 
 def child_row(name: str, call: RecordedCall) -> Row:
@@ -18,83 +21,86 @@ def child_row(name: str, call: RecordedCall) -> Row:
     Raises:
         NotCertain: an argument is one that a rule may refuse.
     """
-    call = _as_submodule(call)
-    given = call.kwargs
-    cls = call.args[0]
-    each = recorded_call(cls)
-    inner = None
-    if each is not None and each.name in _OF_CHILDREN:
-        each = _as_submodule(each)
-        if "repeat" not in each.kwargs and "keys" not in each.kwargs:
-            raise NotCertain
-        inner = child_row(name, each)
-    elif cls is not _SEQUENCE:
-        _refuse_uncertain_class(cls)
-    arguments = _arguments(call, first=1) if inner is None else dict(_pairs(inner)).get("arguments", ())
+    inner = _inner(call)
+    if inner is not None and inner.kwargs.keys().isdisjoint((language.REPEAT, "keys")):
+        raise NotCertain
+    own = {keyword: given for keyword, given in call.kwargs.items() if keyword in _OWN}
+    own |= {keyword: expression(own[keyword]) for keyword in (language.WHEN, language.REPEAT) if keyword in own}
     return row(
         "SubmoduleDecl",
-        [("name", name), ("cls", VALUE)],
-        [
-            ("arguments", arguments, ()),
-            ("when", optional_expression(given.get(language.WHEN)), None),
-            ("repeat", optional_expression(given.get(language.REPEAT)), None),
-            ("keys", given.get("keys"), None),
-            ("inner", inner, None),
-            ("group", given.get("group"), None),
-            ("keep_dtype", given.get(language.KEEP_DTYPE, False), False),
-        ],
+        name=name,
+        cls=_class(_innermost(call)),
+        arguments=_arguments(_innermost(call)),
+        inner=None if inner is None else child_row(name, inner),
+        **own,
     )
 
 
-_OF_CHILDREN = (language.SUBMODULE, language.SEQUENTIAL)
-_SEQUENCE = object()
-"""Stands for the class of a sequence."""
+def _inner(call: RecordedCall) -> RecordedCall | None:
+    """Each of the children of a call if they are lists or dicts themselves."""
+    found = recorded_call(call.args[0]) if call.name == language.SUBMODULE else None
+    return found if found is not None and found.name in _OF_CHILDREN else None
 
 
-def _pairs(given: Row) -> Iterator[tuple[str, object]]:
-    for item in given[1:]:
-        if isinstance(item, tuple):
-            yield item
+def _innermost(call: RecordedCall) -> RecordedCall:
+    inner = _inner(call)
+    return call if inner is None else _innermost(inner)
 
 
-def _as_submodule(call: RecordedCall) -> RecordedCall:
-    """`sequential(...)` as the submodule that it stands for."""
-    if call.name == language.SUBMODULE:
-        return call
-    return RecordedCall(language.SUBMODULE, (_SEQUENCE, *call.args), call.kwargs)
+def _arguments(call: RecordedCall) -> tuple[Row, ...]:
+    """The rows of the arguments that a child is constructed with.
+
+    Raises:
+        NotCertain: a rule has to look at one of them, or at what constructs the child.
+    """
+    positional = call.args[1:] if call.name == language.SUBMODULE else call.args
+    return (
+        *(row("Argument", value=_argument(None, given)) for given in positional),
+        *(
+            row("Argument", keyword=keyword, value=_argument(keyword, given))
+            for keyword, given in call.kwargs.items()
+            if keyword not in _OWN
+        ),
+    )
 
 
-def _call_row(call: RecordedCall) -> Row:
-    """The row of a submodule among the arguments of another, where no field is built of it."""
-    call = _as_submodule(call)
-    if call.args[0] is not _SEQUENCE:
-        _refuse_uncertain_class(call.args[0])
-    if any(keyword in _OWN for keyword in call.kwargs):
-        raise NotCertain
-    return ("SpecifierCall", ("name", language.SUBMODULE), ("arguments", _arguments(call, first=0)))
-
-
-_OWN = language.SPECIFIER_KEYWORDS[language.SUBMODULE]
-
-
-def _arguments(call: RecordedCall, *, first: int) -> tuple[Row, ...]:
-    """The rows of the arguments that a child is constructed with."""
-    positional = [("Argument", ("keyword", None), ("value", _argument(given, None))) for given in call.args[first:]]
-    named = [
-        ("Argument", ("keyword", keyword), ("value", _argument(given, keyword)))
-        for keyword, given in call.kwargs.items()
-        if keyword not in _OWN
-    ]
-    return (*positional, *named)
-
-
-def _argument(given: object, keyword: str | None) -> object:
-    """The row of an argument that a child is constructed with."""
-    if given is _SEQUENCE:
+def _class(call: RecordedCall) -> Row:
+    """The value of what constructs a child in its row."""
+    if call.name != language.SUBMODULE:
         return VALUE
+    cls = call.args[0]
+    choice = recorded_call(cls)
+    if choice is not None and choice.name == language.CHOICE:
+        return _choice(choice, _is_maker)
+    if not _is_maker(cls):
+        raise NotCertain
+    return VALUE
+
+
+def _is_maker(cls: object) -> bool:
+    return isinstance(cls, type) or (isinstance(cls, FunctionType) and not cls.__defaults__ and not cls.__kwdefaults__)
+
+
+def _choice(call: RecordedCall, is_certain: Callable[[object], bool]) -> Row:
+    """The value of a choice in its row. The options are no part of it: a constructor looks them up when it is called."""
+    selector, options = call.args[0], call.args[1] if len(call.args) > 1 else None
+    if type(selector) is not str or not (
+        options is None or (type(options) is dict and all(map(is_certain, options.values())))
+    ):
+        raise NotCertain
+    return row("Value", choice=row("Choice", selector=expression(selector), is_given=options is None))
+
+
+def _argument(keyword: str | None, given: object) -> object:
+    """The value of an argument in its row."""
     call = recorded_call(given)
     if call is not None and call.name in _OF_CHILDREN:
-        return _call_row(call)
+        if not call.kwargs.keys().isdisjoint(_OWN):
+            raise NotCertain
+        constructed = row("Argument", value=_class(call))
+        return row("SpecifierCall", name=language.SUBMODULE, arguments=(constructed, *_arguments(call)))
+    if call is not None and call.name == language.CHOICE:
+        return _choice(call, is_harmless)
     if call is not None and call.name == language.CONST:
         given = call.args[0]
     elif call is not None:
@@ -104,15 +110,3 @@ def _argument(given: object, keyword: str | None) -> object:
     if not is_harmless(given):
         raise NotCertain
     return VALUE
-
-
-def _refuse_uncertain_class(cls: object) -> None:
-    """Refuse what constructs a child, unless it is a class or a plain function.
-
-    Raises:
-        NotCertain: a rule has to look at it.
-    """
-    if isinstance(cls, type):
-        return
-    if not isinstance(cls, FunctionType) or cls.__defaults__ or cls.__kwdefaults__:
-        raise NotCertain

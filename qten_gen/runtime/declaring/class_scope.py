@@ -148,12 +148,3 @@ class Scope:
     def _type_parameters(self) -> tuple[object, ...]:
         found = self._namespace.get("__type_params__")
         return found if isinstance(found, tuple) else ()
-
-
-def names_its_metaclass(cls: type) -> bool:
-    """Whether the statement of a class says `metaclass=`, which Python does not keep. Without its text, it does not."""
-    from .source_names import names_in
-
-    module = sys.modules.get(cls.__module__)
-    filename = getattr(module, "__file__", None) or statement_frame(type(cls), cls.__module__).f_code.co_filename
-    return cls.__name__ in names_in(tuple(getlines(filename))).with_metaclass

@@ -9,13 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...common.naming import generated_class
 from ...common.written_values import written_as
 from . import loading
 from .loading import BrokenModule, real_name
 from .statement_values import Values
+
+if TYPE_CHECKING:
+    from .declared_class import LaterDeclaration
+    from .kept_facts import Summary
 
 
 class GeneratedClass(NamedTuple):
@@ -35,6 +39,17 @@ class NoGeneratedClass(NamedTuple):
     modules: tuple[ModuleType, ...] = ()
     never: str = ""
     remedy: str = ""
+
+
+class Settled(NamedTuple):
+    """The generated class of a statement, and what the finished class keeps of its declaration."""
+
+    generated: GeneratedClass
+    summary: Summary
+    declaration: LaterDeclaration
+    own_values: Values
+    values: Values
+    """With those of inherited fields."""
 
 
 NESTED = NoGeneratedClass(never="stands in a class or a function", remedy="Move it to the top level")

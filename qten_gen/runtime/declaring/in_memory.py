@@ -22,7 +22,7 @@ from .declared_class import nests
 from .freshness import GeneratedClass, NoGeneratedClass
 
 if TYPE_CHECKING:
-    from .generator import ClassStatement, Declaration, Meaning
+    from .generator import Declaration, Meaning
 
 JIT_VARIABLE = "QTEN_GEN_JIT"
 """Environment variable: `on` (the default) builds missing and stale classes in memory, `off` makes them an error."""
@@ -36,17 +36,14 @@ class NotGeneratedError(ImportError):
     """A class has no fresh generated code, and `QTEN_GEN_JIT=off` forbids building it in memory."""
 
 
-def build(
-    declaration: Declaration, statement: ClassStatement, missing: NoGeneratedClass, scope: Scope
-) -> GeneratedClass:
-    """Render the class that a statement declares, compile it and execute it in a module of its own.
+def build(declaration: Declaration, missing: NoGeneratedClass, scope: Scope) -> GeneratedClass:
+    """Render the class of a declaration, compile it and execute it in a module of its own.
 
     Raises:
         NotGeneratedError: building in memory is switched off.
-        DeclarationError: the declaration breaks a rule.
     """
     _allow(declaration, missing, scope)
-    text = generator.render(declaration, statement, loading.real_name(declaration.module), scope)
+    text = generator.render(declaration)
     compiled = _compiled(f"{declaration.module}.{declaration.name}", text)
     module = copies.new_module(f"qten_gen.in_memory.{declaration.module}.{declaration.name}")
     module.__file__ = compiled.code.co_filename
@@ -100,7 +97,7 @@ def meaning_in_source(module: str, scope: Scope) -> Callable[[str], Meaning | No
         home, _, cls = qualified.rpartition(".")
         if home == real and scope.derives(cls, nests):
             return generator.known_tensorclass(name)
-        return generator.meaning_in_text(qualified, real, scope.filename, scope.text)
+        return generator.meaning_in_text(qualified, real, scope)
 
     return meaning
 
@@ -116,7 +113,7 @@ def _allow(declaration: Declaration, missing: NoGeneratedClass, scope: Scope) ->
     if missing.never:
         never = f"nothing is generated for {declaration.qualname}, which {missing.never}"
         raise NotGeneratedError(f"{file}:{scope.line}: {never}, and {JIT_VARIABLE}=off. {missing.remedy}")
-    reason = generator.why_not_generated(declaration, loading.real_name(declaration.module), scope.filename, scope.text)
+    reason = generator.why_not_generated(declaration, loading.real_name(declaration.module), scope)
     remedy = _remedy(scope.filename)
     if reason is not None:
         remedy = _sentence(f"{reason.message}; {reason.help}" if reason.message else reason.help)

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-Row = tuple[object, ...]
-"""The attributes of a record that a fingerprint covers, as `model.fingerprints.structure` gives them."""
+from ...common.fingerprint_rows import Row
 
 
 class FieldSummary(NamedTuple):
@@ -32,14 +31,14 @@ class FieldSummary(NamedTuple):
     kw_only: bool = False
     argument: str | None = None
     """Its name in the constructor; None if it is no argument."""
-    alias: str | None = None
-    tie: str | None = None
-    group: str | None = None
-    keep_dtype: bool = False
     tensordict_class: str = ""
     """The qualified name of the tensordict class that a collection holds."""
     nested_class: type | None = None
     """The TensorClass in its annotation, where that is bound already."""
+
+    def given(self, attribute: str) -> object:
+        """An attribute that few fields have, such as `tie`; None where this one has it not."""
+        return next((pair[1] for pair in self.row[1:] if isinstance(pair, tuple) and pair[0] == attribute), None)
 
 
 class Summary(NamedTuple):

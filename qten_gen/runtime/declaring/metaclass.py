@@ -23,7 +23,6 @@ from .outright import settle_outright
 from .statement import Body, ClassKeywords
 
 if TYPE_CHECKING:
-    from .generator import ClassStatement, Declaration
     from .kept_facts import Summary
 
 
@@ -31,9 +30,8 @@ if TYPE_CHECKING:
 class DeclarationMeta(DeclaredClass):
     """Metaclass of every declaration. Joins a class statement with the class generated for it.
 
-    The metaclasses of TensorClass and Module fill in the hooks, in the order in which `__new__` calls them: `_may_collide`,
-    `_read_declaration`, `_prepare_namespace`, `_mixins`, `_separated`, `_complete_class` and,
-    in that, `_register`.
+    The metaclasses of TensorClass and Module fill in the hooks, in the order in which `__new__` calls them:
+    `_prepare_namespace`, `_mixins`, `_separated`, `_complete_class` and, in that, `_register`.
     """
 
     _known_flags: tuple[str, ...] = ()
@@ -64,12 +62,12 @@ class DeclarationMeta(DeclaredClass):
         keywords = ClassKeywords.of(given, mcls._known_flags, mcls._known_options)
         body = Body.of(name, bases, namespace, keywords, scope, freshness.is_declared_later(found, module, qualname))
         # A class that is stale or missing is built in memory.
-        settled = settle_outright(mcls, body, found) if isinstance(found, GeneratedClass) else None
+        settled = settle_outright(body, found, nests=mcls._nests) if isinstance(found, GeneratedClass) else None
         if settled is None:
             from . import by_declaration
 
             try:
-                settled = by_declaration.settle(mcls, body, found)
+                settled = by_declaration.settle(body, found, nests=mcls._nests)
             except TypeError as error:
                 if hasattr(error, "findings"):  # a DeclarationError: its traceback ends at the class statement
                     error.__traceback__ = None
@@ -109,16 +107,6 @@ class DeclarationMeta(DeclaredClass):
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, object], /, **given: object) -> None:
         super().__init__(name, bases, namespace)
-
-    @staticmethod
-    def _read_declaration(statement: ClassStatement) -> Declaration:
-        """The declaration in the statement."""
-        raise NotImplementedError
-
-    @staticmethod
-    def _may_collide(fields: tuple[str, ...], mixins: tuple[tuple[type, bool], ...]) -> bool:
-        """Whether a base without a declaration may use a name that the fields need."""
-        return False
 
     @staticmethod
     def _prepare_namespace(namespace: dict[str, object], summary: Summary) -> None:

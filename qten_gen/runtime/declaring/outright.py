@@ -6,39 +6,32 @@ to look at an object in it, there is no result, and the generator reads the stat
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import MISSING
-from hashlib import sha256
 from types import FunctionType
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from torch import nn
 
 from ...common import language
 from ...common.annotation_text import annotation_text
-from ...common.format_number import FORMAT
+from ...common.fingerprint_rows import VALUE, Row, fingerprint_of, row
 from ...common.hand_written import defines
 from ...common.literals import literal_of
+from ...common.naming import PRIVATE_NAMES, storage
 from ...common.specifier_records import recorded_call
 from . import freshness
 from .annotated_kinds import Kind, Kinds, Names, NotCertain, evaluated, is_class_variable
 from .declared_class import DeclaredClass, LaterDeclaration
 from .fields import Const
-from .freshness import GeneratedClass
-from .kept_facts import FieldSummary, Row, Summary
-from .specifier_rows import (
-    check_config_default,
-    check_row,
-    default_row,
-    row,
-    specifier_row,
-    virtual_row,
-)
+from .freshness import GeneratedClass, Settled
+from .kept_facts import FieldSummary, Summary
+from .specifier_rows import check_config_default, expression, parameter_row
 from .statement import Body, is_nestable, mixins_of, parents_of
-from .statement_values import Values, values_of, with_inherited
+from .statement_values import values_of, with_inherited
 
 if TYPE_CHECKING:
-    from .generator import ClassStatement, Declaration
+    from .generator import Declaration
 
 
 class Outright(NamedTuple):
@@ -110,20 +103,32 @@ def _tensorclass(body: Body) -> Outright:
     checks = body.keywords.options.get("checks", next((parent.checks for _, parent in parents), "on"))
     if body.checks:
         raise NotCertain
+    _refuse_collisions(fields, body)
     own = tuple(name for name in fields if name not in inherited)
     custom_init = "__init__" in body.namespace
     summary = Summary(tuple(fields.values()), own, custom_init, flags, str(checks))
     declared = row(
         "TensorClassDecl",
-        [("name", body.name), ("fields", tuple(f.row for f in summary.fields)), ("own", own)],
-        [
-            ("flags", tuple(sorted(flags)), ()),
-            ("checks", checks, "on"),
-            ("post_init", defines(body.namespace, body.bases, "__post_init__"), False),
-            ("custom_init", custom_init, False),
-        ],
+        name=body.name,
+        fields=tuple(f.row for f in summary.fields),
+        own=own,
+        flags=tuple(sorted(flags)),
+        checks=checks,
+        post_init=defines(body.namespace, body.bases, "__post_init__"),
+        custom_init=custom_init,
     )
-    return Outright(summary, _fingerprint(declared), names)
+    return Outright(summary, fingerprint_of(declared), names)
+
+
+def _refuse_collisions(fields: Collection[str], body: Body) -> None:
+    """Refuse a base without a declaration that may use a name which the fields need.
+
+    Raises:
+        NotCertain: there is one.
+    """
+    used = PRIVATE_NAMES.union(fields, map(storage, fields), ("__dataclass_fields__", "__attrs_attrs__"))
+    if any(not used.isdisjoint(vars(cls)) for cls, _ in mixins_of(body.bases)):
+        raise NotCertain
 
 
 def _is_plain(value: object) -> bool:
@@ -137,23 +142,13 @@ def _tensorclass_field(name: str, annotation: object, kind: Kind, body: Body) ->
         raise NotCertain
     if value is not MISSING:
         _check_default(value, is_factory, kind)
-    default = None if value is MISSING else default_row(is_factory=is_factory)
-    given = [
-        ("optional", kind.optional, False),
-        ("nested", kind.nested, None),
-        ("cast", kind.cast, None),
-        ("dims", kind.dims, None),
-        ("dtype", kind.dtype, None),
-        ("unbatched", kind.unbatched, False),
-        ("container", kind.container, None),
-        ("default", default, None),
-        ("kw_only", kw_only, False),
-    ]
+    default = _default_row(value, is_factory)
+    stored = {attribute: given for attribute, given in kind._asdict().items() if attribute != "nested_class"}
     text = getattr(annotation, "__forward_arg__", None) or annotation_text(annotation)
     return FieldSummary(
         name,
         body.qualified,
-        row("FieldDecl", [("name", name), ("kind", kind.kind)], given),
+        row("FieldDecl", name=name, default=default, kw_only=kw_only, **stored),
         text,
         *kind[:-1],
         kw_only=kw_only,
@@ -180,6 +175,10 @@ def _default(given: object) -> tuple[object, bool, bool, str | None]:
     if recorded_call(value) is not None and not isinstance(value, Const):
         raise NotCertain
     return value.value if isinstance(value, Const) else value, False, kw_only, alias
+
+
+def _default_row(value: object, is_factory: bool) -> Row | None:
+    return None if value is MISSING else row("Default", value=VALUE, factory=is_factory)
 
 
 _NUMBERS: Mapping[str | None, tuple[type, ...]] = {
@@ -234,95 +233,55 @@ def _module(body: Body) -> Outright:
     for name, value in body.namespace.items():
         call = recorded_call(value)
         if call is not None and call.name == language.VIRTUAL:
-            fields[name] = FieldSummary(name, body.qualified, virtual_row(name, call))
+            fields[name] = FieldSummary(name, body.qualified, row("VirtualDecl", name=name, **call.kwargs))
     own = tuple(name for name in fields if name not in inherited)
     conditions = (
         *(check for owner, parent in reversed(parents) for check in parent.conditions if check[0] == owner),
-        *((body.qualified, check_row(call)) for call in body.checks),
+        *((body.qualified, row("CheckDecl", condition=expression(call.args[0]))) for call in body.checks),
     )
     summary = Summary(tuple(fields.values()), own, written, conditions=conditions)
     declared = row(
         "ModuleDecl",
-        [("name", body.name), ("fields", tuple(f.row for f in summary.fields)), ("own", own)],
-        [
-            ("custom_init", written, False),
-            ("post_init", defines(body.namespace, body.bases, "__post_init__"), False),
-            ("custom_reset", defines(body.namespace, body.bases, "reset_parameters"), False),
-            ("inherited_reset", defines({}, body.bases, "reset_parameters"), False),
-            ("checks", tuple(condition for _, condition in conditions), ()),
-        ],
+        name=body.name,
+        fields=tuple(f.row for f in summary.fields),
+        own=own,
+        custom_init=written,
+        post_init=defines(body.namespace, body.bases, "__post_init__"),
+        custom_reset=defines(body.namespace, body.bases, "reset_parameters"),
+        inherited_reset=defines({}, body.bases, "reset_parameters"),
+        checks=tuple(condition for _, condition in conditions),
     )
-    return Outright(summary, _fingerprint(declared), names)
+    return Outright(summary, fingerprint_of(declared), names)
 
 
 def _module_field(name: str, given: object, body: Body) -> FieldSummary:
     """A field of a Module: what its specifier declares, or a constructor argument."""
     call = recorded_call(given)
-    if call is not None and call.name in (language.SUBMODULE, language.SEQUENTIAL):
+    if call is None or call.name not in language.SPECIFIERS - {language.FIELD}:
+        return _config_field(name, given, body)
+    if call.name == language.DERIVED:
+        made = row("DerivedDecl", name=name, value=expression(call.args[0]))
+    elif call.name in (language.SUBMODULE, language.SEQUENTIAL):
         from .child_rows import child_row
 
-        group, kept = call.kwargs.get("group"), call.kwargs.get(language.KEEP_DTYPE) is True
-        return FieldSummary(name, body.qualified, child_row(name, call), group=_text(group), keep_dtype=kept)
-    if call is not None and call.name in (language.PARAM, language.BUFFER):
-        tie, group = call.kwargs.get("tie"), call.kwargs.get("group")
-        kept = call.kwargs.get(language.KEEP_DTYPE) is True
-        made = specifier_row(name, call, body.namespace)
-        return FieldSummary(name, body.qualified, made, tie=_text(tie), group=_text(group), keep_dtype=kept)
-    if call is not None and call.name == language.DERIVED:
-        return FieldSummary(name, body.qualified, specifier_row(name, call, body.namespace))
+        made = child_row(name, call)
+    else:
+        made = parameter_row(name, call, body.namespace)
+    return FieldSummary(name, body.qualified, made)
+
+
+def _config_field(name: str, given: object, body: Body) -> FieldSummary:
     value, is_factory, kw_only, alias = _default(given)
-    default: Row | None = None
     if value is not MISSING:
         check_config_default(value, is_factory=is_factory)
-        default = default_row(is_factory=is_factory)
-    made = row(
-        "ConfigDecl",
-        [("name", name)],
-        [("default", default, None), ("kw_only", kw_only, False), ("alias", alias, None)],
-    )
-    return FieldSummary(name, body.qualified, made, kw_only=kw_only, argument=alias or name, alias=alias)
+    made = row("ConfigDecl", name=name, default=_default_row(value, is_factory), kw_only=kw_only, alias=alias)
+    return FieldSummary(name, body.qualified, made, kw_only=kw_only, argument=alias or name)
 
 
-def _text(given: object) -> str | None:
-    return given if isinstance(given, str) else None
-
-
-def _fingerprint(declared: Row) -> str:
-    """The fingerprint of a declaration with this row, as `model.fingerprints` computes it."""
-    return sha256(f"{FORMAT} {declared}".encode()).hexdigest()[:12]
-
-
-class DeclaringMetaclass(Protocol):
-    """The differences between the metaclasses of TensorClass and Module."""
-
-    _nests: bool
-
-    @staticmethod
-    def _read_declaration(statement: ClassStatement, /) -> Declaration:
-        """The declaration in the statement."""
-        ...
-
-    @staticmethod
-    def _may_collide(fields: tuple[str, ...], mixins: tuple[tuple[type, bool], ...], /) -> bool:
-        """Whether a base without a declaration may use a name that the fields need."""
-        ...
-
-
-class Settled(NamedTuple):
-    """The generated class of a statement, and what the finished class keeps of its declaration."""
-
-    generated: GeneratedClass
-    summary: Summary
-    declaration: LaterDeclaration
-    own_values: Values
-    values: Values
-    """With those of inherited fields."""
-
-
-def settle_outright(metaclass: DeclaringMetaclass, body: Body, found: GeneratedClass) -> Settled | None:
+def settle_outright(body: Body, found: GeneratedClass, *, nests: bool) -> Settled | None:
     """The generated class where it is certainly fresh; None where its declaration has to be read."""
-    said = read(body, nests=metaclass._nests)
-    if said is None or metaclass._may_collide(tuple(f.name for f in said.summary.fields), mixins_of(body.bases)):
+    said = read(body, nests=nests)
+    if said is None:
         return None
     own_values = values_of(body, said.summary)
     values = with_inherited(own_values, said.summary, body.bases)
@@ -331,8 +290,9 @@ def settle_outright(metaclass: DeclaringMetaclass, body: Body, found: GeneratedC
     later = body._replace(scope=body.scope.kept(said.meanings))
 
     def declaration() -> Declaration:
-        from .describing import describe, known_nested
+        from . import generator
+        from .by_declaration import describe, known_nested
 
-        return metaclass._read_declaration(describe(later, known_nested(later)))
+        return generator.read(describe(later, known_nested(later)), nests=nests)
 
     return Settled(found, said.summary, LaterDeclaration(declaration), own_values, values)

@@ -15,8 +15,6 @@ class FileNames(NamedTuple):
     defined: frozenset[str]
     bases: Mapping[str, tuple[str, ...]]
     """The bases of the classes at the top level as written, without what is in brackets."""
-    with_metaclass: frozenset[str]
-    """The classes anywhere in it whose statements name a metaclass."""
 
 
 @lru_cache(maxsize=64)
@@ -25,21 +23,17 @@ def names_in(lines: tuple[str, ...]) -> FileNames:
     try:
         tree = ast.parse("".join(lines))
     except SyntaxError:
-        return FileNames({}, frozenset(), {}, frozenset())
+        return FileNames({}, frozenset(), {})
     imports: dict[str, str] = {}
-    with_metaclass: set[str] = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef):
-            if any(keyword.arg == "metaclass" for keyword in node.keywords):
-                with_metaclass.add(node.name)
-        elif isinstance(node, ast.ImportFrom):
+        if isinstance(node, ast.ImportFrom):
             home = "." * node.level + (f"{node.module}." if node.module else "")
             imports.update({alias.asname or alias.name: home + alias.name for alias in node.names})
         elif isinstance(node, ast.Import):
             imports.update({alias.asname: alias.name for alias in node.names if alias.asname})
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     bases = {node.name: tuple(ast.unparse(base).partition("[")[0] for base in node.bases) for node in classes}
-    return FileNames(imports, frozenset(_defined(tree.body)), bases, frozenset(with_metaclass))
+    return FileNames(imports, frozenset(_defined(tree.body)), bases)
 
 
 def _defined(body: list[ast.stmt]) -> Iterator[str]:

@@ -36,14 +36,8 @@ def register_value(
     persistent: bool = True,
     own_dtype: torch.dtype | None = None,
 ) -> None:
-    """Register what `function` computes as a buffer, on `device`; floating point numbers in `dtype`, all in `own_dtype`.
-
-    Raises:
-        TypeError: it returns something other than a tensor.
-        ValueError: the tensor has another shape than `shape`.
-    """
-    value = _computed(module, name, function, device)
-    _check_shape(module, name, value, shape)
+    """Register what `function` computes as a buffer, on `device`; floating point numbers in `dtype`, all in `own_dtype`."""
+    value = _computed(module, name, function, device, shape)
     module.register_buffer(name, _cast(value, device, dtype, own_dtype), persistent)
     vars(module).setdefault(_FRESH, set()).add(name)
 
@@ -60,8 +54,7 @@ def register_parameter_value(
     own_dtype: torch.dtype | None = None,
 ) -> None:
     """Register what `function` computes as a parameter, in memory of its own; otherwise as `register_value`."""
-    value = _computed(module, name, function, device)
-    _check_shape(module, name, value, shape)
+    value = _computed(module, name, function, device, shape)
     data = _cast(value, device, dtype, own_dtype)
     module.register_parameter(name, nn.Parameter(data.clone() if data is value else data, requires_grad))
     vars(module).setdefault(_FRESH, set()).add(name)
@@ -76,9 +69,7 @@ def recompute(module: nn.Module, name: str, function: Computed) -> None:
     held = module._buffers.get(name)
     held = module._parameters.get(name) if held is None else held
     if held is not None:
-        value = _computed(module, name, function, held.device)
-        _check_shape(module, name, value, tuple(held.shape))
-        held.copy_(value)
+        held.copy_(_computed(module, name, function, held.device, tuple(held.shape)))
 
 
 def forget_fresh(module: nn.Module) -> None:
@@ -86,8 +77,13 @@ def forget_fresh(module: nn.Module) -> None:
     vars(module).pop(_FRESH, None)
 
 
-def _computed(module: nn.Module, name: str, function: Computed, device: Device) -> Tensor:
-    """The result of the function, which makes tensors on `device` unless it says otherwise."""
+def _computed(module: nn.Module, name: str, function: Computed, device: Device, shape: Size | None) -> Tensor:
+    """The result of the function, which makes tensors on `device` unless it says otherwise.
+
+    Raises:
+        TypeError: it returns something other than a tensor.
+        ValueError: the tensor has another shape than `shape`.
+    """
     made_by = f"{type(module).__name__}.{name}: value={getattr(function, '__name__', function)}"
     with torch.no_grad(), nullcontext() if device is None else torch.device(device):
         try:
@@ -97,14 +93,11 @@ def _computed(module: nn.Module, name: str, function: Computed, device: Device) 
             raise
     if not isinstance(value, Tensor):
         raise TypeError(f"{made_by} returned {type(value).__name__}, expected a tensor")
-    return value.detach()
-
-
-def _check_shape(module: nn.Module, name: str, value: Tensor, shape: Size | None) -> None:
     if shape is not None and tuple(value.shape) != shape:
         raise ValueError(
             f"{type(module).__name__}.{name}: the computed value has shape {tuple(value.shape)}, expected {shape}"
         )
+    return value.detach()
 
 
 def _cast(value: Tensor, device: Device, dtype: torch.dtype | None, own_dtype: torch.dtype | None) -> Tensor:

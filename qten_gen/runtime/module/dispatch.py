@@ -75,17 +75,9 @@ def refresh(cls: type[HandlerTables]) -> None:
         if cls._table:
             connect(cls)
     elif _was_put(cls, cls.__call__):
-        call = _named_call(cls, calling.functional_call(cls._table.values()))
+        call = _named_call(cls, calling.functional_call())
         _put(cls, "__call__", call)
         cls._dispatch = Dispatch(call=call)
-
-
-def reconnect(cls: type[HandlerTables]) -> None:
-    """Let a module class and its heirs be called as they have to be after `forward` was assigned or deleted."""
-    with REGISTRATION:
-        for heir in _with_subclasses(cls):
-            if heir._table:
-                connect(heir)
 
 
 def connect(cls: type[HandlerTables]) -> None:
@@ -107,8 +99,7 @@ def connect(cls: type[HandlerTables]) -> None:
         is_usual = KNOWN and all(
             getattr(cls, name) is getattr(nn.Module, name) for name in ("_call_impl", "_slow_forward")
         )
-        is_dispatching = vars(owner)["forward"] is its_functions.forward
-        _put(cls, "__call__", call if is_usual and is_dispatching else calling.by_nn_module)
+        _put(cls, "__call__", call if is_usual else calling.by_nn_module)
         cls._dispatch = made._replace(call=call)
 
 

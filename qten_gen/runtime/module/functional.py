@@ -111,7 +111,7 @@ class Functional(HandlerTables):
         (True, False)
 
         Raises:
-            TypeError: two abstract classes cover `obj`, and neither is more specific.
+            RuntimeError: two abstract classes cover `obj`, and neither is more specific.
         """
         from .core.handlers import find_handler
 
@@ -128,7 +128,7 @@ class Functional(HandlerTables):
 
         Raises:
             NotImplementedError: none is registered; the error names both types and what is registered.
-            TypeError: two abstract classes cover `obj`, and neither is more specific.
+            RuntimeError: two abstract classes cover `obj`, and neither is more specific.
         """
         from .core.handlers import find_handler, unhandled
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABCMeta
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast, dataclass_transform
 
@@ -10,8 +9,6 @@ from torch import nn
 
 from ...common import language
 from ...common.specifier_records import recorded_call
-from ..declaring.class_scope import names_its_metaclass
-from ..declaring.declared_class import DeclaredClass
 from ..declaring.metaclass import DeclarationMeta
 from .core.module_base import ModuleBase
 
@@ -21,7 +18,6 @@ if TYPE_CHECKING:
     from ..declaring.child_specifiers import sequential, submodule
     from ..declaring.derived_values import derived
     from ..declaring.fields import constructor_argument, field
-    from ..declaring.generator import ClassStatement, ModuleDecl
     from ..declaring.kept_facts import Summary
     from ..declaring.parameters import buffer, param
     from ..declaring.virtual_fields import virtual
@@ -58,23 +54,6 @@ class ModuleMeta(DeclarationMeta):
             mcls, name: str, bases: tuple[type, ...], namespace: dict[str, object], /, *, init: bool = True
         ) -> ModuleMeta: ...
 
-    # Hidden from checkers, for which it would make every attribute of a class assignable.
-    if not TYPE_CHECKING:
-
-        def __setattr__(cls, name: str, value: object) -> None:
-            super().__setattr__(name, value)
-            if name == "forward":
-                from .dispatch import reconnect
-
-                reconnect(cls)
-
-        def __delattr__(cls, name: str) -> None:
-            super().__delattr__(name)
-            if name == "forward":
-                from .dispatch import reconnect
-
-                reconnect(cls)
-
     def on_meta(cls: Callable[P, R], *args: P.args, **config: P.kwargs) -> R:
         """Construct a module on the meta device, with the constructor's own arguments: shapes and dtypes, and no memory.
 
@@ -92,12 +71,6 @@ class ModuleMeta(DeclarationMeta):
         from ...large_models.materializing.meta_construction import construct_on_meta
 
         return construct_on_meta(cls, args, config)
-
-    @staticmethod
-    def _read_declaration(statement: ClassStatement) -> ModuleDecl:
-        from ..declaring import generator
-
-        return generator.read_module(statement)
 
     @staticmethod
     def _mixins(summary: Summary, bases: tuple[type, ...]) -> tuple[type, ...]:
@@ -118,18 +91,14 @@ class ModuleMeta(DeclarationMeta):
     def _complete_class(cls) -> None:
         """Fill in the tables, move virtual tensors to the declaration, and keep the `device` of a base from another library.
 
-        Abstract methods have to be defined below an ABC only, as in an nn.Module, whose metaclass is `type`.
-
         `super()` in the functions of virtual tensors must reach the parent's, not their own.
         """
         _keep_device(cast("type[ModuleBase]", cls))
-        if getattr(cls, "__abstractmethods__", None) and not _is_abc(cls):
-            type.__setattr__(cls, "__abstractmethods__", frozenset())
         type.__setattr__(cls, "_writes_init", cls._declared_as.custom_init)
         # An empty table is set too: the parent's may name fields that this class declares anew.
         for table, attribute in (("_aliases", "alias"), ("_tied", "tie"), ("_groups", "group")):
             type.__setattr__(cls, table, _given(cls._declared_as, attribute))
-        type.__setattr__(cls, "_kept", tuple(field.name for field in cls._declared_as.fields if field.keep_dtype))
+        type.__setattr__(cls, "_kept", tuple(_given(cls._declared_as, language.KEEP_DTYPE)))
         named = (field.name for field in cls._declared_as.fields)
         hidden = [name for name in named if isinstance(getattr(cls, name, None), property)]
         if hidden:  # `torch.jit.script` finds what these read in the registries
@@ -143,19 +112,10 @@ class ModuleMeta(DeclarationMeta):
                 delattr(generated, name)
 
 
-def _given(summary: Summary, attribute: str) -> dict[str, str]:
+def _given(summary: Summary, attribute: str) -> dict[str, object]:
     """The values of an attribute that few fields have, such as `alias`, by the name of the field."""
-    found = ((field.name, getattr(field, attribute, None)) for field in summary.fields)
+    found = ((field.name, field.given(attribute)) for field in summary.fields)
     return {name: given for name, given in found if given is not None}
-
-
-def _is_abc(cls: type) -> bool:
-    """Whether a class would be abstract without the metaclass of Module: one of its bases is, or it names ABCMeta itself."""
-    ancestry = [base for base in cls.__mro__ if base is not cls]
-    if any(isinstance(base, ABCMeta) and not isinstance(base, DeclaredClass) for base in ancestry):
-        return True
-    # Module itself, which names the one that these classes have, has no declaration.
-    return any(names_its_metaclass(base) for base in cls.__mro__ if "_declared_as" in vars(base))
 
 
 def _keep_device(cls: type[ModuleBase]) -> None:

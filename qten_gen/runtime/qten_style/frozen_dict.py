@@ -16,12 +16,6 @@ V = TypeVar("V")
 W = TypeVar("W")
 
 
-_INSTEAD = {
-    **dict.fromkeys(("update", "setdefault"), "write frozen | {key: value}, which gives a new one"),
-    **dict.fromkeys(("pop", "popitem", "clear"), "make a new one of the items that stay"),
-}
-
-
 class FrozenDict(Mapping[K, V]):
     """A mapping that cannot change; hashable where its values are. Equal to any mapping with the same items.
 
@@ -54,28 +48,7 @@ class FrozenDict(Mapping[K, V]):
     ) -> None: ...
 
     def __init__(self, items: Any = (), /, **keywords: Any) -> None:
-        object.__setattr__(self, "_items", dict(items, **keywords))
-
-    @classmethod
-    def fromkeys(cls, keys: Iterable[K], value: V) -> FrozenDict[K, V]:
-        """The same value under each key.
-
-        >>> FrozenDict.fromkeys(("weight", "bias"), 0)
-        FrozenDict({'weight': 0, 'bias': 0})
-
-        Raises:
-            TypeError: a key is not hashable.
-        """
-        return FrozenDict(dict.fromkeys(keys, value))
-
-    def copy(self) -> FrozenDict[K, V]:
-        """The FrozenDict itself, which cannot change.
-
-        >>> frozen = FrozenDict(weight=1)
-        >>> frozen.copy() is frozen
-        True
-        """
-        return self
+        self._items = dict(items, **keywords)
 
     def __getitem__(self, key: K) -> V:
         return self._items[key]
@@ -95,25 +68,8 @@ class FrozenDict(Mapping[K, V]):
     def __reversed__(self) -> Iterator[K]:
         return reversed(self._items)
 
-    def __contains__(self, key: object) -> bool:
-        return key in self._items
-
     def __hash__(self) -> int:
         return hash(frozenset(self._items.items()))
-
-    # Hidden from checkers, for which every attribute would exist.
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> object:
-            if name in _INSTEAD:
-                raise AttributeError(f"a FrozenDict cannot change: {_INSTEAD[name]}", name=name, obj=self)
-            raise AttributeError(f"'FrozenDict' object has no attribute {name!r}", name=name, obj=self)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError("a FrozenDict cannot change")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError("a FrozenDict cannot change")
 
     def __reduce__(self) -> tuple[type[FrozenDict[K, V]], tuple[dict[K, V]]]:
         return FrozenDict, (self._items,)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import FrozenInstanceError
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import Tensor
 
 from .devices import Device, DeviceBounded, resolved
-from .labelled_functions import EQUAL, KEEPS, instead, is_number, name_of
+from .labelled_functions import EQUAL, KEEPS, is_number, name_of
 from .labelled_tree import register_pytree
 
 if TYPE_CHECKING:
@@ -80,8 +79,8 @@ class LabelledTensor(DeviceBounded):
         hash(labels)
         if len(labels) != data.ndim:
             raise ValueError(f"a tensor of shape {tuple(data.shape)} takes {data.ndim} labels, got {labels}")
-        object.__setattr__(self, "_data", data)
-        object.__setattr__(self, "_dims", labels)
+        self._data = data
+        self._dims = labels
 
     @property
     def data(self) -> Tensor:
@@ -376,22 +375,6 @@ class LabelledTensor(DeviceBounded):
     def __len__(self) -> int:
         return len(self.data)
 
-    # Hidden from checkers, for which every attribute would exist and be assignable.
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> object:
-            if hasattr(type(self), name):
-                return object.__getattribute__(self, name)  # raises again what made Python ask here
-            message = f"{type(self).__name__!r} object has no attribute {name!r}"
-            advice = instead(name)
-            raise AttributeError(f"{message}: {advice}" if advice else message, name=name, obj=self)
-
-        def __setattr__(self, name: str, value: object) -> None:
-            raise FrozenInstanceError(f"cannot assign to field {name!r}")
-
-        def __delattr__(self, name: str) -> None:
-            raise FrozenInstanceError(f"cannot delete field {name!r}")
-
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
         return labelled, (self.data, self._dims)
 
@@ -441,8 +424,8 @@ def _plain(value: Any) -> Any:
 def labelled(data: Tensor, dims: tuple[Hashable, ...]) -> LabelledTensor:
     """A LabelledTensor of what is known to fit, or of what stands for a tensor in a tree."""
     made = object.__new__(LabelledTensor)
-    object.__setattr__(made, "_data", data)
-    object.__setattr__(made, "_dims", dims)
+    made._data = data
+    made._dims = dims
     return made
 
 

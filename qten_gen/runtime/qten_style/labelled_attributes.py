@@ -153,7 +153,5 @@ _LABELLED = Kind(read=_read, make_way=_make_way, remove=release)
 
 def _bound(module: nn.Module, key: str, dims: tuple[Hashable, ...]) -> BoundTensor:
     made = object.__new__(BoundTensor)
-    object.__setattr__(made, "_module", module)
-    object.__setattr__(made, "_key", key)
-    object.__setattr__(made, "_dims", dims)
+    made._module, made._key, made._dims = module, key, dims
     return made

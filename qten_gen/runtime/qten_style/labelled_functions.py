@@ -1,7 +1,4 @@
-"""The functions of torch that keep the labels of a LabelledTensor, because they leave each dimension where it is.
-
-Also what to write instead of the methods of tensors that a LabelledTensor does not have.
-"""
+"""The functions of torch that keep the labels of a LabelledTensor, because they leave each dimension where it is."""
 
 from __future__ import annotations
 
@@ -38,39 +35,10 @@ KEEPS = frozenset(
 EQUAL = frozenset({torch.equal, Tensor.equal})
 """The functions that compare two tensors as wholes: with other labels they are not equal."""
 
-_INSTEAD = {
-    "requires_grad_": "attach() gives one that requires gradients",
-    "cuda": "write gpu(), which keeps the labels",
-    **{
-        name: f"write to(torch.{name}), which keeps the labels"
-        for name in "bfloat16 bool double float half int long short".split()
-    },
-    **{
-        name: f"write to(torch.{dtype}), which keeps the labels"
-        for name, dtype in (("byte", "uint8"), ("char", "int8"))
-    },
-    "type_as": "write to(other.dtype), which keeps the labels",
-}
-
 
 def is_number(value: object) -> bool:
     """Whether a value is a number for arithmetic with tensors; NumPy's count, as they do for tensors."""
     return isinstance(value, Number) or (type(value).__module__ == "numpy" and getattr(value, "shape", None) == ())
-
-
-def instead(name: str) -> str | None:
-    """The replacement of a member of tensors that a LabelledTensor does not have; None if tensors have none either."""
-    if name.startswith("_") or not hasattr(Tensor, name):
-        return None
-    if name in _INSTEAD:
-        return _INSTEAD[name]
-    if name.endswith("_"):
-        return f"a LabelledTensor cannot be changed, but its data can: write data.{name}()"
-    for home, written in ((torch, "torch"), (functional, "torch.nn.functional")):
-        if getattr(home, name, None) in KEEPS:
-            return f"write {written}.{name}(tensor), which keeps the labels"
-    called = "()" if callable(getattr(Tensor, name)) else ""
-    return f"write data.{name}{called}, which works without labels"
 
 
 def name_of(function: Callable[..., object]) -> str:

@@ -92,11 +92,6 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
         Raises:
             TypeError: the constructor does not take these arguments, or `config` is not a mapping of them.
         """
-        if not isinstance(config, Mapping):
-            raise TypeError(
-                f"{cls.__name__}.from_config: expected a mapping of constructor arguments, as get_config gives, "
-                f"got a {type(config).__name__}"
-            )
         placed = {name: given for name, given in (("device", device), ("dtype", dtype)) if given is not None}
         return cls(**config, **placed)
 

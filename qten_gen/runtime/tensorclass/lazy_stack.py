@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from operator import index as integer
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, cast, overload
 
 import torch
@@ -337,28 +336,16 @@ def _dotted(key: Key) -> str:
 
 def _positions(index: object, length: int) -> list[int]:
     """The positions that a slice, a list, a range or a tensor selects."""
-    if isinstance(index, slice):
-        return list(range(length))[index]
-    if isinstance(index, Tensor) and index.dim() != 1:
-        raise TypeError(f"a LazyStack is indexed with tensors of one dimension, got {describe(index)}")
-    if not isinstance(index, (Tensor, list, range)):
+    if isinstance(index, (list, range)):
+        index = torch.tensor(index) if index else slice(0)
+    if not (isinstance(index, slice) or (isinstance(index, Tensor) and index.dim() == 1)):
         raise TypeError(
-            "a LazyStack is indexed with int, slice, a list, range or Tensor of int or bool, "
+            "a LazyStack is indexed with int, slice, a list, range or Tensor of one dimension, "
             f"or a tuple that begins with one, got {describe(index)}"
         )
-    if isinstance(index, Tensor) and index.dtype is torch.uint8:  # a mask, as for tensors
-        index = index.bool()
-    found: list[int | bool] = index.tolist() if isinstance(index, Tensor) else list(index)
-    if found and all(isinstance(at, bool) for at in found):
-        if len(found) != length:
-            raise IndexError(f"a mask of {len(found)} does not fit a LazyStack of {length} objects")
-        return [at for at, chosen in enumerate(found) if chosen]
-    try:
-        return [integer(at) for at in found]
-    except TypeError as error:
-        raise TypeError(
-            f"a LazyStack is indexed with a list or Tensor of int or bool, got {describe(index)}"
-        ) from error
+    found = torch.arange(length)[index.cpu() if isinstance(index, Tensor) else index]
+    chosen: list[int] = found.tolist()
+    return chosen
 
 
 def _padded(label: str, tensors: list[Tensor | None], value: float) -> Tensor:

@@ -11,7 +11,7 @@ from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, dataclass_transform
 
 from ...common import language
-from ...common.naming import PRIVATE_NAMES, storage
+from ...common.naming import storage
 from ..declaring.declared_class import without_annotations
 from ..declaring.fields import field
 from ..declaring.metaclass import DeclarationMeta
@@ -22,7 +22,6 @@ from .torch_tools import pytree
 
 if TYPE_CHECKING:
     from ..declaring.fields import Default
-    from ..declaring.generator import ClassStatement, Declaration
     from ..declaring.kept_facts import Summary
 
 _SLOTS = ("_batch_size", "_device", "_lock", "_names")
@@ -91,17 +90,6 @@ class TensorClassMeta(DeclarationMeta):
 
     def __dir__(cls) -> list[str]:
         return binding.present(cls, super().__dir__())
-
-    @staticmethod
-    def _read_declaration(statement: ClassStatement) -> Declaration:
-        from ..declaring import generator
-
-        return generator.read_tensorclass(statement)
-
-    @staticmethod
-    def _may_collide(fields: tuple[str, ...], mixins: tuple[tuple[type, bool], ...]) -> bool:
-        used = PRIVATE_NAMES.union(fields, map(storage, fields), {"__dataclass_fields__", "__attrs_attrs__"})
-        return any(not used.isdisjoint(vars(cls)) for cls, _ in mixins)
 
     @staticmethod
     def _prepare_namespace(namespace: dict[str, object], summary: Summary) -> None:

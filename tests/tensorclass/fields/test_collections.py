@@ -95,7 +95,7 @@ def plain(value: Any) -> object:
         inside = {str(key): plain(value.get(key)) for key in keys}
         return tuple(value.batch_size), value.device, tuple(value.names), value.is_locked, inside
     if isinstance(value, Tensor):
-        return value.dtype, tuple(value.shape), value.requires_grad, str(value.tolist())
+        return value.dtype, tuple(value.shape), value.requires_grad, "" if value.is_meta else str(value.tolist())
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

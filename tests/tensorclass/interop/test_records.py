@@ -99,7 +99,7 @@ def test_what_is_not_a_record_is_refused() -> None:
     with pytest.raises(TypeError, match=r"Flat\.from_dataclass: expected an instance of a dataclass, got a dict"):
         Flat.from_dataclass(wrong)
     wrong = PlainPoint
-    with pytest.raises(TypeError, match=r"expected an instance of a dataclass, got the class PlainPoint"):
+    with pytest.raises(TypeError, match=r"expected an instance of a dataclass, got a type"):
         Flat.from_dataclass(wrong)
     with pytest.raises(TypeError, match=r"Flat\.from_namedtuple: expected a named tuple, got a tuple"):
         Flat.from_namedtuple((1, 2))
@@ -109,4 +109,4 @@ def test_fields_that_do_not_fit_are_refused() -> None:
     with pytest.raises(TypeError, match=r"no field 'position'"):
         Flat.from_dataclass(PlainPoint(torch.zeros(1), torch.zeros(1)))
     with pytest.raises(ValueError, match=r"expected batch_size or auto_batch_size, got both"):
-        Flat.from_dataclass(plain(), batch_size=4, auto_batch_size=True)
+        Batch.from_dataclass(plain(), batch_size=4, auto_batch_size=True)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import concurrent.futures
 import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing.context import BaseContext
+from pickle import PicklingError
 from typing import Any
 
 import pytest
@@ -128,28 +127,13 @@ def test_random_numbers_depend_on_the_seed_and_the_chunk_alone() -> None:
     assert run(2, 1) != first
 
 
-def test_workers_have_as_many_threads_as_asked_for() -> None:
-    assert flat(2).map(threads, num_workers=1, worker_threads=1).tolist() == [1]
+def test_workers_have_one_thread_of_torch() -> None:
+    assert flat(2).map(threads, num_workers=1).tolist() == [1]
 
 
-def test_a_worker_is_replaced_after_as_many_chunks_as_asked_for() -> None:
+def test_workers_are_started_as_asked_for() -> None:
     fresh_process.with_torch()
-    found = flat(2).map(process, num_workers=1, chunksize=1, max_tasks_per_child=1, mp_start_method="forkserver")
-    assert len(set(found.tolist())) == 2
-
-
-def test_workers_that_are_replaced_are_spawned_unless_another_way_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forked ones cannot be replaced. Nothing is started here: to import torch again takes seconds."""
-    asked: list[str] = []
-
-    def executor(*arguments: object, mp_context: BaseContext, **options: object) -> ThreadPoolExecutor:
-        asked.append(mp_context.get_start_method())
-        return ThreadPoolExecutor(1)
-
-    monkeypatch.setattr(concurrent.futures, "ProcessPoolExecutor", executor)
-    flat(2).map(doubled, num_workers=1, max_tasks_per_child=1)
-    flat(2).map(doubled, num_workers=1, max_tasks_per_child=1, mp_start_method="forkserver")
-    assert asked == ["spawn", "forkserver"]
+    assert flat(2).map(threads, num_workers=1, mp_start_method="forkserver").tolist() == [1]
 
 
 def test_an_executor_can_be_given(pool: ThreadPoolExecutor) -> None:
@@ -231,17 +215,15 @@ def test_a_pool_of_processes_can_be_used_again() -> None:
 
 
 def test_what_cannot_work_is_refused(pool: ThreadPoolExecutor) -> None:
-    with pytest.raises(TypeError, match=r"map: expected a function at the top level of a module, .* got .*<lambda>"):
-        flat(4).map(lambda part: part)
+    with pytest.raises((AttributeError, PicklingError), match="<lambda>"):
+        flat(4).map(lambda part: part, num_workers=1)
     with pytest.raises(ValueError, match=r"map: expected chunksize or num_chunks, got both"):
         flat(4).map(doubled, chunksize=1, num_chunks=2)
     with pytest.raises(ValueError, match=r"map: expected items in batch dimension 0 of Flat, got none"):
         flat(0).map(doubled)
     with pytest.raises(IndexError, match=r"dimension 1 is out of range: Flat has 1 batch dimension"):
         flat(4).map(doubled, dim=1)
-    with pytest.raises(
-        TypeError, match=r"expected objects, tensors or None alone from all chunks, got a Flat and a Tensor"
-    ):
+    with pytest.raises(TypeError, match="expected objects of one class, got Flat and Tensor"):
         flat(3).map(mixed, pool=pool, chunksize=2)
-    with pytest.raises(TypeError, match=r"expected objects, tensors or None alone from all chunks, got str 'text'"):
+    with pytest.raises(TypeError, match="expected Tensor as element 0 in argument 0, but got str"):
         flat(3).map(wrong, pool=pool)

@@ -119,9 +119,7 @@ def test_a_field_that_was_added_without_default_is_missed(
     declare: Declared, tmp_path: Path, form: Form, added: str
 ) -> None:
     load = form.save(declare("x: Tensor")(torch.zeros(2), batch_size=2), tmp_path)
-    with pytest.raises(
-        (TypeError, ValueError), match=r"Batch\.t: expected .*, got nothing|no field 't', which has no default"
-    ):
+    with pytest.raises((TypeError, ValueError), match=r"nothing was saved for the field 't', which has no default"):
         load(declare("x: Tensor", added))
 
 

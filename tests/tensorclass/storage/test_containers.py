@@ -117,11 +117,11 @@ def test_tensordict_reads_them_as_nested(tmp_path: Path) -> None:
         (lambda level: level.update(kind="dict"), r"Heads\.layers: expected a list of tensors, got a dict"),
         (
             lambda level: level["entries"].update({"3": {"value": 1}}),
-            r"Heads\.layers\['3'\]: expected a tensor, got a static",
+            r"Heads\.layers\['3'\]: expected a tensor, got something else",
         ),
         (
             lambda level: level["entries"]["3"].update(shape=[3, 4]),
-            r"Heads\.layers: expected a shape that starts with \[4\]",
+            r"Heads\.layers\[3\]: expected a shape that starts with \[4\]",
         ),
     ],
 )

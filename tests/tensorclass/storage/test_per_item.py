@@ -67,12 +67,13 @@ def test_a_memory_map_is_not_written_to_where_python_values_would_stay_behind(tm
 
 
 @pytest.mark.parametrize(
-    ("size", "message"), [([3, 2], r"\[3, 2\]"), ([7], "expected 7 values"), ("x", "size is not a list")]
+    ("size", "message"),
+    [([3, 2], r"\[3, 2\]"), ([7], "expected 7 values"), ("x", "expected a value as save writes it")],
 )
 def test_values_for_another_batch_size_are_refused(tmp_path: Path, size: object, message: str) -> None:
     titled().memmap(tmp_path)
     found = json.loads((tmp_path / "meta.json").read_text())
-    found["_qten"]["root"]["entries"]["titles"]["value"]["size"] = size
+    found["_qten"]["root"]["entries"]["titles"]["value"]["value"][0] = size
     (tmp_path / "meta.json").write_text(json.dumps(found))
     with pytest.raises(StorageError, match=message):
         Titled.load_memmap(tmp_path)
@@ -83,7 +84,7 @@ def test_one_value_in_place_of_those_of_the_items_is_refused(tmp_path: Path) -> 
     found = json.loads((tmp_path / "meta.json").read_text())
     found["_qten"]["root"]["entries"]["titles"]["value"] = ["a"] * 6
     (tmp_path / "meta.json").write_text(json.dumps(found))
-    with pytest.raises(StorageError, match=r"Titled\.titles: expected a value for each item, got a list"):
+    with pytest.raises(StorageError, match=r"Titled\.titles: expected 2 values in a list, got 6"):
         Titled.load_memmap(tmp_path)
 
 

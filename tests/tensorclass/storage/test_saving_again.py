@@ -34,15 +34,6 @@ def numbers(folder: Path, names: set[str]) -> dict[str, int]:
     return {name: (folder / name).stat().st_ino for name in names}
 
 
-def test_a_static_value_that_is_there_already_is_not_written_again(tmp_path: Path) -> None:
-    outer(4, seed=1).memmap(tmp_path)
-    before = numbers(tmp_path, {"source/meta.json", "tags/meta.json"})
-    outer(4, seed=1).replace(source="other").memmap(tmp_path)
-    after = numbers(tmp_path, {"source/meta.json", "tags/meta.json"})
-    assert after["tags/meta.json"] == before["tags/meta.json"]
-    assert json.loads((tmp_path / "source" / "meta.json").read_text())["data"] == "other"
-
-
 def test_durable_writes_every_file_because_an_older_one_may_not_be_on_the_disk(tmp_path: Path) -> None:
     outer(4).memmap(tmp_path)
     kept = [path.open() for path in tmp_path.rglob("*") if path.is_file()]  # so that no number is given twice

@@ -36,7 +36,7 @@ EXACT = [
     {},
     {"a": {"b": [1]}},
     {"$": 1},
-    {"$": "tuple", "items": [1]},
+    {"$": "tuple", "value": [1]},
     {1: "a", (2, 3): "b", None: "c", False: 4.0},
     (),
     (1, (2, [3])),
@@ -80,7 +80,7 @@ VALUES = st.recursive(
     lambda inner: (
         st.lists(inner)
         | st.lists(inner).map(tuple)
-        | st.dictionaries(st.text() | st.sampled_from(["$", "items"]), inner)
+        | st.dictionaries(st.text() | st.sampled_from(["$", "value"]), inner)
         | st.dictionaries(st.integers() | st.text(), inner)
     ),
     max_leaves=8,
@@ -92,7 +92,7 @@ def test_any_value_of_these_types_comes_back_exactly(value: object) -> None:
     assert same(decode(encode(value, "here"), "here"), value)
 
 
-TAGS = "tuple set frozenset Size dict enum pickle float complex bytes range path dtype device module".split()
+TAGS = "PerItem tuple set frozenset Size dict enum pickle float complex bytes range path dtype device module".split()
 
 TAMPERED = st.recursive(
     st.none()
@@ -103,10 +103,7 @@ TAMPERED = st.recursive(
     | st.sampled_from(["load", "RED"]),
     lambda inner: (
         st.lists(inner, max_size=3)
-        | st.fixed_dictionaries(
-            {"$": st.sampled_from(TAGS)},
-            optional=dict.fromkeys(("items", "value", "name", "data", "parts"), inner),
-        )
+        | st.fixed_dictionaries({"$": st.sampled_from(TAGS)}, optional={"value": inner, "name": inner})
     ),
     max_leaves=6,
 )

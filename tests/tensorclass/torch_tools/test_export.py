@@ -161,10 +161,10 @@ def test_an_object_without_tensors_keeps_its_batch_size_in_its_structure() -> No
 def test_a_static_value_that_json_does_not_have_is_refused() -> None:
     class Held(TensorClass):
         x: Tensor
-        kind: torch.dtype
+        kind: nn.Module
 
-    spec = pytree.tree_structure(Held(torch.ones(3), torch.float32, batch_size=3))
+    spec = pytree.tree_structure(Held(torch.ones(3), nn.Identity(), batch_size=3))
     with pytest.raises(
-        TypeError, match=r"Held\.kind: a static value of an exported program is written as JSON: .* a dtype"
+        TypeError, match=r"Held\.kind: a torch.*Identity cannot be saved as JSON; store a plain value instead$"
     ):
         pytree.treespec_dumps(spec)

@@ -58,7 +58,7 @@ def find_handler(cls: type[HandlerTables], obj_type: type) -> Handler | None:
     """The most specific handler of a functional class for an object class, or None.
 
     Raises:
-        TypeError: two abstract classes cover `obj_type`, and neither is more specific.
+        RuntimeError: two abstract classes cover `obj_type`, and neither is more specific.
     """
     if is_dynamo_compiling():
         return _traced(cls, obj_type)
@@ -100,31 +100,12 @@ def _traced(cls: type[HandlerTables], obj_type: type) -> Handler | None:
 def _covering(cls: type[HandlerTables], obj_type: type) -> type | None:
     """The registered type that covers an object class."""
     find_open = cls._find_open
-    if find_open is None:
-        return find_by_bases(cls._table, obj_type)
-    try:
-        return find_open(obj_type)
-    except RuntimeError as error:
-        raise TypeError(_ambiguous(cls, obj_type)) from error
+    return find_by_bases(cls._table, obj_type) if find_open is None else find_open(obj_type)
 
 
 # The standard library looks for the type, in a way that dynamo cannot trace. This is what torch.compiler.assume_constant_result
 # does; calling that would import dynamo.
 _covering._dynamo_marked_constant = True  # type: ignore[attr-defined] # functions take any attribute
-
-
-def _ambiguous(cls: type[HandlerTables], obj_type: type) -> str:
-    """The message about an object for which several handlers are equally specific."""
-    owners = _owners(cls)
-    covering = [registered for registered in owners if is_open(registered) and issubclass(obj_type, registered)]
-    nearest = [
-        registered
-        for registered in covering
-        if not any(other is not registered and issubclass(other, registered) for other in covering)
-    ]
-    named = [f"({owners[found][0].__name__}, {found.__name__}) {owners[found][1]}" for found in nearest]
-    pair = f"({cls.__name__}, {obj_type.__name__})"
-    return f"{len(named)} handlers apply to {pair}: {', '.join(named)}; register one for {pair}"
 
 
 def _owners(cls: type[HandlerTables]) -> dict[type, tuple[type, Registration]]:

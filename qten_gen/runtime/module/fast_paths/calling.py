@@ -10,8 +10,7 @@ dispatching call 20 % slower, and a function for the look-up alone 5 %.
 from __future__ import annotations
 
 import functools
-import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
@@ -21,7 +20,6 @@ from torch.jit import _trace as torch_trace
 from torch.nn.modules import module as torch_module
 
 from ..core.handlers import NotGiven, find_handler
-from ..core.registrations import Handler
 
 Call = Callable[..., Any]
 
@@ -43,7 +41,17 @@ def callable_forward(forward: Any) -> Call:
     Args:
         forward: A function, or anything else that an instance gives as its `forward`, such as a static method or a partial.
     """
-    return forward if isinstance(forward, FunctionType) else _bound_first(forward)
+    if isinstance(forward, FunctionType):
+        return forward
+    bind = getattr(type(forward), "__get__", None)
+
+    def run(self: Any, /, *args: Any, **keywords: Any) -> Any:
+        bound = forward if bind is None else bind(forward, self, type(self))
+        return bound(*args, **keywords)
+
+    functools.update_wrapper(run, getattr(forward, "__func__", forward), updated=())
+    del run.__wrapped__  # type: ignore[attr-defined] # its signature lacks the module
+    return run
 
 
 def module_forward(forward: Call) -> Call:
@@ -58,31 +66,6 @@ def module_forward(forward: Call) -> Call:
         return forward(self, *args, **keywords)
 
     return dispatch
-
-
-def _bound_first(forward: Any) -> Call:
-    """A function of the module that calls what the module would give as its `forward`."""
-    bind = getattr(type(forward), "__get__", None)
-
-    def run(self: Any, /, *args: Any, **keywords: Any) -> Any:
-        bound = forward if bind is None else bind(forward, self, type(self))
-        return bound(*args, **keywords)
-
-    functools.update_wrapper(run, getattr(forward, "__func__", forward), updated=())
-    del run.__wrapped__  # type: ignore[attr-defined] # its signature lacks the module
-    if isinstance(forward, property):
-        return run
-    bound = forward if bind is None else bind(forward, None, _Module)
-    try:
-        signature = inspect.signature(bound)
-    except (TypeError, ValueError):
-        return run
-    parameters = list(signature.parameters.values())
-    if isinstance(forward, functools.partialmethod):
-        parameters = parameters[1:]
-    module = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-    run.__signature__ = signature.replace(parameters=[module, *parameters])  # type: ignore[attr-defined] # inspect reads it
-    return run
 
 
 def by_nn_module(self: Any, /, *args: Any, **keywords: Any) -> Any:
@@ -120,37 +103,26 @@ def module_call(dispatching: Call, forward: Call) -> Call:
                 or torch_trace._trace_module_map is not None
                 or _Module.__call__ is not _torch_call
                 or type(self)._call_impl is not _torch_call_impl
+                # Another one was assigned to the class, or the `__call__` of an heir leads here by `super()`.
+                or type(self).forward is not dispatching
             )
         except KeyError:  # nn.Module.__init__ has not run, as nn.Module's call says
             is_unusual = True
         if is_unusual:
             return _Module.__call__(self, *_given(first, args), **keywords)
         try:
-            # Of the object's class: the `__call__` of an heir may lead here by `super()`.
             handler = type(self)._resolved[type(first)]
         except KeyError:
             handler = find_handler(type(self), type(first))
         if args or keywords or handler is None:
-            run = type(self).forward
-            # Another one for an heir whose own `__call__` calls this one by `super()`.
-            if run is dispatching:
-                run = handler or forward
-            return run(self, *_given(first, args), **keywords)
+            return (handler or forward)(self, *_given(first, args), **keywords)
         return handler(self, first)
 
     return __call__
 
 
-def functional_call(handlers: Iterable[Handler]) -> Call:
-    """The `__call__` of a functional class that is not a module: `invoke`, which needs no step where a handler was found before.
-
-    Where none of its handlers takes keywords, neither does the call.
-    """
-    return _keyword_call() if any(map(_may_take_keywords, handlers)) else _positional_call()
-
-
-def _keyword_call() -> Call:
-    """`invoke(obj, **keywords)`, in fewer steps where there are no keywords."""
+def functional_call() -> Call:
+    """A `__call__` of a functional class that is not a module: `invoke`, in fewer steps where a handler was found before."""
 
     def __call__(self: Any, obj: object, /, **keywords: Any) -> Any:
         if keywords:
@@ -162,28 +134,6 @@ def _keyword_call() -> Call:
         return self.invoke(obj) if handler is None else handler(self, obj)
 
     return __call__
-
-
-def _positional_call() -> Call:
-    """`invoke(obj)`. Without `**keywords` in its signature a call makes no dict for them."""
-
-    def __call__(self: Any, obj: object, /) -> Any:
-        try:
-            handler = type(self)._resolved[type(obj)]
-        except KeyError:
-            return self.invoke(obj)
-        return self.invoke(obj) if handler is None else handler(self, obj)
-
-    return __call__
-
-
-def _may_take_keywords(handler: Handler) -> bool:
-    """Whether a handler might be called with more than the functional and the object."""
-    try:
-        parameters = list(inspect.signature(handler).parameters.values())
-    except (TypeError, ValueError):
-        return True
-    return len(parameters) != 2 or any(p.kind is p.VAR_KEYWORD or p.kind is p.KEYWORD_ONLY for p in parameters)
 
 
 def _has_hooks(module: nn.Module) -> bool:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 import torch
-from torch import Size
+from torch import Size, Tensor
 
+from ..core.construction import default
 from ..core.contents import nested_class
+from ..core.error_text import describe, suggestion
 from ..core.stored import Stored
 from .annotated_shapes import shaped
 from .dicts_and_lists import tensor_dict, tensor_list
@@ -56,3 +58,30 @@ def as_declared(
     if declared.kind == "number":
         return number(self, name, value, batch_size, device, cast("NumberKind", declared.cast))
     return tensor(self, name, value, batch_size, device)
+
+
+def fit_saved(self: Stored, saved: dict[str, object], batch_size: Size, device: torch.device | None) -> None:
+    """Make values that were saved, by the names of fields, those of the class as it is declared now. New fields get defaults.
+
+    Raises:
+        TypeError, ValueError: a field was removed, or has no default, or would not take what was saved or the default.
+    """
+    kind = type(self)
+    for name in saved:
+        if name not in self._fields:
+            raise TypeError(f"{kind.__name__} has no field {name!r}{suggestion(name, self._fields)}")
+    for declared in kind._declared_as.fields:
+        name = declared.name
+        is_added = name not in saved
+        if is_added and name not in kind._defaults:
+            raise TypeError(f"{kind.__name__}: nothing was saved for the field {name!r}, which has no default")
+        value = default(self, name) if is_added else saved[name]
+        if name in self._static and isinstance(value, (Tensor, Stored)):
+            raise TypeError(f"{kind.__name__}.{name}: expected a static value, got {describe(value)}")
+        try:
+            saved[name] = as_declared(self, declared, value, batch_size, device)
+        except (TypeError, ValueError) as error:
+            if not is_added:
+                raise
+            reason = f"nothing was saved for the field {name!r}, and its default does not fit"
+            raise type(error)(f"{kind.__name__}: {reason}: {error}") from None

@@ -144,8 +144,7 @@ class Entries(Stored):
         return [*zip(self._static, self._td_static, strict=True)]
 
     def _map(self, fn: Callable[[Tensor], Tensor]) -> Entries:
-        values = [value._map(fn) if isinstance(value, Stored) else fn(value) for value in self._td_carried]
-        return self._named(self._made(values, self._td_static, self._td_size, self._td_device))
+        return self._map_with(lambda tensor, _: fn(tensor), None, self._td_device)
 
     def _map_with(self, fn: Callable[[Tensor, Any], Tensor], argument: Any, device: torch.device | None) -> Entries:
         values = [
@@ -256,15 +255,8 @@ def in_order(self: Stored, other: Stored) -> Entries:
     """
     if not isinstance(other, Entries) or {*other._fields} != {*self._fields}:
         raise ValueError(f"expected the keys {[*self._fields]} in every TensorDict, got {[*other._fields]}")
-    if other._fields == self._fields:
-        return other
-    layout = other._td_layout
-    order = [name for name in self._fields if name not in layout.static]
-    static = tuple([name for name in self._fields if name in layout.static])
-    held = contents(other)
-    made = object.__new__(class_of(layout._replace(fields=self._fields, static=static)))
-    made._assign([held[name] for name in order], [held[name] for name in static], other._batch_size, other._device)
-    return other._named(made)
+    same = other._fields == self._fields
+    return other if same else cast(Entries, entries(collection(other).select(*self._fields)))
 
 
 def aligned(items: Sequence[Entries]) -> list[Entries]:

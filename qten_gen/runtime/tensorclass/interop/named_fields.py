@@ -47,10 +47,16 @@ def from_dataclass(
         TypeError: `source` is not a dataclass instance, a name is not a field, or a field without default is missing.
         ValueError: both `batch_size` and `auto_batch_size` are given, or a shape does not start with the batch size.
     """
-    where = f"{cls.__name__}.from_dataclass"
     if not dataclasses.is_dataclass(source) or isinstance(source, type):
-        raise TypeError(f"{where}: expected an instance of a dataclass, got {_kind(source)}")
-    return _from_record(cls, where, source, auto_batch_size, batch_size, device, batch_dims)
+        raise TypeError(f"{cls.__name__}.from_dataclass: expected an instance of a dataclass, got {describe(source)}")
+    return from_dict(
+        cls,
+        _values(source),
+        batch_size=batch_size,
+        device=device,
+        auto_batch_size=auto_batch_size or None,
+        batch_dims=batch_dims,
+    )
 
 
 def from_namedtuple(
@@ -72,29 +78,11 @@ def from_namedtuple(
         TypeError: `source` is not a named tuple, a name is not a field, or a field without default is missing.
         ValueError: both `batch_size` and `auto_batch_size` are given, or a shape does not start with the batch size.
     """
-    where = f"{cls.__name__}.from_namedtuple"
     if _names(source) is None or dataclasses.is_dataclass(source):
-        raise TypeError(f"{where}: expected a named tuple, got {_kind(source)}")
-    return _from_record(cls, where, source, auto_batch_size, batch_size, device, batch_dims)
-
-
-def _from_record(
-    cls: type[T],
-    where: str,
-    source: object,
-    auto_batch_size: bool,
-    batch_size: BatchSize,
-    device: DeviceLike,
-    batch_dims: int | None,
-) -> T:
-    """Construct from a record of either kind: the batch size is given or found, not both, and the rest is `from_dict`."""
-    if batch_size is not None and (auto_batch_size or batch_dims is not None):
-        given = "auto_batch_size" if batch_dims is None else "batch_dims"
-        raise ValueError(f"{where}: expected batch_size or {given}, got both")
-    values = contents(source) if isinstance(source, Stored) else cast("Mapping[str, object]", _as_mapping(source))
+        raise TypeError(f"{cls.__name__}.from_namedtuple: expected a named tuple, got {describe(source)}")
     return from_dict(
         cls,
-        values,
+        _values(source),
         batch_size=batch_size,
         device=device,
         auto_batch_size=auto_batch_size or None,
@@ -102,13 +90,9 @@ def _from_record(
     )
 
 
-def _kind(source: object) -> str:
-    if isinstance(source, type):
-        makes = (
-            "; qten_gen.from_dataclass makes a TensorClass of a dataclass" if dataclasses.is_dataclass(source) else ""
-        )
-        return f"the class {source.__name__}{makes}"
-    return describe(source)
+def _values(source: object) -> Mapping[str, object]:
+    """The values of a record by the names of its fields, records in it as mappings too."""
+    return contents(source) if isinstance(source, Stored) else cast("Mapping[str, object]", _as_mapping(source))
 
 
 def _names(source: object) -> tuple[str, ...] | None:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
-from math import prod
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
-
-from torch import Size
 
 from ..core import tensordict_library
 from ..core.construction import construct
@@ -18,7 +14,7 @@ from ..core.stored import Stored
 from ..core.tensordict_library import bare, carried, is_tensordict
 from ..fields.nested import register_conversion
 from ..fields.per_item import PerItem
-from ..fields.static import shared_value
+from ..fields.static import unwrapped
 from ..fields.tensordict_entries import collection, stacked
 from ..fields.tensordict_fields import dense
 
@@ -116,7 +112,7 @@ def from_tensordict(
             f"{where}: no field {unknown!r}{suggestion(unknown, cls._fields)}; safe=False ignores keys that are not fields"
         )
     size = tensordict.batch_size
-    values = {name: field_value(cls, name, entries[name], size, safe) for name in cls._fields if name in entries}
+    values = {name: _field_value(cls, name, entries[name], safe) for name in cls._fields if name in entries}
     declared = _declared(cls)
     for name in cls._fields:
         if name not in values and name not in cls._defaults:
@@ -127,24 +123,19 @@ def from_tensordict(
     return construct(cls, {**values, **shape})
 
 
-def field_value(cls: type[Stored], name: str, entry: Any, batch_size: Size, safe: bool = True) -> object:
-    """The value of a field that a TensorDict's entry stands for."""
-    library: Any = sys.modules["tensordict"]
-    if name in cls._collections:
-        return entry.data if isinstance(entry, library.NonTensorData) else entry
-    if isinstance(entry, library.NonTensorStack):
-        return entry.tolist() if name in cls._per_item else shared_value(f"{cls.__name__}.{name}", entry.tolist())
-    if isinstance(entry, library.NonTensorData):
-        shared = name in cls._per_item and entry.data is not None
-        return PerItem([entry.data] * prod(batch_size), batch_size) if shared else entry.data
-    if isinstance(entry, library.UnbatchedTensor):
-        return carried(entry)
+def _field_value(cls: type[Stored], name: str, entry: Any, safe: bool) -> object:
+    """The value of a field that a TensorDict's entry stands for. The constructor converts the values of items."""
+    if name in cls._per_item:
+        return None if getattr(entry, "data", entry) is None else entry
+    found = unwrapped(f"{cls.__name__}.{name}", entry)
+    if found is not entry or name in cls._collections:
+        return found
     if name in cls._nested and is_tensordict(entry):
         return from_tensordict(nested_class(cls, name), entry, safe=safe)
     if name in cls._containers and is_tensordict(entry):
-        tensors = {key: field_value(cls, "", entry.get(key), batch_size, safe) for key in entry.keys()}
+        tensors = {key: carried(bare(tensor)) for key, tensor in entry.items()}
         return list(tensors.values()) if _declared(cls)[name].container == "list" else tensors
-    return bare(entry)
+    return carried(bare(entry))
 
 
 def _declared(cls: type[Stored]) -> dict[str, FieldSummary]:

@@ -8,13 +8,11 @@ import random
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from types import FunctionType
 from typing import TYPE_CHECKING, TypeVar, cast
 
 import torch
 from torch import Tensor
 
-from ..core.error_text import describe
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension
 from ..methods.joining import cat, chunk, split, stack, unbind
@@ -37,8 +35,6 @@ def map(
     num_chunks: int | None = None,
     pool: Executor | None = None,
     generator: torch.Generator | None = None,
-    max_tasks_per_child: int | None = None,
-    worker_threads: int = 1,
     mp_start_method: str | None = None,
 ) -> R:
     """Call `fn` on the chunks of the object in worker processes, and put the results together along `dim`.
@@ -56,18 +52,18 @@ def map(
         num_workers: How many processes; one for each CPU if None.
         chunksize: Items of a chunk; 0 for items by themselves. By default there is one chunk for each worker.
         num_chunks: How many chunks, instead of `chunksize`.
-        pool: An executor to run in, instead of new processes, which leaves its random numbers alone.
+        pool: An executor to run in, which leaves its random numbers alone, instead of new processes with one thread of torch
+            each.
         generator: Where the seed of the random numbers is drawn from, torch's own generator by default. Every chunk has numbers
             of its own, the same whichever worker gets it.
-        max_tasks_per_child: After how many chunks a worker is replaced. Workers are spawned then: forked ones cannot be.
-        worker_threads: Threads of torch in each worker.
         mp_start_method: How workers are started: `"fork"`, `"spawn"` or `"forkserver"`.
 
     Returns:
         The results along `dim`, or None where `fn` returns None.
 
     Raises:
-        TypeError: `fn` cannot be imported by the workers, or returns something else, or not the same for all chunks.
+        PicklingError, AttributeError: `fn` cannot be imported by the workers.
+        TypeError: it returns something else, or not the same for all chunks.
         ValueError: there is nothing to divide, or both `chunksize` and `num_chunks` are given.
         BrokenProcessPool: a worker ended by itself.
     """
@@ -81,8 +77,6 @@ def map(
             num_chunks=num_chunks,
             pool=pool,
             generator=generator,
-            max_tasks_per_child=max_tasks_per_child,
-            worker_threads=worker_threads,
             mp_start_method=mp_start_method,
         )
     )
@@ -100,8 +94,6 @@ def map_iter(
     num_chunks: int | None = None,
     pool: Executor | None = None,
     generator: torch.Generator | None = None,
-    max_tasks_per_child: int | None = None,
-    worker_threads: int = 1,
     mp_start_method: str | None = None,
 ) -> Iterator[R]:
     """`map` that gives the results one by one, in the order of the chunks, as soon as they are there.
@@ -116,7 +108,7 @@ def map_iter(
         shuffle: Take the chunks in a random order.
 
     Raises:
-        TypeError: `fn` cannot be imported by the workers.
+        PicklingError, AttributeError: `fn` cannot be imported by the workers.
         ValueError: there is nothing to divide, or both `chunksize` and `num_chunks` are given.
         BrokenProcessPool: a worker ended by itself.
     """
@@ -127,17 +119,13 @@ def map_iter(
     if shuffle:
         order = torch.randperm(len(chunks), generator=torch.Generator("cpu").manual_seed(seed), device="cpu").tolist()
         chunks = [chunks[position] for position in order]
-    if pool is None or isinstance(pool, concurrent.futures.ProcessPoolExecutor):
-        _refuse_local(fn)
     if pool is not None:
         return _results(pool, fn, [(part,) for part in chunks], 2 * workers)
-    method = mp_start_method or (None if max_tasks_per_child is None else "spawn")
     made = concurrent.futures.ProcessPoolExecutor(
         min(workers, len(chunks)),
-        mp_context=torch.multiprocessing.get_context(method),
-        initializer=_begin,
-        initargs=(worker_threads, max_tasks_per_child is not None),
-        max_tasks_per_child=max_tasks_per_child,
+        mp_context=torch.multiprocessing.get_context(mp_start_method),
+        initializer=torch.set_num_threads,
+        initargs=(1,),
     )
     tasks = [(fn, part, seed + position) for position, part in enumerate(chunks)]
     return cast("Iterator[R]", _results_of(made, tasks, 2 * workers))
@@ -157,18 +145,6 @@ def _chunks(self: T, dim: Dim, chunksize: int | None, num_chunks: int | None, wo
     if chunksize == 0:
         return unbind(self, at)
     return chunk(self, num_chunks or workers, at) if chunksize is None else split(self, chunksize, at)
-
-
-def _refuse_local(fn: Callable[..., object]) -> None:
-    """Refuse a function that a worker process cannot import.
-
-    Raises:
-        TypeError: it is a lambda, or defined in another function.
-    """
-    if isinstance(fn, FunctionType) and "<" in fn.__qualname__:
-        raise TypeError(
-            f"map: expected a function at the top level of a module, which the workers can import, got {fn.__qualname__}"
-        )
 
 
 def _results_of(executor: ProcessPoolExecutor, tasks: Sequence[tuple[object, ...]], ahead: int) -> Iterator[object]:
@@ -194,14 +170,6 @@ def _results(executor: Executor, fn: Callable[..., R], tasks: Sequence[tuple[obj
             future.cancel()
 
 
-def _begin(threads: int, ends_early: bool) -> None:
-    """Prepare a worker."""
-    torch.set_num_threads(threads)
-    if ends_early:
-        # By default a result is fetched from the worker that made it, which would be gone.
-        torch.multiprocessing.set_sharing_strategy("file_system")  # type: ignore[no-untyped-call] # torch gives it no types
-
-
 def _seeded(fn: Callable[[T], R], part: T, seed: int) -> R:
     """Call `fn` in a worker, with random numbers of the chunk's own."""
     torch.manual_seed(seed)
@@ -218,17 +186,10 @@ def _together(results: Sequence[object], dim: int, stacked: bool) -> object:
     Raises:
         TypeError: they are neither objects nor tensors, or not all of one kind.
     """
-    first = results[0]
     if all(result is None for result in results):
         return None
     if all(isinstance(result, Stored) for result in results):
         objects = cast("Sequence[Stored]", results)
         return stack(objects, dim) if stacked else cat(objects, dim)
-    if all(isinstance(result, Tensor) for result in results):
-        tensors = cast("Sequence[Tensor]", results)
-        return torch.stack(list(tensors), dim) if stacked else torch.cat(list(tensors), dim)
-    other = next((result for result in results if type(result) is not type(first)), first)
-    raise TypeError(
-        f"map: expected objects, tensors or None alone from all chunks, got {describe(first)}"
-        + ("" if other is first else f" and {describe(other)}")
-    )
+    tensors = cast("list[Tensor]", list(results))
+    return torch.stack(tensors, dim) if stacked else torch.cat(tensors, dim)

@@ -8,9 +8,9 @@ import errno
 import mmap
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Size, Tensor
@@ -154,14 +154,31 @@ def forget_path(tensor: Tensor) -> None:
 
 def write_tensor(path: str, tensor: Tensor, durable: bool) -> None:
     """Write the elements of a tensor to a new file, by `write`, which is faster than copying them through a map."""
+    write_new(path, map(memory_of, _pieces(tensor)), durable)
+
+
+def write_new(path: str, pieces: Iterable[memoryview | bytes], durable: bool) -> None:
+    """Write a new file."""
     descriptor = new_file(path)
     try:
-        for piece in _pieces(tensor):
-            _write(descriptor, piece)
+        for piece in pieces:
+            rest = memoryview(piece)
+            while rest:
+                rest = rest[os.write(descriptor, rest) :]
         if durable:
             os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def memory_of(tensor: Tensor) -> memoryview:
+    """The memory of a contiguous tensor on the CPU, which it keeps alive, as bytes with strides: Ray asks for those."""
+    size = tensor.numel() * tensor.itemsize
+    if not size:
+        return memoryview(b"")
+    memory: Any = (ctypes.c_char * size).from_address(tensor.data_ptr())
+    memory.owner = tensor
+    return memoryview(memory).cast("B")
 
 
 def allocate(path: str, size: int) -> None:
@@ -191,22 +208,9 @@ def _pieces(tensor: Tensor) -> Iterator[Tensor]:
     if size <= _CHUNK:
         yield tensor.cpu().resolve_conj().resolve_neg().contiguous()
         return
-    rows = max(1, _CHUNK // (size // len(tensor)))
-    if rows == 1:
-        for row in tensor.unbind(0):
-            yield from _pieces(row)
-    else:
-        for start in range(0, len(tensor), rows):
-            yield from _pieces(tensor[start : start + rows])
-
-
-def _write(descriptor: int, tensor: Tensor) -> None:
-    size = tensor.numel() * tensor.itemsize
-    if size == 0:
-        return
-    rest = memoryview((ctypes.c_char * size).from_address(tensor.data_ptr())).cast("B")
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
+    rows = _CHUNK // (size // len(tensor))
+    for part in torch.split(tensor, rows) if rows else tensor.unbind():
+        yield from _pieces(part)
 
 
 def absolute(path: str | os.PathLike[str]) -> str:
@@ -224,19 +228,8 @@ def absolute(path: str | os.PathLike[str]) -> str:
     return os.path.abspath(found)
 
 
-def make_folders(path: str) -> None:
-    """Make a folder and those above it, where they are missing."""
-    try:
-        os.mkdir(path)
-    except FileNotFoundError:
-        os.makedirs(path, exist_ok=True)
-    except FileExistsError:
-        if not os.path.isdir(path):
-            raise
-
-
-def make_folder(path: str) -> bool:
-    """Make a folder below one that exists, where it is missing. Whether it was.
+def make_folder(path: str) -> None:
+    """Make a folder below one that exists, where it is missing.
 
     Raises:
         StorageError: something else is there.
@@ -244,10 +237,7 @@ def make_folder(path: str) -> bool:
     try:
         os.mkdir(path)
     except FileExistsError:
-        if not stat.S_ISDIR(os.lstat(path).st_mode):
-            raise StorageError(f"{path}: expected a folder, got a file or a link") from None
-        return False
-    return True
+        check_folder(path, path)
 
 
 def check_folder(path: str, where: str) -> None:
@@ -272,8 +262,13 @@ def names_in(folder: str) -> set[str]:
         return set()
 
 
+def make_folders(path: str) -> None:
+    """Make a folder and those above it, where they are missing."""
+    os.makedirs(path, exist_ok=True)
+
+
 def put_in_place(source: str, target: str) -> None:
-    """Give a finished file its name; what had it before stays whole for those who map it."""
+    """Give a finished file its name; the file that had it before stays whole for those who map it."""
     os.replace(source, target)
 
 

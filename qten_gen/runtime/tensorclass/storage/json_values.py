@@ -14,20 +14,20 @@ import pickle
 import typing
 from collections.abc import Callable
 from enum import Enum
-from typing import TypeAlias, cast
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import torch
 
 from ..core.stored import Stored
 from ..fields.per_item import PerItem
+from .dtypes import dtype_name
 from .storage_errors import StorageError
 
 Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 
 _TAG = "$"
 _DEEPEST = 100
-
-_PATHS = (pathlib.PosixPath, pathlib.WindowsPath)
 
 
 class _CannotEncode(Exception):
@@ -43,11 +43,11 @@ def no_enum() -> type[Enum] | None:
     return None
 
 
-def encode(value: object, where: str, enum: FindEnum = no_enum, *, allow_pickle: bool = False) -> Json:
-    """A static value as JSON.
+def encode(value: object, where: str, enum: FindEnum = no_enum, *, allow_pickle: bool | None = None) -> Json:
+    """A static value as JSON. `allow_pickle` is None where the user has no such choice.
 
     >>> encode({"size": (2, 3)}, "Batch.layout")
-    {'size': {'$': 'tuple', 'items': [2, 3]}}
+    {'size': {'$': 'tuple', 'value': [2, 3]}}
 
     Raises:
         TypeError: the value, or a part of it, is of a type that JSON cannot hold exactly.
@@ -56,11 +56,9 @@ def encode(value: object, where: str, enum: FindEnum = no_enum, *, allow_pickle:
         return _encode(value, enum, 0)
     except _CannotEncode as found:
         if allow_pickle:
-            return {_TAG: "pickle", "data": base64.b64encode(pickle.dumps(value)).decode()}
-        raise TypeError(
-            f"{where}: {found} cannot be saved as JSON; store a plain value instead, or pass allow_pickle=True here and to "
-            f"the function that loads it"
-        ) from None
+            return {_TAG: "pickle", "value": base64.b64encode(pickle.dumps(value)).decode()}
+        choice = "" if allow_pickle is None else ", or pass allow_pickle=True here and to the function that loads it"
+        raise TypeError(f"{where}: {found} cannot be saved as JSON; store a plain value instead{choice}") from None
 
 
 def decode(value: Json, where: str, enum: FindEnum = no_enum, *, allow_pickle: bool = False) -> object:
@@ -94,6 +92,46 @@ def enum_of(cls: type[Stored], name: str) -> type[Enum] | None:
     return None
 
 
+class _Type(NamedTuple):
+    """A type that JSON has no word for: its name in JSON, and the way to simpler values and back."""
+
+    tag: str
+    simpler: Callable[[Any], object]
+    back: Callable[[Any], object]
+
+
+def _dtype(name: str) -> torch.dtype:
+    found = getattr(torch, name)
+    if not isinstance(found, torch.dtype):
+        raise ValueError(f"{name} is not a dtype")
+    return found
+
+
+_PATH = _Type("path", str, pathlib.Path)
+
+_TYPES: dict[type, _Type] = {
+    tuple: _Type("tuple", list, tuple),
+    set: _Type("set", list, set),
+    frozenset: _Type("frozenset", list, frozenset),
+    torch.Size: _Type("Size", list, torch.Size),
+    # dict() would take longer or shorter items apart silently
+    dict: _Type("dict", lambda value: [*value.items()], lambda items: {key: item for key, item in items}),  # noqa: C416
+    float: _Type("float", repr, float),
+    complex: _Type("complex", lambda value: [value.real, value.imag], lambda parts: complex(*parts)),
+    bytes: _Type("bytes", lambda value: base64.b64encode(value).decode(), partial(base64.b64decode, validate=True)),
+    range: _Type("range", lambda value: [value.start, value.stop, value.step], lambda parts: range(*parts)),
+    pathlib.PosixPath: _PATH,
+    pathlib.WindowsPath: _PATH,
+    torch.dtype: _Type("dtype", dtype_name, _dtype),
+    torch.device: _Type("device", str, torch.device),
+    PerItem: _Type(
+        "PerItem", lambda value: [[*value.batch_size], [*value.values()]], lambda parts: PerItem(*parts[::-1])
+    ),
+}
+
+_BY_TAG = {each.tag: each.back for each in _TYPES.values()}
+
+
 def _encode(value: object, enum: FindEnum, depth: int) -> Json:
     """A value as JSON. What JSON has no form for is an object whose key `_TAG` says the type."""
     kind = type(value)
@@ -101,46 +139,20 @@ def _encode(value: object, enum: FindEnum, depth: int) -> Json:
         if kind is int and cast(int, value).bit_length() > 10_000:
             raise _CannotEncode("an int of more than 3000 digits")
         return cast("Json", value)
-    if kind is float:
-        return cast(float, value) if math.isfinite(cast(float, value)) else {_TAG: "float", "value": repr(value)}
+    if kind is float and math.isfinite(cast(float, value)):
+        return cast(float, value)
     if depth > _DEEPEST:
         raise _CannotEncode(f"a {kind.__name__} nested in itself or deeper than {_DEEPEST}")
-    if isinstance(value, PerItem):
-        values = [_encode(item, enum, depth + 1) for item in value.values()]
-        return {_TAG: "PerItem", "size": list(value.batch_size), "values": values}
     if kind is list:
         return [_encode(item, enum, depth + 1) for item in cast("list[object]", value)]
-    if kind is dict:
-        items = cast("dict[object, object]", value)
-        if all(type(key) is str for key in items) and _TAG not in items:
-            return {cast(str, key): _encode(item, enum, depth + 1) for key, item in items.items()}
-        return {
-            _TAG: "dict",
-            "items": [[_encode(key, enum, depth + 1), _encode(item, enum, depth + 1)] for key, item in items.items()],
-        }
-    if kind in (tuple, set, frozenset, torch.Size):
-        return {
-            _TAG: kind.__name__,
-            "items": [_encode(item, enum, depth + 1) for item in cast("tuple[object, ...]", value)],
-        }
-    return _encode_leaf(value, kind, enum)
-
-
-def _encode_leaf(value: object, kind: type, enum: FindEnum) -> Json:
-    """`_encode` of a value that holds no others."""
-    if isinstance(value, Enum) and enum() is kind and kind.__members__.get(value.name) is value:
-        return {_TAG: "enum", "name": value.name}
-    if isinstance(value, complex) and kind is complex:
-        return {_TAG: "complex", "parts": [_encode(value.real, enum, 0), _encode(value.imag, enum, 0)]}
-    if isinstance(value, bytes) and kind is bytes:
-        return {_TAG: "bytes", "data": base64.b64encode(value).decode()}
-    if isinstance(value, range):
-        return {_TAG: "range", "parts": [value.start, value.stop, value.step]}
-    if kind in _PATHS:
-        return {_TAG: "path", "value": str(value)}
-    if isinstance(value, (torch.dtype, torch.device)):
-        return {_TAG: kind.__name__, "value": str(value).removeprefix("torch.")}
-    raise _CannotEncode(f"a {kind.__module__}.{kind.__qualname__}")
+    if kind is dict and all(type(key) is str and key != _TAG for key in cast("dict[object, object]", value)):
+        return {key: _encode(item, enum, depth + 1) for key, item in cast("dict[str, object]", value).items()}
+    if isinstance(value, Enum) and enum() is kind and type(value).__members__.get(value.name) is value:
+        return {_TAG: "enum", "value": value.name}
+    found = _TYPES.get(PerItem if isinstance(value, PerItem) else kind)
+    if found is None:
+        raise _CannotEncode(f"a {kind.__module__}.{kind.__qualname__}")
+    return {_TAG: found.tag, "value": _encode(found.simpler(value), enum, depth + 1)}
 
 
 def _decode(value: Json, enum: FindEnum, allow_pickle: bool) -> object:
@@ -151,61 +163,23 @@ def _decode(value: Json, enum: FindEnum, allow_pickle: bool) -> object:
         return value
     if _TAG not in value:
         return {key: _decode(item, enum, allow_pickle) for key, item in value.items()}
-    tag = value[_TAG]
-    if tag in ("tuple", "set", "frozenset", "Size"):
-        make = {"tuple": tuple, "set": set, "frozenset": frozenset, "Size": torch.Size}[str(tag)]
-        return make(cast("list[int]", _decode(_list(value, "items"), enum, allow_pickle)))
-    if tag == "PerItem":
-        values = [_decode(item, enum, allow_pickle) for item in _list(value, "values")]
-        return PerItem(values, cast("list[int]", _list(value, "size")))
-    if tag == "dict":
-        pairs = cast("list[list[object]]", _decode(_list(value, "items"), enum, allow_pickle))
-        return {key: item for key, item in pairs}  # noqa: C416 # dict() would take longer or shorter items apart silently
+    tag, content = str(value[_TAG]), _decode(value["value"], enum, allow_pickle)
     if tag == "enum":
         found = enum()
         if found is None:
             raise StorageError(
-                f"expected the annotation of the field to name the enum of {value['name']!r}, but it names none"
+                f"expected the annotation of the field to name the enum of {content!r}, but it names none"
             )
-        return found[str(value["name"])]
+        return found[str(content)]
     if tag == "pickle":
         if not allow_pickle:
             raise StorageError(
                 "the value is pickled, and a pickle can run any code; pass allow_pickle=True if you trust it"
             )
-        return cast("object", pickle.loads(base64.b64decode(str(value["data"]), validate=True)))
-    return _decode_leaf(str(tag), value)
-
-
-def _decode_leaf(tag: str, value: dict[str, Json]) -> object:
-    """The value of a tagged object that holds no other values."""
-    match tag:
-        case "float":
-            return float(str(value["value"]))
-        case "complex":
-            real, imaginary = (cast(float, _decode(part, no_enum, False)) for part in _list(value, "parts"))
-            return complex(real, imaginary)
-        case "bytes":
-            return base64.b64decode(str(value["data"]), validate=True)
-        case "range":
-            return range(*cast("list[int]", _list(value, "parts")))
-        case "path":
-            return pathlib.Path(str(value["value"]))
-        case "dtype":
-            found = getattr(torch, str(value["value"]))
-            if not isinstance(found, torch.dtype):
-                raise ValueError(f"{value['value']} is not a dtype")
-            return found
-        case "device":
-            return torch.device(str(value["value"]))
-    raise ValueError(f"unknown type {tag!r}")
-
-
-def _list(value: dict[str, Json], name: str) -> list[Json]:
-    found = value[name]
-    if not isinstance(found, list):
-        raise TypeError(f"{name} is not a list")
-    return found
+        return cast("object", pickle.loads(base64.b64decode(str(content), validate=True)))
+    if tag not in _BY_TAG:
+        raise ValueError(f"unknown type {tag!r}")
+    return _BY_TAG[tag](content)
 
 
 def as_annotated(value: object, cls: type[Stored], name: str) -> object:

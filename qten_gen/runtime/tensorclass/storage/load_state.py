@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 from torch import Size, Tensor
@@ -27,17 +27,7 @@ from .state_dict import Level, dotless
 T = TypeVar("T", bound=Stored)
 
 
-@dataclass(slots=True)
-class Incoming:
-    """A state dict taken apart: values by names with dots, metadata by the names of the objects."""
-
-    values: dict[str, object] = field(default_factory=dict)
-    levels: dict[str, Level] = field(default_factory=dict)
-    assign: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """The new content of an object where more changes than the elements of its tensors."""
 
     owner: Stored
@@ -48,24 +38,28 @@ class Change:
 
 @dataclass(slots=True)
 class Plan:
-    """The plan of a load, and the mistakes in it.
+    """A state dict taken apart, the plan of its load, and the mistakes in it.
 
     Attributes:
+        assign: Whether the object gets the tensors themselves.
+        given: The values of the state dict, by names with dots.
+        levels: The metadata of the state dict, by the names of the objects.
         copies: Tensors of the object, and what is copied into them.
         changes: Objects that get other tensors, static values or another batch size.
         missing: Names that the state dict lacks.
         wrong: What does not fit, in words.
         used: Names in the state dict that belong to the object.
-        described: The objects whose metadata was looked at, by their names.
         unexpected: Names of static values in the state dict that the object does not have.
     """
 
+    assign: bool
+    given: dict[str, object] = field(default_factory=dict)
+    levels: dict[str, Level] = field(default_factory=dict)
     copies: list[tuple[Tensor, Tensor]] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
     used: set[str] = field(default_factory=set)
-    described: set[str] = field(default_factory=set)
     unexpected: list[str] = field(default_factory=list)
 
 
@@ -82,8 +76,8 @@ def load_state_dict(
 
     Args:
         state_dict: As `state_dict` returns it, nested or flat; a tensordict's too.
-        strict: Whether the names have to be the same, those of static values too where the dict has metadata; otherwise those
-            that are on one side only are passed over.
+        strict: Whether the names have to be the same, those of static values too where the dict has metadata of their
+            object; otherwise those that are on one side only are passed over.
         assign: Whether the object gets the tensors themselves.
         from_flatten: Changes nothing: which form the dict has is seen from its values.
 
@@ -93,16 +87,15 @@ def load_state_dict(
     Raises:
         RuntimeError: names or shapes do not fit, all of which are listed, or the object is locked and would need other tensors
             or static values. Nothing is changed then.
-        TypeError, ValueError: the object would get tensors that are not what its annotations say.
+        TypeError, ValueError: the object would get tensors that are not what its annotations say, or the metadata is none that
+            an object gives.
         FrozenInstanceError: the object is frozen.
     """
     refuse_if_frozen(self, "load a state dict into")
-    incoming = Incoming(assign=assign)
-    _take_apart(state_dict, "", incoming)
-    plan = Plan()
-    _plan(self, "", incoming, plan, Size())
-    unexpected = [name for name in incoming.values if name not in plan.used]
-    _refuse(self, plan, unexpected + plan.unexpected + _objects_of_static_values(incoming, plan), strict)
+    plan = Plan(assign)
+    _take_apart(state_dict, "", plan)
+    _plan(self, "", plan, Size())
+    _refuse(self, plan, strict)
     for change in plan.changes:
         refuse_if_locked(change.owner, "change the fields of")
         if change.owner._shapes:
@@ -115,120 +108,83 @@ def load_state_dict(
     return self
 
 
-def _take_apart(state: Mapping[str, Any], prefix: str, incoming: Incoming) -> None:
-    """Gather the values and the metadata of a state dict in `incoming`; nested dicts are flattened, names joined by dots."""
+def _take_apart(state: Mapping[str, Any], prefix: str, plan: Plan) -> None:
+    """Gather the values and the metadata of a state dict in `plan`; nested dicts are flattened, names joined by dots."""
     for name, level in (getattr(state, "_metadata", None) or {}).items():
         if isinstance(level, dict):
-            incoming.levels.setdefault((prefix + name).removesuffix("."), level)
+            plan.levels.setdefault((prefix + name).removesuffix("."), level)
     for name, value in state.items():
         # A dot in the name of a flat dict separates; below, it is a part of the key of a dict of tensors.
         key = prefix + dotless(name) if prefix else name
         if isinstance(value, Mapping):
-            _take_apart(value, f"{key}.", incoming)
+            _take_apart(value, f"{key}.", plan)
         else:
-            incoming.values[key] = value
+            plan.given[key] = value
 
 
-def _objects_of_static_values(incoming: Incoming, plan: Plan) -> list[str]:
-    """Objects in a state dict that this one does not hold, and that no name of a tensor tells of."""
-    return [
-        name
-        for name, level in incoming.levels.items()
-        if "_non_tensor" in level
-        and level.get("_type") != "NonTensorData"
-        and name not in plan.described
-        and not _has_values(incoming, name)
-    ]
-
-
-def _has_values(incoming: Incoming, name: str) -> bool:
-    return any(key.startswith(f"{name}.") for key in incoming.values)
-
-
-def _plan(self: Stored, prefix: str, incoming: Incoming, plan: Plan, outer: Size, told: bool = False) -> None:
-    """Plan what an object and its nested objects get. `told`: whether there is metadata of the one that holds it."""
+def _plan(self: Stored, prefix: str, plan: Plan, outer: Size) -> None:
+    """Plan what an object and its nested objects get."""
     name = prefix.removesuffix(".")
-    level = incoming.levels.get(name, {})
-    plan.described.add(name)
-    told = "_non_tensor" in level or (told and not level and not _has_values(incoming, name))
-    size = _batch_size(self, level, plan)
+    level = plan.levels.get(name, {})
+    size = Size(level.get("batch_size", self._batch_size))
     if size[: len(outer)] != outer:
         plan.wrong.append(f"{name}: expected a batch size that starts with {list(outer)}, got {list(size)}")
-    if told:
-        _compare_static_names(self, prefix, level, incoming, plan)
+    if "_non_tensor" in level:
+        _compare_static_names(self, prefix, level, plan)
     changed: dict[str, object] = {}
     for name, value in contents(self).items():
         key = prefix + dotless(name)
         if name in self._static:
             try:
-                found = _static(self, name, value, level, incoming.levels.get(key, {}), size)
+                found = _static(self, name, value, level, plan.levels.get(key, {}), size)
             except (TypeError, ValueError) as error:
                 plan.wrong.append(str(error))
                 continue
         elif isinstance(value, Stored):
-            _plan(value, f"{key}.", incoming, plan, size, told)
+            _plan(value, f"{key}.", plan, size)
             continue
         else:
             wanted = None if name in self._unbatched else size
-            found = _value(value, key, label(self, name), incoming, plan, wanted, size != self._batch_size)
+            found = _value(value, key, label(self, name), plan, wanted, size != self._batch_size)
         if found is not value:
             changed[name] = found
-    names = _names(self, level, size, plan)
+    names = _names(self, level, size)
     if changed or size != self._batch_size or names != self._names:
         plan.changes.append(Change(self, changed, size, names))
 
 
-def _compare_static_names(self: Stored, prefix: str, level: Level, incoming: Incoming, plan: Plan) -> None:
+def _compare_static_names(self: Stored, prefix: str, level: Level, plan: Plan) -> None:
     """Note the static values that only the object has, or only the state dict, whose metadata names them."""
     given = {*level.get("_non_tensor", {}), *level.get("_encoded", {})}
     plan.unexpected.extend(prefix + name for name in sorted(given.difference(self._fields)))
     for name in self._static:
-        if name not in given and incoming.levels.get(prefix + name, {}).get("_type") != "NonTensorData":
+        if name not in given and plan.levels.get(prefix + name, {}).get("_type") != "NonTensorData":
             plan.missing.append(prefix + name)
 
 
-def _batch_size(self: Stored, level: Level, plan: Plan) -> Size:
-    """The batch size that a state dict says; the object's own where it says none."""
-    try:
-        return Size(level.get("batch_size", self._batch_size))
-    except TypeError:
-        plan.wrong.append(f"{type(self).__name__}: expected a batch size, got {level['batch_size']!r}")
-        return self._batch_size
-
-
-def _names(self: Stored, level: Level, batch_size: Size, plan: Plan) -> tuple[str | None, ...] | None:
+def _names(self: Stored, level: Level, batch_size: Size) -> tuple[str | None, ...] | None:
     """The names of dimensions that a state dict says. One without metadata says none, and leaves them."""
     if "_names" not in level:
         return self._names if batch_size == self._batch_size else None
-    try:
-        return dimension_names.names(self, level["_names"], batch_size)
-    except (TypeError, ValueError) as error:
-        plan.wrong.append(str(error))
-        return None
+    return dimension_names.names(self, level["_names"], batch_size)
 
 
-def _value(
-    value: object, key: str, where: str, incoming: Incoming, plan: Plan, size: Size | None, resized: bool
-) -> object:
+def _value(value: object, key: str, where: str, plan: Plan, size: Size | None, resized: bool) -> object:
     """The value of a field afterwards: its own, into which something is copied, or another."""
     if isinstance(value, Tensor):
-        return _tensor(value, key, where, incoming, plan, size, resized)
+        return _tensor(value, key, where, plan, size, resized)
     if isinstance(value, dict):
-        items = {
-            k: _value(v, f"{key}.{dotless(str(k))}", where, incoming, plan, size, resized) for k, v in value.items()
-        }
+        items = {k: _value(v, f"{key}.{dotless(str(k))}", where, plan, size, resized) for k, v in value.items()}
         return items if any(items[k] is not v for k, v in value.items()) else value
     if isinstance(value, list):
-        found = [_value(v, f"{key}.{at}", where, incoming, plan, size, resized) for at, v in enumerate(value)]
+        found = [_value(v, f"{key}.{at}", where, plan, size, resized) for at, v in enumerate(value)]
         return found if any(new is not v for new, v in zip(found, value, strict=True)) else value
     return value
 
 
-def _tensor(
-    own: Tensor, key: str, where: str, incoming: Incoming, plan: Plan, size: Size | None, resized: bool
-) -> Tensor:
+def _tensor(own: Tensor, key: str, where: str, plan: Plan, size: Size | None, resized: bool) -> Tensor:
     """The tensor that a field has afterwards: its own, into which something is copied, or a new one."""
-    if key not in incoming.values:
+    if key not in plan.given:
         plan.missing.append(key)
         if size is not None and own.shape[: len(size)] != size:
             plan.wrong.append(
@@ -236,8 +192,8 @@ def _tensor(
             )
         return own
     plan.used.add(key)
-    loaded = incoming.values[key]
-    renews = incoming.assign or (resized and size is not None)
+    loaded = plan.given[key]
+    renews = plan.assign or (resized and size is not None)
     if not isinstance(loaded, Tensor):
         plan.wrong.append(f"{where}: expected a Tensor for {key!r}, got {type(loaded).__name__}")
     elif not renews and loaded.shape != own.shape:
@@ -246,7 +202,7 @@ def _tensor(
         plan.wrong.append(
             f"{where}: expected a shape that starts with {list(size)} for {key!r}, got {list(loaded.shape)}"
         )
-    elif incoming.assign:
+    elif plan.assign:
         return loaded
     elif renews:
         return loaded.detach().to(own.device, own.dtype, copy=True)
@@ -283,9 +239,10 @@ def _static(self: Stored, name: str, value: object, level: Level, own: Level, ba
     return value if type(found) is type(value) and equal(found, value) else found
 
 
-def _refuse(self: Stored, plan: Plan, unexpected: list[str], strict: bool) -> None:
+def _refuse(self: Stored, plan: Plan, strict: bool) -> None:
     """Raise one error with all that does not fit."""
     wrong = list(plan.wrong)
+    unexpected = [name for name in plan.given if name not in plan.used] + plan.unexpected
     if strict and unexpected:
         wrong.insert(0, f"unexpected names: {listed([*map(abridged, unexpected)])}")
     if strict and plan.missing:

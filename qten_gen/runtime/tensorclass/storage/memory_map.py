@@ -10,6 +10,7 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeVar, overload
 
 import torch
@@ -19,7 +20,7 @@ from ..core.construction import as_device
 from ..core.error_text import describe
 from ..core.locks import lock, nested_objects, refuse_if_frozen, refuse_if_locked
 from ..core.stored import Lock, Stored
-from .files import absolute, file_of, forget_path, mapped_file
+from .files import MappedFile, absolute, file_of, forget_path, mapped_file
 from .saved_levels import SaveOptions
 
 if TYPE_CHECKING:
@@ -96,8 +97,7 @@ def memmap(
     options = SaveOptions(
         copy_existing, allow_pickle=allow_pickle, durable=durable, existsok=existsok, threads=num_threads
     )
-    folder = _absolute(prefix)
-    return _soon(lambda: _locked(_mapped(self, folder, options)), return_early)
+    return _save(self, prefix, options, return_early)
 
 
 @overload
@@ -148,18 +148,11 @@ def memmap_(
         RuntimeError: the object is locked, and not because it is a memory map; use `memmap`.
         FrozenInstanceError: the object is frozen; use `memmap`.
     """
-    refuse_if_frozen(self, "map the tensors of")
     _refuse_unless_mapped(self, "map the tensors of")
     options = SaveOptions(
         copy_existing, allow_pickle=allow_pickle, durable=durable, existsok=existsok, threads=num_threads
     )
-
-    folder = _absolute(prefix)
-
-    def work() -> T:
-        return _locked(_become(self, _mapped(self, folder, options)))
-
-    return _soon(work, return_early)
+    return _save(self, prefix, options, return_early, partial(_become, self))
 
 
 @overload
@@ -214,44 +207,25 @@ def memmap_like(
     options = SaveOptions(
         copy_existing=True, like=True, allow_pickle=allow_pickle, existsok=existsok, threads=num_threads
     )
-    folder = _absolute(prefix)
-    return _soon(lambda: _locked(_mapped(self, folder, options)), return_early)
+    return _save(self, prefix, options, return_early)
 
 
-def _mapped(self: T, folder: str | None, options: SaveOptions) -> T:
-    return _in_temporary_files(self, options) if folder is None else _saved(self, folder, options)
+def _save(
+    self: T,
+    prefix: PathLike | None,
+    options: SaveOptions,
+    return_early: bool,
+    result: Callable[[T], T] = lambda made: made,
+) -> T | Future[T]:
+    """The `result` of an object whose tensors are the saved files, locked; or a future of it."""
+    # Asked for before any other thread goes to work: the current folder may be another one then.
+    folder = None if prefix is None else absolute(prefix)
 
+    def work() -> T:
+        from .writing import save
 
-def _absolute(prefix: PathLike | None) -> str | None:
-    """The folder, asked for before any other thread goes to work: the current folder may be another one then."""
-    return None if prefix is None else absolute(prefix)
+        return _locked(result(_in_temporary_files(self, options) if folder is None else save(self, folder, options)))
 
-
-def _saved(self: T, folder: str, options: SaveOptions) -> T:
-    from .writing import save
-
-    return save(self, folder, options)
-
-
-def _locked(self: T) -> T:
-    lock(self)
-    return self
-
-
-def _in_temporary_files(self: T, options: SaveOptions) -> T:
-    """Mapped tensors in files that have no name any more, so that the system frees them with the tensors."""
-    folder = tempfile.mkdtemp(prefix="qten-gen-")
-    try:
-        made = _saved(self, folder, options._replace(copy_existing=True, allow_pickle=True, durable=False))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    for leaf in made._leaves():
-        forget_path(leaf)
-    return made
-
-
-def _soon(work: Callable[[], T], return_early: bool) -> T | Future[T]:
-    """The result of `work`, or a future of it."""
     if not return_early:
         return work()
     pool = ThreadPoolExecutor(1)
@@ -259,6 +233,25 @@ def _soon(work: Callable[[], T], return_early: bool) -> T | Future[T]:
         return pool.submit(work)
     finally:
         pool.shutdown(wait=False)
+
+
+def _in_temporary_files(self: T, options: SaveOptions) -> T:
+    """Mapped tensors in files that have no name any more, so that the system frees them with the tensors."""
+    from .writing import save
+
+    folder = tempfile.mkdtemp(prefix="qten-gen-")
+    try:
+        made = save(self, folder, options._replace(copy_existing=True, allow_pickle=True, durable=False))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    for leaf in made._leaves():
+        forget_path(leaf)
+    return made
+
+
+def _locked(self: T) -> T:
+    lock(self)
+    return self
 
 
 def load_memmap(
@@ -305,7 +298,7 @@ def load_memmap(
         torch.accelerator.synchronize(found)
     if out is not None:
         made = _become(out, made)
-    return _locked(made) if _writes_reach_files(made) else made
+    return _locked(made) if _all_shared(made, file_of) else made
 
 
 def load_memmap_(self: T, prefix: PathLike, *, allow_pickle: bool = False) -> T:
@@ -350,17 +343,13 @@ def is_memmap(self: Stored) -> bool:
     >>> Batch(torch.arange(4), batch_size=4).memmap().is_memmap()
     True
     """
-    return self._lock is not None and _is_on_files(self)
+    return self._lock is not None and _all_shared(self, mapped_file)
 
 
-def _writes_reach_files(self: Stored) -> bool:
-    leaves = self._leaves()
-    return bool(leaves) and all((file := file_of(leaf)) is not None and file.shared for leaf in leaves)
-
-
-def _is_on_files(self: Stored) -> bool:
-    leaves = self._leaves()
-    return bool(leaves) and all((file := mapped_file(leaf)) is not None and file.shared for leaf in leaves)
+def _all_shared(self: Stored, file: Callable[[Tensor], MappedFile | None]) -> bool:
+    """Whether writes to every tensor reach a file, the one that `file` finds."""
+    found = [file(leaf) for leaf in self._leaves()]
+    return bool(found) and all(each is not None and each.shared for each in found)
 
 
 def saved_path(self: Stored) -> str | None:

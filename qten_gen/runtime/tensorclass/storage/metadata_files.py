@@ -84,33 +84,11 @@ def text_of(value: dict[str, Json]) -> bytes:
     return _render(value).encode()
 
 
-def holds(folder: str, text: bytes) -> bool:
-    """Whether a folder has metadata, and no link to it, with just this text."""
-    try:
-        descriptor = os.open(metadata_in(folder), os.O_RDONLY | files.AS_IT_IS)
-    except OSError:
-        return False
-    try:
-        return os.read(descriptor, len(text) + 1) == text
-    except OSError:
-        return False
-    finally:
-        os.close(descriptor)
-
-
 def write(folder: str, text: bytes, token: str, durable: bool) -> None:
     """Give a folder other metadata in one step: whoever opens it finds the old text or the new one."""
     path = metadata_in(folder)
     temporary = f"{path}.~{token}"
-    rest = memoryview(text)
-    descriptor = files.new_file(temporary)
-    try:
-        while rest:
-            rest = rest[os.write(descriptor, rest) :]
-        if durable:
-            os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    files.write_new(temporary, [text], durable)
     files.put_in_place(temporary, path)
     if durable:
         files.sync_folder(folder)

@@ -8,9 +8,8 @@ they ask a function of their own, which sends memory maps by their files.
 from __future__ import annotations
 
 import copyreg
-import ctypes
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pickle import PickleBuffer
 from typing import (
     TYPE_CHECKING,
@@ -31,14 +30,12 @@ from torch._C._functorch import is_functorch_wrapped_tensor
 
 from ...declaring.spawning import refuse_for_new_interpreters
 from ..core.attributes import beside_fields, store_beside
-from ..core.construction import default
-from ..core.contents import contents
-from ..core.error_text import describe, suggestion
+from ..core.contents import contents, tensors_of
 from ..core.locks import lock
 from ..core.stored import FROZEN, Stored
 from ..core.tensordict_library import bare
 from ..fields.annotated_shapes import refuse_contents
-from ..fields.as_declared import as_declared
+from ..fields.as_declared import fit_saved
 from ..fields.per_item import PerItem
 from ..fields.tensordict_entries import collection
 from . import files
@@ -69,8 +66,8 @@ class State(TypedDict):
     """The state in a pickle. Fields by name: one that was added since, and has a default, need not be there."""
 
     fields: dict[str, object]
-    batch_size: Size | tuple[int, ...]
-    device: torch.device | str | None
+    batch_size: tuple[int, ...]
+    device: str | None
     names: NotRequired[Names]
     """Only where a batch dimension has a name."""
     declared: NotRequired[str]
@@ -90,12 +87,14 @@ Reduced: TypeAlias = tuple[Callable[..., object], tuple[type[T]], State]
 
 def reduce(self: T) -> Reduced[T]:
     """How to pickle with torch's tensors."""
-    return _reduced(self, State(fields=_fields(self), batch_size=self._batch_size, device=self._device))
+    return _reduced(self, _state(self))
 
 
-def _fields(self: Stored) -> dict[str, object]:
-    """The values of the fields, TensorDicts as they are."""
-    return {name: collection(bare(value)) for name, value in contents(self).items()}
+def _state(self: Stored) -> State:
+    """The values of the fields, TensorDicts as they are, with the batch size and the device in plain values."""
+    fields = {name: collection(bare(value)) for name, value in contents(self).items()}
+    device = None if self._device is None else str(self._device)
+    return State(fields=fields, batch_size=tuple(self._batch_size), device=device)
 
 
 def reduce_ex(self: Stored, protocol: SupportsIndex) -> str | tuple[Any, ...]:
@@ -103,10 +102,8 @@ def reduce_ex(self: Stored, protocol: SupportsIndex) -> str | tuple[Any, ...]:
     own: object = type(self).__reduce__
     if operator.index(protocol) < 5 or own is not reduce:
         return self.__reduce__()
-    fields = _fields(self)
-    device = None if self._device is None else str(self._device)
-    state = State(fields=fields, batch_size=tuple(self._batch_size), device=device)
-    raw = _take_raw(fields)
+    state = _state(self)
+    raw = _take_raw(state["fields"])
     if raw:
         state["raw"] = raw
     return _reduced(self, state)
@@ -132,22 +129,15 @@ def _reduced(self: T, state: State) -> Reduced[T]:
 def _take_raw(fields: dict[str, object]) -> dict[str, Raw]:
     """Take plain tensors out of `fields`, as buffers. None where two share memory: torch keeps one tensor one."""
     plain = {name: value for name, value in fields.items() if type(value) is Tensor and _is_plain(value)}
-    leaves = [leaf for value in fields.values() for leaf in _leaves(value)]
+    leaves = [leaf for value in fields.values() for leaf in tensors_of(value)]
     storages = [leaf.untyped_storage()._cdata for leaf in leaves if _has_storage(leaf)]
     if len(set(storages)) < len(storages):
         return {}
     raw: dict[str, Raw] = {}
     for name, tensor in plain.items():
         del fields[name]
-        raw[name] = (dtype_name(tensor.dtype), tuple(tensor.shape), _buffer(tensor))
+        raw[name] = (dtype_name(tensor.dtype), tuple(tensor.shape), PickleBuffer(files.memory_of(tensor)))
     return raw
-
-
-def _leaves(value: object) -> Iterable[object]:
-    """A value, or those in a dict or list of tensors."""
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else (value,)
 
 
 def _has_storage(value: object) -> TypeGuard[Tensor]:
@@ -167,15 +157,6 @@ def _is_plain(tensor: Tensor) -> bool:
         and dtype_name(tensor.dtype) in DTYPES
         and not is_functorch_wrapped_tensor(tensor)
     )
-
-
-def _buffer(tensor: Tensor) -> PickleBuffer:
-    """The memory of a tensor, which it keeps alive. Its strides are said, for readers such as Ray that do not derive them."""
-    size = tensor.numel() * tensor.itemsize
-    memory: Any = (ctypes.c_char * size).from_address(tensor.data_ptr()) if size else bytearray()
-    if size:
-        memory.owner = tensor
-    return PickleBuffer(memoryview(memory).cast("B"))
 
 
 def _from_buffer(dtype: str, shape: tuple[int, ...], buffer: Any) -> Tensor:
@@ -206,7 +187,7 @@ def restore(self: Stored, state: State) -> None:
     device = _device(state["device"], stored)
     same = state.get("declared") == _declared(self)
     if not same:
-        _fit(self, stored, batch_size, device)
+        fit_saved(self, stored, batch_size, device)
     values = [stored[field] for field in self._fields if field not in self._static]
     static = [stored[field] for field in self._static]
     self._assign(values, static, batch_size, device)
@@ -224,40 +205,12 @@ def _declared(self: Stored) -> str:
     return found
 
 
-def _fit(self: Stored, stored: dict[str, object], batch_size: Size, device: torch.device | None) -> None:
-    """Make the values of a class that was declared otherwise those of the class as it is now.
-
-    Raises:
-        TypeError, ValueError: they do not fit.
-    """
-    kind = type(self)
-    for field in stored:
-        if field not in self._fields:
-            hint = suggestion(field, self._fields)
-            raise TypeError(f"{kind.__name__}: the pickle has a field {field!r} that the class does not declare{hint}")
-    for declared in kind._declared_as.fields:
-        name = declared.name
-        is_added = name not in stored
-        if is_added and name not in kind._defaults:
-            raise TypeError(f"{kind.__name__}: the pickle has no field {name!r}, which has no default")
-        value = default(self, name) if is_added else stored[name]
-        if name in self._static and isinstance(value, (Tensor, Stored)):
-            raise TypeError(f"{kind.__name__}.{name}: expected a static value, the pickle has {describe(value)}")
-        try:
-            stored[name] = as_declared(self, declared, value, batch_size, device)
-        except (TypeError, ValueError) as error:
-            if not is_added:
-                raise
-            reason = f"{kind.__name__}: the pickle has no field {name!r}, and its default does not fit"
-            raise type(error)(f"{reason}: {error}") from None
-
-
-def _device(device: torch.device | str | None, stored: dict[str, object]) -> torch.device | None:
+def _device(device: str | None, stored: dict[str, object]) -> torch.device | None:
     """Where an object says that its tensors are: `torch.load` may have put them elsewhere."""
     if device is None:
         return None
     said = torch.device(device)
-    found = {_place(leaf) for value in stored.values() for leaf in _leaves(value)} - {None, said}
+    found = {_place(leaf) for value in stored.values() for leaf in tensors_of(value)} - {None, said}
     return said if not found else found.pop() if len(found) == 1 else None
 
 
@@ -299,8 +252,7 @@ def _each(value: object, fn: Callable[[object], object]) -> object:
 
 def _part(tensor: Tensor) -> FilePart | None:
     """Where in a file a tensor lies; None where it lies in none, or where the file was replaced since it was mapped."""
-    storage = tensor.untyped_storage()
-    file: files.MappedFile | None = getattr(storage, "_qten_file", None)
+    file, storage = files.file_of(tensor), tensor.untyped_storage()
     if file is None or not storage.nbytes() or not files.is_current(file):
         return None
     dtype = dtype_name(tensor.dtype)

@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-import torch
 from torch import Tensor
 
 from ..core.construction import as_device
 from ..core.stored import Stored
 from . import files, schema
-from .reading import fill
+from .reading import Source, fill
 from .saved_levels import SaveOptions, describe_object
 from .schema import Level, Metadata, TensorEntry
 from .state_dict import dotless
@@ -87,34 +85,6 @@ def _apart(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _OpenFile:
-    """The tensors of an open file, by the names that `_tensors` gives."""
-
-    file: Any  # of a package that may not be there
-    path: str
-    names: dict[int, str]
-    device: torch.device | None
-    allow_pickle: bool
-    foreign: bool = False
-
-    def metadata(self, folder: str) -> str:
-        """All is in the one file."""
-        return self.path
-
-    def check_folder(self, folder: str, where: str) -> None:
-        """There are no folders."""
-
-    def tensor(self, folder: str, entry: TensorEntry, where: str) -> Tensor:
-        """The tensor of an entry of the header."""
-        found = cast(Tensor, self.file.get_tensor(self.names[id(entry)]))
-        if found.dtype != entry.dtype or tuple(found.shape) != entry.shape:
-            raise StorageError(
-                f"{where}: expected {entry.dtype} {list(entry.shape)} as its header says, got {found.dtype} {list(found.shape)}"
-            )
-        return found
-
-
 def load_safetensors(cls: type[T], path: PathLike, device: DeviceLike = None, *, allow_pickle: bool = False) -> T:
     """The object that `save_safetensors` saved, by whichever class: fields are found by name and checked against this one.
 
@@ -144,10 +114,23 @@ def load_safetensors(cls: type[T], path: PathLike, device: DeviceLike = None, *,
                 raise StorageError(
                     f"{file}: expected the tensors that its header says, which differ in {', '.join(unlike)}"
                 )
-            source = _OpenFile(opened, file, {id(entry): name for name, entry in by_name.items()}, found, allow_pickle)
-            return fill(cls, level, file, source)
+            names = {id(entry): name for name, entry in by_name.items()}
+
+            def tensor(_: str, entry: TensorEntry, where: str) -> Tensor:
+                return _checked(opened.get_tensor(names[id(entry)]), entry, where)
+
+            return fill(cls, level, "", file, Source(tensor, lambda *_: None, found, allow_pickle))
     except library.SafetensorError as error:
         raise StorageError(f"{file}: expected a file of safetensors: {error}") from None
+
+
+def _checked(tensor: Tensor, entry: TensorEntry, where: str) -> Tensor:
+    """A tensor of the file, as an entry of the header says."""
+    if tensor.dtype != entry.dtype or tuple(tensor.shape) != entry.shape:
+        raise StorageError(
+            f"{where}: expected {entry.dtype} {list(entry.shape)} as its header says, got {tensor.dtype} {list(tensor.shape)}"
+        )
+    return tensor
 
 
 def _header(opened: Any, path: str) -> Level:

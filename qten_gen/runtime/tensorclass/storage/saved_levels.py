@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from typing import Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Size, Tensor, nn
 
-from ..core.contents import allocate_like, contents, tensor_and_nested
+from ..core.contents import contents
 from ..core.error_text import label
 from ..core.stored import Stored
 from ..core.tensordict_library import bare
@@ -43,9 +43,6 @@ class SaveOptions(NamedTuple):
     threads: int = 0
 
 
-T = TypeVar("T", bound=Stored)
-
-
 class Placed(NamedTuple):
     """A tensor and the file it goes to."""
 
@@ -59,8 +56,25 @@ class Placed(NamedTuple):
         return found is not None and is_current(found) and is_current(found._replace(path=self.path))
 
 
+class _Folder(NamedTuple):
+    """A folder that an object is described for."""
+
+    path: str
+    names: FileNames
+    options: SaveOptions
+    placed: list[Placed]
+    """The tensors so far, those of other folders included."""
+
+    def below(self, key: str) -> tuple[str, _Folder]:
+        """The folder of a nested value, and its name in this one."""
+        name = self.names.give(key)
+        return name, self._replace(path=f"{self.path}{os.sep}{name}", names=FileNames())
+
+
 def describe_object(self: Stored, folder: str, options: SaveOptions) -> tuple[Level, list[Placed]]:
-    """The saved parts of an object in a folder, and the places of its tensors. Everything that cannot be saved is refused here.
+    """The saved parts of an object in a folder, and the places of its tensors, in the order of its leaves.
+
+    Everything that cannot be saved is refused here.
 
     Raises:
         TypeError: a field holds what has no form on disk, or a tensor that its annotation would not let be loaded.
@@ -68,12 +82,11 @@ def describe_object(self: Stored, folder: str, options: SaveOptions) -> tuple[Le
             a nested object has a batch size that does not start with its owner's.
     """
     placed: list[Placed] = []
-    return _object(self, folder, "", options, placed), placed
+    return _object(self, "", _Folder(folder, FileNames(), options, placed)), placed
 
 
-def _object(self: Stored, folder: str, name: str, options: SaveOptions, placed: list[Placed]) -> Level:
+def _object(self: Stored, name: str, folder: _Folder) -> Level:
     """The level of an object. Its tensors are added to `placed`, those of nested objects included."""
-    files = FileNames()
     entries: dict[str, Entry] = {}
     if self._shapes:
         refuse_contents(self, self._batch_size, contents(self))
@@ -81,67 +94,52 @@ def _object(self: Stored, folder: str, name: str, options: SaveOptions, placed: 
         raise TypeError(f"{label(self, self._unbatched[0])}: an UnbatchedTensor in a TensorDict cannot be saved")
     for key, value in contents(self).items():
         if key in self._static:
-            where = label(self, key)
-            code = encode(value, where, partial(enum_of, type(self), key), allow_pickle=options.allow_pickle)
-            stacked = isinstance(value, PerItem) and value.batch_size.numel() > 0 and len(value.batch_size) > 0
-            entries[key] = StaticEntry(code, plain(value), files.give(key) if has_plain_form(value) else "", stacked)
+            entries[key] = _static(self, key, value, folder)
         else:
             size = Size() if key in self._unbatched else self._batch_size
-            entries[key] = _entry(value, label(self, key), size, folder, key, files, options, placed)
+            entries[key] = _entry(value, label(self, key), size, key, folder)
     kind = type(self).__name__ if isinstance(self, Entries) else type(self).__qualname__
     return Level("class", kind, tuple(self._batch_size), self._names, name, entries)
 
 
-def _entry(
-    value: object,
-    where: str,
-    batch_size: Size,
-    folder: str,
-    key: str,
-    files: FileNames,
-    options: SaveOptions,
-    placed: list[Placed],
-) -> Entry:
+def _static(self: Stored, key: str, value: object, folder: _Folder) -> StaticEntry:
+    """The entry of a static field."""
+    code = encode(value, label(self, key), partial(enum_of, type(self), key), allow_pickle=folder.options.allow_pickle)
+    stacked = isinstance(value, PerItem) and value.batch_size.numel() > 0 and len(value.batch_size) > 0
+    return StaticEntry(code, plain(value), folder.names.give(key) if has_plain_form(value) else "", stacked)
+
+
+def _entry(value: object, where: str, batch_size: Size, key: str, folder: _Folder) -> Entry:
     """The entry of a field that is not static; `key` is what the names of its files begin with."""
     if value is None:
         return None
     value = bare(value)
     if isinstance(value, Tensor):
-        entry = TensorEntry(value.dtype, tuple(value.shape), files.give(key, TENSOR_SUFFIX))
-        refuse_unplain(value, where, may_be_meta=options.like)
-        path = f"{folder}{os.sep}{entry.file}"
-        if not options.copy_existing:
+        entry = TensorEntry(value.dtype, tuple(value.shape), folder.names.give(key, TENSOR_SUFFIX))
+        refuse_unplain(value, where, may_be_meta=folder.options.like)
+        path = f"{folder.path}{os.sep}{entry.file}"
+        if not folder.options.copy_existing:
             _refuse_saved_elsewhere(value, path, where)
-        placed.append(Placed(value, entry, path))
+        folder.placed.append(Placed(value, entry, path))
         return entry
-    name = files.give(key)
-    inside = f"{folder}{os.sep}{name}"
+    name, inside = folder.below(key)
     if isinstance(value, (dict, list)):
-        return _container(value, where, batch_size, inside, name, options, placed)
+        return _container(value, where, batch_size, name, inside)
     if isinstance(value, Stored):
         # An object does not know who holds it, so its batch size may have been shortened since.
         if value._batch_size[: len(batch_size)] != batch_size:
             starts = f"expected a batch size that starts with {list(batch_size)}, got {list(value._batch_size)}"
             raise ValueError(f"{where}: {starts}; assign the object to the field again")
-        return _object(value, inside, name, options, placed)
+        return _object(value, name, inside)
     raise TypeError(f"{where}: cannot save a {type(value).__name__}")
 
 
 def _container(
-    value: dict[str, object] | list[object],
-    where: str,
-    batch_size: Size,
-    folder: str,
-    name: str,
-    options: SaveOptions,
-    placed: list[Placed],
+    value: dict[str, object] | list[object], where: str, batch_size: Size, name: str, folder: _Folder
 ) -> Level:
     """A dict or list of tensors; the items of a list are called by their positions."""
-    files = FileNames()
     items = value.items() if isinstance(value, dict) else ((str(at), item) for at, item in enumerate(value))
-    entries = {
-        key: _entry(item, f"{where}[{key!r}]", batch_size, folder, key, files, options, placed) for key, item in items
-    }
+    entries = {key: _entry(item, f"{where}[{key!r}]", batch_size, key, folder) for key, item in items}
     kind: Literal["dict", "list"] = "dict" if isinstance(value, dict) else "list"
     return Level(kind, kind, tuple(batch_size), None, name, entries)
 
@@ -179,28 +177,3 @@ def _refuse_saved_elsewhere(tensor: Tensor, path: str, where: str) -> None:
     raise ValueError(
         f"{where} is saved already, in {found.path}; to save a copy of it in {path} pass copy_existing=True"
     )
-
-
-def rebuilt(self: T, level: Level, folder: str, tensors: dict[str, Tensor]) -> T:
-    """An object like the described one, with the tensors that are at the paths of its files. On the CPU."""
-    values = [
-        _rebuilt(value, level.entries[name], folder, tensors)
-        for name, value in zip(tensor_and_nested(self), self._field_values()[0], strict=True)
-    ]
-    made = allocate_like(self)._assign(values, self._field_values()[1], self._batch_size, torch.device("cpu"))
-    made._names = self._names
-    return made
-
-
-def _rebuilt(value: object, entry: Entry, folder: str, tensors: dict[str, Tensor]) -> object:
-    """The value of a field that is not static, with the tensors at the paths that its entry says."""
-    if isinstance(entry, TensorEntry):
-        return tensors[f"{folder}{os.sep}{entry.file}"]
-    if not isinstance(entry, Level):
-        return value
-    inside = f"{folder}{os.sep}{entry.folder}"
-    if isinstance(value, dict):
-        return {key: _rebuilt(item, entry.entries[key], inside, tensors) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_rebuilt(item, entry.entries[str(at)], inside, tensors) for at, item in enumerate(value)]
-    return rebuilt(value, entry, inside, tensors) if isinstance(value, Stored) else value

@@ -104,9 +104,7 @@ def _add(
         metadata[prefix.removesuffix(".")] = level
     for name, value in zip(tensor_and_nested(self), values, strict=True):
         key = prefix + dotless(name) if prefix else name
-        if isinstance(value, Tensor):
-            found[key] = value if keep_vars else value.detach()
-        elif value is None:
+        if value is None:
             plain[name] = None
         else:
             _add_value(found, metadata, key, value, keep_vars, flatten)

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple, TypeVar
 
+import torch
 from torch import Tensor
 
 from ..core.stored import Stored
@@ -27,7 +28,7 @@ from . import files, metadata_files, schema, tensordict_folders
 from .file_names import METADATA, PENDING
 from .folder_lock import only_writer
 from .metadata_files import metadata_in
-from .saved_levels import Placed, SaveOptions, describe_object, rebuilt
+from .saved_levels import Placed, SaveOptions, describe_object
 from .schema import Level, Metadata, StaticEntry, TensorEntry
 from .storage_errors import StorageError
 
@@ -76,8 +77,15 @@ def save(self: T, folder: str, options: SaveOptions) -> T:
         _clean(levels, before)
         if options.durable:
             files.sync_folder(os.path.dirname(folder))
-        tensors = stay | {item.path: _mapped(item) for item in moved}
-    return rebuilt(self, level, folder, tensors)
+        tensors = [stay[item.path] if item.path in stay else _mapped(item) for item in placed]
+    return _with_tensors(self, iter(tensors))
+
+
+def _with_tensors(self: T, tensors: Iterator[Tensor]) -> T:
+    """An object like another one with other tensors, on the CPU, which come in the order of its leaves."""
+    made = self._map_with(lambda leaf, _: next(tensors), None, torch.device("cpu"))
+    made._names = self._names
+    return made
 
 
 def _levels(level: Level, folder: str) -> Iterator[tuple[str, Level]]:
@@ -143,14 +151,12 @@ def _write_metadata(work: _Work, *, readable: bool) -> None:
 
 
 def _write_values(work: _Work) -> None:
-    """The static values once more, where tensordict looks for them. Values that are there already stay."""
+    """The static values once more, where tensordict looks for them."""
     for folder, level in work.levels:
         for inside, entry in _values(folder, level):
-            new = files.make_folder(inside)
+            files.make_folder(inside)
             text = metadata_files.text_of(tensordict_folders.render_value(entry))
-            # What an earlier save left may still be on its way to the disk.
-            if new or work.options.durable or not metadata_files.holds(inside, text):
-                metadata_files.write(inside, text, work.token, work.options.durable)
+            metadata_files.write(inside, text, work.token, work.options.durable)
 
 
 def _mapped(item: Placed) -> Tensor:

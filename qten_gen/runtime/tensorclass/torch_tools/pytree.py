@@ -56,8 +56,8 @@ def _register(cls: type[T], flatten: Flatten, unflatten: Callable[[Iterable[Any]
         unflatten,
         flatten_with_keys_fn=partial(_flatten_keyed, flatten),
         serialized_type_name=f"{cls.__module__}.{cls.__qualname__}",
-        to_dumpable_context=lambda layout: late.torch_tools__tree_specs.dumped(cls, layout),
-        from_dumpable_context=lambda text: late.torch_tools__tree_specs.loaded(text),
+        to_dumpable_context=lambda layout: late.storage__tree_specs.dumped(cls, layout),
+        from_dumpable_context=lambda text: late.storage__tree_specs.loaded(cls, text),
     )
 
 
@@ -174,12 +174,8 @@ def _unflatten(cls: type[T], names: tuple[str, ...], children: Iterable[Any], la
         present = dict(zip(layout.names, found, strict=True))
         found = [present.get(name) for name in names]
     out._assign(found, _static(cls, layout, batch_size), batch_size, device)
-    if layout.dimension_names is not None:
-        if len(layout.dimension_names) != len(batch_size):
-            # vmap, and whoever else changes the dimensions of a tree
-            out._names = late.torch_tools__uncommon_trees.names_of(layout.dimension_names, found, layout.hidden)
-        else:
-            out._names = layout.dimension_names
+    if layout.dimension_names is not None and len(layout.dimension_names) == len(batch_size):
+        out._names = layout.dimension_names  # lost where vmap, or another function of a tree, changes the dimensions
     return out
 
 

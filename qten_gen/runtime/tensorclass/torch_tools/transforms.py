@@ -11,7 +11,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Literal, TypeVar, cast
 
-import torch
 from torch import Tensor
 from torch._C._functorch import is_batchedtensor, maybe_get_level
 from torch._functorch.vmap import _add_batch_dim, _remove_batch_dim, lazy_load_decompositions, vmap_increment_nesting  # type: ignore[attr-defined] # where torch 2.6 defines them
@@ -23,7 +22,6 @@ from ..core.error_text import describe
 from ..core.sizes import with_inserted, without
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension
-from ..methods.joining import split
 
 T = TypeVar("T", bound=Stored)
 R = TypeVar("R")
@@ -36,7 +34,6 @@ def vmap(
     out_dim: int = 0,
     *,
     randomness: Literal["error", "different", "same"] = "error",
-    chunk_size: int | None = None,
 ) -> R:
     """`function` of each item along a batch dimension, computed for all items at once, as `torch.vmap` does.
 
@@ -52,26 +49,12 @@ def vmap(
         dim: The batch dimension to map over.
         out_dim: Where the dimension is in the results; in objects among the batch dimensions.
         randomness: Whether random numbers are refused, different for each item, or the same, as for `torch.vmap`.
-        chunk_size: How many items are computed at once, to save memory; all of them where it is None.
 
     Raises:
         IndexError: there is no such batch dimension.
         TypeError: the function returns something else, or a value for each item in a field that the batch does not carry.
     """
     at = dimension(self, dim)
-    if chunk_size is None or chunk_size >= self._batch_size[at]:
-        return _mapped(self, function, at, out_dim, randomness)
-    state = torch.get_rng_state()
-    found = []
-    for piece in split(self, chunk_size, at):
-        if randomness == "same":
-            torch.set_rng_state(state)
-        found.append(_mapped(piece, function, at, out_dim, randomness))
-    return cast(R, _pytree.tree_map(lambda *pieces: torch.cat(pieces, out_dim), *found, is_leaf=_is_object))
-
-
-def _mapped(self: T, function: Callable[[T], R], at: int, out_dim: int, randomness: str) -> R:
-    """`vmap` over dimension `at`, counted from the front, of all items at once."""
     size = self._batch_size
     length = size[at]
     lazy_load_decompositions()

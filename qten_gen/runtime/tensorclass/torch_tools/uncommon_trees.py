@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from torch import Size, Tensor
-from torch._C._functorch import is_batchedtensor, maybe_current_level, maybe_get_bdim, maybe_get_level
-from torch.compiler import is_dynamo_compiling
+from torch._C._functorch import is_batchedtensor
 
-from ..core import name_changes
 from ..core.contents import allocate_like, tensor_and_nested, tensors_of
-from ..core.dimension_names import Names
 from ..core.stored import Stored
 from ..core.tensor_shapes import dimension
 from ..fields.per_item import fitted, original
@@ -77,40 +74,22 @@ def refuse_beyond(cls: type[Stored], hidden: Hidden, batch_ndim: int, child: obj
     Raises:
         ValueError: it stands among the dimensions that a field has beyond the batch.
     """
-    places = _places(hidden, child)
-    if places and places[0] > batch_ndim:
-        places_expected = "0" if batch_ndim == 0 else f"0 to {batch_ndim}"
-        raise ValueError(
-            f"vmap: out_dims puts the dimension among those that the fields of {cls.__name__} have beyond the batch; "
-            f"expected {places_expected} for results of {batch_ndim} batch dimension{'' if batch_ndim == 1 else 's'}"
-        )
-
-
-def _places(hidden: Hidden, child: object) -> list[int]:
-    """Where the dimension that was hidden may stand in a tensor; nowhere if none came back."""
     if not isinstance(child, Tensor) or child.dim() != len(hidden.shape) + 1:
-        return []
+        return
     sizes, strides = child.shape, child.stride()
-    return [
+    places = [
         at
         for at in range(child.dim())
         if (*sizes[:at], *sizes[at + 1 :]) == hidden.shape
         and (*strides[:at], *strides[at + 1 :]) == hidden.stride
         and strides[at] == hidden.hidden_stride
     ]
-
-
-def names_of(names: tuple[str | None, ...], children: list[Any], hidden: Hidden | None) -> Names | None:
-    """The names of the batch dimensions after vmap has hidden one, or given it back; None where something else was done."""
-    first = next((child for child in apart(children) if isinstance(child, Tensor)), None)
-    if first is None or is_dynamo_compiling():  # which does not trace what follows
-        return None
-    if hidden is not None:
-        places = _places(hidden, first)
-        return name_changes.inserted(names, places[0]) if places else None
-    if is_batchedtensor(first) and maybe_get_level(first) == maybe_current_level():
-        return name_changes.without(names, [maybe_get_bdim(first)])
-    return None
+    if places and places[0] > batch_ndim:
+        places_expected = "0" if batch_ndim == 0 else f"0 to {batch_ndim}"
+        raise ValueError(
+            f"vmap: out_dims puts the dimension among those that the fields of {cls.__name__} have beyond the batch; "
+            f"expected {places_expected} for results of {batch_ndim} batch dimension{'' if batch_ndim == 1 else 's'}"
+        )
 
 
 class _NoDim:

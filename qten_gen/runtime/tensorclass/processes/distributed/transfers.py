@@ -8,7 +8,8 @@ takes one small message each way; without it a mismatch may hang both. `group`, 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Generic, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 import torch
 from torch import Tensor
@@ -25,14 +26,14 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound=Stored)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Pending(Generic[T]):
     """A transfer that was started. The object may be used again, or read, once `wait` has returned it."""
 
-    def __init__(self, target: T, dense: dict[str, Tensor], works: dict[str, Work], writes: bool) -> None:
-        self.target = target
-        self.dense = dense
-        self.works = works
-        self.writes = writes
+    target: T
+    dense: dict[str, Tensor]
+    works: dict[str, Work]
+    writes: bool
 
     def is_completed(self) -> bool:
         """Whether all tensors have arrived; does not wait."""
@@ -57,17 +58,8 @@ def send(self: Stored, dst: int, *, group: ProcessGroup | None = None, tag: int 
     """
     action = f"send to rank {dst}"
     refuse_items(action, self)
-    distributed = library(action)
     if check:
-        own = schema("a transfer", self)
-        answer = torch.zeros(1, dtype=torch.long, device=probe_device(self))
-        distributed.send(answer + digest(own), dst, group=group, tag=tag)
-        distributed.recv(answer, dst, group=group, tag=tag)
-        if not answer.item():
-            distributed.send_object_list([own], dst, group=group)
-            received: list[Schema] = [{}]
-            distributed.recv_object_list(received, dst, group=group)
-            raise ValueError(f"{action}: {difference([own, *received], ['this object', 'the one of the receiver'])}")
+        _refuse_difference(action, self, dst, group, tag, step=1)
     isend(self, dst, group=group, tag=tag).wait()
 
 
@@ -81,19 +73,30 @@ def recv(self: T, src: int, *, group: ProcessGroup | None = None, tag: int = 0, 
     refuse_if_frozen(self, "receive into")
     action = f"recv from rank {src}"
     refuse_items(action, self)
-    distributed = library(action)
     if check:
-        own = schema("a transfer", self)
-        number = torch.zeros(1, dtype=torch.long, device=probe_device(self))
-        distributed.recv(number, src, group=group, tag=tag)
-        agreed = number == digest(own)
-        distributed.send(agreed.long(), src, group=group, tag=tag)
-        if not agreed.item():
-            received: list[Schema] = [{}]
-            distributed.recv_object_list(received, src, group=group)
-            distributed.send_object_list([own], src, group=group)
-            raise ValueError(f"{action}: {difference([own, *received], ['this object', 'the one of the sender'])}")
+        _refuse_difference(action, self, src, group, tag, step=-1)
     return irecv(self, src, group=group, tag=tag).wait()
+
+
+def _refuse_difference(
+    action: str, self: Stored, peer: int, group: ProcessGroup | None, tag: int, *, step: Literal[1, -1]
+) -> None:
+    """Compare what this process holds with what its peer does. `step` is -1 where the peer speaks first.
+
+    Raises:
+        ValueError: they differ.
+    """
+    distributed = library(action)
+    own, found = schema("a transfer", self), list[Schema]([{}])
+    number = torch.tensor([digest(own)], device=probe_device(self))
+    other = torch.zeros_like(number)
+    for exchange, sent in ((distributed.send, number), (distributed.recv, other))[::step]:
+        exchange(sent, peer, group=group, tag=tag)
+    if torch.equal(number, other):
+        return
+    for exchange, schemas in ((distributed.send_object_list, [own]), (distributed.recv_object_list, found))[::step]:
+        exchange(schemas, peer, group=group)
+    raise ValueError(f"{action}: {difference([own, *found], ['this object', f'the one of rank {peer}'])}")
 
 
 def isend(self: T, dst: int, *, group: ProcessGroup | None = None, tag: int = 0) -> Pending[T]:
