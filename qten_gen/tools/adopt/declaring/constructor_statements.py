@@ -19,8 +19,9 @@ from .context import Context, is_any, quoted, self_attribute
 from .expressions import LONG, first_line, over_fields, said, short, type_of
 from .growing import adds_to, mentions
 from .harmless import (
-    changes_argument,
+    changed_by,
     draws,
+    held,
     is_plain,
     is_used_up,
     makes_field,
@@ -116,7 +117,8 @@ class _Reader:
             self.statement(step.node, [each.node for each in self.steps[position + 1 :]])
         self.position = len(self.steps)
         if self.context.inlined:
-            raise Stays(f"the local name `{min(self.context.inlined)}` holds a module or a tensor", self.init)
+            name, value = min(self.context.inlined.items(), key=lambda item: item[0])
+            raise Stays(held(name, value, self.context), self.init)
         self.remaining()
         drop_unread(self.taken.pieces, self.context)
         moved = next((piece for piece in self.taken.pieces if isinstance(piece, MovedPiece)), None)
@@ -384,7 +386,7 @@ class _Reader:
         found = over_fields(self.released(value), context)
         is_argument = name in self.arguments or name in context.renamed
         if found is None or is_argument or context.reads[name] != 1 or self.bound.count(name) != 1:
-            raise Stays(f"the local name `{name}` holds a module or a tensor", node)
+            raise Stays(held(name, value, context), node)
         context.inlined[name] = found
         self.held[name] = self.step.sources
 
@@ -416,8 +418,11 @@ class _Reader:
             )
         if registers_surely(node, self.context):
             raise Stays(f"`{first_line(node)}` registers something that cannot be declared", node)
-        if changes_argument(node, self.context):
-            raise Stays(f"`{first_line(node)}` may change an argument that fields are computed from", node)
+        changed = changed_by(node, self.context)
+        if changed is not None:
+            is_argument = changed in self.arguments or changed in self.context.renamed
+            thing = "an argument" if is_argument else f"the local name `{changed}`"
+            raise Stays(f"`{first_line(node)}` may change {thing} that fields are computed from", node)
         for source in self.step.sources:
             if source not in self.moved:
                 self.moved.add(source)

@@ -74,6 +74,14 @@ def draws_itself(node: ast.Call, context: Context) -> bool:
     return not is_bare and not _is_plain_call(node, context)
 
 
+def held(name: str, value: ast.expr, context: Context) -> str:
+    """What stands in the way where a local name holds a module or a tensor: which of them, as far as the calls tell."""
+    calls = [context.meaning(each.func) for each in ast.walk(value) if isinstance(each, ast.Call)]
+    has_module = any(context.is_module_class(each) for each in calls)
+    is_tensor = any(each.startswith("torch.") for each in calls) and not has_module
+    return f"the local name `{name}` holds {'a module' if has_module else 'a tensor' if is_tensor else 'a module or a tensor'}"
+
+
 def makes_field(node: ast.stmt, context: Context) -> bool:
     """Whether a statement registers by assignment or by name, so that its place among registrations counts.
 
@@ -89,15 +97,15 @@ def makes_field(node: ast.stmt, context: Context) -> bool:
     return False
 
 
-def changes_argument(node: ast.stmt, context: Context) -> bool:
-    """Whether a statement may change an object that the constructor was given, or one that a local name holds."""
+def changed_by(node: ast.stmt, context: Context) -> str | None:
+    """The argument or local name whose object a statement may change; None if it changes none."""
     for each in ast.walk(node):
         if isinstance(each, ast.Attribute | ast.Subscript) and not isinstance(each.ctx, ast.Load):
             if root(each) != "self" and _is_known(root(each), context):
-                return True
+                return root(each)
         elif _calls_method(each) and _is_known(root(each), context):
-            return True
-    return False
+            return root(each)
+    return None
 
 
 def _calls_method(node: ast.AST) -> TypeGuard[ast.Call]:
