@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 from .format_number import FORMAT
 
 Row = tuple[object, ...]
@@ -20,6 +22,15 @@ def row(kind: str, /, **attributes: object) -> Row:
         kind,
         *sorted((name, given) for name, given in attributes.items() if given is not None and given is not False),
     )
+
+
+def attributes(row: Row) -> dict[str, Any]:
+    """The attributes in a row by name; those that are None or False are absent.
+
+    >>> attributes(row("ConfigDecl", name="dim", kw_only=False))
+    {'name': 'dim'}
+    """
+    return dict(cast("tuple[tuple[str, Any], ...]", row[1:]))
 
 
 VALUE = row("Value")

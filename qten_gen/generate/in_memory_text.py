@@ -28,9 +28,6 @@ _WITHOUT_DECLARATIONS = frozenset(
 )
 """Packages in which nothing is declared, and no type is defined that the readers would have to know."""
 
-_MOST_FILES = 2000
-"""How many files are read at most; beyond, the answer would take longer than the import."""
-
 
 class OwnText(NamedTuple):
     """The text of the module that runs: of a script or a notebook, where nobody could find it by the name of the module."""
@@ -101,7 +98,7 @@ class _Running:
 
     def _reading(self, module: str) -> Reading | None:
         if module not in self.readings:
-            self.readings[module] = self._read(module) if len(self.texts) < _MOST_FILES else None
+            self.readings[module] = self._read(module)
         return self.readings[module]
 
     def _read(self, module: str) -> Reading | None:

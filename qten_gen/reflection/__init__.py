@@ -5,7 +5,6 @@ fields with the functions in `model.build_field`, so their declarations are equa
 """
 
 from .methods import assigned_values as assigned_values
-from .methods import constructors as constructors
 from .methods import method_sources as method_sources
 from .methods import mixins as mixins
 from .read_class import attributes as attributes

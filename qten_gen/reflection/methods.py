@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from types import FunctionType
 
@@ -27,17 +27,6 @@ def method_sources(statement: ClassStatement) -> tuple[MethodSource, ...]:
     return tuple(_methods(statement))
 
 
-def constructors(statement: ClassStatement) -> Mapping[str, str]:
-    """The parameters of the classes that children are made of, by qualified name; those of torch are left out."""
-    found: dict[str, str] = {}
-    for value in statement.namespace.values():
-        for cls in _made(value):
-            constructor: object = getattr(cls, "__init__")  # noqa: B009 # mypy refuses it on a class
-            if cls.__module__.partition(".")[0] not in ("builtins", "torch") and isinstance(constructor, FunctionType):
-                found[f"{cls.__module__}.{cls.__qualname__}"] = _parameters(constructor)
-    return found
-
-
 def assigned_values(statement: ClassStatement) -> tuple[tuple[str, Value], ...]:
     """The attributes of the class that are not fields, where they are None, types, or hold tensors or modules."""
     found = ((name, given) for name, given in statement.namespace.items() if not is_field(name, statement))
@@ -51,16 +40,6 @@ def assigned_values(statement: ClassStatement) -> tuple[tuple[str, Value], ...]:
         # A ClassVar says that a type or None is meant.
         if value.contains or (name not in statement.annotations and (value.name or value.literal == "None"))
     )
-
-
-def _made(value: object) -> Iterator[type]:
-    """The classes that a submodule constructs, those among its arguments included."""
-    call = recorded_call(value)
-    if call is not None and call.name == language.SUBMODULE:
-        if isinstance(call.args[0], type):
-            yield call.args[0]
-        for argument in (*call.args[1:], *call.kwargs.values()):
-            yield from _made(argument)
 
 
 def _methods(statement: ClassStatement) -> Iterator[MethodSource]:

@@ -210,8 +210,7 @@ def _parameters(made: Value, context: RuleContext) -> _Parameters | None:
         if any(not base.declared and not base.name.startswith("qten_gen.") for base in declared.bases):
             return None  # a base of another kind may have a constructor
         return _of_fields(declared)
-    known = context.statement.constructors if context.source is None else context.project.constructors
-    text = known.get(made.name)
+    text = context.project.constructors.get(made.name)
     return None if text is None else _parsed(text)
 
 

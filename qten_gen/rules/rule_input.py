@@ -90,8 +90,6 @@ class RunningStatement:
     """The class keywords that are not flags, each with its value as text: `("init", "False")`."""
     methods: tuple[MethodSource, ...] = ()
     """The functions of its body, with the names of their parameters."""
-    constructors: Mapping[str, str] = field(default_factory=dict)
-    """The parameters of the classes that its children are made of, by qualified name: `dim, heads=...`."""
     values: tuple[tuple[str, Value], ...] = ()
     """Its attributes that are not fields, with values that hold tensors or modules, or are types."""
     checks: tuple[SpecifierCall, ...] = ()

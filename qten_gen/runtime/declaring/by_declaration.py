@@ -133,34 +133,7 @@ def of_declaration(declaration: Declaration, classes: Mapping[str, type]) -> Sum
 
 
 def _of_field(field: FieldDecl | ModuleField, row: Row, classes: Mapping[str, type]) -> FieldSummary:
-    """The summary of a field; what its kind of field does not have is empty."""
-
-    def given(name: str) -> object:
-        return getattr(field, name, None)
-
-    kind = given("kind")
-    nested = given("nested")
+    nested, kind = getattr(field, "nested", None), getattr(field, "kind", None)
     named = next((name for name in field.type.mentioned if name.rpartition(".")[2] == nested), "")
     is_made = getattr(kind, "value", "") == "collection" and named.partition(".")[0] != "tensordict"
-    return FieldSummary(
-        field.name,
-        field.owner,
-        row,
-        annotation=field.type.text,
-        kind=getattr(kind, "value", ""),
-        optional=bool(given("optional")),
-        nested=_text(nested),
-        cast=_text(given("cast")),
-        dims=_text(given("dims")),
-        dtype=_text(given("dtype")),
-        unbatched=bool(given("unbatched")),
-        container=_text(given("container")),
-        kw_only=bool(given("kw_only")),
-        argument=_text(given("argument")),
-        tensordict_class=named if is_made else "",
-        nested_class=classes.get(named),
-    )
-
-
-def _text(found: object) -> str | None:
-    return found if isinstance(found, str) else None
+    return FieldSummary.of(field.owner, row, field.type.text, named if is_made else "", classes.get(named))

@@ -69,22 +69,13 @@ def own_text(module: str, scope: Scope) -> OwnText | None:
 
 def _known(declaration: Declaration, statement: ClassStatement) -> tuple[Project, RunningStatement]:
     """The facts about a statement, beside its declaration, that the rules use."""
-    from ...reflection import (
-        assigned_values,
-        attributes,
-        check_sources,
-        constructors,
-        field_sources,
-        method_sources,
-        mixins,
-    )
+    from ...reflection import assigned_values, attributes, check_sources, field_sources, method_sources, mixins
     from ...rules.rule_input import Project, RunningStatement
 
-    known = {**statement.children(), **dict(statement.parents)}
-    project = Project(known, nested=statement.declared)
+    project = Project({**statement.children(), **dict(statement.parents)}, nested=statement.declared)
     keywords = tuple((name, repr(value)) for name, value in {**statement.options, **statement.passed}.items())
     said = field_sources(statement), attributes(statement), mixins(statement)
-    functions = method_sources(statement), constructors(statement), assigned_values(statement)
+    functions = method_sources(statement), assigned_values(statement)
     return project, RunningStatement(*said, keywords, *functions, check_sources(statement))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...common.fingerprint_rows import Row
+from ...common.fingerprint_rows import Row, attributes
 
 
 class FieldSummary(NamedTuple):
@@ -36,9 +36,28 @@ class FieldSummary(NamedTuple):
     nested_class: type | None = None
     """The TensorClass in its annotation, where that is bound already."""
 
-    def given(self, attribute: str) -> object:
-        """An attribute that few fields have, such as `tie`; None where this one has it not."""
-        return next((pair[1] for pair in self.row[1:] if isinstance(pair, tuple) and pair[0] == attribute), None)
+    @classmethod
+    def of(
+        cls,
+        owner: str,
+        row: Row,
+        annotation: str = "",
+        tensordict_class: str = "",
+        nested_class: type | None = None,
+    ) -> FieldSummary:
+        """The summary of a field with this row."""
+        said = attributes(row)
+        if row[0] not in ("FieldDecl", "ConfigDecl"):
+            return cls(said["name"], owner, row, annotation)
+        return cls(
+            owner=owner,
+            row=row,
+            annotation=annotation,
+            argument=said.get("alias", said["name"]),
+            tensordict_class=tensordict_class,
+            nested_class=nested_class,
+            **{name: given for name, given in said.items() if name in cls._fields},
+        )
 
 
 class Summary(NamedTuple):

@@ -26,7 +26,7 @@ from .declared_class import DeclaredClass, LaterDeclaration
 from .fields import Const
 from .freshness import GeneratedClass, Settled
 from .kept_facts import FieldSummary, Summary
-from .specifier_rows import check_config_default, expression, parameter_row
+from .specifier_rows import expression, is_harmless, parameter_row
 from .statement import Body, is_nestable, mixins_of, parents_of
 from .statement_values import values_of, with_inherited
 
@@ -145,16 +145,8 @@ def _tensorclass_field(name: str, annotation: object, kind: Kind, body: Body) ->
     default = _default_row(value, is_factory)
     stored = {attribute: given for attribute, given in kind._asdict().items() if attribute != "nested_class"}
     text = getattr(annotation, "__forward_arg__", None) or annotation_text(annotation)
-    return FieldSummary(
-        name,
-        body.qualified,
-        row("FieldDecl", name=name, default=default, kw_only=kw_only, **stored),
-        text,
-        *kind[:-1],
-        kw_only=kw_only,
-        argument=name,
-        nested_class=kind.nested_class,
-    )
+    made = row("FieldDecl", name=name, default=default, kw_only=kw_only, **stored)
+    return FieldSummary.of(body.qualified, made, text, nested_class=kind.nested_class)
 
 
 def _default(given: object) -> tuple[object, bool, bool, str | None]:
@@ -227,13 +219,13 @@ def _module(body: Body) -> Outright:
             if given is not MISSING and not _is_plain(given):
                 raise NotCertain
         elif not written or has_specifier or (given is MISSING and not name.startswith("_")):
-            fields[name] = _module_field(name, given, body)
+            fields[name] = FieldSummary.of(body.qualified, _module_row(name, given, body))
         elif given is not MISSING and not _is_plain(given):
             raise NotCertain
     for name, value in body.namespace.items():
         call = recorded_call(value)
         if call is not None and call.name == language.VIRTUAL:
-            fields[name] = FieldSummary(name, body.qualified, row("VirtualDecl", name=name, **call.kwargs))
+            fields[name] = FieldSummary.of(body.qualified, row("VirtualDecl", name=name, **call.kwargs))
     own = tuple(name for name in fields if name not in inherited)
     conditions = (
         *(check for owner, parent in reversed(parents) for check in parent.conditions if check[0] == owner),
@@ -254,28 +246,26 @@ def _module(body: Body) -> Outright:
     return Outright(summary, fingerprint_of(declared), names)
 
 
-def _module_field(name: str, given: object, body: Body) -> FieldSummary:
-    """A field of a Module: what its specifier declares, or a constructor argument."""
+def _module_row(name: str, given: object, body: Body) -> Row:
+    """The row of a field of a Module: by its specifier, or of a constructor argument."""
     call = recorded_call(given)
     if call is None or call.name not in language.SPECIFIERS - {language.FIELD}:
-        return _config_field(name, given, body)
+        return _config_row(name, given)
     if call.name == language.DERIVED:
-        made = row("DerivedDecl", name=name, value=expression(call.args[0]))
-    elif call.name in (language.SUBMODULE, language.SEQUENTIAL):
-        from .child_rows import child_row
+        return row("DerivedDecl", name=name, value=expression(call.args[0]))
+    if call.name not in (language.SUBMODULE, language.SEQUENTIAL):
+        return parameter_row(name, call, body.namespace)
+    from .child_rows import child_row
 
-        made = child_row(name, call)
-    else:
-        made = parameter_row(name, call, body.namespace)
-    return FieldSummary(name, body.qualified, made)
+    return child_row(name, call)
 
 
-def _config_field(name: str, given: object, body: Body) -> FieldSummary:
+def _config_row(name: str, given: object) -> Row:
     value, is_factory, kw_only, alias = _default(given)
-    if value is not MISSING:
-        check_config_default(value, is_factory=is_factory)
-    made = row("ConfigDecl", name=name, default=_default_row(value, is_factory), kw_only=kw_only, alias=alias)
-    return FieldSummary(name, body.qualified, made, kw_only=kw_only, argument=alias or name)
+    fits = isinstance(value, type | FunctionType) if is_factory else value is MISSING or is_harmless(value)
+    if not fits:
+        raise NotCertain  # a rule has to look at it
+    return row("ConfigDecl", name=name, default=_default_row(value, is_factory), kw_only=kw_only, alias=alias)
 
 
 def settle_outright(body: Body, found: GeneratedClass, *, nests: bool) -> Settled | None:

@@ -21,19 +21,6 @@ from ...common.written_values import partial_of_torch, torch_name
 from .annotated_kinds import NotCertain
 
 
-def check_config_default(value: object, *, is_factory: bool) -> None:
-    """Refuse what may be a mistake as the default of a constructor argument, now that it is an object.
-
-    Raises:
-        NotCertain: a rule has to look at it.
-    """
-    if is_factory:
-        if not isinstance(value, type | FunctionType):
-            raise NotCertain
-    elif not is_harmless(value):
-        raise NotCertain
-
-
 def is_harmless(value: object) -> bool:
     """Whether a value can be shared, and holds no tensor or module: a literal, a class, a member of an enum, a name of torch."""
     if literal_of(value) is not None or isinstance(value, type | torch.dtype | torch.device):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import MISSING
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...common import language
 from ...common.specifier_records import recorded_call
@@ -30,14 +30,19 @@ class Values(NamedTuple):
 
     def get(self, key: str) -> object:
         """The value of `split`, `scale.initializer`, `norm.cls`, `norm.args.0` or `norm.kwargs.bias`; None if there is none."""
-        name, *path = key.split(".")
-        if not path:
-            default = self.defaults.get(name)
-            return None if default is None else default.value
-        found = self.specifiers.get(name)
-        for step in path:
-            found = _item(found, step)
-        return found.value if isinstance(found, Const) else found
+        if "." in key:
+            return value_at(self.specifiers, key)
+        default = self.defaults.get(key)
+        return None if default is None else default.value
+
+
+def value_at(specifiers: Mapping[str, object], path: str) -> Any:  # whatever the declaration gives
+    """The object at a path in records of specifiers: `scale.initializer`, `norm.args.0`; None for nothing."""
+    name, *steps = path.split(".")
+    found = specifiers.get(name)
+    for step in steps:
+        found = _item(found, step)
+    return found.value if isinstance(found, Const) else found
 
 
 def values_of(body: Body, summary: Summary) -> Values:
@@ -87,7 +92,5 @@ def _item(holder: object, name: str) -> object:
         return holder.get(name)
     if isinstance(holder, tuple) and name.isdecimal():
         return holder[int(name)]
-    if (call := recorded_call(holder)) is not None and call.name == language.CHOICE:
-        return holder
     found: object = getattr(holder, name, None)
     return found

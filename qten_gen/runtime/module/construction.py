@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from copy import copy
 from functools import lru_cache, partial
 from operator import is_not
@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from ..declaring.child_specifiers import Submodule
-from ..declaring.fields import Const
+from ..declaring.statement_values import value_at
 from .core.module_base import ModuleBase
 
 if TYPE_CHECKING:
@@ -38,17 +38,7 @@ def from_declaration(owner: type[ModuleBase], path: str) -> Any:  # an initialis
 
 def recorded(owner: type[ModuleBase], path: str) -> Any:  # whatever the declaration gives
     """The very object at a path in `owner`'s declaration: `"norm.cls"`."""
-    name, *steps = path.split(".")
-    found: Any = owner._specifiers[name]
-    for step in steps:
-        found = _part(found, step)
-    return found.value if isinstance(found, Const) else found
-
-
-def _part(holder: Any, step: str) -> Any:  # whatever the declaration gives
-    if isinstance(holder, Mapping):
-        return holder[step]
-    return holder[int(step)] if step.isdecimal() else getattr(holder, step)
+    return value_at(owner._specifiers, path)
 
 
 _CONTAINERS = (bytearray, deque, dict, list, set)

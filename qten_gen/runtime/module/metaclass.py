@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast, dataclass_transform
 from torch import nn
 
 from ...common import language
+from ...common.fingerprint_rows import attributes
 from ...common.specifier_records import recorded_call
 from ..declaring.metaclass import DeclarationMeta
 from .core.module_base import ModuleBase
@@ -114,8 +115,8 @@ class ModuleMeta(DeclarationMeta):
 
 def _given(summary: Summary, attribute: str) -> dict[str, object]:
     """The values of an attribute that few fields have, such as `alias`, by the name of the field."""
-    found = ((field.name, field.given(attribute)) for field in summary.fields)
-    return {name: given for name, given in found if given is not None}
+    rows = ((field.name, attributes(field.row)) for field in summary.fields)
+    return {name: row[attribute] for name, row in rows if attribute in row}
 
 
 def _keep_device(cls: type[ModuleBase]) -> None:
