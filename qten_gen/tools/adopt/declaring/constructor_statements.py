@@ -372,6 +372,9 @@ class _Reader:
             raise Stays(
                 f"the new value of the argument `{name}` cannot be written as an expression of a declaration", node
             )
+        elif text is None and context.reads[name] > 2 and self.bound.count(name) == 1 and not self.rest:
+            self.taken.pieces.append(MovedPiece(names_read(node, context), node))
+            context.kept.add(name)
         context.names[name] = found
 
     def is_new_value(self, name: str) -> bool:

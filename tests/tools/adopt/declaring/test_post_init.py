@@ -31,5 +31,15 @@ def test_a_call_in_place_of_a_name_has_no_parentheses_around_it() -> None:
     assert '        self.rows = {"first": to_2tuple(self.given_size)[0]}\n' in text
 
 
+def test_the_new_value_of_an_argument_is_computed_once_for_several_attributes() -> None:
+    text = _NET.partition("        nn.init")[0].replace("    mask: torch.Tensor\n", "")
+    assert adopted(text.replace("size[0]}", 'size[0], "second": size[1]}'), Level.DECLARE).endswith("""
+    def __post_init__(self) -> None:
+        size = to_2tuple(self.given_size)
+        self.size = size
+        self.rows = {"first": size[0], "second": size[1]}
+""")
+
+
 def test_annotations_of_what_is_registered_later_begin_the_method() -> None:
     assert "def __post_init__(self) -> None:\n        self.mask: torch.Tensor\n" in adopted(_NET, Level.DECLARE)
