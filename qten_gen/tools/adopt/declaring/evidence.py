@@ -156,7 +156,7 @@ def _tested(node: ast.arg, context: Context) -> Iterator[str]:
     """The types that the constructor asks an argument for: `isinstance(size, int)`."""
     waiting: list[ast.AST] = [each for each in context.found.node.body if each is constructor(context.found)]
     while waiting:
-        each = waiting.pop(0)
+        each = waiting.pop()
         if isinstance(each, ast.Assert) or (isinstance(each, ast.If) and isinstance(each.body[-1], ast.Raise)):
             continue  # it asks to make sure
         waiting += ast.iter_child_nodes(each)
