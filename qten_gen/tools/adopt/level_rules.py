@@ -55,7 +55,7 @@ def refusals(
             if reason is not None:
                 found.update({key: reason for key in _blamed(each, file, changed) if key not in found})
     for path, file in after.files.items():
-        if not _has_adopted(file):
+        if not any(each.is_adopted for each in file.classes.values()):
             continue
         for item in obstacles(path, outputs):
             for each in new[path]:
@@ -68,8 +68,6 @@ def refusals(
         for owner, reason in _problems(path, examined, before, after):
             cls = file.classes.get(owner)
             blamed = _blamed(cls, file, changed) if cls is not None else _of_file(file, changed)
-            if not blamed and not _has_adopted(before.files.get(path)):
-                blamed = _of_file(file, changed)  # nothing was generated for the file before, so nobody saw the finding
             found.update({key: reason for key in blamed if key not in found})
     return found
 
@@ -136,10 +134,6 @@ def _blamed(owner: FoundClass, file: OpenFile, changed: Mapping[str, Collection[
     if owner.key in changed.get(owner.qualified, ()):
         return [owner.key]
     return [key for name in owner.ancestors for key in changed.get(name, ())]
-
-
-def _has_adopted(file: OpenFile | None) -> bool:
-    return file is not None and any(each.is_adopted for each in file.classes.values())
 
 
 def _of_file(file: OpenFile, changed: Mapping[str, Collection[Key]]) -> list[Key]:

@@ -353,26 +353,6 @@ def test_a_class_stays_whose_file_has_a_subclass_with_a_base_that_only_the_progr
     }
 
 
-def test_a_class_stays_whose_file_a_run_would_refuse_for_a_class_that_nobody_adopts() -> None:
-    text = """
-    from dataclasses import dataclass
-    import torch
-
-    try:
-        from library import Output
-    except ImportError:
-        Output = object
-
-    @dataclass
-    class Loss(Output):
-        loss: torch.Tensor | None = None
-
-    class Net(torch.nn.Module): ...
-    """
-    why = "the base of Loss is known only at run time, because Output is bound in several ways"
-    assert reasons(dedent(text))["Net"] == why
-
-
 def test_a_class_stays_in_a_file_whose_name_is_no_module_name() -> None:
     (net,) = outcome({"train-net.py": "from torch import nn\n\n\nclass Net(nn.Module): ...\n"}).adoptions
 
