@@ -181,7 +181,9 @@ class Ancestry:
         alternatives = self._names.alternatives(name) or ()
         may_declare = any(self._may_declare(alternative) for alternative in alternatives)
         # Computed bases of plain classes are common, and no concern of a declaration.
-        if not may_declare and not any(field.specifier or _mentions_tensor(field.annotation) for field in cls.fields):
+        is_made = any(decorator in CLASS_MAKERS for decorator, _ in cls.decorators)  # which no declaration is
+        has_tensors = any(field.specifier or _mentions_tensor(field.annotation) for field in cls.fields)
+        if not may_declare and (is_made or not has_tensors):
             return None
         why = f"{base.text} is bound in several ways" if len(alternatives) > 1 else f"{base.text} is computed"
         message = f"the base of {cls.name} is known only at run time, because {why}"

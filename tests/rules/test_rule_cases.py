@@ -153,6 +153,23 @@ def test_a_string_for_a_submodule_that_is_not_a_dimension_gets_advice() -> None:
     assert (mode.code, mode.help) == ("QG301", "for a plain string, write const('same pad')")
 
 
+def test_a_dataclass_with_a_base_that_only_the_program_knows_is_no_declaration() -> None:
+    text = """
+    import dataclasses
+
+    try:
+        from library import Output
+    except ImportError:
+        Output = object
+
+    {}class Loss(Output):
+        loss: Tensor
+    """
+
+    assert codes(dedent(text.format(""))) == ["QG008"]
+    assert codes(dedent(text.format("@dataclasses.dataclass\n    "))) == []
+
+
 @pytest.mark.parametrize(
     ("call", "marked"),
     [

@@ -91,6 +91,7 @@ class _Writer:
         self.init = init
         self.node = node
         self.pieces = taken.pieces
+        self.annotated = taken.annotated
         self.newline = text.newline
         longest = max(map(len, text.lines))
         # 88, 100 and 120 are what formatters are set to; what the file has already shows which.
@@ -130,7 +131,7 @@ class _Writer:
 
     def _post_init(self, moved: Sequence[MovedPiece]) -> Statement:
         """The method that does what is no declaration."""
-        steps: list[Statement] = []
+        steps: list[Statement] = [cst.parse_statement(f"self.{name}: {text}") for name, text in self.annotated.items()]
         statements = dict(zip(self.node.body, body_of(self.init), strict=True))
         for piece in moved:
             own = self.comments.get(piece.origin, Comments())  # a field may have taken them

@@ -87,11 +87,17 @@ def _changed(
             fresh.append((module_name, bool(names), statement))
         else:
             at[known][0] = _with_names(at[known][0], names)
+    begun: set[tuple[ast.stmt, int]] = set()
     for module_name, is_from, statement in fresh:
         beside, is_below, blanks = _place(module_name, is_from, own, tree)
         line, new = at[beside], cst.parse_statement(statement)
+        section = beside, _section_of(module_name, own)
+        is_begun = section in begun
+        begun.add(section)
         if is_below:
-            line.append(under([BLANK] * blanks, new))
+            line.append(under([] if is_begun else [BLANK] * blanks, new))
+        elif is_begun:
+            line.insert(-1, new)
         else:
             # The comments above go above both.
             line[-1:] = [under(line[-1].leading_lines, new), under([BLANK] * blanks, line[-1])]
