@@ -101,6 +101,7 @@ class VirtualTensor(ChecksAssignment):
     ) -> None:
         _check_owner(owner, name)
         _check_materializer(owner, materializer)
+        # Parametrizing gives a module a class of its own, which may go again.
         record = _Record(parametrize.type_before_parametrizations(owner), name, materializer, persist)
         if not give(record.cls, name, _VIRTUAL):
             raise AttributeError(f"{type(owner).__name__} has a property {name!r}")
