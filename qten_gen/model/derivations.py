@@ -37,6 +37,7 @@ def in_order(derived: Mapping[str, DerivedDecl]) -> list[DerivedDecl]:
 
     def visit(field: DerivedDecl, above: frozenset[str]) -> None:
         for name in sorted(dim_names(field.value) & derived.keys()):
+            # `above` ends a cycle, which a rule reports.
             if name not in found and name not in above:
                 visit(derived[name], above | {field.name})
         found.setdefault(field.name, field)
@@ -69,6 +70,7 @@ def underived(dim: Dim, fields: Iterable[ModuleField]) -> Dim:
         return substituted(part, lambda name: meaning(name, above)) or part
 
     def meaning(name: str, above: frozenset[str]) -> Dim:
+        # `above` ends a cycle, which a rule reports.
         known = name in derived and name not in above
         return replaced(derived[name].value, above | {name}) if known else Dim(name)
 
