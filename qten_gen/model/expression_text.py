@@ -18,7 +18,7 @@ def parsed_expression(text: str) -> ast.expr | None:
     True
     """
     with warnings.catch_warnings():
-        # Python has warned of `"\d"` and the like where it compiled the source.
+        # A warning about the text, such as of an unknown escape, would name no file of the user's.
         warnings.simplefilter("ignore")
         try:
             # `strip`, because spaces at its beginning would be an indentation.

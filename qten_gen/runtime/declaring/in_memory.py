@@ -144,6 +144,7 @@ def _sentence(text: str) -> str:
 def _remedy(filename: str) -> str:
     """The remedy for a class without fresh code: the command, where there is a file that it can read."""
     path = Path(filename)
+    # The command leaves out what looks like its own output.
     if path.suffix != ".py" or path.stem.endswith("_qten") or not path.is_file():
         return "Declare it in a module, a file of its own with the suffix .py, and run qten-gen for that file"
     shown = _shown(filename)

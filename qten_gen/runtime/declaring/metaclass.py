@@ -106,9 +106,6 @@ class DeclarationMeta(DeclaredClass):
             autoreload.install()
         return cls
 
-    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, object], /, **given: object) -> None:
-        super().__init__(name, bases, namespace)
-
     @staticmethod
     def _prepare_namespace(namespace: dict[str, object], summary: Summary) -> None:
         """Add what the class needs in its namespace before it is made."""

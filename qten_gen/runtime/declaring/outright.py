@@ -195,7 +195,7 @@ def _check_default(value: object, is_factory: bool, kind: Kind) -> None:
     is_static = kind.kind in ("static", "per item")
     if is_factory:
         fits = isinstance(value, type | FunctionType)
-    # A function is left to the reader that tells methods from defaults.
+    # A rule refuses a function where `default_factory` is meant.
     elif literal_of(value) is None:
         fits = type(value).__hash__ is not None and not isinstance(value, FunctionType)
     elif value is None:

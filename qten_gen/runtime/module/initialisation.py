@@ -155,7 +155,7 @@ def _unfilled(tensor: Tensor, version: int) -> int:
 
 def _bits(tensor: Tensor) -> tuple[Tensor, int]:
     """The memory of a tensor as integers, a complex number as two of them, and the one that marks it."""
-    # Writes to `.data` do not count as versions, which `_unfilled` compares.
+    # `.data`, because autograd refuses to write to a view of a complex parameter.
     data = torch.view_as_real(tensor.data) if tensor.is_complex() else tensor.data
     if data.dtype in _MARKS:
         bits, mark = _MARKS[data.dtype]

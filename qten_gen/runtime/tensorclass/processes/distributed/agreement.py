@@ -52,6 +52,7 @@ def _paths(self: Stored, before: str, unbatched: bool) -> Iterator[tuple[str, Te
             keys = sorted(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else None
             paths = [before + name] if keys is None else [f"{before}{name}.{key}" for key in keys]
             tensors = [value[key] for key in sorted(value)] if isinstance(value, dict) else tensors_of(value)
+            # Not strict, because a field without a value has a path and no tensor.
             yield from zip(paths, tensors, strict=False)
 
 

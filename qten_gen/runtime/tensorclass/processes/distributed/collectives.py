@@ -260,7 +260,7 @@ def _naming(action: str, path: str) -> Iterator[None]:
 
 
 def _empty(tensor: Tensor) -> Tensor:
-    return torch.empty_like(tensor, memory_format=torch.contiguous_format, requires_grad=False)
+    return torch.empty_like(tensor, memory_format=torch.contiguous_format)
 
 
 def _rooms(objects: Sequence[Stored]) -> dict[str, list[Tensor]]:
