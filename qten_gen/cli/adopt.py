@@ -23,7 +23,7 @@ from .misuse import UsageError
 from .options import AdoptOptions, given_paths
 
 if TYPE_CHECKING:
-    from ..tools.verify.request import VerifyRequest
+    from ..tools.verify.verifying import VerifyRequest
 
 
 def adopt(options: AdoptOptions, out: TextIO, err: TextIO) -> int:
@@ -46,7 +46,7 @@ def adopt(options: AdoptOptions, out: TextIO, err: TextIO) -> int:
 
 def _verify(options: AdoptOptions, target: str, out: TextIO, err: TextIO) -> int:
     """Compare the class that the options name."""
-    from ..tools.verify.request import VerifyRequest
+    from ..tools.verify.verifying import VerifyRequest
 
     request = VerifyRequest(
         target,
@@ -61,8 +61,7 @@ def _verify(options: AdoptOptions, target: str, out: TextIO, err: TextIO) -> int
 
 def verify(request: VerifyRequest, out: TextIO, err: TextIO) -> int:
     """Compare a class with its old version. This imports torch and the user's code, in other processes."""
-    from ..tools.verify.request import InspectionError
-    from ..tools.verify.verdict_text import lines
+    from ..tools.verify.verifying import InspectionError, lines
     from ..tools.verify.verifying import verify as compared
 
     started = perf_counter()

@@ -12,7 +12,7 @@ from ..project.judging import judged
 from ..project.paths import read_all
 from ..report import report
 from ..run.parts import parts
-from ..tools.check.remembered import check_again
+from ..tools.check.plain_modules import check_again
 from . import DONE, FOUND, MISUSE
 from .baseline import beyond_baseline
 from .checkout import from_top

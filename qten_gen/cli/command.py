@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from ..model.diagnostics import Diagnostic
-    from ..project.config import Config
     from ..project.glance import Recalled
     from ..run.memory import Memory
     from ..run.run import Outcome
@@ -202,32 +201,11 @@ def _generate(
 
         outcome, mended = fix(outcome, paths, lambda: run(paths, settings, writes, explains))
     print_outcome(outcome, options, config, perf_counter() - started, out, err, mended)
-    stale = _stale_locks(config, err)
-    if outcome.glance is not None and config.output_format is None and not stale and memory is None:
+    if outcome.glance is not None and config.output_format is None and memory is None:
         from .glance import remember
 
-        remember(outcome, outcome.glance, options.paths, began, _locks(config))
+        remember(outcome, outcome.glance, options.paths, began)
     return _status(outcome, options)
-
-
-def _locks(config: Config) -> list[str]:
-    """The files of the locks in the settings. One that changes may be stale."""
-    if not config.locks:
-        return []
-    from .lock import lock_path
-
-    return [lock_path(config.root or ".", target) for target in config.locks]
-
-
-def _stale_locks(config: Config, err: TextIO) -> bool:
-    """Name the locks that may be stale, from digests of declarations alone."""
-    if not config.locks:
-        return False
-    from .lock import may_be_stale
-
-    found = may_be_stale(config)
-    err.writelines(f"note: {path} may be stale: run qten-gen lock\n" for path in found)
-    return bool(found)
 
 
 def _status(outcome: Outcome, options: GenerateOptions) -> int:

@@ -104,7 +104,7 @@ def remember_locks(root: str, name: str, targets: Sequence[str], locks: int, fil
         manifest.write(root, name, text)
 
 
-def remember(outcome: Outcome, glance: Glance, paths: Sequence[str], began: int, locks: Sequence[str] = ()) -> None:
+def remember(outcome: Outcome, glance: Glance, paths: Sequence[str], began: int) -> None:
     """Write what `recalled` reads.
 
     What may have changed just before is not remembered, because the clock may not tell the next change from it.
@@ -114,7 +114,6 @@ def remember(outcome: Outcome, glance: Glance, paths: Sequence[str], began: int,
         glance: What the run looked at.
         paths: The paths of the command line.
         began: The time before anything was read, in nanoseconds.
-        locks: The files of locks, one of which may become stale.
     """
     from ..project import manifest
     from ..project.glance import NAME, Told, text_of
@@ -124,7 +123,7 @@ def remember(outcome: Outcome, glance: Glance, paths: Sequence[str], began: int,
     if summary is None or newest(glance) >= began - _CLOCK:
         return
     told = Told(summary, _warnings(outcome, False), _warnings(outcome, True), glance.settled)
-    text = text_of(paths, told, (*probes_of(glance), *locks), listings_of(glance), began - _CLOCK)
+    text = text_of(paths, told, probes_of(glance), listings_of(glance), began - _CLOCK)
     if text is not None:
         manifest.write(glance.state.cache, NAME, text)
 

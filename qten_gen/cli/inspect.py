@@ -23,14 +23,11 @@ def inspect(options: InspectOptions, out: TextIO, err: TextIO) -> int:
         UsageError: All modules of the settings are meant, and they name none.
     """
     config = Settings().of(".")
-    from ..tools.inspect.silence import room_for_nesting
-
-    with room_for_nesting():
-        if not options.all:
-            return _inspected(options, config, out, err)
-        if not config.locks:
-            raise UsageError("--all inspects the modules that [tool.qten-gen] lists as `locks`, and it lists none")
-        return max(_checked(target, options, config, out, err) for target in config.locks)
+    if not options.all:
+        return _inspected(options, config, out, err)
+    if not config.locks:
+        raise UsageError("--all inspects the modules that [tool.qten-gen] lists as `locks`, and it lists none")
+    return max(_checked(target, options, config, out, err) for target in config.locks)
 
 
 def _inspected(options: InspectOptions, config: Config, out: TextIO, err: TextIO) -> int:

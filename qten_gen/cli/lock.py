@@ -79,11 +79,11 @@ def _remember_lists(given: Sequence[str], targets: Sequence[str], config: Config
 
     A schema follows from the same files as a lock only if its Module is in the module of one.
     """
-    from ..tools.lock.followed import documents
+    from ..tools.lock.lists_and_settings import path_of
 
     locked = {_module(target) for target in targets}
     if all(_module(target) in locked for _, target in config.names):
-        files = documents((place for place, _ in config.names), root) | {os.path.join(root, FOLDER, LOCKS)}
+        files = {os.path.join(root, path_of(place)) for place, _ in config.names} | {os.path.join(root, FOLDER, LOCKS)}
         remember_locks(root, LISTS, given, len(targets), files, began)
 
 
@@ -95,8 +95,7 @@ def _load(file: str, targets: Sequence[str], root: str, out: TextIO) -> int:
     """Hold a checkpoint against the lock of one model."""
     if len(targets) > 1:
         raise UsageError(f"name the model that {file} is loaded into: {' or '.join(map(_name, targets))}")
-    from ..tools.lock.checkpoint_check import held
-    from ..tools.lock.headers import HeaderError, header
+    from ..tools.lock.headers import HeaderError, header, held
     from ..tools.lock.lock_text import LockError, read
 
     path = lock_path(root, targets[0])
@@ -116,14 +115,6 @@ def _load(file: str, targets: Sequence[str], root: str, out: TextIO) -> int:
     return FOUND if found.fails else DONE
 
 
-def may_be_stale(config: Config) -> list[str]:
-    """The locks of the settings whose declarations have changed since they were written, without a look at the code."""
-    root = config.root or "."
-    from ..tools.lock.digests import stale
-
-    return list(stale((lock_path(root, target) for target in config.locks), root))
-
-
 def _misspelt(config: Config, root: str, targets: Sequence[str]) -> Iterator[str]:
     """Mistakes in the lists of names that the settings name, for the locks of these targets."""
     paths = {_name(target): lock_path(root, target) for target in targets}
@@ -136,7 +127,7 @@ def _misspelt(config: Config, root: str, targets: Sequence[str]) -> Iterator[str
         path = paths.get(_name(target))
         if path is None or not os.path.exists(path):
             continue
-        from ..tools.lock.lists import DocumentError, misspelt
+        from ..tools.lock.lists_and_settings import DocumentError, misspelt
         from ..tools.lock.lock_text import LockError, read
 
         try:
@@ -153,7 +144,7 @@ def _misfits(config: Config, root: str) -> Iterator[str]:
     for place, target in config.names:
         if not target.endswith(_OF_CONFIG):
             continue
-        from ..tools.lock.settings import DocumentError, misfits
+        from ..tools.lock.lists_and_settings import DocumentError, misfits
         from .show import schema_of
 
         try:

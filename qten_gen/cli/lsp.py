@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, TextIO
 
 from .. import __version__
-from ..tools.lsp.generating import Generated
+from ..tools.lsp.capabilities import Generated
 from ..tools.lsp.server import serve
 from . import DONE
 from .answering import answering

@@ -19,9 +19,6 @@ from .stub_names import StubNames
 _FORMATTERS = ("# ruff: noqa", "# fmt: off", "# isort: skip_file")
 UNCHECKED = "# mypy: ignore-errors"
 """mypy reads the types of a stub, and does not compare its methods with each other and with those of base classes."""
-_MYPY_CODES = "override, assignment, misc, overload-overlap, mutable-override, explicit-override, type-arg"
-CHECKED = f'# mypy: disable-error-code="{_MYPY_CODES}"'
-"""The comment in its place where mypy has to find mistakes in a stub, in the tests of generated stubs."""
 
 _PYRIGHT_RULES_PYI = (
     "reportIncompatibleMethodOverride",

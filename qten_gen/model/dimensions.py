@@ -124,28 +124,3 @@ def path_of(node: ast.AST) -> str | None:
             inner = path_of(value)
             return None if inner is None else f"{inner}.{name}"
     return None
-
-
-def substituted(dim: Dim, value: Callable[[str], Dim | None]) -> Dim | None:
-    """The expression with each name replaced; None if there is nothing for one of them."""
-    values = {name: value(name) for name in dim_names(dim)}
-    known = {name: found.node for name, found in values.items() if found is not None}
-    if len(known) < len(values):
-        return None
-    # Parsed anew, because `node` is cached and must not change.
-    return Dim(canonical(_Names(known).visit(ast.parse(dim.text, mode="eval").body)))
-
-
-class _Names(ast.NodeTransformer):
-    """Replaces names that are read."""
-
-    def __init__(self, values: dict[str, ast.expr]) -> None:
-        self.values = values
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        """The replacement of a name."""
-        return self.values[node.id]
-
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        """A call, whose function keeps its name."""
-        return ast.Call(node.func, [self.visit(argument) for argument in node.args], [])

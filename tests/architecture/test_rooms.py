@@ -88,7 +88,7 @@ LEXICAL = "basename|dirname|join|split"
 GENERATOR = r"qten_gen(?!\.(?:runtime|common|large_models))"
 """The generator: everything but what programs run on, and the vocabulary that both share."""
 
-IMPORTS_TORCH = r"runtime/|large_models/|tools/(?:inspect|verify)/|tools/lock/(?:lock_of_target|trying)$"
+IMPORTS_TORCH = r"runtime/|large_models/|tools/(?:inspect|verify)/|tools/lock/(?:lock_of_target|migrations)$"
 """The rooms that import torch and the user's code."""
 
 HAND_OVER = {"runtime/module/metaclass", "runtime/qten_style/module_methods"}

@@ -11,8 +11,7 @@ from qten_gen.large_models.deferred.recording import Recorder
 from qten_gen.large_models.deferred.replay import operations_reaching
 from qten_gen.large_models.materializing.evaluation import draw_keys, evaluate, runs_of
 from qten_gen.large_models.materializing.initialisers import recorded_whole
-from qten_gen.large_models.sharding.placements import shares
-from qten_gen.large_models.sharding.regions import size_of, slices
+from qten_gen.large_models.sharding.placements import shares, size_of, slices
 
 from .models import MODELS, build
 

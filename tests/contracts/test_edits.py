@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from torch import nn
 
+from qten_gen.tools.lock.keeping import unversioned
 from qten_gen.tools.lock.lock_differences import differences, shown
 from qten_gen.tools.lock.lock_of_target import record
 from qten_gen.tools.lock.lock_text import as_text, read
-from qten_gen.tools.lock.verdict import unversioned
 from tests.conftest import Project
 from tests.contracts.edits import DECODER, EDITS
 

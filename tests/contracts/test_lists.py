@@ -10,7 +10,7 @@ import pytest
 from qten_gen.cli import glance
 from qten_gen.tools.inspect.documents import DocumentError
 from qten_gen.tools.lock.lines import Line, Lock
-from qten_gen.tools.lock.lists import entries, misspelt
+from qten_gen.tools.lock.lists_and_settings import entries, misspelt
 from tests.command import Command
 from tests.contracts.edits import DECODER
 from tests.contracts.test_lock_command import edit, forget, shop

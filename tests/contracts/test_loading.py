@@ -19,8 +19,7 @@ from torch.distributed.checkpoint.filesystem import FileSystemWriter
 
 from qten_gen import Module, ModuleList, compare, fake_mode, param, submodule
 from qten_gen.common.state_differences import Stored
-from qten_gen.tools.lock.checkpoint_check import held
-from qten_gen.tools.lock.headers import HeaderError, header
+from qten_gen.tools.lock.headers import HeaderError, header, held
 from qten_gen.tools.lock.lines import Line, Lock
 from tests.command import Command
 

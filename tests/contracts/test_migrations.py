@@ -9,10 +9,9 @@ import pytest
 import torch
 from torch import nn
 
-from qten_gen.cli import glance
 from qten_gen.tools.lock.codemod import with_migration
 from tests.command import Command
-from tests.contracts.edits import DECODER, EDITS
+from tests.contracts.edits import EDITS
 from tests.contracts.test_lock_command import LOCK, MIGRATE, edit, forget, shop
 
 __all__ = ["shop"]
@@ -61,22 +60,6 @@ def test_a_rename_is_written_out(shop: Command) -> None:
     assert shop("lock", "--check").status == 0
     old.seek(0)
     decoder().load_state_dict(torch.load(old))
-
-
-def test_an_earlier_lock_has_no_digests_of_generated_files(shop: Command) -> None:
-    shop()
-    shop("lock")
-    edit(shop, "qkv: nn.Linear", "in_proj: nn.Linear")
-    shop("lock", "--fix")
-    shop()
-    forget()
-
-    shop("lock")
-    text = shop.read(LOCK)
-
-    assert text.count("\ndeclarations ") == 1
-    forget()
-    assert (shop("lock").status, shop.read(LOCK)) == (0, text)
 
 
 @pytest.mark.parametrize("name", [name for name, each in EDITS.items() if each.needs_version])
@@ -178,36 +161,3 @@ def test_a_plain_module_is_for_a_person(shop: Command) -> None:
     done = shop("lock", "--fix", "goods.plain:Net")
     assert done.status == 1
     assert "error: goods/plain.py: Net is a plain nn.Module, for which --fix writes nothing" in done.err
-
-
-def test_a_changed_declaration_makes_a_lock_possibly_stale(shop: Command) -> None:
-    shop()
-    shop("lock")
-    assert shop("--check").err == ""
-    edit(shop, "depth: int = 2", "depth: int = 3")
-    note = f"note: {LOCK} may be stale: run qten-gen lock\n"
-    assert shop().err == note
-    assert shop("--check").err == note
-    edit(shop, "depth: int = 3", "depth: int = 2")
-    assert shop().err == ""
-    assert DECODER.strip() == shop.read("goods/model.py").strip()
-
-
-def test_another_lock_is_possibly_stale_where_no_source_has_changed(
-    shop: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As after the checkout of an old one."""
-    monkeypatch.setattr(glance, "_CLOCK", -(10**18))
-    shop()
-    shop("lock")
-    for _ in range(2):
-        assert shop().err == ""
-    shop.write(LOCK, shop.read(LOCK).replace("goods/model_qten.py ", "goods/model_qten.py 0"))
-    assert shop().err == f"note: {LOCK} may be stale: run qten-gen lock\n"
-
-
-def test_a_method_makes_no_lock_stale(shop: Command) -> None:
-    shop()
-    shop("lock")
-    edit(shop, "class Decoder(Module):", "def helper() -> None: ...\n\n\nclass Decoder(Module):")
-    assert shop().err == ""

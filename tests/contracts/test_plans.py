@@ -11,10 +11,10 @@ import pytest
 from torch import nn
 
 from qten_gen import Module, ModuleList, check, param, submodule
+from qten_gen.tools.inspect.model_tree import contents_of
 from qten_gen.tools.inspect.plans import Plan, mesh_of, plan_of
 from qten_gen.tools.inspect.request import InspectionError
 from qten_gen.tools.inspect.views.text import plan_lines
-from qten_gen.tools.inspect.walking import contents_of
 from tests.command import Command
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from qten_gen.tools.lock.settings import misfits
+from qten_gen.tools.lock.lists_and_settings import misfits
 from tests.command import Command
 
 SCHEMA = {

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from ..fake.context import is_fake
 from .deferral import Deferral, active, deferral_of, real_of
 from .dtensor_parts import shares_of_module
-from .references import reached_from, replace_tensors
+from .references import replace_tensors
 
 if TYPE_CHECKING:
     from torch.distributed.device_mesh import DeviceMesh
@@ -51,8 +51,7 @@ def deferred_init(module_fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) 
     deferral = Deferral()
     with deferral:
         result = module_fn(*args, **kwargs)
-        holders, tensors = reached_from(result)
-        deferral.refuse_scripted(holders)
+        tensors = _found_in([[result]], set())
     deferral.keep_track_of(tensors)
     return result
 

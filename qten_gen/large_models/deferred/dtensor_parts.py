@@ -55,12 +55,10 @@ def shares_of_module(
         where = of_fake.get(id(fake))
         if where is None:
             return value
-        from torch.distributed.tensor import DTensor, distribute_tensor
+        from torch.distributed.tensor import distribute_tensor
 
-        value = value.detach()
         # Without a source each process cuts out its own part. A copy lets go of the whole.
-        local = distribute_tensor(value, mesh, where, src_data_rank=None).to_local().clone()
-        made: Tensor = DTensor.from_local(local, mesh, where, run_check=False, shape=value.shape, stride=value.stride())
+        made: Tensor = distribute_tensor(value.detach(), mesh, where, src_data_rank=None).clone()
         return nn.Parameter(made, fake.requires_grad) if isinstance(fake, nn.Parameter) else made
 
     return kept

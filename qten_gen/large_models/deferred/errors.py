@@ -1,8 +1,18 @@
-"""Errors of recording and replay: what happened, where, and what to do."""
+"""Errors of recording and replay: what happened, where in the user's code, and what to do."""
 
 from __future__ import annotations
 
+import contextlib
+import copy
+import functools
+import os
+import sys
 from dataclasses import dataclass
+from types import CodeType, FrameType
+from typing import cast
+
+import torch
+from torch import Tensor, nn
 
 from .tape import Operation, Place
 
@@ -37,12 +47,6 @@ def with_init(program: Program, name: str, place: Place) -> RuntimeError:
     """The error about a parameter of a class with a constructor of its own."""
     why = "Python does not call the `__init__` of its class on a deferred tensor"
     return refused(program, name, place, why, "set attributes in `__new__`, or on an nn.Parameter")
-
-
-def scripted(program: Program, name: object, place: Place) -> RuntimeError:
-    """The error about a module of TorchScript that the program made of deferred tensors."""
-    what, why = f"the TorchScript module {name}", "its tensors cannot be replaced"
-    return refused(program, what, place, why, "script it after it is materialized")
 
 
 def hidden(program: Program, what: object, shown: str, place: Place) -> RuntimeError:
@@ -115,3 +119,39 @@ def changed_outside(operation: Operation, place: Place) -> DeferredError:
         f"{place}: a tensor from outside, which {operation.overload} read there, was changed in place since; "
         "materialize before it changes, or let the program read a copy"
     )
+
+
+_LIBRARIES = (
+    os.path.dirname(torch.__file__) + os.sep,
+    os.path.dirname(os.path.dirname(os.path.dirname(__file__))) + os.sep,
+    *(cast(str, module.__file__) for module in (contextlib, copy, functools)),
+)
+"""The folders of torch and of this package, and what calls functions for others: their lines are not the user's."""
+
+_MAKING = nn.Parameter.__new__.__code__
+"""The constructor that makes a tensor object of a class which only its frame tells. Hashes of code are slow."""
+
+
+def caller() -> tuple[Place, type[Tensor] | None]:
+    """The innermost line that belongs neither to torch nor to this package, and the class of a parameter that is being made."""
+    frame: FrameType | None = sys._getframe(1)
+    made: type[Tensor] | None = None
+    outermost = frame
+    while frame is not None:
+        code = frame.f_code
+        if code is _MAKING and made is None:
+            made = cast("type[Tensor]", frame.f_locals["cls"])
+        if not code.co_filename.startswith(_LIBRARIES):
+            return Place(code.co_filename, frame.f_lineno), made
+        outermost, frame = frame, frame.f_back
+    return Place(outermost.f_code.co_filename, outermost.f_lineno), made  # type: ignore[union-attr] # there is always a frame
+
+
+def is_inside(functions: tuple[CodeType, ...]) -> bool:
+    """Whether one of the functions is being called, within the libraries."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_LIBRARIES):
+        if frame.f_code in functions:
+            return True
+        frame = frame.f_back
+    return False

@@ -69,11 +69,6 @@ class KnownTensors:
         parts = self._parts.get(self._storages.get(storage_address(tensor), -1), [])
         return next((index for index in reversed(parts) if self.is_as(tensor, self._tape.slots[index])), None)
 
-    def part_of_same_type(self, tensor: Tensor) -> int | None:
-        """A slot of the same storage and dtype."""
-        parts = self._parts.get(self._storages.get(storage_address(tensor), -1), [])
-        return next((index for index in parts if self._tape.slots[index].dtype == tensor.dtype), None)
-
 
 def storage_address(tensor: Tensor) -> int:
     """The address of the memory that a tensor is a part of; fake tensors have one too."""

@@ -1,4 +1,7 @@
-"""Functions that a program calls on fake tensors beside operations: `tensor.data = other`, `tolist()`, `copy.deepcopy`."""
+"""Functions that a program calls on fake tensors beside operations: `tensor.data = other`, `tolist()`, `copy.deepcopy`.
+
+Here is too what Python knows of a tensor beside its values: attributes, hooks, gradients.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +13,54 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 from torch._ops import OpOverload
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import _disable_current_modes
 
 from ..fake.answers import on_storage
 from ..fake.lazy_parameters import become_fake
-from .errors import refused
+from ..fake.tensor_arguments import tensors
+from .errors import caller, refused
 from .known_tensors import storage_address
-from .overloads import tensors
-from .places import caller
 from .recording import Recorder
-from .tensor_attributes import own_attributes
+
+with FakeTensorMode():
+    _OF_FAKE = frozenset(vars(torch.empty(0))) | {"_is_param", "real"}
+"""The attributes that torch sets on every fake tensor."""
+
+
+def own_attributes(fake: Tensor) -> dict[str, object]:
+    """The attributes that the program set on a fake tensor."""
+    return {name: value for name, value in vars(fake).items() if name not in _OF_FAKE}
+
+
+def gradient_of(tensor: Tensor) -> Tensor | None:
+    """The gradient that was accumulated in a tensor, or that was assigned."""
+    with torch._C.DisableTorchFunction():
+        return tensor.grad if tensor.is_leaf or tensor.retains_grad else None
+
+
+def with_attributes_of(fake: Tensor, real: Tensor) -> Tensor:
+    """A real tensor with what the program set on its fake: that it is a parameter, `requires_grad`, attributes and hooks.
+
+    Returns:
+        `real` itself, or a parameter that shares its memory.
+    """
+    if isinstance(fake, nn.Parameter) and not isinstance(real, nn.Parameter):
+        real = torch.Tensor._make_subclass(nn.Parameter, real)
+    if fake.is_leaf and not real.is_leaf:
+        real = real.detach()  # autograd hands `detach_()` on to nobody
+    if fake.is_leaf and real.is_leaf and real.requires_grad != fake.requires_grad:
+        with torch.inference_mode(real.is_inference()):
+            real.requires_grad_(fake.requires_grad)
+    vars(real).update(own_attributes(fake))
+    for hook in (fake._backward_hooks or {}).values():
+        real.register_hook(hook)  # type: ignore[no-untyped-call] # of torch
+    for hook in (getattr(fake, "_post_accumulate_grad_hooks", None) or {}).values():
+        real.register_post_accumulate_grad_hook(hook)  # type: ignore[no-untyped-call] # of torch
+    return real
+
 
 _PYTHON = torch._C.DispatchKey.Python
 

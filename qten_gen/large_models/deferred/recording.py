@@ -17,13 +17,11 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch._utils import _rebuild_tensor
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
-from .arrays import Arrays
-from .errors import Program, foreign, hidden, refused, unseen, with_init
-from .evaluation import Evaluation
+from ..fake.tensor_arguments import tensors
+from .errors import Program, caller, foreign, hidden, is_inside, refused, unseen, with_init
+from .evaluation import Arrays, Evaluation
 from .known_tensors import KnownTensors, storage_address
-from .overloads import Traits, tensors, traits
-from .places import caller, is_inside
-from .shapes import NeedsValues, compute_shape, fake_like
+from .overloads import NeedsValues, Traits, compute_shape, fake_like, traits
 from .streams import Streams, default_generator
 from .tape import Argument, Draw, Operation, Outside, OutsideRef, Place, SlotRef, Tape
 
@@ -33,7 +31,6 @@ _DEVICE = torch.ops.prim.device.default
 _LIFT = torch.ops.aten.lift_fresh.default
 _CLONE = torch.ops.aten.clone.default
 _DETACH = torch.ops.aten.detach.default
-_AS_STRIDED = torch.ops.aten.as_strided.default
 _EMPTY = torch.ops.aten.empty.memory_format
 
 _CHECKS = {
@@ -166,14 +163,10 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         """Run an operation on real tensors alone: now, as without a recording."""
         if func is _LIFT:
             return self._lift(cast(Tensor, args[0]))
+        if what.draws:
+            raise refused(self.program, func, caller()[0], "it draws random numbers for a tensor from outside")
         self._keep_values_of(what.changed(args, kwargs))
-        if not what.draws:
-            return func(*args, **kwargs)
-        generator = self._generator(kwargs, next(tensors((*args, *kwargs.values()))).device)
-        stream, position = self.streams.position(generator)
-        found, state = self.evaluation.draw_at(stream, position, func, args, kwargs)
-        self.streams.restart(generator, state)
-        return found
+        return func(*args, **kwargs)
 
     def _lift(self, made: Tensor) -> Tensor:
         """Take what `torch.tensor(data)` made as a constant of the tape: each replay gets a copy.
@@ -344,15 +337,9 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
     def _slot_of_changed(self, tensor: Tensor) -> int:
         """The slot of a tensor whose content was changed without an operation, as by `tensor.data = other`."""
         place, _ = caller()
-        same = self._known.same_part(tensor)
-        base = self._known.part_of_same_type(tensor) if same is None else same
+        base = self._known.same_part(tensor)
         if base is None:
             raise unseen(self.program, f"of size {tuple(tensor.shape)}", place)
-        if same is None:
-            geometry = (list(tensor.shape), list(tensor.stride()), tensor.storage_offset())
-            part = self._known.enter(tensor)
-            self._append(_AS_STRIDED, (SlotRef(base), *geometry), {}, (part,), place, reads=(base,))
-            base = part
         slot = self._known.enter(tensor, nn.Parameter if isinstance(tensor, nn.Parameter) else None)
         self._append(_DETACH, (SlotRef(base),), {}, (slot,), place, reads=(base,))
         return slot

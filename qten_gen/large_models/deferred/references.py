@@ -29,37 +29,17 @@ _CONTAINERS = frozenset({dict, list, tuple, set, OrderedDict})
 """The types of most values: leaves, and containers, most of which are empty: a module without hooks has a dozen."""
 
 
-def reached_from(value: object) -> tuple[list[object], list[Tensor]]:
-    """The objects that can be reached from a value and may hold tensors, and the tensors; none is replaced."""
-    holders: list[object] = []
-    tensors: list[Tensor] = []
-
-    def note(tensor: Tensor) -> Tensor:
-        tensors.append(tensor)
-        return tensor
-
-    waiting: list[object] = []
-    replaced_value(value, note, waiting)
-    replace_tensors(waiting, note, set(), holders)
-    return holders, tensors
-
-
-def replace_tensors(
-    roots: Iterable[object], visit: Visit, passed: set[int], looked_into: list[object] | None = None
-) -> None:
+def replace_tensors(roots: Iterable[object], visit: Visit, passed: set[int]) -> None:
     """Visit every tensor that can be reached from roots, and put what the visit returns in its place.
 
     Looks into attributes, lists, tuples, dictionaries, sets, partial functions, closures and defaults of functions, and the
-    objects of methods. Objects whose ids are in `passed` are left out; those that were looked into are added,
-    the objects themselves to `looked_into`.
+    objects of methods. Objects whose ids are in `passed` are left out; those that were looked into are added.
     """
     waiting = list(roots)
     while waiting:
         holder = waiting.pop()
         if id(holder) not in passed:
             passed.add(id(holder))
-            if looked_into is not None:
-                looked_into.append(holder)
             _visit_held(holder, visit, waiting)
 
 

@@ -4,69 +4,68 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import Protocol
 
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import _disable_current_modes
 
+from ..fake.tensor_arguments import tensors
 from .errors import changed_outside, not_given
-from .groups import joined
-from .overloads import tensors
 from .tape import Argument, Operation, OutsideRef, SlotRef, Tape
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """The work of a replay: these operations in order. Of those passed over, by index, only the random numbers are taken."""
+class Groups:
+    """A union-find over numbers, each of which is a set of its own at first.
 
-    operations: Sequence[Operation]
-    passed_over: Collection[int] = ()
+    >>> groups = Groups()
+    >>> groups.join(1, 2)
+    >>> groups.root(1) == groups.root(2), groups.root(3)
+    (True, 3)
+    """
+
+    def __init__(self) -> None:
+        self._parents: dict[int, int] = {}
+
+    def root(self, number: int) -> int:
+        """The number that stands for the set of another."""
+        while (above := self._parents.get(number, number)) != number:
+            self._parents[number] = self._parents.get(above, above)
+            number = above
+        return number
+
+    def join(self, one: int, other: int) -> None:
+        """Make one set of the sets of two numbers."""
+        self._parents[self.root(other)] = self.root(one)
+
+
+def joined(sets: Iterable[Sequence[int]]) -> Groups:
+    """The groups of numbers that some set has together."""
+    groups = Groups()
+    for numbers in sets:
+        for other in numbers[1:]:
+            groups.join(numbers[0], other)
+    return groups
 
 
 class Numbers(Protocol):
-    """Where the random numbers of a replay come from.
-
-    plan: what has to run: the needed operations, and those whose draws come before theirs.
-    draw: run an operation that draws random numbers, with tensors in place of references; what it returns.
-    pass_over: take the numbers of an operation that is not needed.
-    """
-
-    def plan(self, needed: Sequence[Operation]) -> Plan: ...
-
-    def draw(self, operation: Operation, args: tuple[object, ...], kwargs: dict[str, object]) -> object: ...
-
-    def pass_over(self, operation: Operation) -> None: ...
-
-
-class DefaultNumbers:
-    """Random numbers from the generators that the recorded program named, as they are; torch's default generator if none."""
-
-    def plan(self, needed: Sequence[Operation]) -> Plan:
-        return Plan(needed)
+    """Where the random numbers of a replay come from."""
 
     def draw(self, operation: Operation, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
-        found: object = operation.overload(*args, **kwargs)
-        return found
-
-    def pass_over(self, operation: Operation) -> None:
-        """Nothing is planned that is not needed."""
+        """Run an operation that draws random numbers, with tensors in place of references; what it returns."""
+        ...
 
 
-def replay(
-    tape: Tape,
-    wanted: Collection[int],
-    *,
-    numbers: Numbers | None = None,
-    given: Mapping[int, Tensor] | None = None,
+def carry_out(
+    tape: Tape, operations: Sequence[Operation], numbers: Numbers, wanted: Collection[int], given: Mapping[int, Tensor]
 ) -> dict[int, Tensor]:
-    """The tensors of the wanted slots, made by the operations that reach them.
+    """The tensors of the wanted slots, made by operations that reach them.
 
     Args:
         tape: What was recorded.
+        operations: Those that are run, in the order of the tape.
+        numbers: Where random numbers come from.
         wanted: Slots of the tape.
-        numbers: Where random numbers come from; by default from torch's generators as they are.
         given: The tensors of the slots that no operation makes (`Tape.inputs`), and of others that need not be made anew.
             Operations change them as the program changed its own.
 
@@ -76,43 +75,27 @@ def replay(
         DeferredError: A tensor from outside, which an operation read, was changed in place since.
         Exception: Whatever an operation raises; a note says which one, and where it was recorded.
     """
-    given = given or {}
-    numbers = numbers or DefaultNumbers()
-    plan = numbers.plan(operations_reaching(tape, wanted, given))
-    values = carry_out(tape, plan, numbers, wanted, given)
-    return {slot: values[slot] for slot in wanted}
-
-
-def carry_out(
-    tape: Tape, plan: Plan, numbers: Numbers, wanted: Collection[int], given: Mapping[int, Tensor]
-) -> dict[int, Tensor]:
-    """Run the operations of a plan; the tensors of the wanted slots among those that they make."""
     values = dict(given)
-    operations = _tensor_by_tensor(tape, plan.operations)
-    last = _last_uses([op for op in operations if op.index not in plan.passed_over], wanted)
+    operations = _tensor_by_tensor(tape, operations)
+    last = _last_uses(operations, wanted)
     with _plain_surroundings(tape, operations):
         for operation in operations:
             try:
-                if operation.index in plan.passed_over:
-                    numbers.pass_over(operation)
-                else:
-                    _run(tape, operation, values, numbers)
+                _run(tape, operation, values, numbers)
             except Exception as error:
                 error.add_note(f"while {operation.overload} was replayed, which was recorded at {operation.place}")
                 raise
             for slot in last.get(operation.index, ()):
                 values.pop(slot, None)
-    return values
+    return {slot: values[slot] for slot in wanted}
 
 
-def operations_reaching(
-    tape: Tape, wanted: Iterable[int], given: Collection[int] = (), also: Collection[int] = ()
-) -> list[Operation]:
-    """The operations that the values of wanted slots come from, in order; nothing is needed to make given slots.
+def operations_reaching(tape: Tape, wanted: Iterable[int], *, also: Collection[int] = ()) -> list[Operation]:
+    """The operations that the values of wanted slots come from, in order.
 
     `also` are operations to run in any case, by index, with what they need.
     """
-    slots = set(wanted) - set(given)
+    slots = set(wanted)
     storages = {tape.storage_of(slot) for slot in wanted}
     found = []
     for operation in reversed(tape.operations):
@@ -122,7 +105,7 @@ def operations_reaching(
             or not storages.isdisjoint(operation.writes)
         ):
             found.append(operation)
-            slots.update(slot for slot in operation.reads if slot not in given)
+            slots.update(operation.reads)
             storages.update(tape.storage_of(slot) for slot in operation.reads)
     found.reverse()
     return found

@@ -103,16 +103,6 @@ class Streams:
         self._mark(stream, _Origin(After(operation), origin.base))
         return Draw(stream.index, origin.place)
 
-    def position(self, generator: torch.Generator) -> tuple[int, After | State]:
-        """The stream of a generator, and where it stands on the tape."""
-        stream, origin = self._origin(generator)
-        return stream.index, origin.place
-
-    def restart(self, generator: torch.Generator, state: Tensor) -> None:
-        """Go on from a state that is known by its numbers, because a real draw led there."""
-        stream, origin = self._origin(generator)
-        self._mark(stream, _Origin(self._new_state(state), origin.base))
-
     def put_back(self) -> None:
         """Put each generator back to where the program last set it."""
         for stream in self._streams.values():

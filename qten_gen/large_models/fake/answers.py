@@ -18,7 +18,7 @@ Answer = Callable[..., object]
 """Is called with the function of torch and its arguments."""
 
 
-class _Mode(Protocol):
+class Mode(Protocol):
     """The part of a tensor's mode that is needed here."""
 
     @property
@@ -29,8 +29,8 @@ class _Mode(Protocol):
     def without_memory(self, what: str, instead: str) -> RuntimeError: ...
 
 
-def _mode_of(tensor: FakeTensor) -> _Mode:
-    return cast(_Mode, tensor.fake_mode)
+def mode_of(tensor: FakeTensor) -> Mode:
+    return cast(Mode, tensor.fake_mode)
 
 
 def with_told_device(kwargs: Mapping[str, object] | None) -> Mapping[str, object]:
@@ -83,7 +83,7 @@ def _to(func: Answer, tensor: Tensor, *args: object, **kwargs: object) -> object
 def _check_conversion(tensor: Tensor, what: str) -> None:
     """Ask the mode of a fake tensor: a conversion that has nothing to do is not an operation."""
     if isinstance(tensor, FakeTensor):
-        _mode_of(tensor).check_use(tensor, what, is_kept=False)
+        mode_of(tensor).check_use(tensor, what, is_kept=False)
 
 
 def _cuda(func: Answer, tensor: Tensor, device: object = None, non_blocking: bool = False, **kwargs: object) -> object:
@@ -91,16 +91,6 @@ def _cuda(func: Answer, tensor: Tensor, device: object = None, non_blocking: boo
         return func(tensor, device, non_blocking, **kwargs)
     move: Any = Tensor.to
     return move(tensor, _told("cuda" if device is None else device), non_blocking=non_blocking, **kwargs)
-
-
-def _type(func: Answer, tensor: Tensor, dtype: object = None, non_blocking: bool = False) -> object:
-    """The name of a legacy tensor type, or the tensor as one: such a name says a device too."""
-    if dtype is None:
-        return legacy_type(tensor)
-    if not isinstance(dtype, str):
-        return func(tensor, dtype, non_blocking)
-    legacy = getattr(torch, dtype.rpartition(".")[2])
-    return _to(Tensor.to, tensor, "cuda" if ".cuda." in dtype else "cpu", legacy.dtype, non_blocking)
 
 
 def _new_tensor(
@@ -121,15 +111,9 @@ def _new_tensor(
     return made.requires_grad_(requires_grad)
 
 
-def legacy_type(tensor: Tensor) -> str:
-    """`torch.cuda.FloatTensor`, the name of a type for dtype and device that torch shows in some messages."""
-    name = str(Tensor.type(tensor))
-    return name.replace("torch.", "torch.cuda.") if tensor.device.type == "cuda" and ".cuda." not in name else name
-
-
 def _set_data(func: Answer, tensor: FakeTensor, data: Tensor) -> None:
     """`tensor.data = data`, which also moves the tensor to where the data is."""
-    _mode_of(tensor).check_use(tensor, "`tensor.data = value`", is_kept=False)
+    mode_of(tensor).check_use(tensor, "`tensor.data = value`", is_kept=False)
     if not isinstance(data, FakeTensor):
         data = tensor.fake_mode.from_tensor(data)
     func(tensor, data)
@@ -144,7 +128,7 @@ def _set_data_of_real(func: Answer, tensor: Tensor, data: Tensor) -> None:
 
 
 def _set_grad(func: Answer, tensor: FakeTensor, grad: Tensor | None) -> None:
-    _mode_of(tensor).check_use(tensor, "`tensor.grad = value`", is_kept=grad is None)
+    mode_of(tensor).check_use(tensor, "`tensor.grad = value`", is_kept=grad is None)
     if grad is not None and grad.device != tensor.device:
         raise RuntimeError(
             f"assigned grad has data located on a different device: expected {tensor.device}, got {grad.device}"
@@ -156,7 +140,7 @@ def _kept(what: str) -> Answer:
     """The answer of torch, if the mode of the tensor allows what C++ does for it without an operation."""
 
     def answer(func: Answer, tensor: FakeTensor, *args: object, **kwargs: object) -> object:
-        _mode_of(tensor).check_use(tensor, what, is_kept=True)
+        mode_of(tensor).check_use(tensor, what, is_kept=True)
         return func(tensor, *args, **kwargs)
 
     return answer
@@ -182,7 +166,7 @@ def _is_on(kind: str) -> Answer:
 
 def _is_meta(func: Answer, tensor: FakeTensor) -> object:
     """As torch, except for its initialisers: they draw until the values please them, and need not where there are none."""
-    return (_caller() == "torch.nn.init" and _mode_of(tensor).draws_for_nobody) or func(tensor)
+    return (_caller() == "torch.nn.init" and mode_of(tensor).draws_for_nobody) or func(tensor)
 
 
 def _repr(func: Answer, tensor: Tensor, **_: object) -> str:
@@ -202,7 +186,7 @@ def _without_memory(args: Sequence[object], what: str, instead: str) -> RuntimeE
     """The error of the mode of the tensor, which may know how it gets memory."""
     tensor = args[0] if args else None
     return (
-        _mode_of(tensor).without_memory(what, instead)
+        mode_of(tensor).without_memory(what, instead)
         if isinstance(tensor, FakeTensor)
         else has_no_memory(what, instead)
     )
@@ -255,7 +239,7 @@ def _setter(name: str) -> object:
     return getattr(Tensor, name).__set__
 
 
-_MOVES: dict[object, Answer] = {Tensor.to: _to, Tensor.cuda: _cuda, Tensor.type: _type}
+_MOVES: dict[object, Answer] = {Tensor.to: _to, Tensor.cuda: _cuda}
 
 FOR_REAL_TENSORS: dict[object, Answer] = {
     **_MOVES,

@@ -1,4 +1,4 @@
-"""Mistakes that real tensors refuse and torch's rules for fake ones let pass: devices, dtypes, generators, pinned memory."""
+"""What a real tensor refuses and torch's rules for fake ones let pass, such as other devices and dtypes; and the reverse."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import cast
 import torch
 from torch import Tensor
 from torch._ops import OpOverload
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._mode_utils import no_dispatch
 
-from .answers import legacy_type
 from .errors import NO_PINNING, has_no_memory
 
 _ATEN = torch.ops.aten
@@ -38,18 +38,10 @@ def _check_generator(args: Sequence[object], kwargs: Mapping[str, object]) -> No
 
 
 def _check_convolution(args: Sequence[object]) -> None:
-    """Input, weight and bias have to be of one dtype on one kind of device."""
-    input, weight, bias = args[0], args[1], args[2] if len(args) > 2 else None
-    for name, other in (("weight", weight), ("bias", bias)):
-        if isinstance(input, Tensor) and isinstance(other, Tensor) and input.device.type != other.device.type:
-            raise RuntimeError(
-                f"Input type ({legacy_type(input)}) and {name} type ({legacy_type(other)}) should be the same"
-            )
-        if isinstance(input, Tensor) and isinstance(other, Tensor) and input.device != other.device:
-            raise RuntimeError(
-                "Expected all tensors to be on the same device, but found at least two devices, "
-                f"{input.device} and {other.device}!"
-            )
+    """Input, weight and bias have to be of one dtype on one device."""
+    given = [argument for argument in args[:3] if isinstance(argument, FakeTensor)]
+    FakeTensor._find_common_device(_ATEN.convolution.default, given)
+    _check_product(given)
 
 
 def _check_indices(args: Sequence[object]) -> None:
@@ -99,3 +91,33 @@ _CHECKS: dict[object, Callable[[Sequence[object]], None]] = {
     _ATEN.index_put_.default: _check_indices,
     _ATEN._index_put_impl_.default: _check_indices,
 }
+
+
+_GROUPED_MM = torch.ops.aten._grouped_mm.default
+
+
+def rule_for(func: object, args: Sequence[object]) -> Callable[..., Tensor] | None:
+    """The function that makes the result of an operation, if torch's rule would refuse it."""
+    if func is _GROUPED_MM and cast(Tensor, args[0]).dtype != torch.bfloat16:
+        return _grouped_mm
+    return None
+
+
+def _grouped_mm(
+    left: Tensor,
+    right: Tensor,
+    offs: Tensor | None = None,
+    bias: Tensor | None = None,
+    out_dtype: torch.dtype | None = None,
+) -> Tensor:
+    """The experts of a mixture, in other dtypes than bfloat16, which is all that torch's rule knows."""
+    FakeTensor._find_common_device(_GROUPED_MM, [left, right, offs])
+    rows = left.size(-2)
+    shape: tuple[int, ...]
+    if left.dim() == 3 and right.dim() == 3:
+        shape = (left.size(0), rows, right.size(-1))
+    elif left.dim() == 2 and right.dim() == 2 and offs is not None:
+        shape = (offs.size(0), rows, right.size(-1))
+    else:
+        shape = (rows, right.size(-1))
+    return left.new_empty(shape, dtype=out_dtype or left.dtype)

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from types import FrameType
-from typing import Any, ClassVar, NoReturn, Protocol, cast
+from typing import Any, ClassVar, NoReturn, cast
 
 import torch
 from torch import Tensor, nn
@@ -15,16 +15,10 @@ from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._mode_utils import no_dispatch
 
-from .answers import ANSWERS, with_told_device
+from .answers import ANSWERS, mode_of, with_told_device
 from .emulated_devices import meant, told
 
 _DEVICE = torch.ops.prim.device.default
-
-
-class _Mode(Protocol):
-    """The part of a tensor's mode that is needed here."""
-
-    def without_memory(self, what: str, instead: str) -> RuntimeError: ...
 
 
 class Fake(FakeTensor):
@@ -78,8 +72,7 @@ class Fake(FakeTensor):
         return told(found) if func is _DEVICE and isinstance(found, torch.device) else found
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        mode = cast(_Mode, self.fake_mode)
-        raise mode.without_memory("pickling or saving", "save the real model, or its shapes and dtypes")
+        raise mode_of(self).without_memory("pickling or saving", "save the real model, or its shapes and dtypes")
 
     @property
     def __dict__(self) -> dict[str, object]:  # pyright: ignore[reportGeneralTypeIssues] # swapped by torch

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 import torch
@@ -16,18 +16,20 @@ def name_of(func: object) -> str:
     return str(getattr(func, "overloadpacket", func))
 
 
-def tensors_in(args: Sequence[object], kwargs: Mapping[str, object]) -> Iterator[Tensor]:
-    """The tensors among arguments, and in lists of them."""
-    for value in (*args, *kwargs.values()):
+def tensors(values: Iterable[object]) -> Iterator[Tensor]:
+    """The tensors among values, those in lists and dictionaries included."""
+    for value in values:
         if isinstance(value, Tensor):
             yield value
         elif isinstance(value, (list, tuple)):
-            yield from (part for part in value if isinstance(part, Tensor))
+            yield from tensors(value)
+        elif isinstance(value, dict):
+            yield from tensors(value.values())
 
 
 def fakes_in(args: Sequence[object], kwargs: Mapping[str, object]) -> list[FakeTensor]:
     """The fake tensors among arguments."""
-    return [tensor for tensor in tensors_in(args, kwargs) if isinstance(tensor, FakeTensor)]
+    return [tensor for tensor in tensors((*args, *kwargs.values())) if isinstance(tensor, FakeTensor)]
 
 
 def with_known_values(values: Sequence[object]) -> list[object]:
@@ -46,9 +48,9 @@ IS_TRAINING = 5
 
 def written_real_tensor(func: object, args: Sequence[object], kwargs: Mapping[str, object]) -> str | None:
     """The name of the argument that is a real tensor and would be written to."""
-    for index, name in _written_arguments(func):
+    for index, name in written_arguments(func):
         value = args[index] if index < len(args) else kwargs.get(name)
-        if any(not isinstance(tensor, FakeTensor) for tensor in tensors_in([value], {})):
+        if any(not isinstance(tensor, FakeTensor) for tensor in tensors([value])):
             return name
     if func in UPDATING_STATISTICS and bool(args[IS_TRAINING]):
         for index, name in STATISTICS:
@@ -60,11 +62,11 @@ def written_real_tensor(func: object, args: Sequence[object], kwargs: Mapping[st
 def is_view_of_real_tensor(func: object, args: Sequence[object], kwargs: Mapping[str, object]) -> bool:
     """Whether an operation looks at the memory of a real tensor, so that its result is real: writing to it has to arrive."""
     is_view = isinstance(func, OpOverload) and func.is_view and func not in FakeTensorMode.lift_fns
-    return is_view and not fakes_in(args, kwargs) and any(True for _ in tensors_in(args, kwargs))
+    return is_view and not fakes_in(args, kwargs) and any(True for _ in tensors((*args, *kwargs.values())))
 
 
 @cache
-def _written_arguments(func: object) -> tuple[tuple[int, str], ...]:
+def written_arguments(func: object) -> tuple[tuple[int, str], ...]:
     """Position and name of the arguments that an operation writes to."""
     arguments = func._schema.arguments if isinstance(func, OpOverload) else []
     return tuple(

@@ -6,7 +6,8 @@ read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import mmap
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import TYPE_CHECKING
@@ -15,11 +16,42 @@ import torch
 from torch import Tensor
 
 from ..sharding.agreement import digest_of
-from ..sharding.placements import is_distributed, shares_of
-from ..sharding.regions import Part, size_of, slices, whole
+from ..sharding.placements import Part, is_distributed, shares_of, size_of, slices, whole
 
 if TYPE_CHECKING:
     from torch.distributed.tensor import DTensor
+
+
+@dataclass(frozen=True, slots=True)
+class MappedFile:
+    """A file. Its pages are read when something in them is, and changes to the memory do not reach the file."""
+
+    path: str
+    memory: mmap.mmap
+
+    def tensor(self, dtype: torch.dtype, size: Sequence[int], offset: int) -> Tensor:
+        """A contiguous tensor whose bytes begin at `offset`."""
+        count = prod(size)
+        if not count:
+            return torch.empty(size, dtype=dtype)
+        return torch.frombuffer(self.memory, dtype=dtype, count=count, offset=offset).view(size)
+
+    def release(self) -> None:
+        """Let the system take back the pages that were read. They are read again when they are needed."""
+        if hasattr(mmap, "MADV_DONTNEED"):
+            self.memory.madvise(mmap.MADV_DONTNEED)
+
+
+def mapped(path: str) -> MappedFile:
+    """Map a file.
+
+    Raises:
+        OSError: the file cannot be opened.
+        ValueError: it is empty.
+    """
+    with open(path, "rb") as file:
+        return MappedFile(path, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY))
+
 
 STEP = 2 << 20
 """Bytes of a file that are in memory before its pages are given back."""

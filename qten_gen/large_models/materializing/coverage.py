@@ -18,11 +18,6 @@ from .survey import HeldTensor, Home, Registry
 from .written import Gap
 
 _SHOWN = 10
-_OLD_WRAPPERS = {
-    "WeightNorm": "torch.nn.utils.weight_norm",
-    "SpectralNorm": "torch.nn.utils.spectral_norm",
-}
-"""Wrappers that keep their tensors in a hook, by the class of the hook. A parametrization of the same name replaces it."""
 _INSTEAD = "give its values in state_dict=, or build the module with qten_gen.deferred_init"
 _KINDS = {Registry.PARAMETERS: "parameter", Registry.BUFFERS: "buffer", Registry.ATTRIBUTE: "plain attribute"}
 
@@ -102,7 +97,7 @@ def _problem(home: Home, gap: Gap) -> str:
     module, cls = home.module, class_name(home.module)
     method = method_of(module)
     what = _named(home)
-    cause = _broken_tie(home) or _old_wrapper(home)
+    cause = _broken_tie(home)
     if cause is not None:
         return f"{what} {cause}"
     if gap.source is not None:
@@ -139,14 +134,3 @@ def _broken_tie(home: Home) -> str | None:
         f"is not initialised: the declaration ties it to {other}, but somebody assigned another tensor to one of the two;"
         f" assign the tensor of {other} to self.{home.name} too, or give the values of both in state_dict="
     )
-
-
-def _old_wrapper(home: Home) -> str | None:
-    """The message about a tensor that `torch.nn.utils.weight_norm` or the like made, which nothing initialises."""
-    for hook in home.module._forward_pre_hooks.values():
-        made_by = _OLD_WRAPPERS.get(type(hook).__name__)
-        name = getattr(hook, "name", None)
-        if made_by is not None and type(hook).__module__ == made_by and home.name.startswith(f"{name}_"):
-            instead = made_by.replace("utils.", "utils.parametrizations.")
-            return f"is not initialised: {made_by} keeps it where no reset_parameters knows it; use {instead} instead"
-    return None

@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 from torch._ops import OpOverload
 
-from ..deferred.draws import run_with
-from ..deferred.replay import Plan, carry_out, operations_reaching
+from ..deferred.evaluation import run_with
+from ..deferred.replay import carry_out, operations_reaching
 from ..deferred.tape import Operation, Slot, Tape
-from ..sharding.regions import Part, slices, whole
+from ..sharding.placements import Part, slices, whole
 from .keyed_draws import BLOCK, Draw, Key, elementwise_fill, generator_of
 
 _CPU = torch.device("cpu")
@@ -28,7 +28,6 @@ def evaluate(
     keys: Mapping[int, Key],
     into: Tensor,
     part: Part | None = None,
-    given: Mapping[int, Tensor] | None = None,
 ) -> None:
     """Write the values that the operations of a record give a tensor, or a part of it, into `into`.
 
@@ -41,19 +40,18 @@ def evaluate(
         keys: The key of each draw, from `draw_keys`.
         into: A tensor of the size of the part, of any device and layout. Of another dtype than the slot's, values are cast.
         part: The part that is wanted; None for all of the tensor.
-        given: Values of slots that no operation makes, whole, on the CPU. Operations must not write to them.
     """
     wanted = tape.slots[slot]
     part = whole(wanted.size) if part is None else part
     if into.numel() == 0:
         return
-    operations = operations_reaching(tape, [slot], given or ())
+    operations = operations_reaching(tape, [slot])
     with torch.no_grad():
-        runs = None if given else runs_of(tape, operations, slot, keys)
-        if runs is None:
-            into.copy_(_replayed(tape, slot, operations, keys, given or {})[slices(part)])
-        else:
+        runs = runs_of(tape, operations, slot, keys)
+        if runs:
             _fill(runs, wanted, part, into)
+        else:
+            into.copy_(carried_out(tape, slot, operations, keys)[slices(part)])
 
 
 class Run(NamedTuple):
@@ -80,7 +78,7 @@ def runs_of(tape: Tape, operations: Sequence[Operation], slot: int, keys: Mappin
         if into.offset == wanted.offset and into.end == wanted.end:
             found.clear()  # all before it, such as the first of two initialisations, is written over
         found.append(Run(into.offset - wanted.offset, into.end - wanted.offset, write))
-    return found if wanted.is_run and found else None
+    return found if wanted.is_run else None
 
 
 def _is_view(overload: OpOverload) -> bool:
@@ -151,13 +149,18 @@ def _refuse_own_generator(operation: Operation, name: str) -> None:
         )
 
 
-def _replayed(
-    tape: Tape, slot: int, operations: Sequence[Operation], keys: Mapping[int, Key], given: Mapping[int, Tensor]
+def carried_out(
+    tape: Tape,
+    slot: int,
+    operations: Sequence[Operation],
+    keys: Mapping[int, Key],
+    fill: Callable[[Iterable[Tensor]], object] = lambda memory: None,
 ) -> Tensor:
-    """The whole tensor, by carrying out the operations one after the other on the CPU."""
-    values = {**blank_inputs(tape, operations, [slot], _CPU), **given}
-    plan = Plan([_on_cpu(operation) for operation in operations])
-    return carry_out(tape, plan, _KeyedNumbers(keys), [slot], values)[slot].detach()
+    """The whole tensor, by carrying out operations one after the other on the CPU; `fill` gets the memory that they find."""
+    values = blank_inputs(tape, operations, [slot], _CPU)
+    fill(values.values())
+    on_cpu = [_on_cpu(operation) for operation in operations]
+    return carry_out(tape, on_cpu, _KeyedNumbers(keys), [slot], values)[slot].detach()
 
 
 def blank_inputs(
@@ -196,9 +199,6 @@ class _KeyedNumbers:
 
     keys: Mapping[int, Key]
 
-    def plan(self, needed: Sequence[Operation]) -> Plan:
-        return Plan(needed)
-
     def draw(self, operation: Operation, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
         """Carry out an operation that draws, with the numbers of its key."""
         key = self.keys[operation.index]
@@ -208,6 +208,3 @@ class _KeyedNumbers:
         made = cast(Tensor, args[0])
         Draw(fill, key, made.numel()).whole(made)
         return made
-
-    def pass_over(self, operation: Operation) -> None:
-        """Nothing is planned that is not needed."""

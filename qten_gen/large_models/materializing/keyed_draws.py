@@ -10,12 +10,10 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from threading import local
 
 import torch
 from torch import Tensor
 from torch._ops import OpOverload
-from torch.utils._python_dispatch import _disable_current_modes
 
 from .initialisers import trunc_normal
 
@@ -41,8 +39,10 @@ def generator_of(key: Key, block: int) -> torch.Generator:
     """The generator of a block. All 19,937 bits of its state come from the key: `manual_seed` takes 32 bits, which are too few
     for the blocks of a large model to differ.
     """
+    state = _fresh_state().clone()
+    state[_FIRST_WORD : _FIRST_WORD + 8 * _WORDS].view(torch.int32)[::2] = _words_of(key, block)
     generator = torch.Generator()
-    generator.set_state(_state_of(key, block))
+    generator.set_state(state)
     return generator
 
 
@@ -61,7 +61,7 @@ class Draw:
         for block in range(start // BLOCK, -(-stop // BLOCK)):
             first, last = block * BLOCK, min((block + 1) * BLOCK, self.numel)
             if start <= first and last <= stop:
-                self.fill(flat[first - start : last - start], _OWN.at(self.key, block))
+                self.fill(flat[first - start : last - start], generator_of(self.key, block))
             else:
                 whole = self.block(block, flat.dtype)
                 low, high = max(first, start), min(last, stop)
@@ -70,7 +70,7 @@ class Draw:
     def block(self, block: int, dtype: torch.dtype) -> Tensor:
         """All elements of one block."""
         drawn = torch.empty(min(BLOCK, self.numel - block * BLOCK), dtype=dtype)
-        self.fill(drawn, _OWN.at(self.key, block))
+        self.fill(drawn, generator_of(self.key, block))
         return drawn
 
     def whole(self, tensor: Tensor) -> None:
@@ -118,16 +118,6 @@ def _words_of(key: Key, block: int) -> Tensor:
     return torch.frombuffer(bytearray(hashlib.shake_128(text).digest(4 * _WORDS)), dtype=torch.int32)
 
 
-def _state_of(key: Key, block: int) -> Tensor:
-    state = _fresh_state().clone()
-    _words_in(state).copy_(_words_of(key, block))
-    return state
-
-
-def _words_in(state: Tensor) -> Tensor:
-    return state[_FIRST_WORD : _FIRST_WORD + 8 * _WORDS].view(torch.int32)[::2]
-
-
 @cache
 def _fresh_state() -> Tensor:
     """The state of a generator that has drawn nothing, and a check that its words stand where they are written.
@@ -142,22 +132,3 @@ def _fresh_state() -> Tensor:
             f"torch {torch.__version__} keeps the state of a CPU generator in a form that qten-gen cannot write"
         )
     return state
-
-
-class _OwnGenerator(local):
-    """A generator for each thread, which is brought to the start of one block after the other."""
-
-    def __init__(self) -> None:
-        with _disable_current_modes():  # of the caller who comes here first
-            self._generator = torch.Generator()
-            self._state = _fresh_state().clone()
-            self._words = _words_in(self._state)
-
-    def at(self, key: Key, block: int) -> torch.Generator:
-        """The generator at the start of a block, until the next block is asked for."""
-        self._words.copy_(_words_of(key, block))
-        self._generator.set_state(self._state)
-        return self._generator
-
-
-_OWN = _OwnGenerator()

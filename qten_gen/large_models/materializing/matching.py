@@ -9,17 +9,19 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from ...runtime.module.core.module_base import ModuleBase
 from ...runtime.module.core.state_dict_versions import migrate, migrates
+from .checkpoint_files import METADATA, distributed_folder, safetensors_file, safetensors_folder, torch_file
 from .checkpoints import Checkpoint, CheckpointError, StoredTensor, beginning, of_mapping, read
-from .safetensors_files import safetensors_file, safetensors_folder
 from .survey import HeldTensor, Registry
-from .torch_files import METADATA, distributed_folder, torch_file
+
+T = TypeVar("T")
 
 StateDict = Mapping[str, Tensor] | str | os.PathLike[str]
 """Tensors by name, or the path of a file or folder that has them."""
@@ -130,12 +132,30 @@ def _below(checkpoint: Checkpoint, names: Mapping[str, object]) -> Checkpoint:
     above = ""
     if names.keys().isdisjoint(tensors):
         above = next((f"{key}." for key in _ABOVE if any(f"{key}.{name}" in tensors for name in names)), "")
-    return Checkpoint(
-        checkpoint.where,
-        {name.removeprefix(above): stored for name, stored in tensors.items() if name.startswith(above)},
-        {name.removeprefix(above): kind for name, kind in others.items() if name.startswith(above)},
-        checkpoint.versions,
+    return replace(checkpoint, tensors=_without(above, tensors), others=_without(above, others))
+
+
+def at_prefix(checkpoint: Checkpoint, prefix: str) -> Checkpoint:
+    """What a checkpoint of a larger module has for the part of it that a prefix names.
+
+    Raises:
+        CheckpointError: it has nothing.
+    """
+    tensors = _without(prefix, checkpoint.tensors)
+    if checkpoint.tensors and not tensors:
+        raise CheckpointError(f"materialize(): no name in {checkpoint.where} begins with {prefix!r}, the prefix")
+    versions = _without(prefix, {f"{name}.": each for name, each in checkpoint.versions.items()})
+    return replace(
+        checkpoint,
+        tensors=tensors,
+        others=_without(prefix, checkpoint.others),
+        versions={name.removesuffix("."): each for name, each in versions.items()},
     )
+
+
+def _without(prefix: str, entries: Mapping[str, T]) -> dict[str, T]:
+    """The entries whose names begin with a prefix, without it."""
+    return {name.removeprefix(prefix): each for name, each in entries.items() if name.startswith(prefix)}
 
 
 def _migrated(root: nn.Module, checkpoint: Checkpoint) -> tuple[Checkpoint, dict[str, str]]:

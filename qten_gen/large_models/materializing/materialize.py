@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 import torch
@@ -16,13 +16,10 @@ from ...runtime.declaring.parameters import Buffer, Parameter
 from ...runtime.module.core.module_base import ModuleBase
 from ...runtime.module.kept_dtypes import kept_tensors
 from ..sharding.agreement import agreed_seed, check_agreement, values_of
-from .checkpoints import Checkpoint, CheckpointError
 from .coverage import check_covered, check_kinds, check_not_fake
-from .devices import usable
-from .filling import fill
 from .keyed_draws import Key
-from .matching import Match, StateDict, matched, opened
-from .placing import place, settle
+from .matching import StateDict
+from .placing import fill, place, settle
 from .plan import Plan, planned
 from .report import MaterializeReport
 from .sources import Sources, report_of, sources
@@ -32,6 +29,7 @@ if TYPE_CHECKING:
     from torch.distributed.device_mesh import DeviceMesh
 
     from ..sharding.placements import Placements
+
 
 M = TypeVar("M", bound=nn.Module)
 
@@ -55,10 +53,12 @@ def materialize(
     held = survey(module)
     check_not_fake(held)
     on_meta = [each for each in held if each.tensor.is_meta]
-    wanted = _sources(module, held, mesh, placements, state_dict, prefix)
+    wanted = sources(module, held, mesh, placements, state_dict, prefix)
     if wanted.meshes:
         check_agreement([f"dtype=: {dtype}", *wanted.described(module, held)], wanted.meshes)
-    made = _Made()
+    made: list[tuple[HeldTensor, Tensor]] = []
+    initialisers: dict[int, str] = {}
+    bytes_read = 0
     if on_meta:
         check_kinds(on_meta)
         plan = planned(module, held, target)
@@ -69,29 +69,17 @@ def materialize(
         for each in plan.missing:
             value, count = making.value_of(each)
             placed = place(each, value, plan.stand_ins.at(each).requires_grad)
-            made.tensors.append((plan.origin_first(each), placed))
-            made.bytes_read += count
+            made.append((plan.origin_first(each), placed))
+            bytes_read += count
         _assign(plan, making)
         settle(module)
         if wanted.meshes and wanted.matches:
-            loaded = [(h.homes[0].qualified, tensor) for h, tensor in made.tensors if id(h.tensor) in wanted.matches]
+            loaded = [(h.homes[0].qualified, tensor) for h, tensor in made if id(h.tensor) in wanted.matches]
             check_agreement(values_of(loaded), wanted.meshes)
-        made.initialisers = {id(each.tensor): plan.initialiser(each) for each in held}
+        initialisers = {id(each.tensor): plan.initialiser(each) for each in held}
     if report is not None:
-        report(made.report(wanted.matches, seed))
+        report(report_of(made, wanted.matches, initialisers, seed, bytes_read))
     return module
-
-
-@dataclass(slots=True)
-class _Made:
-    """The steps that are done, for the report."""
-
-    tensors: list[tuple[HeldTensor, Tensor]] = field(default_factory=list)
-    initialisers: dict[int, str] = field(default_factory=dict)
-    bytes_read: int = 0
-
-    def report(self, matches: Mapping[int, Match], seed: int | None) -> MaterializeReport:
-        return report_of(self.tensors, matches, lambda held: self.initialisers[id(held.tensor)], seed, self.bytes_read)
 
 
 def _drawn() -> int:
@@ -104,37 +92,6 @@ def _check(seed: int | None, dtype: torch.dtype | None) -> None:
         raise TypeError(f"materialize(): seed must be an integer, got {seed!r}")
     if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
         raise TypeError(f"materialize(): dtype must be a floating point dtype, got {dtype!r}")
-
-
-def _sources(
-    module: nn.Module,
-    held: Sequence[HeldTensor],
-    mesh: DeviceMesh | None,
-    placements: Placements | None,
-    state_dict: StateDict | None,
-    prefix: str,
-) -> Sources:
-    """Where the values of each tensor come from; with a prefix, only the names below it count in the state dict."""
-    found = sources(module, held, mesh, placements, None if prefix else state_dict)
-    if state_dict is None or not prefix:
-        return found
-    return replace(found, matches=matched(module, held, _below(opened(state_dict), prefix)))
-
-
-def _below(checkpoint: Checkpoint, prefix: str) -> Checkpoint:
-    """The part of a larger module's checkpoint that a prefix names."""
-    if not prefix:
-        return checkpoint
-    tensors = {name.removeprefix(prefix): each for name, each in checkpoint.tensors.items() if name.startswith(prefix)}
-    if checkpoint.tensors and not tensors:
-        raise CheckpointError(f"materialize(): no name in {checkpoint.where} begins with {prefix!r}, the prefix")
-    versions = {
-        name.removeprefix(prefix) if name.startswith(prefix) else "": each
-        for name, each in checkpoint.versions.items()
-        if f"{name}.".startswith(prefix)
-    }
-    others = {name.removeprefix(prefix): kind for name, kind in checkpoint.others.items() if name.startswith(prefix)}
-    return replace(checkpoint, tensors=tensors, others=others, versions=versions)
 
 
 def _check_shared(plan: Plan, wanted: Sources) -> None:
@@ -218,3 +175,27 @@ def _assign(plan: Plan, making: _Making) -> None:
             value = nn.Parameter(value, isinstance(each.value, Tensor) and each.value.requires_grad)
         holder = vars(each.module)
         (holder if each.registry is Registry.ATTRIBUTE else holder[each.registry.value])[each.name] = value
+
+
+def usable(device: DeviceLike) -> torch.device:
+    """The device with its index, on this machine.
+
+    Raises:
+        ValueError: it is meta, where tensors have no values.
+        RuntimeError: this machine does not have it, or this torch is built without it.
+    """
+    found = torch.get_default_device() if device is None else torch.device(device)
+    if found.type == "meta":
+        raise ValueError("materialize(): tensors on meta have no values; give the device that they are to be on")
+    if found.type == "cpu":
+        return torch.device("cpu")
+    backend = getattr(torch, found.type, None)
+    count = backend.device_count() if backend is not None and backend.is_available() else 0
+    if backend is None or count == 0:
+        raise RuntimeError(f"materialize(): there is no {found.type} device here, got device={str(found)!r}")
+    index = backend.current_device() if found.index is None else found.index
+    if index >= count:
+        raise RuntimeError(
+            f"materialize(): the {found.type} devices here are 0 to {count - 1}, got device={str(found)!r}"
+        )
+    return torch.device(found.type, index)

@@ -7,10 +7,47 @@ graph holds it, the new tensor takes its place under all its names, as after `to
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import torch
 from torch import Tensor, nn
 
+from ..deferred.tape import Tape
+from ..sharding.placements import is_distributed, shares_of, slices
+from .evaluation import evaluate
+from .keyed_draws import Key
 from .survey import HeldTensor, Registry
+
+
+def allocated(tensor: Tensor, device: torch.device, dtype: torch.dtype | None = None) -> Tensor:
+    """A tensor without values, of the shape, strides and placements of one on meta; it requires no gradient.
+
+    The local tensor of a DTensor is on `device`, whatever the devices of its mesh.
+    """
+    with torch.no_grad():
+        if is_distributed(tensor):
+            return torch.empty_like(tensor, device=device, dtype=dtype or tensor.dtype, requires_grad=False)
+        return torch.empty_strided(tensor.shape, tensor.stride(), dtype=dtype or tensor.dtype, device=device)
+
+
+def local_part(tensor: Tensor) -> Tensor:
+    """The part of a DTensor that this process holds, sharing its memory; a plain tensor itself."""
+    with torch.no_grad():
+        return tensor.to_local() if is_distributed(tensor) else tensor
+
+
+def fill(tape: Tape, slot: int, keys: Mapping[int, Key], tensor: Tensor) -> None:
+    """Write what the operations of a record make of a slot into a tensor, or into the part of a DTensor that this process holds.
+
+    The arguments are those of `evaluate`.
+    """
+    with torch.no_grad():
+        if not is_distributed(tensor):
+            evaluate(tape, slot, keys, tensor)
+            return
+        local = tensor.to_local()
+        for share in shares_of(tensor):
+            evaluate(tape, slot, keys, local[slices(share.local)], share.part)
 
 
 def place(held: HeldTensor, value: Tensor, requires_grad: bool) -> Tensor:

@@ -1,30 +1,82 @@
-"""The plan of a materialisation: what each tensor of a module is computed by, found out before anything is changed."""
+"""The plan of a materialisation: what each tensor of a module is computed by, found out before anything is changed.
+
+Its record is taken apart into parts that share no memory, so that a tensor is looked for among the operations that may make it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from threading import get_ident
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
+from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._pytree import keystr, tree_flatten_with_path
 
 from ..deferred.python_functions import PythonFunctions
 from ..deferred.recording import Recorder
-from ..deferred.tape import Tape
-from .components import Components
+from ..deferred.replay import joined
+from ..deferred.tape import Operation, Tape
+from ..fake.mode import FakeMode
 from .evaluation import draw_keys
 from .initialisation import class_name, description, initialise, method_of, program_of
 from .initialisers import recorded_whole
 from .keyed_draws import Key
 from .matching import without_wrappers
-from .read_values import KnownValues
 from .recorded_constructors import Constructed, constructed
 from .stand_ins import Assigned, StandIns, in_place, made_for
 from .survey import ORIGINS, HeldTensor, Home, Registry, origin
-from .watching import WatchingMode
-from .written import Gap, gap_in
+from .written import Gap, KnownValues, gap_in
+
+if TYPE_CHECKING:
+    from ..deferred.recording import Recorder
+
+
+class WatchingMode(FakeMode):  # type: ignore[no-untyped-call] # torch leaves its __init_subclass__ untyped
+    """The mode of fake tensors that refuses, while it watches for a recorder, what the recorder does not hand to it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.watching_for: Recorder | None = None
+        self._thread = get_ident()
+
+    def __torch_dispatch__(
+        self,
+        func: OpOverload,
+        types: Sequence[type],
+        args: Sequence[object] = (),
+        kwargs: Mapping[str, object] | None = None,
+    ) -> object:
+        recorder = self.watching_for
+        if recorder is not None and recorder.working_thread != self._thread == get_ident():
+            error = recorder.hidden(func, (*args, *(kwargs or {}).values()))
+            if error is not None:
+                raise error
+        return super().__torch_dispatch__(func, types, args, kwargs or {})
+
+
+class Components:
+    """A tape, taken apart into tapes whose operations share no memory.
+
+    Slots, and the indices of operations, are those of the whole tape. The tape must not grow any more.
+    """
+
+    def __init__(self, tape: Tape) -> None:
+        self._tape = tape
+        self._groups = joined(map(tape.storages_of, tape.operations))
+        operations: dict[int, list[Operation]] = {}
+        for operation in tape.operations:
+            for storage in tape.storages_of(operation)[:1]:
+                operations.setdefault(self._groups.root(storage), []).append(operation)
+        self._parts = {root: replace(tape, operations=found) for root, found in operations.items()}
+        self._nothing = replace(tape, operations=[])
+
+    def of(self, slot: int) -> Tape:
+        """The operations that share memory with a slot, directly or through others."""
+        return self._parts.get(self._groups.root(self._tape.storage_of(slot)), self._nothing)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import get_ident
-from typing import NamedTuple, cast
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -27,12 +27,12 @@ from torch.nn.modules.module import register_module_module_registration_hook
 from ...runtime.declaring.containers import ModuleDict, ModuleList
 from ...runtime.module.core.module_base import ModuleBase
 from ..deferred.recording import Recorder
-from .histories import histories
 from .initialisation import class_name, declared_class, method_of, program_of
 from .matching import without_wrappers
 from .meta_construction import Arguments, constructor_arguments
 from .stand_ins import StandIns
 from .survey import HeldTensor, Home, survey
+from .written import histories
 
 _OWN_WAYS = ("_init_weights", "init_weights", "initialize_weights", "init_parameters")
 """Methods that give the layers below a module other values than the layers' own `reset_parameters`."""
@@ -238,7 +238,7 @@ def _recorded(start: ModuleBase, prefix: str, recorder: Recorder) -> _Recorded:
     except Exception as error:  # whatever the constructor raises where tensors have no values
         return _Recorded(f"{cls.__name__}() cannot be recorded: {error}")
     children = {
-        prefix + home.qualified: assigned[id(each.tensor)].copy
+        prefix + home.qualified: assigned[id(each.tensor)][1]
         for each in survey(made)
         for home in each.homes
         if id(each.tensor) in assigned
@@ -246,17 +246,10 @@ def _recorded(start: ModuleBase, prefix: str, recorder: Recorder) -> _Recorded:
     return _Recorded("", made, children)
 
 
-class _Assigned(NamedTuple):
-    """A tensor of a child from when the child was assigned."""
-
-    tensor: Tensor
-    copy: Tensor
-
-
 @contextmanager
-def _assigned_children() -> Iterator[dict[int, _Assigned]]:
-    """The tensors of children that only constructors initialise, by id."""
-    found: dict[int, _Assigned] = {}
+def _assigned_children() -> Iterator[dict[int, tuple[Tensor, Tensor]]]:
+    """The tensors of children that only constructors initialise, by id, each with a copy from when the child was assigned."""
+    found: dict[int, tuple[Tensor, Tensor]] = {}
     thread = get_ident()
 
     def note(parent: nn.Module, name: str, child: nn.Module | None) -> None:
@@ -266,7 +259,7 @@ def _assigned_children() -> Iterator[dict[int, _Assigned]]:
         with torch.no_grad():
             for each in survey(child):
                 if id(each.tensor) not in found:
-                    found[id(each.tensor)] = _Assigned(each.tensor, each.tensor.detach().clone())
+                    found[id(each.tensor)] = each.tensor, each.tensor.detach().clone()
 
     hook = register_module_module_registration_hook(note)
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import prod
 from typing import Literal
 
 import torch
@@ -60,7 +61,7 @@ class MaterializeReport:
     @property
     def nbytes(self) -> int:
         """The bytes of all tensors in this process; a tie counts once."""
-        return sum(_numel(each) * each.dtype.itemsize for each in self.tensors if each.source != "tie")
+        return sum(prod(each.local_shape) * each.dtype.itemsize for each in self.tensors if each.source != "tie")
 
     def __str__(self) -> str:
         count = Counter(each.source for each in self.tensors)
@@ -71,13 +72,6 @@ class MaterializeReport:
         read = f", {_spelled(self.bytes_read)} read" if self.bytes_read else ""
         head = f"{tensors}{seed}: {parts or 'nothing to do'}; {_spelled(self.nbytes)} in this process{read}"
         return "\n".join([head, *_table(_row(each) for each in self.tensors)])
-
-
-def _numel(each: MaterializedTensor) -> int:
-    numel = 1
-    for extent in each.local_shape:
-        numel *= extent
-    return numel
 
 
 def _row(each: MaterializedTensor) -> tuple[str, ...]:

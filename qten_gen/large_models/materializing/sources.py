@@ -6,7 +6,7 @@ checkpoint (`Sources.load`), or those of its initialiser (`filling.fill`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,8 +17,8 @@ from ...runtime.module.core.module_base import ModuleBase
 from ..sharding.agreement import description, meshes_of
 from ..sharding.placements import chosen, on_mesh
 from .checkpoints import beginning, read
-from .filling import allocated, local_part
-from .matching import Match, StateDict, matched, opened
+from .matching import Match, StateDict, at_prefix, matched, opened
+from .placing import allocated, local_part
 from .report import MaterializedTensor, MaterializeReport
 from .survey import HeldTensor
 
@@ -86,8 +86,9 @@ def sources(
     mesh: DeviceMesh | None,
     placements: Placements | None,
     state_dict: StateDict | None,
+    prefix: str,
 ) -> Sources:
-    """The user's requests for all tensors of a module.
+    """What the user asks for, for all tensors of a module; with a prefix, only the names below it count in the state dict.
 
     Raises:
         TypeError: there are placements without a mesh.
@@ -102,14 +103,14 @@ def sources(
         tensors = {name: each.tensor for name, each in registered.items()}
         found = chosen(names, tensors, mesh, placements)
         placed = {id(tensors[name]): value for name, value in found.items()}
-    matches = {} if state_dict is None else matched(root, held, opened(state_dict))
+    matches = {} if state_dict is None else matched(root, held, at_prefix(opened(state_dict), prefix))
     return Sources(mesh, placed, matches, meshes_of((each.tensor for each in held), mesh))
 
 
 def report_of(
     values: Sequence[tuple[HeldTensor, Tensor]],
     matches: Mapping[int, Match],
-    initialiser: Callable[[HeldTensor], str],
+    initialisers: Mapping[int, str],
     seed: int | None,
     bytes_read: int,
 ) -> MaterializeReport:
@@ -118,24 +119,24 @@ def report_of(
     Args:
         values: Each tensor that was on meta, and what it is now.
         matches: What the checkpoint had, by the ids of the tensors that were on meta.
-        initialiser: What initialises a tensor, in words: `Linear.reset_parameters`.
+        initialisers: What initialises each tensor, in words: `Linear.reset_parameters`; by the same ids.
         seed: The seed of what was drawn.
         bytes_read: Bytes that were read from the checkpoint.
     """
-    entries = [entry for held, value in values for entry in _entries(held, value, matches, initialiser)]
+    entries = [entry for held, value in values for entry in _entries(held, value, matches, initialisers)]
     drawn = any(entry.source == "initialiser" for entry in entries)
     return MaterializeReport(tuple(entries), seed if drawn else None, bytes_read)
 
 
 def _entries(
-    held: HeldTensor, value: Tensor, matches: Mapping[int, Match], initialiser: Callable[[HeldTensor], str]
+    held: HeldTensor, value: Tensor, matches: Mapping[int, Match], initialisers: Mapping[int, str]
 ) -> Iterator[MaterializedTensor]:
-    # A name that the declaration ties to another comes after that one.
     """The lines of the report about a tensor: one for its first name, and one for each name that is tied to it."""
+    # A name that the declaration ties to another comes after that one.
     name, *others = dict.fromkeys(home.qualified for home in sorted(held.homes, key=lambda home: home.is_declared_tie))
     match = matches.get(id(held.tensor))
     if match is None:
-        detail = initialiser(held)
+        detail = initialisers[id(held.tensor)]
     else:
         detail = match.stored.origin if match.name == name else f"{match.stored.origin}: {match.name}"
     shape, local, dtype = tuple(value.shape), tuple(local_part(value).shape), value.dtype

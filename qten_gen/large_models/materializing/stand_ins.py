@@ -16,8 +16,8 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map_only
 
+from ..deferred.overloads import fake_like
 from ..deferred.recording import Recorder
-from ..deferred.shapes import fake_like
 from .survey import HeldTensor, Home, Registry, attributes
 
 

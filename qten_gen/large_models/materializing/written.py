@@ -1,49 +1,39 @@
-"""Which elements of a tensor an initialisation has written, as far as its operations say so.
+"""What an initialisation has written and reads, as its record says: all of a tensor, or the same as to another.
 
-That memory was never written is a property that operations hand on: what is computed from it counts as unwritten too, wherever it
-is copied. An operation fills the whole view that it writes to, unless it only changes what is there, as `mul_` does. Where values
-choose a part of the view, as in `masked_fill_`, they are computed. All of it counts as filled if random numbers decide, or memory
-is exchanged: nobody can know.
+Most tensors are filled as a whole, or in runs of memory, which the operations say. The others are computed twice, with other
+values in all memory that nothing has written: an element that comes out differently depends on such memory, however often it
+was copied.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from math import gcd, prod
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import _disable_current_modes
 
-from ..deferred.overloads import traits
-from ..deferred.replay import operations_reaching, replay
-from ..deferred.tape import Operation, OutsideRef, Slot, SlotRef, Tape, references
+from ..deferred.evaluation import Evaluation
+from ..deferred.replay import carry_out, operations_reaching
+from ..deferred.tape import Operation, Slot, SlotRef, Tape
+from .evaluation import Run, blank_inputs, carried_out, runs_of
+from .keyed_draws import Key
 
 _FILLS = {
-    f"aten::{name}"
-    for name in "bernoulli_ cauchy_ copy_ exponential_ fill_ geometric_ log_normal_ normal_ random_ uniform_ zero_ _foreach_copy_"
-    " _foreach_zero_ fill_diagonal_ index_copy_ index_fill_ index_put_ _index_put_impl_ masked_fill_ masked_scatter_ put_"
-    " scatter_".split()
+    "qten_gen::trunc_normal_",
+    *(
+        f"aten::{name}"
+        for name in "bernoulli_ cauchy_ exponential_ fill_ geometric_ log_normal_ normal_ random_ uniform_ zero_".split()
+    ),
 }
-"""Operations in place that do not read what was there. All others of torch change it."""
+"""Operations in place that write each element of the first argument, and do not read it."""
 
-_CHOOSING = {
-    f"aten::{name}"
-    for name in "index_copy_ index_fill_ index_put_ _index_put_impl_ masked_fill_ masked_scatter_ put_ scatter_".split()
-}
-"""The operators that fill the elements which indices or a mask choose."""
-_CHOSEN_FOR = ("value", "values", "source", "src")
-"""The name of the written value in the schemas of these operators."""
-
-COPIES = {"aten::_to_copy", "aten::clone", "aten::copy_"}
+_COPIES = {"aten::_to_copy", "aten::clone", "aten::copy_"}
 """Operations of which each element of the result is one of the source."""
 
-_UNKNOWN = {"aten::resize_", "aten::resize_as_", "aten::set_"}
-"""Operations that give a tensor other memory than the one that its slot is a view of."""
-
-_MOST = 1 << 24
-"""Units of memory that are followed one by one. Beyond it, a tensor that is written in parts counts as filled."""
+_POISONS = (torch.nan, 0.77), (0, 77)
+"""What stands for memory that nothing has written: two values for floating point numbers, and two for others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,201 +48,166 @@ class Gap:
     """The operation that writes to the tensor, but from memory that nothing has written."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Write:
-    """A view that an operation wrote to; of copies, which elements of it have a value now."""
-
-    view: Slot
-    has_value: Tensor | bool
-    operation: Operation
-    is_choice: bool = False
-    """Whether the other elements stay as they are."""
-
-
-@dataclass(slots=True)
-class _Memory:
-    """The history of a storage, in order; `is_filled` if it began with values, or nobody can know."""
-
-    is_filled: bool = False
-    writes: list[_Write] = field(default_factory=list)
-
-
-_Run = tuple[tuple[int, ...], tuple[int, ...], int, int]
-"""A view as runs of memory: how many there are in each dimension, their strides, where the first one starts, the length of each;
-in bytes."""
-
-
 def gap_in(tape: Tape, slot: int) -> Gap | None:
-    """The part of a slot that nothing fills; None if all elements are filled, or nobody can know."""
-    memories: dict[int, _Memory] = {}
-    for operation in operations_reaching(tape, [slot]):
-        _follow(tape, operation, memories)
-    target = tape.slots[slot]
-    missing = _missing(memories, target)
+    """What nothing fills of a slot; None if all elements are filled."""
+    operations = operations_reaching(tape, [slot])
+    missing = _missing(tape, slot, operations)
     if missing is None:
         return None
-    writes = memories[target.storage].writes if target.storage in memories else []
-    source = next(
-        (each.operation for each in reversed(writes) if each.has_value is not True and not each.is_choice), None
-    )
-    has_values = any(each.has_value is not False for each in writes if 0 not in each.view.size)
-    flat = int(missing.flatten().int().argmax()) * _elements_in_unit(missing, target)
+    flat, is_all = missing
     index: list[int] = []
-    for extent in reversed(target.size):
+    for extent in reversed(tape.slots[slot].size):
         flat, here = divmod(flat, extent)
         index.append(here)
-    return Gap(tuple(reversed(index)), not has_values, source)
+    return Gap(tuple(reversed(index)), is_all, _source(tape, operations, tape.storage_of(slot)))
 
 
-def _follow(tape: Tape, operation: Operation, memories: dict[int, _Memory]) -> None:
-    """Note what an operation does to the memory of its results and of the tensors that it writes to."""
-    name = operation.overload._schema.name
-    written = [(tape.slots[slot], fills) for slot, fills in _written_to(operation, name)]
-    kept = {view.index for view, _ in written}
-    gaps = [
-        (source, missing)
-        for source in (tape.slots[slot] for slot in operation.reads if slot not in kept)
-        if not _is_about_shape(name) and (missing := _missing(memories, source)) is not None
-    ]
-    for view, fills in written:
-        memory = memories.setdefault(view.storage, _Memory())
-        if gaps:
-            memory.writes.append(_Write(view, _handed_on(name, gaps, view), operation))
-        elif fills and name in _CHOOSING:
-            chosen = _chosen(tape, operation, view)
-            if chosen is not False:
-                memory.writes.append(_Write(view, chosen, operation, is_choice=True))
-        elif fills:
-            memory.writes.append(_Write(view, True, operation))
-    read = {tape.storage_of(slot) for slot in operation.reads}
-    for made in (tape.slots[slot] for slot in operation.results if tape.storage_of(slot) not in read):
-        memory = memories.setdefault(made.storage, _Memory())
-        if gaps:
-            memory.writes.append(_Write(made, _handed_on(name, gaps, made), operation))
-        else:
-            memory.is_filled = "empty" not in name
-    if name in _UNKNOWN:
-        for storage in operation.writes:
-            memories[storage] = _Memory(is_filled=True)
+def _source(tape: Tape, operations: Sequence[Operation], storage: int) -> Operation | None:
+    """The last operation that brought what nothing has written from other memory into a storage."""
+    for operation in reversed(operations):
+        if storage in tape.storages_of(operation) and not _is_about_shape(operation):
+            for read in operation.reads:
+                if tape.storage_of(read) != storage and _missing(tape, read, operations_reaching(tape, [read])):
+                    return operation
+    return None
 
 
-def _chosen(tape: Tape, operation: Operation, view: Slot) -> Tensor | bool:
-    """The elements that an operation fills, from its indices or its mask: all if nobody can know, none if it adds to them."""
-    names = [argument.name for argument in operation.overload._schema.arguments]
-    given = {**dict(zip(names, operation.args, strict=False)), **operation.kwargs}
-    chooses = [value for name, value in given.items() if name != names[0] and name not in _CHOSEN_FOR]
-    slots = [reference.slot for reference in references(chooses) if isinstance(reference, SlotRef)]
-    reaching = operations_reaching(tape, slots)
-    made = {slot for each in reaching for slot in each.results}
-    if prod(view.size) > _MOST or not made.issuperset(slots) or any(each.draw is not None for each in reaching):
-        return True
-    if given.get("accumulate") or given.get("reduce"):
-        return False
-    marks = torch.zeros(view.size, dtype=torch.bool, device="cpu")
-    values = replay(tape, slots)
-
-    def filled(name: str, value: object) -> object:
-        if isinstance(value, (list, tuple)):
-            return [filled(name, part) for part in value]
-        if name not in _CHOSEN_FOR:
-            found = values[value.slot] if isinstance(value, SlotRef) else value
-            return tape.outside[value.index].tensor if isinstance(value, OutsideRef) else found
-        size = tape.slots[value.slot].size if isinstance(value, SlotRef) else None
-        size = tape.outside[value.index].tensor.size() if isinstance(value, OutsideRef) else size
-        return True if size is None else torch.ones(size, dtype=torch.bool, device="cpu")
-
-    with _disable_current_modes():
-        operation.overload(marks, **{name: filled(name, value) for name, value in given.items() if name != names[0]})
-    return marks
+def _missing(tape: Tape, slot: int, operations: Sequence[Operation]) -> tuple[int, bool] | None:
+    """The first element that nothing fills, in the order of elements, and whether nothing fills any; None if all are filled."""
+    wanted = tape.slots[slot]
+    if 0 in wanted.size or wanted.storage in _filled(tape, operations):
+        return None
+    keys = {operation.index: Key(0, "", operation.index) for operation in operations}
+    runs = runs_of(tape, operations, slot, keys)
+    if runs is not None:
+        return _first_between(runs, wanted.end - wanted.offset)
+    one, other = (_poisoned(tape, slot, operations, keys, which) for which in (0, 1))
+    differs = (one != other).view(one.numel() // wanted.dtype.itemsize, -1).any(1)
+    return (int(differs.int().argmax()), bool(differs.all())) if bool(differs.any()) else None
 
 
-def _written_to(operation: Operation, name: str) -> Iterator[tuple[int, bool]]:
-    """The slots that an operation writes to, and whether it fills them, without reading what was there."""
-    arguments = operation.overload._schema.arguments
-    in_place = name.startswith("aten::") and name not in _FILLS
-    for position, argument in traits(operation.overload).written:
-        given = operation.args[position] if position < len(operation.args) else operation.kwargs.get(argument)
-        for reference in references([given]):
-            if isinstance(reference, SlotRef):
-                yield reference.slot, arguments[position].kwarg_only or not in_place
+def _filled(tape: Tape, operations: Iterable[Operation]) -> set[int]:
+    """The storages of which operations have filled all, from others that are filled. There may be more."""
+    ends = _ends(tape, operations)
+    found: set[int] = set()
+    for operation in operations:
+        reads = {tape.storage_of(slot) for slot in operation.reads}
+        changed = set(operation.writes)
+        is_from_filled = _is_about_shape(operation) or reads - changed <= found
+        if not is_from_filled:
+            found -= changed
+        elif operation.overload._schema.name in _FILLS | _COPIES and _is_over_all(tape, operation, ends):
+            found |= changed
+        if is_from_filled and changed <= found and "empty" not in operation.overload._schema.name:
+            found |= {tape.storage_of(slot) for slot in operation.results} - reads
+    return found
 
 
-def _is_about_shape(name: str) -> bool:
+def _is_about_shape(operation: Operation) -> bool:
     """Whether an operation reads the sizes of its arguments alone, as `zeros_like` does."""
+    name = operation.overload._schema.name
     return name.endswith("_like") or name.startswith(("aten::new_", "aten::empty"))
 
 
-def _handed_on(name: str, gaps: Sequence[tuple[Slot, Tensor]], result: Slot) -> Tensor | bool:
-    """Which elements of a result have values, if some of what it is computed from has none."""
-    source, missing = gaps[0]
-    if name not in COPIES or len(gaps) > 1 or source.size != result.size:
-        return False
-    units = _elements_in_unit(missing, source)
-    return missing.logical_not().flatten().repeat_interleave(units).view(source.size)
+def _first_between(runs: Iterable[Run], length: int) -> tuple[int, bool] | None:
+    """The first element of a run of memory that none of some runs in it has, and whether none has any."""
+    at = 0
+    for start, stop in sorted((max(run.start, 0), min(run.stop, length)) for run in runs):
+        if start < stop and start <= at:
+            at = max(at, stop)
+    is_all = not any(max(run.start, 0) < min(run.stop, length) for run in runs)
+    return None if at >= length else (at, is_all)
 
 
-def _elements_in_unit(missing: Tensor, slot: Slot) -> int:
-    """How many elements of a slot each truth value stands for, of those that say what is missing."""
-    return prod(slot.size) // missing.numel()
+def _poisoned(tape: Tape, slot: int, operations: Sequence[Operation], keys: Mapping[int, Key], which: int) -> Tensor:
+    """The bytes that operations give a slot, with a value in all memory that nothing has written."""
+    making = [operation for operation in operations if "empty" not in operation.overload._schema.name]
+
+    def fill(memory: Iterable[Tensor]) -> None:
+        for tensor in memory:
+            tensor.fill_(_POISONS[not (tensor.is_floating_point() or tensor.is_complex())][which])
+
+    with torch.no_grad(), _disable_current_modes():
+        made = carried_out(tape, slot, making, keys, fill)
+        return made.resolve_conj().resolve_neg().clone(memory_format=torch.contiguous_format).view(-1).view(torch.uint8)
 
 
-def _missing(memories: dict[int, _Memory], target: Slot) -> Tensor | None:
-    """Whether an element of a view is missing, in the order of its elements; None if all have values, or nobody can know.
+def histories(tape: Tape) -> dict[int, int]:
+    """A number for each storage that something was written to, equal where the same operations wrote the same.
 
-    Memory is followed in units, the largest that no view cuts: one truth value stands for one element or for several.
+    Two draws from one distribution are the same. What is written over as a whole is forgotten, as is what memory a tensor has.
     """
-    memory = memories.get(target.storage, _Memory())
-    writes = [each for each in memory.writes if 0 not in each.view.size]
-    is_whole = all(each.has_value is True or each.is_choice for each in writes)
-    is_filled = is_whole if memory.is_filled else _ends_with(writes, target)
-    if is_filled or 0 in target.size:
-        return None
-    runs = [_runs(each.view, is_whole=isinstance(each.has_value, bool)) for each in writes]
-    wanted = _runs(target, is_whole=True)
-    item = target.dtype.itemsize
-    unit = gcd(*(number for _, strides, start, length in (wanted, *runs) for number in (*strides, start, length)))
-    end = max(
-        start + length + sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True))
-        for sizes, strides, start, length in (wanted, *runs)
-    )
-    if end // unit > _MOST:
-        return None
-    written = torch.full((end // unit,), memory.is_filled, dtype=torch.bool, device="cpu")
+    found: dict[int, int] = {}
 
-    def view_of(sizes: tuple[int, ...], strides: tuple[int, ...], start: int, length: int) -> Tensor:
-        return written.as_strided((*sizes, length // unit), (*(each // unit for each in strides), 1), start // unit)
+    def said(value: object) -> object:
+        if isinstance(value, SlotRef):
+            slot = tape.slots[value.slot]
+            return found.get(slot.storage, 0), slot.size, slot.stride, slot.offset
+        return [said(each) for each in value] if isinstance(value, (list, tuple)) else value
 
-    for each, run in zip(writes, runs, strict=True):
-        view = view_of(*run)
-        if isinstance(each.has_value, Tensor):
-            known = each.has_value.unsqueeze(-1).expand(view.shape)
-            view.copy_(view | known if each.is_choice else known)
+    ends = _ends(tape, tape.operations)
+    for operation in tape.operations:
+        name = operation.overload._schema.name
+        results = {tape.storage_of(slot) for slot in operation.results}
+        made = results.difference(map(tape.storage_of, operation.reads)) if "empty" not in name else set()
+        changed = made.union(operation.writes)
+        if not changed:
+            continue
+        is_over = bool(operation.writes) and _is_over_all(tape, operation, ends)
+        if name in _COPIES and (not operation.writes or is_over) and operation.reads:
+            number = found.get(tape.storage_of(operation.reads[-1]), 0)
         else:
-            view.fill_(each.has_value)
-    missing = view_of(*wanted).logical_not().flatten()
-    if unit < item:
-        missing = missing.view(-1, item // unit).any(-1)
-    return missing if bool(missing.any()) else None
+            args = operation.args[1:] if is_over and name in _FILLS else operation.args
+            number = hash(repr((name, said(args), [(key, said(each)) for key, each in operation.kwargs.items()])))
+        found.update(dict.fromkeys(changed, number))
+    return found
 
 
-def _ends_with(writes: Sequence[_Write], target: Slot) -> bool:
-    """Whether the last operation filled exactly this view, as nearly all initialisers do."""
-    if not writes or writes[-1].has_value is not True:
+def _ends(tape: Tape, operations: Iterable[Operation]) -> dict[int, int]:
+    """The element after the last one that operations know of, by storage."""
+    found: dict[int, int] = {}
+    for slot in _known(tape, operations):
+        found[slot.storage] = max(found.get(slot.storage, 0), slot.end)
+    return found
+
+
+def _known(tape: Tape, operations: Iterable[Operation]) -> Iterator[Slot]:
+    for operation in operations:
+        yield from (tape.slots[index] for index in (*operation.reads, *operation.results))
+
+
+def _is_over_all(tape: Tape, operation: Operation, ends: Mapping[int, int]) -> bool:
+    """Whether the first argument of an operation in place is all of its storage."""
+    first = operation.args[0] if operation.args else None
+    if not isinstance(first, SlotRef):
         return False
-    view = writes[-1].view
-    return (view.size, view.stride, view.offset, view.dtype) == (
-        target.size,
-        target.stride,
-        target.offset,
-        target.dtype,
-    )
+    slot = tape.slots[first.slot]
+    return slot.is_run and slot.offset == 0 and slot.end >= ends.get(slot.storage, 0)
 
 
-def _runs(view: Slot, *, is_whole: bool) -> _Run:
-    """A view as runs of memory; of single elements if it is not written as a whole."""
-    item = view.dtype.itemsize
-    size, stride, length = list(view.size), [each * item for each in view.stride], item
-    while is_whole and size and (size[-1] == 1 or stride[-1] == length):
-        length *= size.pop()
-        stride.pop()
-    return tuple(size), tuple(stride), view.offset * item, length
+class KnownValues(Evaluation):
+    """Values that do not depend on random numbers: those have none before the names of all tensors are known."""
+
+    def values(self, slots: Collection[int]) -> dict[int, Tensor]:
+        """The tensors of slots.
+
+        Raises:
+            RuntimeError: random numbers decide what they are, or they come from memory that nothing has written.
+        """
+        operations = operations_reaching(self._tape, slots)
+        for operation in operations:
+            if operation.draw is not None:
+                raise RuntimeError(
+                    f"materialize(): an initialisation reads random values, drawn by {operation.overload._schema.name}"
+                    f" at {operation.place}; what it draws must not decide what it does next"
+                    " (or build the module with qten_gen.deferred_init)"
+                )
+        for slot in slots:
+            if (gap := gap_in(self._tape, slot)) is not None:
+                raise RuntimeError(
+                    f"materialize(): an initialisation reads the element {list(gap.index)} of a tensor that nothing has written;"
+                    " fill what it reads"
+                )
+        with _disable_current_modes():
+            given = blank_inputs(self._tape, operations, slots)
+        return carry_out(self._tape, operations, self.numbers, slots, given)

@@ -1,4 +1,4 @@
-"""Which part of a tensor a process holds, from its mesh and placements."""
+"""Parts of tensors, and which one a process holds, from its mesh and placements."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, TypeGuard
 import torch
 from torch import Tensor
 
-from .regions import Part
-
 if TYPE_CHECKING:
     from torch.distributed.device_mesh import DeviceMesh
     from torch.distributed.tensor import DTensor
@@ -22,6 +20,26 @@ if TYPE_CHECKING:
     """For qualified names of tensors, or patterns of them, one placement for each dimension of the mesh; None for a tensor that
     every process holds whole as a plain tensor.
     """
+
+
+Part = tuple[tuple[int, int], ...]
+"""For each dimension of a tensor the first index of the part, and the one after its last."""
+
+
+def whole(size: Sequence[int]) -> Part:
+    """The part that is the whole tensor."""
+    return tuple((0, extent) for extent in size)
+
+
+def size_of(part: Part) -> tuple[int, ...]:
+    """The size of a part."""
+    return tuple(stop - start for start, stop in part)
+
+
+def slices(part: Part) -> tuple[slice, ...]:
+    """The index that takes the part of a tensor."""
+    return tuple(slice(start, stop) for start, stop in part)
+
 
 Runs = tuple[tuple[int, int], ...]
 """Indices of a dimension that a process holds, as first index and the one after the last of each run."""
@@ -128,21 +146,10 @@ def _combined(runs: Sequence[Runs]) -> Iterator[Share]:
 
 def on_mesh(tensor: Tensor, mesh: DeviceMesh, placements: Sequence[Placement]) -> DTensor:
     """A DTensor on meta in place of a plain tensor on meta."""
-    from torch.distributed.tensor import DTensor
+    from torch.distributed.tensor import distribute_tensor
 
-    size = list(tensor.shape)
-    coordinate = mesh.get_coordinate()
-    for at, (extent, placement) in enumerate(zip(mesh.shape, placements, strict=True)):
-        if not placement.is_replicate():
-            dim, _ = _sharded(placement)
-            start, stop = _bounds(size[dim], extent, coordinate[at] if coordinate is not None else 0)
-            size[dim] = stop - start
-    local = torch.empty(size if coordinate is not None else 0, dtype=tensor.dtype, device="meta")
-    stride = torch.empty(tensor.shape, device="meta").stride()
-    found: DTensor = DTensor.from_local(
-        local, mesh, tuple(placements), run_check=False, shape=tensor.shape, stride=stride
-    )
-    return found
+    whole = torch.empty(tensor.shape, dtype=tensor.dtype, device="meta")
+    return distribute_tensor(whole, mesh, tuple(placements), src_data_rank=None)
 
 
 def chosen(

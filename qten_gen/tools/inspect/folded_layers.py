@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
 from .model_tree import ModuleEntry
-from .runs import Call
+from .recorded_calls import Call
 
 
 @dataclass(frozen=True, slots=True)

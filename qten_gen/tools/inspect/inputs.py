@@ -22,7 +22,7 @@ from ...model.array_shapes import DTYPES
 from .named_sizes import config_sizes
 from .request import InspectionError
 from .targets import WORDS
-from .user_errors import describe
+from .user_code import describe
 
 _DEFAULTS = {"Int": torch.int64, "Integer": torch.int64, "UInt": torch.uint8, "Complex": torch.complex64}
 """The dtypes of names that stand for several; the others mean the dtype of the model."""

@@ -9,16 +9,13 @@ from torch import nn
 
 from ...runtime.tensorclass.core.stored import Stored
 from .forward_backward import run
-from .importing import load, named
 from .model_building import build, on_fakes
-from .model_tree import ModuleEntry
+from .model_tree import ModuleEntry, Totals, contents_of, totals_of
 from .plans import Plan, mesh_of, plan_of
+from .recorded_calls import Run
 from .request import InspectionError, Request
-from .runs import Run
-from .silence import aside
-from .targets import arguments_for, split_call
-from .totals import Totals, totals_of
-from .walking import contents_of
+from .targets import arguments_for, load, named, split_call
+from .user_code import aside
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
 from ...large_models.deferred.deferred_init import deferred_init
+from ...large_models.deferred.references import replace_tensors
 from ...large_models.fake.context import MODE, fake_mode
 from ...large_models.fake.errors import FakeTensorError
 from .request import InspectionError
-from .silence import aside
-from .user_errors import of_user
+from .user_code import aside, of_user
 
 
 def build(factory: Callable[..., object], keywords: Mapping[str, object]) -> nn.Module:
@@ -50,11 +49,21 @@ def on_fakes(model: nn.Module, device: torch.device, dtype: torch.dtype | None) 
     A model that has fakes already keeps them. Then it is moved and cast as `model.to(device, dtype)` does, so that tensors which
     the model does not know of stay where they are.
     """
+    modules = list(model.modules())
+    passed = set(map(id, modules))
+    made: dict[int, tuple[Tensor, Tensor]] = {}
+
+    def fake(tensor: Tensor) -> Tensor:
+        """The fake that stands for a tensor, each made once. The tensors are kept, whose ids others would get."""
+        if getattr(tensor, "fake_mode", None) is MODE or is_lazy(tensor):
+            passed.add(id(tensor))  # torch keeps the value of some in an attribute
+            return tensor
+        if id(tensor) not in made:
+            made[id(tensor)] = (tensor, _fake_like(tensor))
+        return made[id(tensor)][1]
+
     with fake_mode(fake_cuda=True), torch.no_grad():
-        swap = _Swap()
-        for module in model.modules():
-            for home in (module._parameters, module._buffers, vars(module)):
-                swap.values_of(home)
+        replace_tensors([vars(module) for module in modules], fake, passed)
         if dtype is not None or device.type != "cpu":
             try:
                 model.to(device=device, dtype=dtype)
@@ -63,48 +72,21 @@ def on_fakes(model: nn.Module, device: torch.device, dtype: torch.dtype | None) 
     return model
 
 
-class _Swap:
-    """Fake tensors for the real and meta ones of a model, each made once."""
+def _fake_like(tensor: Tensor) -> Tensor:
+    """A fake tensor like a real one, or like one on meta.
 
-    def __init__(self) -> None:
-        self._made: dict[int, Tensor] = {}
-        self._held: list[Tensor] = []
-
-    def values_of(self, home: dict[str, Any]) -> None:
-        """Replace the tensors in a dict, and those in lists, tuples and dicts in it."""
-        for name, value in list(home.items()):
-            if isinstance(value, (Tensor, list, tuple, dict)) and name not in ("_parameters", "_buffers", "_modules"):
-                new = self._replaced(value)
-                if new is not value:
-                    home[name] = new
-
-    def _replaced(self, value: Any) -> Any:
-        if isinstance(value, Tensor):
-            return self._fake(value)
-        if type(value) is list and any(isinstance(item, Tensor) for item in value):
-            return [self._replaced(item) for item in value]
-        if type(value) is tuple and any(isinstance(item, Tensor) for item in value):
-            return tuple(self._replaced(item) for item in value)
-        if type(value) is dict and any(isinstance(item, Tensor) for item in value.values()):
-            return {key: self._replaced(item) for key, item in value.items()}
-        return value
-
-    def _fake(self, tensor: Tensor) -> Tensor:
-        """The fake that stands for a tensor."""
-        if getattr(tensor, "fake_mode", None) is MODE or is_lazy(tensor):
-            return tensor
-        if tensor.is_nested:
-            raise InspectionError(
-                ["the model contains a nested tensor, whose sizes are data; use a padded tensor"],
-                is_misuse=False,
-            )
-        if id(tensor) not in self._made:
-            self._held.append(tensor)
-            device = torch.device("cpu") if tensor.is_meta else tensor.device
-            fake = torch.empty(tensor.shape, dtype=tensor.dtype, device=device)
-            if isinstance(tensor, nn.Parameter):
-                fake = nn.Parameter(fake, tensor.requires_grad)
-            else:
-                fake.requires_grad_(tensor.requires_grad)
-            self._made[id(tensor)] = fake
-        return self._made[id(tensor)]
+    Raises:
+        InspectionError: it is nested.
+    """
+    if tensor.is_nested:
+        raise InspectionError(
+            ["the model contains a nested tensor, whose sizes are data; use a padded tensor"],
+            is_misuse=False,
+        )
+    device = torch.device("cpu") if tensor.is_meta else tensor.device
+    made = torch.empty(tensor.shape, dtype=tensor.dtype, device=device)
+    return (
+        nn.Parameter(made, tensor.requires_grad)
+        if isinstance(tensor, nn.Parameter)
+        else made.requires_grad_(tensor.requires_grad)
+    )

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from ...model.array_shapes import Axis, AxisKind, UnreadableShape, read_axes
 from ...runtime.tensorclass.fields.annotated_shapes import has_dtype
 from .named_sizes import Binding, Sizes, UnknownSize, evaluate, names_in
+from .shapes_of_values import shapes
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +175,7 @@ def merged(found: Iterable[Mismatch]) -> list[Mismatch]:
 def described(value: object) -> str:
     """A value in a message: `float32 [4, 7]`, `None`, `a list`."""
     if isinstance(value, Tensor):
-        return f"{str(value.dtype).removeprefix('torch.')} {list(value.shape)}"
+        return shapes(value)
     return "None" if value is None else f"a {type(value).__name__}"
 
 

@@ -1,15 +1,33 @@
-"""Describes what is passed to modules and returned by them: the shapes in containers and objects."""
+"""Describes what is passed to modules and returned by them: the shapes in containers and objects, never values."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 
+import torch
 from torch import Tensor
 
 from ...runtime.tensorclass.core.contents import contents
 from ...runtime.tensorclass.core.stored import Stored
-from .tensor_memory import dtype_name
+
+
+def dtype_name(tensor: Tensor) -> str:
+    """`float32` for a tensor of `torch.float32`."""
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+def storage_of(tensor: Tensor) -> torch.UntypedStorage | None:
+    """The storage of a tensor; None for a sparse tensor, or another without one storage.
+
+    That of a fake tensor says what it would be. Fake tensors refuse to give it, because it has no content.
+    """
+    try:
+        with torch._C.DisableTorchFunctionSubclass():
+            return tensor.untyped_storage()
+    except (RuntimeError, NotImplementedError):
+        return None
+
 
 _DEEPEST = 6
 

@@ -1,17 +1,144 @@
-"""The parts of a target: `pkg.model:Decoder`, with arguments in parentheses or from `--config`, which Python reads."""
+"""The parts of a target: `pkg.model:Decoder`, or `src/pkg/model.py:Decoder`, which is imported; and its arguments.
+
+They stand in parentheses or come from `--config`, and Python reads them.
+"""
 
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
+import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
 import torch
+from torch import nn
 
+from ...common.suggestions import nearest
+from ...project.packages import Packages
 from .request import InspectionError
-from .user_errors import describe
+from .user_code import describe, of_user
+
+Factory = Callable[..., object]
+
+
+def load(target: str, import_roots: Sequence[str] = ()) -> Factory | nn.Module:
+    """The class, function or module that a target names.
+
+    The current folder and `import_roots` are importable, as they are when a program in them runs.
+
+    Raises:
+        InspectionError: it names nothing, or importing it fails.
+    """
+    return _usable(target, named(target, import_roots))
+
+
+def named(target: str, import_roots: Sequence[str] = ()) -> object:
+    """The object that a target names.
+
+    Raises:
+        InspectionError: it names nothing, or importing it fails.
+    """
+    module, name = _parts(target)
+    roots = [os.path.abspath(root) for root in import_roots]
+    if module.endswith(".py"):
+        root, module = _of_path(module, import_roots)
+        roots.insert(0, root)
+    for root in reversed([os.getcwd(), *roots]):
+        if root not in sys.path:
+            sys.path.insert(0, root)
+    return found_in(_imported(module), name)
+
+
+def _parts(target: str) -> tuple[str, str]:
+    module, colon, name = target.partition(":")
+    if module and name:
+        return module, name
+    head, _, last = module.rpartition(".")
+    named = module if not colon and last != "py" else "pkg.model"
+    instead = (
+        f"did you mean {head}:{last}?" if head and not colon and last[:1].isupper() else f"for example {named}:Decoder"
+    )
+    raise InspectionError([f"the target {target!r} is not of the form module:name; {instead}"])
+
+
+def _of_path(path: str, import_roots: Sequence[str]) -> tuple[str, str]:
+    """The folder that a file is imported from, and the name of its module."""
+    if not os.path.isfile(path):
+        raise InspectionError([f"{path}: no such file"])
+    root, package = Packages(import_roots).of(os.path.dirname(path) or ".")
+    stem = os.path.basename(path).removesuffix(".py")
+    return root, f"{package}.{stem}".lstrip(".") if stem != "__init__" else package
+
+
+def _imported(module: str) -> object:
+    """Import a module of the user.
+
+    Raises:
+        InspectionError: there is none of that name, or it raises.
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name and (module == error.name or module.startswith(f"{error.name}.")):
+            raise InspectionError([_no_module(module, error.name)]) from None
+        raise of_user(f"importing {module}", error) from None
+    except (Exception, SystemExit) as error:  # whatever code of the user raises
+        raise of_user(f"importing {module}", error) from None
+
+
+def _no_module(module: str, missing: str) -> str:
+    if missing == module and "/" in module:
+        return f"there is no module {module}; write a dotted name, or a path that ends in .py"
+    of = f" (of {module})" if missing != module else ""
+    return f"there is no module {missing}{of}; it is looked for in {os.getcwd()} and in what is installed"
+
+
+def found_in(module: object, name: str) -> object:
+    """The object that a dotted name means in a module.
+
+    Raises:
+        InspectionError: it means nothing there; the message has the nearest name.
+    """
+    found = module
+    for part in name.split("."):
+        where = getattr(found, "__name__", name)
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            known = [other for other in dir(found) if not other.startswith("_")]
+            close = nearest(part, known)
+            hint = f"; did you mean {close}?" if close else _models_in(found)
+            raise InspectionError([f"{where} has no {part}{hint}"]) from None
+        except Exception as error:  # a lazy import that fails
+            raise of_user(f"reading {part} of {where}", error) from None
+    return found
+
+
+def _models_in(module: object) -> str:
+    """The end of a message: the modules that a file defines."""
+    home = getattr(module, "__name__", None)
+    names = [
+        name
+        for name, value in vars(module).items()
+        if isinstance(value, type) and issubclass(value, nn.Module) and value.__module__ == home
+    ]
+    return f"; it has {', '.join(names)}" if names else ""
+
+
+def _usable(target: str, found: object) -> Factory | nn.Module:
+    if isinstance(found, nn.Module) or (isinstance(found, type) and issubclass(found, nn.Module)):
+        return found
+    if isinstance(found, type):
+        raise InspectionError([f"{target} is a class that does not derive from torch.nn.Module"])
+    if not callable(found):
+        raise InspectionError(
+            [f"{target} is a {type(found).__name__}, not a module, a class or a function that makes one"]
+        )
+    return found
+
 
 WORDS = {"true": True, "false": False, "none": None, "null": None}
 """Words of JSON, which shells and settings are used to."""

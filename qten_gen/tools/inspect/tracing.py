@@ -24,7 +24,7 @@ from .argument_types import check
 from .named_sizes import Binding, config_sizes
 from .shape_matching import Matcher, Mismatch, Tally, merged
 from .signatures import scope_of
-from .user_errors import is_users
+from .user_code import is_users
 
 _WORD = "jaxtyping"
 

@@ -1,17 +1,29 @@
-"""The content of a checkpoint by its header: names, shapes and dtypes. It imports no torch, and reads no tensor."""
+"""The content of a checkpoint by its header, held against a lock. It imports no torch, and reads no tensor.
+
+Files of torch and the metadata of `torch.distributed.checkpoint` are pickles, of which nothing runs.
+"""
 
 from __future__ import annotations
 
+import io
 import json
 import os
-from collections.abc import Mapping
+import pickle
+import zipfile
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ...common.pickled_checkpoints import StandIn, distributed_tensors, unpickled
 from ...common.safetensors_dtypes import SAFETENSORS_DTYPES
-from ...common.state_differences import Stored
+from ...common.state_differences import Found, Stored, compared
+from .lines import Line, Lock, names, unfolded
 
 _LARGEST_HEADER = 100_000_000
 """That of safetensors itself."""
+
+
+_DAMAGED = (ValueError, LookupError, AttributeError, TypeError, EOFError)
+"""Errors that reading a damaged file may raise."""
 
 
 class HeaderError(ValueError):
@@ -30,12 +42,10 @@ def header(path: str) -> dict[str, Stored]:
             return header(_in_folder(path))
         if path.endswith(".json"):
             return _of_index(path)
-        if os.path.basename(path) == ".metadata" or _is_archive(path):
-            from .pickled_headers import pickled_header
-
-            return pickled_header(path)
-        return _of_safetensors(path)
-    except (ValueError, LookupError, AttributeError, TypeError, EOFError) as error:
+        if os.path.basename(path) == ".metadata":
+            return dict(_of_distributed(path))
+        return dict(_of_torch(path)) if _is_archive(path) else _of_safetensors(path)
+    except (*_DAMAGED, pickle.UnpicklingError, zipfile.BadZipFile) as error:
         if isinstance(error, HeaderError):
             raise
         raise HeaderError(f"{path} is no checkpoint that can be read: {error}") from None
@@ -90,3 +100,70 @@ def _of_index(path: str) -> dict[str, Stored]:
     if missing:
         raise HeaderError(f"{path}: {missing[0]} is not in {placed[missing[0]]}, where the index has it")
     return {name: files[file][name]._replace(memory=None) for name, file in placed.items()}
+
+
+def held(file: Mapping[str, Stored], lock: Lock) -> Found:
+    """The differences between the tensors of a file and those of a lock."""
+    wanted: dict[str, Line] = {}
+    for line in filter(lambda line: line.is_saved, lock.lines):
+        if line.tie:
+            wanted.update((each.name, each) for each in unfolded([line]))
+        else:  # its tensors have other names, and are equal in all else
+            wanted.update(dict.fromkeys(names(line), line))
+    return compared(file, wanted)
+
+
+_STORAGES = {
+    "Double": "float64",
+    "Float": "float32",
+    "Half": "float16",
+    "BFloat16": "bfloat16",
+    "Long": "int64",
+    "Int": "int32",
+    "Short": "int16",
+    "Char": "int8",
+    "Byte": "uint8",
+    "Bool": "bool",
+    "ComplexFloat": "complex64",
+    "ComplexDouble": "complex128",
+}
+
+
+def _of_torch(path: str) -> Iterator[tuple[str, Stored]]:
+    """The tensors of a dict that `torch.save` wrote, or of the model in a dict of a trainer."""
+    with zipfile.ZipFile(path) as file:
+        pickled = next((name for name in file.namelist() if name.endswith("/data.pkl")), None)
+        if pickled is None:
+            raise ValueError("it has no data.pkl, so it is no file of torch")
+        found = unpickled(io.BytesIO(file.read(pickled)))
+    for key in ("state_dict", "model", "module"):
+        if isinstance(found, Mapping) and isinstance(found.get(key), Mapping):
+            found = found[key]
+            break
+    if not isinstance(found, Mapping):
+        raise ValueError(f"it holds a {type(found).__name__}, not a dict of tensors")
+    for name, value in found.items():
+        stored = _tensor(value)
+        if stored is not None:
+            yield str(name), stored
+
+
+def _tensor(value: object) -> Stored | None:
+    """The tensor that a call of torch's would rebuild."""
+    if not isinstance(value, StandIn):
+        return None
+    made = type(value).__name__
+    if made in ("_rebuild_parameter", "_rebuild_parameter_with_state"):
+        return _tensor(value.args[0])
+    if made not in ("_rebuild_tensor_v2", "_rebuild_tensor_v3"):
+        return None
+    (_, storage, key, *_), offset, size = value.args[:3]
+    dtype = value.args[6].__name__ if made.endswith("v3") else _STORAGES[storage.__name__.removesuffix("Storage")]
+    return Stored(dtype, str(list(size)), (key, offset))
+
+
+def _of_distributed(path: str) -> Iterator[tuple[str, Stored]]:
+    with open(path, "rb") as file:
+        for saved in distributed_tensors(file):
+            if not isinstance(saved, str):  # the others are bytes
+                yield saved.name, Stored(saved.dtype, str(list(saved.size)))

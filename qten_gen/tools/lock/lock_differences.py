@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from ...common.state_differences import LOADING, Change, Difference, shown
-from .folded_lines import unfolded
-from .lines import TIE, UNSAVED, Line, Lock
+from .lines import TIE, UNSAVED, Line, Lock, unfolded
 
 __all__ = ["LOADING", "OLD_OBJECTS", "Change", "Difference", "differences", "shown"]
 

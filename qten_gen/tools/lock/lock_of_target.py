@@ -14,16 +14,13 @@ from ...runtime.declaring.declared_class import DeclaredClass
 from ...runtime.module.core.module_base import ModuleBase
 from ...runtime.module.kept_dtypes import kept_tensors
 from ..inspect.declared_sizes import spelled
-from ..inspect.importing import named
 from ..inspect.inspection import model_of
 from ..inspect.model_building import on_fakes
-from ..inspect.model_tree import TensorEntry
+from ..inspect.model_tree import TensorEntry, contents_of
 from ..inspect.request import Request
-from ..inspect.silence import aside
-from ..inspect.targets import split_call
-from ..inspect.walking import contents_of
-from .folded_lines import folded
-from .lines import TIE, UNSAVED, Line, Lock
+from ..inspect.targets import named, split_call
+from ..inspect.user_code import aside
+from .lines import TIE, UNSAVED, Line, Lock, folded
 
 
 class Recorded(NamedTuple):

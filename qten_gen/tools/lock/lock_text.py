@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from .lines import TIE, Line, Lock
 
 VERSIONS = "versions"
-DECLARATIONS = "declarations"
 _HEAD = "# lock 1: "
 _ABOUT = "# What its checkpoints hold. Written by `qten-gen lock`; commit it, and do not edit it.\n"
 KEPT = " kept"
@@ -40,8 +39,6 @@ def _section(lock: Lock) -> Iterator[str]:
     longest = max(map(len, (VERSIONS, *(line.name for line in lock.lines))))
     width = (longest + 2 + _STEP - 1) // _STEP * _STEP
     yield f"{VERSIONS:{width}}{', '.join(f'{name} {number}' for name, number in lock.versions.items()) or '-'}"
-    if lock.declarations:
-        yield f"{DECLARATIONS:{width}}{', '.join(f'{path} {digest}' for path, digest in lock.declarations.items())}"
     for line in lock.lines:
         if line.kind == TIE:
             yield f"{line.name:{width}}= {line.tie}"
@@ -62,17 +59,14 @@ def read(text: str) -> Lock:
         raise LockError(f"line 1: expected {_HEAD!r} and a target, got {first[:40]!r}")
     target = first.removeprefix(_HEAD)
     sections: list[tuple[Mapping[str, int], list[Line]]] = []
-    declarations: dict[str, str] = {}
     for number, line in enumerate(rest, 2):
         if not line.strip() or line.startswith("#"):
             continue
         columns = re.split(r" {2,}", line.rstrip())
         if columns[0] == VERSIONS and len(columns) == 2 and not columns[1].startswith(f"{TIE} "):
             sections.append((_versions(columns[1], number), []))
-        elif columns[0] == DECLARATIONS and len(columns) == 2 and not columns[1].startswith(f"{TIE} "):
-            for item in columns[1].split(", "):
-                path, _, digest = item.rpartition(" ")
-                declarations[path] = digest
+        elif columns[0] == "declarations" and len(columns) == 2 and not columns[1].startswith(f"{TIE} "):
+            continue  # digests of generated files, which earlier releases wrote
         elif not sections:
             raise LockError(f"line {number}: expected {VERSIONS!r} before the first tensor, got {line[:40]!r}")
         else:
@@ -80,7 +74,7 @@ def read(text: str) -> Lock:
     if not sections:
         raise LockError(f"it has no line {VERSIONS!r}")
     now, *earlier = [Lock(target, versions, tuple(lines)) for versions, lines in sections]
-    return now._replace(declarations=declarations, earlier=tuple(earlier))
+    return now._replace(earlier=tuple(earlier))
 
 
 def _versions(text: str, number: int) -> dict[str, int]:

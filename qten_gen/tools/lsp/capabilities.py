@@ -1,6 +1,24 @@
-"""The capabilities that the server announces at the start, and the names that an editor calls."""
+"""What the server can do, as it says at the start, and the names that an editor calls.
+
+It is handed what writes generated files, since no room below `cli/` imports what the command does.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+
+class Generated(NamedTuple):
+    """The result of writing the generated files."""
+
+    message: str
+    is_error: bool
+
+
+Generate = Callable[[str], Generated]
+"""Writes the generated files of the project that a file belongs to."""
+
 
 GENERATE = "qten-gen.generate"
 """The command that writes the generated files of the project of a file, or of all projects."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...generate.description import Plain, describe, describe_field, field_details, one_line
+from ...generate.description import describe, describe_field, field_details, one_line
 from ...model import BufferDecl, Declaration, FieldDecl, FileDecl, ModuleField, ParameterDecl, SubmoduleDecl
 from ...model.diagnostics import Diagnostic
 from ...rules import RULES
@@ -35,13 +35,13 @@ def _of_class(declaration: Declaration) -> str:
         if value and name not in _TOLD_APART
     ]
     width = max([len(field.name) for field in declaration.fields], default=0)
-    rows += [f"  {field.name:{width}}  {field_details(_described(field))}" for field in declaration.fields]
+    rows += [f"  {field.name:{width}}  {field_details(describe_field(field))}" for field in declaration.fields]
     return _markdown(rows, declaration.doc)
 
 
 def _of_field(declaration: Declaration, field: FieldDecl | ModuleField) -> str:
     """The text about a field."""
-    rows = [f"{declaration.name}.{field.name}", f"  {field_details(_described(field))}"]
+    rows = [f"{declaration.name}.{field.name}", f"  {field_details(describe_field(field))}"]
     if isinstance(field, ParameterDecl | BufferDecl | SubmoduleDecl):
         rows.append(f"  state dict: {state_name(field)}")
     return _markdown(rows, field.doc)
@@ -57,10 +57,6 @@ def state_name(field: ParameterDecl | BufferDecl | SubmoduleDecl) -> str:
         rest = ".*" if isinstance(field, SubmoduleDecl) else ""
         return ", ".join(f"{field.name}.{key}{rest}" for key in field.keys)
     return f"{field.name}.*"
-
-
-def _described(field: FieldDecl | ModuleField) -> dict[str, Plain]:
-    return describe_field(field)
 
 
 def _markdown(rows: Iterable[str], doc: str) -> str:

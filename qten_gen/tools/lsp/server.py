@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
-from .capabilities import capabilities
+from .capabilities import Generate, capabilities
 from .connection import NOT_INITIALIZED, Connection, Message
-from .generating import Generate
 
 
 def serve(version: str, generate: Generate) -> None:

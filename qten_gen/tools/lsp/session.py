@@ -12,14 +12,12 @@ from ...project.output_names import is_output, outputs_of, source_of
 from ...project.paths import read_regular
 from ...read.encoding import decode
 from .actions import actions
-from .analysis import Findings
-from .capabilities import COUNTERPART, GENERATE
+from .analysis import Findings, Workspace, is_source
+from .capabilities import COUNTERPART, GENERATE, Generate
 from .connection import CANCELLED, INTERNAL_ERROR, METHOD_NOT_FOUND, Connection, Json, Message, Params, path_of, uri_of
 from .generated_places import Name, Place, name_above, name_at, names, same
-from .generating import Generate
 from .hover import over_declaration, over_findings
 from .messages import Lines, Position, message
-from .workspace import Workspace, is_source
 
 _ERROR, _INFO = 1, 3
 """Kinds of what is shown or logged, as the protocol numbers them."""

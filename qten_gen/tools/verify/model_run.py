@@ -176,12 +176,7 @@ def _line(path: str, module: nn.Module) -> str:
     says = type(module).extra_repr
     own = "" if says.__module__.startswith("qten_gen.") else module.extra_repr()
     mode = "" if module.training else " in evaluation mode"
-    return f"{path or 'the model'}: {_class_name(type(module))}({own}){mode}"
-
-
-def _class_name(kind: type) -> str:
-    """The name of a class. The containers that know the types of their children are torch's."""
-    return kind.__name__
+    return f"{path or 'the model'}: {type(module).__name__}({own}){mode}"
 
 
 def _home(kind: type) -> str:

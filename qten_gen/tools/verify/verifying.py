@@ -16,10 +16,29 @@ from tempfile import TemporaryDirectory
 
 import torch
 
+from ..inspect.request import InspectionError as InspectionError
 from .comparing import compare
 from .model_record import Difference, Record
-from .request import InspectionError, VerifyRequest
 from .worker import Result, Task, search_path
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyRequest:
+    """The class to compare with its old version. All values are text as the user wrote it, as for `qten-gen inspect`."""
+
+    target: str
+    """Where the class is, or a function that makes a module: `pkg.model:Decoder`."""
+    config: tuple[str, ...] = ()
+    """Arguments of its constructor: `("depth=48", "dim=8192")`."""
+    inputs: tuple[str, ...] | None = None
+    """The inputs to run forward with: `("tokens: Int[4,2048]",)`; None for no run, empty for a forward without inputs."""
+    against: str = "HEAD"
+    """The revision of git with the old code."""
+    old: str | None = None
+    """The folder with the old code, laid out as the current one; instead of a revision."""
+    seed: int = 0
+    import_roots: tuple[str, ...] = ()
+    """Folders to import from, beside `sys.path`, relative to the current folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,3 +206,25 @@ def _git(*arguments: str, what: str = "--verify") -> str:
         advice = "name a revision with --against, or the folder of the old code with --old"
         raise InspectionError([f"{what}: git says: {said[0] if said else 'nothing'}; {advice}"])
     return done.stdout.strip()
+
+
+def lines(verdict: Verdict, *, took: float | None = None) -> Iterator[str]:
+    """The lines of a verdict."""
+    for difference in verdict.differences:
+        where = f" {difference.where}" if difference.where else ""
+        more = f" (and {difference.more} more)" if difference.more else ""
+        yield f"different {difference.kind}:{where}{more}"
+        yield f"  old  {difference.old}"
+        yield f"  new  {difference.new}"
+    for name in verdict.unwritten[:1]:
+        more = f" and {len(verdict.unwritten) - 1} more" if len(verdict.unwritten) > 1 else ""
+        yield f"note: the constructor does not write the memory of {name}{more}; it was filled with random numbers for forward"
+    if verdict.failure is not None:
+        yield f"error: forward raised in both: {verdict.failure}"
+    elif not verdict.ran:
+        yield 'note: outputs and gradients were not compared; pass inputs: --run "x: Float[2, 16, 64]"'
+    said = "not equal" if verdict.differences else "equal"
+    compared = f"{verdict.tensors} tensors" + (", outputs and gradients" if verdict.ran else "")
+    if verdict.failure is not None:
+        compared = f"{verdict.tensors} tensors; forward could not be compared"
+    yield f"{verdict.target}: {said} ({compared})" + (f" in {took:.2f}s" if took is not None else "")

@@ -8,16 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
-from ...runtime.tensorclass.core.stored import Stored
 from ..inspect.forward_backward import classes_beside
-from ..inspect.importing import load
 from ..inspect.inputs import Inputs, make_inputs
 from ..inspect.request import InspectionError
-from ..inspect.silence import aside
-from ..inspect.targets import arguments_for, split_call
-from ..inspect.user_errors import of_user
+from ..inspect.shapes_of_values import tensors_in
+from ..inspect.targets import arguments_for, load, split_call
+from ..inspect.user_code import aside, of_user
 from .model_record import Record
 from .model_run import record
 
@@ -107,22 +105,12 @@ def _bound(model: nn.Module) -> int:
 
 def _randomise(value: object, bound: int, generator: torch.Generator) -> None:
     """Fill the tensors in a value with random numbers, in place."""
-    if isinstance(value, Tensor):
-        if value.is_floating_point() or value.is_complex():
-            value.copy_(torch.randn(value.shape, generator=generator))
-        elif value.dtype is torch.bool:
-            value.copy_(torch.randint(2, value.shape, generator=generator))
+    for tensor in tensors_in(value):
+        if tensor.is_floating_point() or tensor.is_complex():
+            tensor.copy_(torch.randn(tensor.shape, generator=generator))
         else:
-            value.copy_(torch.randint(bound, value.shape, generator=generator))
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            _randomise(item, bound, generator)
-    elif isinstance(value, dict):
-        for item in value.values():
-            _randomise(item, bound, generator)
-    elif isinstance(value, Stored):
-        for name in type(value)._fields:
-            _randomise(getattr(value, name), bound, generator)
+            highest = 2 if tensor.dtype is torch.bool else bound
+            tensor.copy_(torch.randint(highest, tensor.shape, generator=generator))
 
 
 def search_path(folder: str, roots: tuple[str, ...]) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from qten_gen.large_models.deferred.tape import Tape
 from qten_gen.large_models.materializing.evaluation import draw_keys, evaluate, runs_of
 from qten_gen.large_models.materializing.initialisers import recorded_whole
 from qten_gen.large_models.materializing.keyed_draws import Key
-from qten_gen.large_models.sharding.regions import Part, size_of
+from qten_gen.large_models.sharding.placements import Part, size_of
 
 
 @dataclass(frozen=True)

@@ -285,24 +285,6 @@ def test_a_declared_tie_that_is_broken_says_so(break_tie: Callable[[Tied], None]
     assert module.head is module.linear.weight
 
 
-@pytest.mark.filterwarnings("ignore:`torch.nn.utils.weight_norm`:FutureWarning")
-@pytest.mark.parametrize("name", ["weight_norm", "spectral_norm"])
-def test_the_old_wrappers_of_layers_are_named_with_what_replaces_them(name: str) -> None:
-    wrap = getattr(nn.utils, name)
-
-    class Wrapped(Module):
-        linear: nn.Linear = submodule(nn.Linear, 2, 2)
-
-    wrapped = Wrapped.on_meta()
-    wrap(wrapped.linear)
-    with pytest.raises(RuntimeError) as caught:
-        wrapped.materialize("cpu", seed=0)
-    assert f"is not initialised: torch.nn.utils.{name} keeps it where no reset_parameters knows it;" in str(
-        caught.value
-    )
-    assert f"use torch.nn.utils.parametrizations.{name} instead" in str(caught.value)
-
-
 @pytest.mark.parametrize("name", ["_DisableTorchDispatch", "_disable_current_modes"])
 def test_what_runs_with_modes_switched_off_is_an_error_that_names_the_tensor(name: str) -> None:
     switched_off = torch._C._DisableTorchDispatch if name == "_DisableTorchDispatch" else _disable_current_modes

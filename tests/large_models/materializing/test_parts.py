@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from qten_gen.large_models.materializing.keyed_draws import BLOCK
-from qten_gen.large_models.sharding.regions import Part, slices
+from qten_gen.large_models.sharding.placements import Part, slices
 
 from .recorded import record
 

@@ -16,8 +16,7 @@ from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.tensor import DTensor, Partial, Replicate, Shard
 from torch.distributed.tensor.placement_types import Placement, _StridedShard
 
-from qten_gen.large_models.sharding.placements import chosen, on_mesh, shares, shares_of
-from qten_gen.large_models.sharding.regions import size_of, slices
+from qten_gen.large_models.sharding.placements import chosen, on_mesh, shares, shares_of, size_of, slices
 
 
 def held(values: Tensor, mesh: Sequence[int], coordinate: Sequence[int], placements: Sequence[Placement]) -> Tensor:

@@ -184,7 +184,7 @@ def test_a_second_check_of_the_same_texts_parses_nothing(
     assert main(["check"]) == 1
     first = capsys.readouterr().out
     with monkeypatch.context() as patch:
-        patch.setattr("qten_gen.tools.check.remembered.check", None)
+        patch.setattr("qten_gen.tools.check.plain_modules.check", None)
         assert main(["check"]) == 1
     assert capsys.readouterr().out.rpartition(" in ")[0] == first.rpartition(" in ")[0]
     Path("net.py").write_text("")

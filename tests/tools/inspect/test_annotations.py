@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from qten_gen.tools.inspect.forward_backward import run
 from qten_gen.tools.inspect.model_building import build, on_fakes
 from qten_gen.tools.inspect.named_sizes import Binding, UnknownSize, evaluate
-from qten_gen.tools.inspect.runs import Run
+from qten_gen.tools.inspect.recorded_calls import Run
 from qten_gen.tools.inspect.shape_matching import Matcher, Mismatch, Tally
 
 from .samples import Half, Net, Wrong

@@ -11,9 +11,8 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 from torch.utils.flop_counter import FlopCounterMode
 
-from qten_gen.tools.inspect.forward_backward import run
+from qten_gen.tools.inspect.forward_backward import counter, run
 from qten_gen.tools.inspect.model_building import build, on_fakes
-from qten_gen.tools.inspect.operations import counter
 
 CPU = torch.device("cpu")
 

@@ -11,13 +11,12 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.graph import saved_tensors_hooks
 
-from qten_gen.tools.inspect.forward_backward import run
+from qten_gen.tools.inspect.forward_backward import counter, run
 from qten_gen.tools.inspect.model_building import build, on_fakes
-from qten_gen.tools.inspect.operations import counter
+from qten_gen.tools.inspect.recorded_calls import Run
 from qten_gen.tools.inspect.request import InspectionError
-from qten_gen.tools.inspect.runs import Run
 from qten_gen.tools.inspect.shapes_of_values import tensors_in
-from qten_gen.tools.inspect.user_errors import describe
+from qten_gen.tools.inspect.user_code import describe
 
 from .samples import Batch, Net, Raises
 

@@ -14,8 +14,7 @@ from torch import nn
 
 from qten_gen import Module, param, submodule
 from qten_gen.tools.inspect.model_building import build, on_fakes
-from qten_gen.tools.inspect.totals import totals_of
-from qten_gen.tools.inspect.walking import contents_of
+from qten_gen.tools.inspect.model_tree import contents_of, totals_of
 
 from .samples import Net, ReadsValues, Shared, Truncated
 

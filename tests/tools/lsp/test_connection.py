@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from qten_gen.tools.lsp.capabilities import Generated
 from qten_gen.tools.lsp.connection import Connection
-from qten_gen.tools.lsp.generating import Generated
 from qten_gen.tools.lsp.messages import Lines
 from qten_gen.tools.lsp.session import Session
 

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from qten_gen.cli.adopt import verify
-from qten_gen.tools.verify.request import VerifyRequest
-from qten_gen.tools.verify.verifying import old_folder
+from qten_gen.tools.verify.verifying import VerifyRequest, old_folder
 from qten_gen.tools.verify.worker import Task, run_task
 
 OLD = """

@@ -12,8 +12,7 @@ from qten_gen import Module, buffer, derived, param, submodule
 from qten_gen.tools.inspect.inputs import Inputs
 from qten_gen.tools.verify.comparing import compare, unequal
 from qten_gen.tools.verify.model_run import record
-from qten_gen.tools.verify.verdict_text import lines
-from qten_gen.tools.verify.verifying import Verdict
+from qten_gen.tools.verify.verifying import Verdict, lines
 
 
 class Plain(nn.Module):

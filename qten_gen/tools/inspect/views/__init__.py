@@ -1,1 +1,1 @@
-"""The views of an inspection: text for terminals, JSON."""
+"""What is shown of an inspection: text for terminals, and JSON."""

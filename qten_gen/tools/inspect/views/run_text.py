@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from ..folded_layers import Folded, is_list_of_one
 from ..inspection import Inspection
-from ..runs import Call, Failure, Finding, Run
-from .numbers import TIMES, count, memory, of_noun, operations
-from .table import Row, painted, render, shortened
+from ..recorded_calls import Call, Failure, Finding, Run
+from .table import TIMES, Row, count, memory, of_noun, operations, painted, render, shortened
 
 _LONGEST = 60
 """The characters that the shapes of one call take at most."""

@@ -8,12 +8,10 @@ from ....common import folded_names
 from ....common.folded_names import with_segment
 from ..folded_layers import Folded, fold, is_list_of_one
 from ..inspection import Inspection
-from ..model_tree import TensorEntry
+from ..model_tree import Amount, TensorEntry
 from ..plans import Cut, Plan, Problem
-from ..totals import Amount
-from .numbers import TIMES, count, memory, sizes
 from .run_text import run_lines
-from .table import Row, Style, painted, render
+from .table import TIMES, Row, Style, count, memory, painted, render, sizes
 
 
 def as_text(found: Inspection, *, width: int | None = None, color: bool = False, folds: bool = True) -> str:

@@ -4,8 +4,8 @@ from typing import ClassVar
 
 from torch import nn
 
+from qten_gen.tools.inspect.model_tree import contents_of
 from qten_gen.tools.inspect.plans import plan_of
-from qten_gen.tools.inspect.walking import contents_of
 
 PLAIN = ""
 OURS = "lm_head.weight: cut in dimension 0 by tp, but embed_tokens.weight, the same tensor, is whole"

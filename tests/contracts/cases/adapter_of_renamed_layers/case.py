@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from qten_gen.tools.lock.lines import Line, Lock
-from qten_gen.tools.lock.lists import misspelt
+from qten_gen.tools.lock.lists_and_settings import misspelt
 
 PLAIN = ""
 OURS = "lora.yaml:target_modules: 'qkv' matches nothing: there are blocks, in_proj, proj, weight"

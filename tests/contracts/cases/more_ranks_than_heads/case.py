@@ -5,8 +5,8 @@ from pathlib import Path
 from torch import Tensor, nn
 
 from qten_gen import Module, submodule
+from qten_gen.tools.inspect.model_tree import contents_of
 from qten_gen.tools.inspect.plans import plan_of
-from qten_gen.tools.inspect.walking import contents_of
 
 PLAIN = "shape '[2, 3, -1, 16]' is invalid for input of size 48"
 OURS = "wk.weight: dimension 0: `kv_heads % tp`: tp is 1 or 2, as kv_heads is 2"

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from qten_gen.tools.lock.lines import Line, Lock
-from qten_gen.tools.lock.lists import misspelt
+from qten_gen.tools.lock.lists_and_settings import misspelt
 
 PLAIN = ""
 OURS = "plan.py:Config.base_model_tp_plan: 'layers.*.mlp.up' matches nothing: did you mean up_proj?"

@@ -1,10 +1,15 @@
-"""Errors that the user's code raised, with the frames that belong to it."""
+"""Runs the user's code so that it does not disturb what the command prints; its errors, with the frames that belong to it."""
 
 from __future__ import annotations
 
 import linecache
+import logging
 import os
+import sys
 import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 
 from .request import InspectionError
 
@@ -47,3 +52,20 @@ def is_users(filename: str) -> bool:
     parts = filename.split(os.sep)
     installed = "site-packages" in parts or "dist-packages" in parts
     return not (_is_ours(filename) or installed or filename.startswith(os.path.dirname(os.__file__) + os.sep))
+
+
+@contextmanager
+def aside() -> Iterator[None]:
+    """Send what is printed to standard error, and drop warnings and torch's log about fake tensors.
+
+    An operation that fails on fake tensors is logged by torch with a traceback of its own, beside the error that it raises.
+    """
+    log = logging.getLogger("torch._subclasses.fake_tensor")
+    level = log.level
+    log.setLevel(logging.CRITICAL + 1)
+    try:
+        with redirect_stdout(sys.stderr), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        log.setLevel(level)
