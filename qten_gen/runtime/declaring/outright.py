@@ -58,7 +58,7 @@ def _refuse_unusual(body: Body) -> None:
     Raises:
         NotCertain: there is.
     """
-    # A rule asks whether a base takes other keywords. A function's variables are gone when the declaration is read later.
+    # A rule asks whether a base takes the others. A function's variables are gone when the declaration is read later.
     if body.keywords.passed or not body.scope.is_of_module:
         raise NotCertain
     for name, value in body.namespace.items():
