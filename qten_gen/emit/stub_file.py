@@ -80,7 +80,7 @@ def stub_file(file: FileDecl, more: StubSettings = NOTHING_MORE) -> StubFileView
     needed = [line for line in names.imports if not more.shapes or _is_used(line, texts)]
     own = [
         *needed,
-        *([declaration_import(file)] if classes or functions else []),
+        *([declaration_import(file)] if classes or functions else []),  # the only users of `_decl`
         *passed_on(file, [*same, *others]),
     ]
     return StubFileView(

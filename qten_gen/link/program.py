@@ -74,6 +74,7 @@ class Program:
         self._with_inner = with_inner
         self._written: Remembered[str, SourceFile | None] = {}
         self._read: Remembered[str, SourceFile | None] = {}
+        # Constants are computed from files where they still are names: `names` would ask for the file being computed.
         self._written_names = Names(self.written, self.lookups)
         self.names = Names(self.peek, self.lookups)
         self.ancestry = Ancestry(self.names, self.lookups)
@@ -343,7 +344,7 @@ def _nearest(name: str, find: Find) -> str | None:
         found = find(name)
         if found is None or found.parameters is not None:
             return found and found.parameters
-        if len(found.bases) != 1:
+        if len(found.bases) != 1:  # which base comes first then depends on the order of all ancestors
             return None
         name = found.bases[0]
     return None

@@ -70,6 +70,7 @@ class _Import(NamedTuple):
 def scan(data: bytes, origin: Origin) -> Scan:
     """Scan the bytes of a file."""
     code = data.decode(_encoding(data), "replace").replace("\r\n", "\n").replace("\r", "\n")
+    # Comments first: a backslash at the end of one continues no line.
     code = re.sub(_COMMENT, "", code).replace("\\\n", "  ")
     found = [*_from_imports(code, origin), *_plain_imports(code)]
     lists = re.findall(_CLASS, code)
@@ -115,7 +116,7 @@ def _from_imports(code: str, origin: Origin) -> Iterator[_Import]:
         for clause in f"{rest[0]},{match[2] or ''}".split(","):
             names = re.findall(_NAME, clause)
             if names:
-                yield _Import(names[-1], (base, f"{base}.{names[0]}".lstrip(".")))
+                yield _Import(names[-1], (base, f"{base}.{names[0]}".lstrip(".")))  # `c as d` binds the last name
             elif "*" in clause:
                 yield _Import("*", (base,))
 

@@ -150,8 +150,8 @@ def _problem(call: SpecifierCall, called: str, argument: Argument) -> tuple[str,
     """The problem with one argument, and how to fix it; `called` is the specifier without its module."""
     value, keyword = argument.value, argument.keyword
     known = language.SPECIFIER_KEYWORDS.get(call.name)
-    if known is None or (call.name == language.SUBMODULE and keyword not in known):
-        return None
+    if known is None or (call.name == language.SUBMODULE and (keyword not in known or keyword == "init")):
+        return None  # any other keyword is for the child; `init` may be too, as that of nn.PReLU
     if keyword is None:
         if called not in ("param", "buffer", "derived", "check") or not isinstance(value, Value):
             return None

@@ -119,6 +119,10 @@ class Project:
     """The calls in all files that may construct a class, by its name, each with its path."""
     helpers: dict[str, OpenFile | None] = field(default_factory=dict, init=False, repr=False)
     """Files without classes to adopt whose functions constructors call, by the name of their module."""
+    results: dict[tuple[object, ...], frozenset[str]] = field(default_factory=dict, init=False, repr=False)
+    """The values that functions return, by function and arguments, as `annotating.functions` found them."""
+    attributes: dict[str, Mapping[str, frozenset[str]] | None] = field(default_factory=dict, init=False, repr=False)
+    """The values of the attributes of classes, by class."""
     wide_calls: dict[str, str] = field(default_factory=dict, init=False, repr=False)
     """The classes that are called with more than their `forward` is annotated with, and where; empty before the search."""
 

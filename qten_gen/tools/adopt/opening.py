@@ -117,7 +117,8 @@ def _opened_helper(readings: Readings, programs: dict[str, Program], program: Pr
     if not isinstance(content, str):
         return None
     programs[file.path] = program
-    return OpenFile(file.path, module, file.is_package, Text(content), tree_of(content), scope_of(file), {})
+    scope = replace(scope_of(file), lines=lines_of(content))
+    return OpenFile(file.path, module, file.is_package, Text(content), tree_of(content), scope, {})
 
 
 def _promising(sources: Sources, graph: SourceGraph) -> Iterator[str]:

@@ -31,6 +31,7 @@ def names(self: Stored, value: NamesLike, batch_size: Size) -> Names | None:
     if value is None:
         return None
     cls = type(self).__name__
+    # A string is iterable too.
     chosen = None if isinstance(value, str) or not isinstance(value, Iterable) else tuple(value)
     if chosen is None or not all(name is None or isinstance(name, str) for name in chosen):
         raise TypeError(f"{cls}.names: expected a sequence of str or None, got {abridged(value)}")

@@ -38,6 +38,6 @@ def blame(action: str, objects: Sequence[Stored], function: Callable[..., object
 
 def _try(where: str, tensors: Sequence[Tensor], function: Callable[..., object], error: RuntimeError) -> None:
     try:
-        function(*[tensor.detach().clone() for tensor in tensors])
+        function(*[tensor.detach().clone() for tensor in tensors])  # a copy, because the function may write into it
     except RuntimeError as found:
         raise RuntimeError(f"{where}: {found}") from error

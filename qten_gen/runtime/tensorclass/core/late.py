@@ -73,7 +73,7 @@ def __getattr__(name: str) -> Any:
         found = globals()[name] = import_module(_PACKAGE + name.replace("__", "."))
         return found
     module = import_module(_PACKAGE + home.module)
-    for key, each in _HOMES.items():
+    for key, each in _HOMES.items():  # the others of the module are there now, and need no look-up either
         if each.module == home.module:
             function = globals()[key] = getattr(module, each.function)
             if vars(each.owner)[each.method] is each.stand_in:

@@ -32,6 +32,7 @@ def batch_size(value: BatchSize) -> Size:
         size = Size([plain_int(size) for size in value] if isinstance(value, Iterable) else (plain_int(value),))
     except TypeError:
         raise TypeError(f"batch_size: expected int, a sequence of int or None, got {shortened(value)}") from None
+    # A symbolic size is not compared: that would be a guard.
     if any(type(length) is int and length < 0 for length in size):
         raise ValueError(f"batch_size: expected sizes that are not negative, got {shortened([*size])}")
     return size

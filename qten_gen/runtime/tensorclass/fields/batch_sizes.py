@@ -53,6 +53,7 @@ def with_batch_size(self: T, batch_size: Size, where: str = "") -> T:
 
         refuse_contents(self, batch_size, contents(self))
     out = allocate_like(self)._assign(values_that_fit, static, batch_size, self._device)
+    # A dimension that the old size does not have has no name.
     out._names = self._names and (*self._names, *[None] * batch_ndim)[:batch_ndim]
     return out
 

@@ -59,6 +59,7 @@ def from_dict(
     missing = [name for name in cls._fields if name not in values and name not in cls._defaults]
     if missing:
         raise TypeError(f"{cls.__name__}.from_dict: missing {', '.join(map(repr, missing))}")
+    # `batch_dims` alone asks for it too.
     is_found = auto_batch_size or (auto_batch_size is None and batch_dims is not None)
     if is_found and batch_size is not None:
         given = "batch_dims" if batch_dims is not None else "auto_batch_size"
@@ -67,6 +68,7 @@ def from_dict(
     of_nested: dict[str, Any] = (
         {"auto_batch_size": True, "batch_dims": batch_dims} if is_found else {"batch_size": size}
     )
+    # A TensorDict is a mapping, and a value that the constructor takes.
     fields = {
         name: from_dict(nested_class(cls, name), value, device=device, **of_nested)
         if name in cls._nested

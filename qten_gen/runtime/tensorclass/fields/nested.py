@@ -51,7 +51,7 @@ def nested(self: Stored, name: str, cls: type[T], value: object, batch_size: Siz
     """
     if not isinstance(value, cls):
         value = _converted(self, name, cls, value, batch_size, device)
-    if value is self or (value._nested and _holds(value, self)):
+    if value is self or (value._nested and _holds(value, self)):  # a cycle would have no end for any operation
         raise ValueError(f"{label(self, name)}: an object cannot hold itself; use .clone(recurse=False)")
     if value._batch_size[: len(batch_size)] != batch_size:
         from .batch_sizes import extended  # most have it already
@@ -75,7 +75,7 @@ def _converted(
         TypeError: it stands for none, or its keys do not fit.
         ValueError: its sizes do not fit.
     """
-    if cast("type", cls) is Undeclared:
+    if cast("type", cls) is Undeclared:  # generated code has the mark until the class is declared
         cls = cast("type[T]", nested_class(type(self), name))
     try:
         found = object_for(cls, value)

@@ -176,6 +176,7 @@ def named_apply(
         TypeError: `fn` returned no tensor, or the others are of another class.
         ValueError: a result's shape does not start with the batch size, or the others have another one.
     """
+    # Primitives come to the tensors in the same order.
     left = iter(keys_of_tensors(self))
 
     def with_key(*tensors: Tensor) -> Tensor:
@@ -201,6 +202,7 @@ def _applied(
     out = _among(self, fn, others) if others else self._map(fn)
     size = self._batch_size if batch_size is None else as_batch_size(batch_size)
     wanted = self._device if device is None else as_device(device)
+    # Usual, and cheaper than checking field by field.
     if size == self._batch_size and _fits(out, wanted, len(self._leaves())):
         out._device = wanted
     else:
@@ -244,7 +246,7 @@ def _fits(out: Stored, device: torch.device | None, count: int | None = None) ->
         shape = leaf.shape
         if shape != fitting and shape[:batch_ndim] != size:
             return False
-        fitting = shape
+        fitting = shape  # most fields have the shape of the one before
     # The leaves of one of the same batch size have just been looked at.
     return not out._nested or all(
         (inner._batch_size == size and not inner._nested) or _fits(inner, device) for inner in nested_objects(out)

@@ -197,7 +197,7 @@ def update_at_(
     if isinstance(values, type(self)) and keys_to_update is None:
         return copy_at_(self, values, index, non_blocking)
     given = chosen(self, "update_at_", values, {}, keys_to_update)
-    for key, _ in given:
+    for key, _ in given:  # an unknown key is refused before anything is written
         owner_of(self, key)
     for key, value in given:
         set_at_(self, key, value, index, non_blocking)

@@ -173,7 +173,7 @@ def chunk(self: T, chunks: int, dim: Dim = 0) -> tuple[T, ...]:
     if chunks <= 0:
         raise ValueError(f"chunk: expected a positive number of chunks, got {chunks}")
     length = self._batch_size[dimension(self, dim)]
-    if length == 0:
+    if length == 0:  # torch makes as many empty pieces as it is asked for
         return split(self, [0] * chunks, dim)
     return split(self, -(-length // chunks), dim)
 

@@ -89,7 +89,7 @@ def _index_tensor(self: Stored, item: object) -> Tensor:
         made = torch.as_tensor(values, device="cpu")
     except (TypeError, ValueError, RuntimeError) as error:
         raise TypeError(f"{type(self).__name__} is indexed with lists of int or bool, got {abridged(item)}") from error
-    return made if made.numel() else made.long()
+    return made if made.numel() else made.long()  # torch takes an empty list for floating point numbers
 
 
 def _dimensions(item: PlainIndexItem | EllipsisType) -> int:
@@ -136,6 +136,7 @@ def indexed(batch_size: Size, index: PlainIndex, names: Names | None = None) -> 
         except RuntimeError as error:
             raise IndexError(f"the tensors of an index do not fit together: {error}") from error
         kept = selected if len(shapes) == len(shape) == 1 else None
+        # Where other parts stand between the tensors, torch puts their dimensions in front.
         at = places[0] if places[0] == places[-1] else 0
         left[at:at] = [(length, kept) for length in shape]
     found = tuple([name for _, name in left])

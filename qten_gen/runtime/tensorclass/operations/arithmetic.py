@@ -57,6 +57,7 @@ def _product(name: str, doc: str, function: Function, twin: Function) -> Operati
 
 
 def _maximum(tensor: Tensor, other: Tensor | float) -> Tensor:
+    # `torch.maximum` takes no number.
     return torch.maximum(tensor, other) if isinstance(other, Tensor) else torch.clamp_min(tensor, other)
 
 
@@ -65,6 +66,7 @@ def _minimum(tensor: Tensor, other: Tensor | float) -> Tensor:
 
 
 def _logical_and(tensor: Tensor, other: Tensor | complex) -> Tensor:
+    # `torch.logical_and` takes no number.
     return torch.logical_and(tensor, other if isinstance(other, Tensor) else torch.full_like(tensor, bool(other)))
 
 
@@ -106,6 +108,7 @@ def lerp_(self: T, end: Operand, weight: Operand) -> T:
 
 
 def _lerp(tensor: Tensor, end: Tensor | float, weight: Tensor | float) -> Tensor:
+    # `torch.lerp` takes no number for the end.
     return torch.lerp(tensor, end if isinstance(end, Tensor) else torch.full_like(tensor, end), weight)
 
 

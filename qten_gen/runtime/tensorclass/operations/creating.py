@@ -25,6 +25,7 @@ def _created(self: T, function: Function, size: tuple[int, ...], fill: tuple[obj
     """New tensors whose batch size is `size`."""
     stated, found = _options(self, options)
     out = self._rearrange(_create, (function, size, len(self._batch_size), fill, stated), Size(size))
+    # `_rearrange` keeps the device of the object.
     return out if found == self._device else out._map_with(_moved, found, found)
 
 

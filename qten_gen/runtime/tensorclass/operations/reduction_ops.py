@@ -121,7 +121,7 @@ def _together(self: Stored, name: str, function: Function, dim: Dims, keepdim: b
         dims = batch_dimensions(self, dim, name)
         kept = tuple([at for at in range(batch_ndim) if at not in dims])
     rows: list[Tensor] = []
-    self._rearrange(_row, (kept, rows), self._batch_size)
+    self._rearrange(_row, (kept, rows), self._batch_size)  # for the rows alone: the object is not used
     if not rows:
         raise ValueError(f"{type(self).__name__}.{name}: there are no tensors to reduce to one")
     result: Tensor = function(torch.cat(rows, -1), (len(kept),), False, **options)

@@ -49,7 +49,7 @@ def tensor_split(self: T, indices_or_sections: int | Sequence[int] | Tensor, dim
         indices_or_sections = cast("int | list[int]", indices_or_sections.tolist())
     is_number = is_single(indices_or_sections)
     cuts = whole_number(cast("int", indices_or_sections)) if is_number else integers((indices_or_sections,))
-    pieces = _tensor_split(torch.empty(size, device="meta"), (cuts, at))
+    pieces = _tensor_split(torch.empty(size, device="meta"), (cuts, at))  # torch works out the sizes, without memory
     parts = self._split(_tensor_split, (cuts, at), [piece.shape for piece in pieces])
     return tuple([with_names(part, self._names) for part in parts])
 
@@ -113,6 +113,7 @@ def _gather_each(self: T, dim: int, index: T) -> T:
     except RuntimeError as error:
         blame("gather", [index, self], picked, error)
         raise
+    # Refuses PerItem fields, and sets the batch size.
     return with_names(found._rearrange(_picked, None, size), self._names)
 
 
@@ -130,6 +131,7 @@ def masked_select(self: T, mask: Tensor) -> T:
     """
     if not isinstance(mask, Tensor) or mask.dtype is not torch.bool:
         raise TypeError(f"masked_select: expected a bool Tensor, got {getattr(mask, 'dtype', type(mask).__name__)}")
+    # One item, or none, in a row.
     return getitem(self, mask) if self._batch_size else getitem(reshape(self, 1), mask.reshape(1))
 
 

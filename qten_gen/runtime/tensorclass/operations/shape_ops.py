@@ -183,7 +183,7 @@ def pad(self: T, pad_size: Sequence[int], value: float = 0.0) -> T:
         )
     pairs += [(0, 0)] * (batch_ndim - len(pairs))
     size = [before + length + after for (before, after), length in zip(pairs, self._batch_size, strict=True)]
-    flat = [number for pair in reversed(pairs) for number in pair]
+    flat = [number for pair in reversed(pairs) for number in pair]  # torch pads from the last dimension on
     return with_names(self._rearrange(_pad, (flat, batch_ndim, value), Size(size)), self._names)
 
 

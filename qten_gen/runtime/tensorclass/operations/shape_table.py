@@ -35,7 +35,7 @@ def _spread(method: Function, keyword: str) -> Function:
 def _stack(tensors: Sequence[T], dim: int = 0) -> T:
     try:
         return joining.stack(tensors, dim)
-    except AttributeError:
+    except AttributeError:  # asked after the failure: the usual call has nothing else among its objects
         _refuse_others("stack", tensors)
         raise
 

@@ -6,8 +6,10 @@ from textwrap import indent
 
 import pytest
 
+from qten_gen.tools.adopt.adoption import Level
 from qten_gen.tools.adopt.views import lines_of
 
+from ..adopted import report
 from .test_shapes import adopted, declared, reason
 
 HEAD = """import torch
@@ -305,3 +307,18 @@ def test_a_constructor_that_names_members_of_a_sequence_in_a_branch_or_a_loop_st
 def test_a_loop_over_pairs_of_sizes_still_becomes_members_of_a_sequence() -> None:
     rest = "self.net = nn.Sequential()\nfor a, b in ((dim, 4), (4, 8)):\n    self.net.append(nn.Linear(a, b))"
     assert declared(adopted(net("dim: int", rest))) == ["Net"]
+
+
+@pytest.mark.parametrize(
+    ("line", "notes"),
+    [
+        ("net = torch.jit.script(Net(2))", 1),
+        ("from torch.jit import script", 1),
+        ("net = torch.jit.trace(Net(2), x)", 0),
+    ],
+)
+def test_a_declared_class_of_a_file_that_torchscript_reads_has_a_note(line: str, notes: int) -> None:
+    text = net("dim: int", "self.linear = nn.Linear(dim, dim)") + f"\n{line}\n"
+    found = report(text, Level.DECLARE)["Net"]
+    assert any(level is Level.DECLARE for level, _ in found.done)
+    assert sum("torch.jit.script refuses" in note for note in found.notes) == notes
