@@ -37,6 +37,7 @@ def in_order(derived: Mapping[str, DerivedDecl]) -> list[DerivedDecl]:
 
     def visit(field: DerivedDecl, above: frozenset[str]) -> None:
         for name in sorted(dim_names(field.value) & derived.keys()):
+            # `above` ends a circle, which raises at the first construction.
             if name not in found and name not in above:
                 visit(derived[name], above | {field.name})
         found.setdefault(field.name, field)

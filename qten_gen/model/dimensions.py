@@ -80,6 +80,7 @@ def to_python(dim: Dim, builtin: Callable[[str], str] = str) -> str:
     }
     if all(builtin(name) == name for name in called):
         return dim.text
+    # Parsed anew, because `node` is cached and must not change.
     return canonical(_Functions(builtin).visit(ast.parse(dim.text, mode="eval").body))
 
 
@@ -109,6 +110,7 @@ def dim_names(dim: Dim) -> frozenset[str]:
 def _names(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Name):
         yield node.id
+    # The name of a function is no field.
     for part in node.args if isinstance(node, ast.Call) else ast.iter_child_nodes(node):
         yield from _names(part)
 

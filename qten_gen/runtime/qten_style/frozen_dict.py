@@ -70,9 +70,11 @@ class FrozenDict(Mapping[K, V]):
         return reversed(self._items)
 
     def __hash__(self) -> int:
+        # As for equality, the order does not count.
         return hash(frozenset(self._items.items()))
 
     def __reduce__(self) -> tuple[type[FrozenDict[K, V]], tuple[dict[K, V]]]:
+        # By the class and a dict, which a safe `torch.load` takes.
         return FrozenDict, (self._items,)
 
     def __repr__(self) -> str:
