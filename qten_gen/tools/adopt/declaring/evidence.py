@@ -1,4 +1,4 @@
-"""The type of an argument without an annotation, and what says so: defaults, uses, docstrings."""
+"""The type of an argument without an annotation, and what says so: defaults, uses, docstrings, calls in the project."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ from .pieces import Stays
 from .proofs import by_default, by_value, constructor
 from .use import Use
 from .uses_of_arguments import uses_of_arguments
+
+_CONFIGURATIONS = ("config", "cfg", "args", "conf", "model_args")
+_SCALARS = ("bool", "int", "float", "str")
 
 _TESTED = {
     **{kind: kind for kind in ("bool", "int", "float", "str")},
@@ -115,7 +118,12 @@ def _evidence(
         return None
     if said is not None:
         return Evidence(said, "the docstring")
-    return _by_uses(name, uses, context)
+    configuration = (
+        None if default is not None else _configuration(node, context) or _annotated_elsewhere(name, context)
+    )
+    if configuration is not None:
+        return Evidence(configuration, "the attributes that it has")
+    return _by_calls(node, context) or _by_uses(name, uses, context)
 
 
 def _together(node: ast.arg, first: Evidence, said: str | None, tested: Iterable[str], context: Context) -> Evidence:
@@ -195,6 +203,13 @@ def _by_uses(name: str, uses: frozenset[Use], context: Context) -> Evidence | No
     return Evidence("Any", "") if not telling else None
 
 
+def _by_calls(node: ast.arg, context: Context) -> Evidence | None:
+    """The one type of the literals that calls in the project give."""
+    found = dict(_given(node, context))
+    kind = widest(found)
+    return None if kind in ("", "Any", "None") else Evidence(kind, next(iter(found.values())))
+
+
 def _given(node: ast.arg, context: Context) -> Iterator[tuple[str, str]]:
     """The types of the values that calls in the project give to an argument, each with the place of a call."""
     init = constructor(context.found)
@@ -232,3 +247,50 @@ def _class_of_modules(default: ast.expr | None, context: Context) -> str | None:
 
 def _module(context: Context) -> str:
     return "nn.Module" if context.file.scope.resolve("nn") == "torch.nn" else context.spell("Module", "torch.nn")
+
+
+def _annotated_elsewhere(name: str, context: Context) -> str | None:
+    """The class that all annotations of a configuration's name in the file agree on: `config: BertConfig`."""
+    if name not in _CONFIGURATIONS:
+        return None
+    found = set()
+    for each in ast.walk(context.file.tree):
+        match each:
+            case ast.arg(arg=other, annotation=ast.expr() as annotation) if other == name:
+                found.add(ast.unparse(annotation).strip("\"'"))
+            case ast.AnnAssign(target=ast.Name(id=other), annotation=annotation) if other == name:
+                found.add(ast.unparse(annotation).strip("\"'"))
+    kind = found.pop() if len(found) == 1 else ""
+    if not kind.isidentifier() or kind in (*_SCALARS, "dict", "Any", "object"):
+        return None
+    later = "from __future__ import annotations" in context.file.text.content
+    return kind if later or context.is_bound_above(ast.Name(kind)) else f'"{kind}"'
+
+
+def _configuration(node: ast.arg, context: Context) -> str | None:
+    """The one class of the file, above the module, that has all attributes which the constructor reads from an argument."""
+    init = next(
+        each for each in ast.walk(context.found.node) if isinstance(each, ast.FunctionDef) and each.name == "__init__"
+    )
+    read = {
+        each.attr
+        for each in ast.walk(init)
+        if isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name) and each.value.id == node.arg
+    }
+    if not read:
+        return None
+    fitting = []
+    for statement in context.file.tree.body:
+        if isinstance(statement, ast.ClassDef) and statement.name not in context.file.classes:
+            fields = {
+                each.target.id: ast.unparse(each.annotation)
+                for each in statement.body
+                if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
+            }
+            if read <= fields.keys():
+                fitting.append((statement.name, fields))
+    if len(fitting) != 1 or not context.is_bound_above(ast.Name(fitting[0][0])):
+        own = [name for name, _ in fitting]
+        later = len(fitting) == 1 and "from __future__ import annotations" in context.file.text.content
+        return own[0] if later else (f'"{own[0]}"' if len(own) == 1 else None)
+    return fitting[0][0]

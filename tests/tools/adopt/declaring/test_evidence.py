@@ -51,6 +51,11 @@ def test_a_type_has_evidence(body: str, documentation: str, inferred: str) -> No
     assert f"inferred {inferred}" in found.notes
 
 
+def test_calls_in_the_project_give_a_type() -> None:
+    found = report(f"{_net('self.size = size')}\nnet = Net(4)\n", Level.DECLARE)["Net"]
+    assert "inferred size: int by a call in model.py" in found.notes
+
+
 _RATE = """
 from torch import nn
 
