@@ -7,10 +7,18 @@ from __future__ import annotations
 
 from textwrap import fill
 
-from qten_gen.runtime.tensorclass.operations.tensordict_alternatives import INSTEAD, NOT_OF_TENSORDICT
+from qten_gen.runtime.tensorclass.operations.tensordict_alternatives import INSTEAD
 from qten_gen.runtime.tensorclass.tensorclass import TensorClass
 
 from .tensordict_parameters import MISSING, RENAMED
+
+NOT_OF_TENSORDICT = frozenset(
+    """
+    accepts clamp_ cumprod cumsum empty_like from_numpy full_like load_safetensors ones_like rand_like
+    randn_like save_safetensors vmap vmap_dims zeros_like
+    """.split()
+)
+"""Public members of TensorClass that tensordict does not have; all others are called as they are there."""
 
 _INTRODUCTION = """\
 # Migrate from tensordict

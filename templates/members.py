@@ -71,7 +71,7 @@ _OWN = {"T_co": "T", "Self": "T", "B": "T"}
 
 @dataclass(frozen=True)
 class Method:
-    """A function that the class body assigns: `to = moving.to`, or `map = Late("processes.parallel")`."""
+    """A function that the class body assigns, `to = moving.to`, or that a table behind it names."""
 
     name: str
     module: str
@@ -80,7 +80,7 @@ class Method:
 
 
 def methods() -> Iterator[Method]:
-    """The assignments in the body of TensorClass."""
+    """The assignments in the body of TensorClass, and the late methods in the tables behind it."""
     tree = ast.parse((ROOM / "tensorclass.py").read_bytes())
     modules = {
         alias.asname or alias.name: f"{node.module}.{alias.name}" if node.module else alias.name
@@ -88,15 +88,16 @@ def methods() -> Iterator[Method]:
         if isinstance(node, ast.ImportFrom) and node.level == 1
         for alias in node.names
     }
-    for node in ast.walk(next(node for node in tree.body if isinstance(node, ast.ClassDef))):
+    for node in ast.walk(tree):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute(value=ast.Name(id=module), attr=function)):
                 if modules.get(module) in _ALL:
                     yield Method(name, modules[module], function)
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(ast.Name("Late"), arguments, keywords)):
-                named = [str(ast.literal_eval(argument)) for argument in arguments]
-                if named[0] in _ALL:
-                    yield Method(name, named[0], named[1] if named[1:] else name, on_class=bool(keywords))
+            case ast.Assign(targets=[ast.Name(id="LATE" | "LATE_ON_CLASS" as table)], value=ast.Dict() as named):
+                for module, names in ast.literal_eval(named).items():
+                    for each in names.split() if module in _ALL else ():
+                        name, _, function = each.partition("=")
+                        yield Method(name, module, function or name, on_class=table == "LATE_ON_CLASS")
 
 
 def stub(file: str) -> str:

@@ -71,7 +71,7 @@ _ROWS: tuple[tuple[str, str], ...] = (
     ("load load_memmap load_ load_memmap_", "mode"),
     ("load load_memmap", "subpath"),
     ("memmap_refresh_", "allow_pickle"),
-    ("map map_iter", "index_with_generator pbar"),
+    ("map map_iter", "index_with_generator max_tasks_per_child pbar worker_threads"),
     ("all_reduce reduce", "async_op bucket_bytes"),
     ("reduce irecv", "return_premature"),
     ("broadcast scatter", "device"),

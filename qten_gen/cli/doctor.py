@@ -8,16 +8,14 @@ import platform
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import Distribution, distributions
-from pathlib import Path
 from typing import Literal, NamedTuple, TextIO
 
 from .. import __version__
-from ..project import manifest, shape_package
+from ..project import shape_package
 from ..project.config import Config, Settings, source_paths
 from ..project.distributions import search_path
 from ..project.files import ProjectFiles, discover
 from ..project.generator_state import PACKAGE
-from ..project.glance import FOLDER
 from ..project.paths import display_path
 from ..project.stale import project_state
 from ..report.concise import GREEN, RED, YELLOW, painted
@@ -77,8 +75,6 @@ def _findings(config: Config, files: ProjectFiles) -> Iterator[_Finding]:
         help = f"python -m pip install {shape_package.NAME}: without it, mypy takes classes with shapes for Any"
         yield _Finding("problem", "shapes", "the stubs import a package that is not installed", help)
     yield from _project(config, files)
-    yield from _caches(config, files)
-    yield from _daemon(config, files)
     policy = os.environ.get("QTEN_GEN_JIT", "on")
     if policy not in ("on", "off"):
         yield _Finding("problem", "QTEN_GEN_JIT", f"{policy!r} is not known", "set it to on or off")
@@ -164,47 +160,3 @@ def _project(config: Config, files: ProjectFiles) -> Iterator[_Finding]:
         yield _Finding("problem", "file", f"{failure.path}: {failure.problem}")
     for path in files.leftovers:
         yield _Finding("note", "file", f"{path} was left by a run that was interrupted", "the next run removes it")
-
-
-def _caches(config: Config, files: ProjectFiles) -> Iterator[_Finding]:
-    """Caches of another version, and those of runs that knew no project."""
-    root = os.path.abspath(config.root or ".")
-    folders = {os.path.dirname(os.path.abspath(path)) for path in files.sources}
-    for folder in sorted({root, *(parent for item in folders for parent in _upwards(item, root))}):
-        path = Path(folder, FOLDER, "manifest.json")
-        if not path.exists():
-            continue
-        shown = display_path(str(path.parent))
-        if folder != root and not Path(folder, "pyproject.toml").exists():
-            yield _Finding("note", "cache", f"{shown} is not that of the project", "remove the folder")
-        elif manifest.load(folder) == manifest.EMPTY:
-            yield _Finding(
-                "note", "cache", f"{shown} is of another version of qten-gen or Python; the next run renews it"
-            )
-        else:
-            yield _Finding("ok", "cache", shown)
-
-
-def _upwards(folder: str, root: str) -> Iterator[str]:
-    """A folder, and those around it up to the project."""
-    while folder.startswith(root) and folder != os.path.dirname(folder):
-        yield folder
-        folder = os.path.dirname(folder)
-
-
-def _daemon(config: Config, files: ProjectFiles) -> Iterator[_Finding]:
-    """A mypy daemon that was started before a generated file appeared, and so does not know it."""
-    status = Path(config.root or ".", ".dmypy.json")
-    try:
-        process = int(json.loads(status.read_bytes())["pid"])
-        started = status.stat().st_mtime_ns
-        os.kill(process, 0)
-    except (OSError, ValueError, KeyError, TypeError, OverflowError):
-        return
-    newer = [path for path, found in files.outputs.items() if found[1] > started]
-    told = f"process {process} runs"
-    if newer:
-        message = f"{told} since before {newer[0]} was generated"
-        yield _Finding("note", "mypy daemon", message, "if it does not see new types: dmypy restart")
-    else:
-        yield _Finding("ok", "mypy daemon", told)

@@ -31,7 +31,7 @@ class _Owner(NamedTuple):
 def registration(field: SubmoduleDecl, owner: str, siblings: Siblings, builtins: Builtins, aliases: Aliases) -> str:
     """The statement that makes a child and registers it, or None where a condition is false."""
     of = _Owner(owner, siblings, builtins, aliases)
-    if field.when is None or field.is_repeated:
+    if field.when is None or field.is_repeated:  # of several, a condition is about each
         return _each(field, field.name, of, 8, f"self.{field.name} = ")
     made = _each(field, field.name, of, 12, f"self.{field.name} = ")
     return either(field.when, made, f'self.register_module("{field.name}", None)', builtins)
@@ -102,7 +102,7 @@ def _sequence(arguments: Sequence[Argument], owner: _Owner, key: str, indent: in
         f'"{argument.keyword}": {_member(argument, owner, f"{key}.kwargs.{argument.keyword}", indent + 8)}'
         for argument in arguments
     ]
-    owner.aliases.use("_OrderedDict")
+    owner.aliases.use("_OrderedDict")  # `nn.Sequential` takes names from nothing else
     named = layout.bracketed("_OrderedDict({", found, "})", indent + 4)
     return layout.bracketed(f"{target}_rt.Sequential(", [named], ")", indent)
 

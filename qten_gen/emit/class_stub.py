@@ -154,6 +154,7 @@ def _forward(declaration: ModuleDecl, related: Mapping[str, Declaration]) -> tup
     """The forward that the class has, inherited or its own, each of its overloads with the module that it stands in."""
     own = [method for method in declaration.methods if method.name == "forward"]
     if own:
+        # The last definition of a name counts.
         return tuple((declaration.module, method.signature) for method in list(filter(_is_overload, own)) or own[-1:])
     parents = (related.get(base.name) for base in declaration.bases)
     return next((f for parent in parents if isinstance(parent, ModuleDecl) and (f := _forward(parent, related))), ())
@@ -185,7 +186,7 @@ def handler_call(handler: RegistrationDecl, names: StubNames, method: str = "__c
 def _result(signature: Signature, names: StubNames, module: str) -> str:
     """The type of a call's result: a coroutine where the function is async."""
     result = names.text(signature.result, module, given=True) if signature.result else names.builtin("object")
-    if not signature.is_async or signature.yields:
+    if not signature.is_async or signature.yields:  # an async generator is not awaited
         return result
     t = names.aliases.use("_t")
     return f"{t}.Coroutine[{t}.Any, {t}.Any, {result}]"

@@ -12,6 +12,7 @@ from . import layout
 from .builtin_names import Builtins
 from .imports import Aliases
 
+# `<` has no opposite here: of NaN, neither it nor `>=` is true.
 _OPPOSITES: dict[type[ast.cmpop], ast.cmpop] = {
     ast.Eq: ast.NotEq(),
     ast.NotEq: ast.Eq(),

@@ -59,7 +59,7 @@ def keyed_methods(declaration: Declaration, names: StubNames, related: Mapping[s
         keyed.of_fields(declaration) if isinstance(declaration, TensorClassDecl) else keyed.of_children(declaration)
     )
     for name, signatures in methods:
-        if name not in own:
+        if name not in own:  # a field, or a method of the author's, would hide it
             overload = f"@{keyed.t}.overload\n    " if len(signatures) > 1 else ""
             for taken, given in signatures:
                 yield f"{overload}{layout.bracketed(f'def {name}(', ['self', *taken], f') -> {given}: ...', 4)}"
@@ -99,6 +99,7 @@ class _Keyed:
             )
             options = [f"clone: {flag}", flags[0], "*", flags[1], f"keys_to_update: {t}.Sequence[{key}] | None = ..."]
             values = layout.bracketed(f"values: {t}.Mapping[", [key, anything], f"]{itself}", 8)
+            # These names are options of `update` itself.
             given = [f"{name}: {anything} = ..." for name in fields if name not in _UPDATE]
             yield "update", [_Signature([values, *options, *given], f"{t}.Self")]
 
@@ -162,6 +163,7 @@ def held_names(
 ) -> HeldNames | None:
     """The names below a module; None where some are known only when the program runs, or there are too many to write out."""
     is_declared = all(base.declared or base.name == language.MODULE for base in declaration.bases)
+    # `above`: the names below a module that holds its own class have no end.
     if declaration in above or declaration.custom_init or declaration.post_init or not is_declared:
         return None
     held = HeldNames([], [], {})

@@ -91,10 +91,12 @@ def view(declaration: ModuleDecl, siblings: Siblings, variables: Collection[str]
     own = [field for field in declaration.fields if declares(declaration, field)]
     aliases, builtins = Aliases(), Builtins(_names(declaration))
     taken = {*_IN_CONSTRUCTORS, *_names(declaration)}
+    # A sibling whose name is an argument or a variable of the constructor is called through its record.
     called = {qualified: name for qualified, name in siblings.items() if name not in taken}
     constructs = not declaration.custom_init
     if constructs and declaration.post_init:
         aliases.use("_features")  # for what `__post_init__` registers
+    # An inherited method, which is called first, fills the inherited fields.
     reset = own if declaration.inherited_reset else declaration.fields
     return ModuleView(
         declaration=declaration,
@@ -161,6 +163,7 @@ def _registrations(
         for field in declaration.fields
         if not isinstance(field, ConfigDecl | DerivedDecl | VirtualDecl)
     ]
+    # An empty buffer moves with the module, and so tells virtual tensors their dtype and device.
     if dtype_device_source(declaration) == REFERENCE:
         lines.append(f'_rt.new_buffer(self, "{REFERENCE}", (0,), device, dtype, persistent=False)')
     return (*statements(declaration, builtins, aliases), *config, *lines)
@@ -295,7 +298,7 @@ def _initializers(declaration: ModuleDecl, fields: Sequence[ModuleField], aliase
                 each = f"self.{field.name}" if field.repeat is not None else f"self.{field.name}.values()"
                 fill = f"for _each in {each}:\n                {fill}"
             if field.when is not None:
-                inner = fill.replace("\n", "\n    ")
+                inner = fill.replace("\n", "\n    ")  # the lines of a loop go one level deeper
                 fill = f"if self.{field.name} is not None:\n                {inner}"
             yield fill
 

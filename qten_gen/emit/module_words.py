@@ -19,7 +19,7 @@ def init_doc(declaration: ModuleDecl) -> str:
 
 def _indented(doc: str) -> str:
     """A docstring below the name of an argument."""
-    return doc.replace("\n", "\n        ").replace("\n        \n", "\n\n")
+    return doc.replace("\n", "\n        ").replace("\n        \n", "\n\n")  # blank lines have no indentation
 
 
 def computed_by(field: ParameterDecl | BufferDecl) -> str:

@@ -28,6 +28,7 @@ def nested_names(declarations: Iterable[Declaration]) -> NestedNames:
     names: dict[str, str] = {}
     for declaration in tensorclasses:
         for qualified in (qualified_name(field) for field in nested_fields(declaration)):
+            # The names of the file's classes are free for these alone.
             taken = fields.union(_TAKEN, names.values(), () if qualified in own else own.values())
             names.setdefault(qualified, next(name for name in _candidates(qualified) if name not in taken))
     return names

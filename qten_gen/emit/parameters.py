@@ -103,11 +103,13 @@ def as_written(parameters: Iterable[Parameter], names: StubNames, module: str = 
 def of_call(handler: Iterable[Parameter], type: str) -> tuple[Parameter, ...]:
     """The parameters of a call that runs a handler: an object of `type` by position; the rest is passed on by keyword."""
     parameters = tuple(handler)
+    # The first two are the module and the object.
     positional = [found for found in parameters if found.kind in (Passed.POSITION, Passed.POSITION_OR_KEYWORD)]
     by_keyword = [
         *(found for found in positional[2:] if found.kind is Passed.POSITION_OR_KEYWORD),
         *(found for found in parameters if found.kind is Passed.KEYWORD),
     ]
+    # A keyword of that name would be the module once more.
     keywords = [replace(found, kind=Passed.KEYWORD) for found in by_keyword if found.name != "self"]
     others = [found for found in parameters if found.kind is Passed.ALL_KEYWORDS]
     name = positional[1].name if len(positional) > 1 else "obj"

@@ -32,7 +32,7 @@ def renamed(
     tree = _expression(text)
     if tree is None:  # type parameters, whose brackets stand alone
         return _WORD.sub(lambda word: written(word[0]) or word[0], text)
-    data = text.encode()
+    data = text.encode()  # the parser counts bytes
     starts = [0]
     for line in data.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
@@ -58,6 +58,7 @@ def renamed(
                 for child in ast.iter_child_nodes(node):
                     yield from edits(child)
 
+    # From the end, so that the places before a change stay right.
     for start, end, new in sorted(edits(tree), reverse=True):
         data = data[:start] + new.encode() + data[end:]
     return data.decode()

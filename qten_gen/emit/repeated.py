@@ -69,6 +69,7 @@ def _chosen(
         groups.setdefault(method.name, []).append(_with_decorators(method, kept))
     for group in groups.values():
         overloads = [method for method in group if any(name in OVERLOADS for name in method.decorators)]
+        # Setters have the name of their property; of other functions of one name, the last one counts.
         shown = overloads or (group if all(map(_is_accessor, group[1:])) else group[-1:])
         mentioned = {name.partition(".")[0] for method in shown for name in method.signature.names}
         is_written = all(map(_is_plain, shown)) and not any(name in inner for name in mentioned)
@@ -113,6 +114,7 @@ def _called(text: str) -> _Decorator | None:
 def _written(method: MethodSource, names: StubNames, module: str, indent: int) -> str:
     """A method or function as the stub has it."""
     signature = method.signature
+    # In a stub, `async def` without a `yield` is a coroutine.
     head = "async def" if signature.is_async and not signature.yields else "def"
     generic = names.text(signature.type_parameters, module) if signature.type_parameters else ""
     receiver, _, type = method.receiver.partition(":")

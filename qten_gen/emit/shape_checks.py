@@ -34,6 +34,7 @@ def shape_checks(declaration: TensorClassDecl, n: str, taken: frozenset[str]) ->
         sizes.bind(shape)
     conditions = [condition for shape in required for condition in _conditions(shape, sizes)]
     optional = [shape for shape in shaped if shape.field.optional]
+    # They come last: what a name means is best said by a field that is never None.
     for position, shape in enumerate(optional):
         found = list(_conditions(shape, sizes, optional[:position]))
         if found:
@@ -75,6 +76,7 @@ class _Shaped:
                 found.append(f"{name}.dim() != {self._n} + {count - 1}")
             else:
                 several = self._several < count
+                # The axis for several may be none.
                 found.append(f"{name}.dim() {'<' if several else '!='} {count - several}")
         if not self.carries_batch and not self.field.unbatched:
             found.append(f"{name}.shape[:{self._n}] != batch_size")
@@ -148,6 +150,7 @@ def _conditions(shape: _Shaped, sizes: _Sizes, before: Sequence[_Shaped] = ()) -
             case AxisKind.NAME | AxisKind.SEVERAL:
                 known = sizes.known(axis.value) or own.setdefault(axis.value, read)
                 item = known if axis.kind is AxisKind.NAME else f"*{known}"
+                # A size that is compared with itself cannot differ.
                 can_differ = can_differ or not (known == read or sizes.is_read(axis.value, read))
                 if known == read:
                     others += [f"({one} is not None and {read} != {other})" for one, other in _elsewhere(axis, before)]

@@ -210,7 +210,7 @@ class _Scope:
         before = dict(self.variables)
         spelled = [self._axis(axis, is_result) for axis in axes]
         if None in spelled:
-            self.variables = before
+            self.variables = before  # an annotation without words binds none of its names
             return found[0]
         return f'{self._names.aliases.use("_Shaped")}[{found[1]}, "[{", ".join(filter(None, spelled))}]"]'
 
@@ -231,6 +231,7 @@ class _Scope:
                 return _arithmetic(
                     _OF_SELF.sub("", axis.value.replace("{", "(").replace("}", ")")), {*self._sizes, *bound}
                 )
+            # A result binds no names, and without one the dimensions cannot be said.
             case AxisKind.REST if not is_result:
                 return f"*{self._names.aliases.use('_Elements')}[{self._fresh('*')[1:]}]"
             case AxisKind.ANY | AxisKind.BROADCAST if not is_result:

@@ -66,6 +66,7 @@ def _mentioned(file: FileDecl) -> Iterator[str]:
             match field:
                 case FieldDecl(kind=FieldKind.TENSOR | FieldKind.NUMBER | FieldKind.NESTED):
                     pass
+                # A `Literal` is written `Any`.
                 case _ if home(field) == file.source.module and "typing.Literal" not in field.type.mentioned:
                     yield from field.type.names
 

@@ -340,6 +340,7 @@ def _of_objects(code: _FieldCode, fit_if: str, fit: str, set: str) -> Lines:
         fit=fit,
         set=set,
         map=code.none_or(f"{mine}._map(fn)"),
+        # An owner without a device leaves each object its own.
         map_with=code.none_or(f"{mine}._map_with(fn, argument, device or {mine}._device)"),
         rearrange=code.none_or(f"{mine}._rearrange(fn, argument, batch_size + {rest})"),
         zip=code.call("zip_nested", f"fn, {mine}, {code.others}"),

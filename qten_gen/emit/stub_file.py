@@ -19,9 +19,6 @@ from .stub_names import StubNames
 _FORMATTERS = ("# ruff: noqa", "# fmt: off", "# isort: skip_file")
 UNCHECKED = "# mypy: ignore-errors"
 """mypy reads the types of a stub, and does not compare its methods with each other and with those of base classes."""
-_MYPY_CODES = "override, assignment, misc, overload-overlap, mutable-override, explicit-override, type-arg"
-CHECKED = f'# mypy: disable-error-code="{_MYPY_CODES}"'
-"""The comment in its place where mypy has to find mistakes in a stub, in the tests of generated stubs."""
 
 _PYRIGHT_RULES_PYI = (
     "reportIncompatibleMethodOverride",
@@ -83,7 +80,7 @@ def stub_file(file: FileDecl, more: StubSettings = NOTHING_MORE) -> StubFileView
     needed = [line for line in names.imports if not more.shapes or _is_used(line, texts)]
     own = [
         *needed,
-        *([declaration_import(file)] if classes or functions else []),
+        *([declaration_import(file)] if classes or functions else []),  # the only users of `_decl`
         *passed_on(file, [*same, *others]),
     ]
     return StubFileView(

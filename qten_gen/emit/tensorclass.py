@@ -81,13 +81,14 @@ def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection
     builtins = Builtins(taken)
     classes = {names[qualified_name(field)] for field in nested_fields(declaration)}
     n = next(name for name in ("n", "dims", "batch_dims", "n_") if name not in taken)
+    # Names of dimensions become variables, which must not hide any of these.
     checks = shape_checks(declaration, n, taken.union(_IN_CONSTRUCTORS, classes, {n}))
     fields = tuple(
         stored_field(field, declaration, names, builtins, n, checks.guards.get(field.name), variables)
         for field in declaration.fields
     )
     carried, static = [f for f in fields if not f.static], [f for f in fields if f.static]
-    stored = [*carried, *static]
+    stored = [*carried, *static]  # the order in which `Stored._assign` passes the values on
     always = [f.lines.leaf for f in carried if not f.lines.leaf_if]
     plain = all(f.plain for f in fields)
     matches = tuple(f.lines.match for f in fields if f.lines.match)

@@ -28,6 +28,7 @@ def type_parameters(declaration: Declaration, names: StubNames) -> TypeParameter
         reference = ", ".join(name.removeprefix("**") for name in found)
         return TypeParameters(names.text(declaration.type_parameters), f"[{reference}]")
     generic = [base.text for base in declaration.bases if base.name == "typing.Generic"]
+    # `Generic` says the order of the variables, whatever other bases have.
     bases = generic or [base.text for base in declaration.bases if base.declared]
     given = [
         name for text in bases for argument in _split(text) for name in names.variables(argument, declaration.module)

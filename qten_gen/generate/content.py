@@ -78,7 +78,7 @@ def _plain(value: object) -> object:
     if is_record(value):
         return (type(value).__name__, *map(_plain, _items(type(value))(value)))
     if isinstance(value, frozenset):
-        return sorted(map(repr, map(_plain, value)))
+        return sorted(map(repr, map(_plain, value)))  # the order of a set differs from run to run
     if isinstance(value, Mapping):
         return [(name, _plain(item)) for name, item in value.items()]
     return repr(value)

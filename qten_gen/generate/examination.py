@@ -80,6 +80,7 @@ class Examination:
         """Link and check a file. What is found is dropped if a file that it depends on cannot be read."""
         readings, crashes = self._readings, self._readings.crashes
         module = readings.graph.origins[path].module
+        # Recorded, to see which of the files that were asked cannot be read.
         with self._program.lookups.recorded() as lookups:
             result = attempt(crashes, path, "linking", self._program.linked, module)
             said: tuple[Diagnostic, ...] = ()

@@ -49,7 +49,7 @@ def _fixed(data: bytes, fixes: Iterable[Fix]) -> bytes:
 
 def _mended(module: cst.Module, fixes: Iterable[Fix]) -> cst.Module:
     """The tree of a file with fixes."""
-    return MetadataWrapper(module, unsafe_skip_copy=True).visit(_Mending(fixes))
+    return MetadataWrapper(module, unsafe_skip_copy=True).visit(_Mending(fixes))  # nobody else has the tree
 
 
 class _Mending(cst.CSTTransformer):
@@ -108,9 +108,11 @@ class _Mending(cst.CSTTransformer):
     def leave_SimpleString(self, original_node: cst.SimpleString, updated_node: cst.SimpleString) -> cst.SimpleString:
         """A part of a string, such as a name in a dimension."""
         where, value, end = self._where(original_node), updated_node.value, len(updated_node.value)
+        # From the end, so that the columns of the others stay right.
         for fix in sorted(self.within.get(where.start.line, ()), key=lambda fix: fix.span.column, reverse=True):
             first, last = (column - 1 - where.start.column for column in (fix.span.column, fix.span.end_column))
             if 0 < first <= last <= end:
+                # A fix that overlaps with one behind it is left out: `end` is where that begins.
                 value, end = value[:first] + fix.text + value[last:], first
         return updated_node.with_changes(value=value)
 

@@ -140,6 +140,7 @@ _remembered: dict[tuple[str, OwnText | None], _Running] = {}
 
 def _running(module: str, own: OwnText | None) -> _Running:
     """A module, and what it imports as far as that is asked for. It is remembered until a file changes."""
+    # Taken out and put back, so that the one that was used longest ago is forgotten first.
     found = _remembered.pop((module, own), None)
     if found is None or not found.is_current():
         found = _Running(own)

@@ -37,6 +37,7 @@ class OtherClasses:
                 lookups: set[str] = set()
                 cls = self._follow(root, name, lookups, _LONGEST_CHAIN)
                 found = FoundClass(cls, tuple(sorted(lookups)))
+                # What leads back into the project may change without another version of a library.
                 if libraries is not None and not any(
                     lookup[1:].partition(".")[0] in self._own_heads for lookup in lookups
                 ):
@@ -60,6 +61,7 @@ class OtherClasses:
             return self._follow(root, found.imports[last], lookups, steps - 1)
         if last in found.bound:
             return None
+        # The last star import wins.
         stars = (self._follow(root, f"{star}.{last}", lookups, steps - 1) for star in reversed(found.stars))
         return next((cls for cls in stars if cls is not None), None)
 

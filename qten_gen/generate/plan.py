@@ -89,7 +89,7 @@ def plan(
     known_readings = readings or Readings(sources, known)
     examinations: dict[View, Examination] = {}
     plans: dict[str, _FilePlan] = {}
-    for path in sorted(wanted & known.relevant):
+    for path in sorted(wanted & known.relevant):  # sorted, so that messages do not depend on the order of a set
         view = known.view(path)
         if view not in examinations:
             examinations[view] = Examination(known_readings, path)
@@ -129,6 +129,7 @@ def _plan_file(path: str, examination: Examination, readings: Readings, existing
                 found.append(_unknown_root(path, readings.graph))
             more = readings.graph.stubs
             outputs = attempt(readings.crashes, path, "rendering", render_outputs, linked, own, more) or {}
+        # Of a file without declarations, findings or outputs, nothing is missing.
         blocked = bool(blocking) and not broken and (declares or examined.is_suspect or bool(own))
         if blocked:
             found += [item for blocker in sorted(blocking) for item in examination.of(blocker).found]

@@ -128,6 +128,7 @@ class Readings:
             path = self.graph.relevant_file(view, module)
             found = [] if path is None else self.registering(path)
             modules = {self.graph.origins[other].module: other for other in found}
+            # Handlers in a file that the program does not see are not registered in it.
             return [module for module, other in modules.items() if self.graph.relevant_file(view, module) == other]
 
         def other(name: str) -> FoundClass:

@@ -20,6 +20,7 @@ class _CompiledTemplates(FileSystemBytecodeCache):
 
     def __init__(self) -> None:
         folder = next(filter(os.path.isdir, FOLDERS))
+        # Byte code of one version of Python is nothing to another.
         super().__init__(os.path.join(folder, "__pycache__"), f"%s.{sys.implementation.cache_tag}.j2c")
 
     def dump_bytecode(self, bucket: Bucket) -> None:

@@ -60,7 +60,7 @@ def _bases(
                 message = f"the module {module} of the base {name.rpartition('.')[2]} {problem}"
                 message = f"{message}, so it is not known whether {cls.name} is a declaration"
                 yield Diagnostic(UNRESOLVED_IMPORT, message, base.place, help, path=file.source.path)
-                return
+                return  # one error for each class
 
 
 def _lost(module: str, places: Sequence[str], importing: str) -> tuple[str, str]:
@@ -84,6 +84,7 @@ def _field_types(
         for member in members_of(field.type):
             module = _module(member.name, unresolved)
             last = member.name.rpartition(".")[2]
+            # `_nested` of a generated class holds `.base:Point`.
             if module and (f":{last}".encode() in generated or places(module)):
                 problem, help = _lost(module, places(module), file.source.module)
                 message = f"the module {module} of {last}, the type of {field.name}, {problem}"

@@ -96,7 +96,9 @@ class Ancestry:
             waiting = [qualified]
             while waiting:
                 current = waiting[-1]
+                # A base that is no name, such as a literal, has an empty one.
                 missing = [base for base in self.bases(current) if base and base not in self._orders]
+                # Back at a class that was entered, its ancestors have an order, or it is in a cycle with one of them.
                 if current not in entered and missing:
                     entered.add(current)
                     waiting += [base for base in missing if base not in entered]
@@ -104,6 +106,7 @@ class Ancestry:
                     waiting.pop()
                     if current not in self._orders:
                         self._lookups.once(self._orders, current, self._ordered)
+        # Counts the look-ups of the order for the caller.
         return self._lookups.once(self._orders, qualified, self._ordered)
 
     def _ordered(self, qualified: str) -> _Order:
@@ -111,6 +114,7 @@ class Ancestry:
         bases = [base for base in self.bases(qualified) if base]
         known = [self._orders.get(base) for base in bases]
         orders = []
+        # Not by `once`: of a class in a cycle, that would compute the order of a base for ever.
         for found in known:
             if found is not None:
                 self._lookups.add(found[1])
@@ -176,7 +180,10 @@ class Ancestry:
         name = self._names.resolve(base.name)
         alternatives = self._names.alternatives(name) or ()
         may_declare = any(self._may_declare(alternative) for alternative in alternatives)
-        if not may_declare and not any(field.specifier or _mentions_tensor(field.annotation) for field in cls.fields):
+        # Computed bases of plain classes are common, and no concern of a declaration.
+        is_made = any(decorator in CLASS_MAKERS for decorator, _ in cls.decorators)  # which no declaration is
+        has_tensors = any(field.specifier or _mentions_tensor(field.annotation) for field in cls.fields)
+        if not may_declare and (is_made or not has_tensors):
             return None
         why = f"{base.text} is bound in several ways" if len(alternatives) > 1 else f"{base.text} is computed"
         message = f"the base of {cls.name} is known only at run time, because {why}"
@@ -202,7 +209,8 @@ class Ancestry:
     def _unresolved(self, file: SourceFile, cls: ClassSource, base: TypeExpr) -> Diagnostic | None:
         """The diagnostic for a base that is not defined. A base outside the run counts as a plain class."""
         resolved = self._names.resolve(base.name)
-        if resolved and "." not in resolved:
+        if resolved and "." not in resolved:  # a name that nothing binds has no module
+            # A star import may bind it. A class with specifiers is meant as a declaration, whose base has to be known.
             if file.has_star_import and not any(field.specifier for field in cls.fields):
                 return None
             help = did_you_mean(resolved, sorted(file.names), "import it by name, or define it in this file")
@@ -214,7 +222,7 @@ class Ancestry:
             return None
         target, rest = located
         head = rest.partition(".")[0]
-        self._lookups.note_name(target.module, "__getattr__")
+        self._lookups.note_name(target.module, "__getattr__")  # a module with such a function may have any name
         if head in target.names or "__getattr__" in target.names or target.has_star_import:
             return None
         if target.is_package and head != rest:
@@ -231,6 +239,7 @@ def _mentions_tensor(annotation: TypeExpr | None) -> bool:
 def _merge(orders: list[tuple[str, ...]]) -> tuple[str, ...] | None:
     """The C3 merge: repeatedly takes the first head that is not in the tail of another order; None if there is no such head."""
     orders = [order for order in orders if order]
+    # Counted, not searched: a class may have hundreds of ancestors.
     in_tails = Counter(name for order in orders for name in order[1:])
     positions = [0] * len(orders)
     merged: list[str] = []

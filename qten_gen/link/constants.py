@@ -77,6 +77,7 @@ def _class(cls: ClassSource, file: SourceFile, names: Names) -> ClassSource:
 
     def lookup(name: str) -> _Known | None:
         own = file.constants.get(f"{cls.qualname}.{name}")
+        # Attributes that refer to each other end in a RecursionError, which `_fold_text` takes for no value.
         return _constant(names.meaning(name, file), names, 0) if own is None else _fold_text(own, lookup)
 
     arguments = {field.name for field in cls.fields if field.annotation is not None and not field.is_class_variable}
@@ -164,6 +165,7 @@ def _argument(specifier: str, position: int, argument: Argument, lookup: Lookup)
     if isinstance(given, SpecifierCall):
         call = _call(given, lookup)
         return argument if call is given else replace(argument, value=call)
+    # A factory is called, not stored.
     if not isinstance(given, Value) or (specifier == language.FIELD and argument.keyword == "default_factory"):
         return argument
     if specifier == language.FIELD and argument.keyword == "default":
@@ -194,7 +196,7 @@ def _is_dimension(specifier: str, keyword: str | None, known: object) -> bool:
 def _value(value: Value, lookup: Lookup) -> Value:
     """The value as a literal, where the text shows what it is."""
     opaque = value.literal is None and value.torch_name is None and value.partial is None and not value.contains
-    if not opaque or not value.is_callable or value.text.startswith("*"):
+    if not opaque or not value.is_callable or value.text.startswith("*"):  # `*SIZES` is no single value
         return value
     known = _fold_text(value.text, lookup)
     literal = None if known is None else literal_of(known.value)
@@ -260,6 +262,7 @@ def _applied(function: Callable[..., object], *operands: _Known | None) -> _Know
 
 def _binary(op: ast.operator, left: _Known | None, right: _Known | None) -> _Known | None:
     """The result of an operation, unless it would be too large to compute."""
+    # Formatting may give a text of any length.
     if left is None or right is None or (isinstance(op, ast.Mod) and isinstance(left.value, str | bytes)):
         return None
     for one, other in ((left.value, right.value), (right.value, left.value)):

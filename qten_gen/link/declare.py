@@ -85,6 +85,7 @@ class Declarations:
         qualified = f"{file.module}.{cls.qualname}"
         lineage = self._lineage(qualified)
         inherited: dict[str, FieldDecl] = {}
+        # From the farthest ancestor on: a field has its place from the first that declares it, its type from the last.
         for owner, *_ in reversed(lineage[1:]):
             inherited.update({f.name: f for f in self._tensorclass_fields(owner)})
         fields = {**inherited, **{f.name: f for f in self._tensorclass_fields(qualified)}}
@@ -168,6 +169,7 @@ class Declarations:
         """The value of a class keyword that takes a string: that of the class, or else of its first parent."""
         seen: set[str] = set()
         lineage = self._lineage(qualified)
+        # As long as a class of the lineage has the keyword and the first does not, there is a parent to go on with.
         while lineage[0].name not in seen and any(keyword in dict(member.source.keywords) for member in lineage):
             seen.add(lineage[0].name)
             value = next((value for name, value in lineage[0].source.keywords if name == keyword), None)
@@ -230,6 +232,7 @@ class Declarations:
         for owner in self._ancestry.mro(qualified):
             own: dict[str, RegistrationDecl] = {}
             for registration in self.registered(owner):
+                # A second handler for a type raises when it is registered, unless it replaces.
                 if registration.replaces or registration.type.name not in own:
                     own[registration.type.name] = registration
             for name, registration in own.items():

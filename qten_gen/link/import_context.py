@@ -34,6 +34,7 @@ def import_context(file: SourceFile, asked: Collection[str], modules: Modules) -
     """The context of a file; None if it needs none. `asked` are the qualified names that its first reading asked for."""
     exports = Exports(modules)
     star_names, complete = exports.star_names(file)
+    # Sorted: the first hit ends the search, and what was looked up until then is remembered.
     if complete or star_names or any(exports.get(name) is not None for name in sorted(asked)):
         return ImportContext(exports, star_names, complete)
     return None
@@ -56,6 +57,7 @@ class Exports:
     def _reexported(self, qualified: str) -> str | None:
         module, _, name = qualified.rpartition(".")
         is_package = self._modules.is_package(module) if module else None
+        # A module of the run is never a name that its package imports.
         if is_package is None or (is_package and self._modules.is_package(qualified) is not None):
             return None
         file = self._modules.first(module)
@@ -67,10 +69,12 @@ class Exports:
         star_names: dict[str, ImportedName] = {}
         for star, source in self._stars(file):
             for name in sorted(self._exports(source)):
+                # `__all__` of a package may list its modules, which its text need not bind.
                 submodule = f"{source.module}.{name}"
                 meaning = self._meaning(source, name) or (
                     submodule if self._modules.is_package(submodule) is not None else None
                 )
+                # The name is this file's own, seen through the other one.
                 if meaning is not None and not (name in star_names and _imports_back(source, name, file)):
                     star_names[name] = self._origin(star, name, meaning)
         kept = {name: origin for name, origin in star_names.items() if name not in file.names}
@@ -131,6 +135,7 @@ class Exports:
             seen.add((file.module, name))
             self._modules.lookups.note_name(file.module, name)
             imported = file.imports.get(name)
+            # A class statement wins over an import, as in `Scope`.
             if imported is not None and all(cls.name != name for cls in file.classes):
                 waiting += self._imported(file, imported)
             elif name in file.names:
@@ -145,10 +150,11 @@ class Exports:
         module = absolute(imported.module, file.module, file.is_package)
         if imported.name is None:
             yield module
+        # TensorClass is one class, whichever module of the package it is imported from.
         elif module.partition(".")[0] == language.PACKAGE:
             yield f"{language.PACKAGE}.{imported.name}"
         else:
-            yield f"{module}.{imported.name}".lstrip(".")
+            yield f"{module}.{imported.name}".lstrip(".")  # the module is empty where the dots lead above the top level
             source = self._modules.first(module)
             if source is not None:
                 yield source, imported.name

@@ -38,6 +38,7 @@ class Names:
         module, _, name = qualified.rpartition(".")
         file = self.find(module) if module else None
         if file is None:
+            # The name of a class in a class: what stands before its last dot is no module.
             file, name = self.locate(qualified) or (None, "")
         else:
             self._lookups.note_name(file.module, name)
@@ -120,6 +121,7 @@ class Names:
         if located is None:
             return None
         file, rest = located
+        # What is inside a thing with several meanings has several, too.
         return file.alternatives.get(rest) or file.alternatives.get(rest.partition(".")[0])
 
     def nested_bases(self, qualified: str) -> tuple[TypeExpr, ...] | None:
@@ -136,8 +138,9 @@ class Names:
         """The type of a generic alias, with its type variables replaced by the arguments in brackets."""
         if not arguments:
             return meaning
+        # Python numbers the variables of an alias by their first appearance.
         variables = [found for found in dict.fromkeys(map(self.resolve, meaning.mentioned)) if self._is_variable(found)]
-        values = dict(zip(variables, arguments, strict=False))
+        values = dict(zip(variables, arguments, strict=False))  # a wrong number of arguments raises when the file runs
         return self._substituted(meaning, values) if values else meaning
 
     def _substituted(self, type: TypeExpr, values: Mapping[str, TypeExpr | str]) -> TypeExpr:
@@ -170,7 +173,7 @@ class Names:
         file, rest = located
         head, _, tail = rest.partition(".")
         own = _alias(file, rest, as_object)
-        if tail and own is not None and not own.args and "." in own.name:
+        if tail and own is not None and not own.args and "." in own.name:  # an alias in a class body: `Batch.Own`
             return own.name
         scope, classes = self._of(file)
         if head in classes:
@@ -180,6 +183,7 @@ class Names:
             # After `from .pool import pool`, the name `package.pool.size` is in the module, which is not in the run.
             return None if tail and found.startswith(f"{file.module}.{head}.") else found
         alias = _alias(file, head, as_object)
+        # A name without a module is bound nowhere, and a type with arguments is more than another name.
         if alias is not None and not alias.args and "." in alias.name:
             return f"{alias.name}.{tail}" if tail else alias.name
         return None
@@ -187,8 +191,9 @@ class Names:
     def _declared(self, qualified: str) -> str | None:
         """`shop.model.Batch` for `shop.model_qten.Batch`, which is the same class at run time; None for any other name."""
         module, _, name = qualified.rpartition(".")
-        if not module.endswith("_qten") or self.find(module) is not None:
+        if not module.endswith("_qten") or self.find(module) is not None:  # a file of the user's may have such a name
             return None
+        # What is generated for a package itself is its module `_qten`.
         source = module.removesuffix("._qten").removesuffix("_qten")
         return None if self.find(source) is None else f"{source}.{name}"
 
@@ -206,6 +211,7 @@ class Names:
     def _argument(self, outer: str, position: int, argument: TypeExpr | str, within: frozenset[str]) -> TypeExpr | str:
         if isinstance(argument, str):
             return argument
+        # `Float[Tensor, "b t"]`: the second one is a shape, and no type.
         if outer.startswith("jaxtyping.") and position == 1:
             return _text_of(argument)
         return self.expand(argument, within)

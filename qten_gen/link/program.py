@@ -74,6 +74,7 @@ class Program:
         self._with_inner = with_inner
         self._written: Remembered[str, SourceFile | None] = {}
         self._read: Remembered[str, SourceFile | None] = {}
+        # Constants are computed from files where they still are names: `names` would ask for the file being computed.
         self._written_names = Names(self.written, self.lookups)
         self.names = Names(self.peek, self.lookups)
         self.ancestry = Ancestry(self.names, self.lookups)
@@ -144,11 +145,15 @@ class Program:
             packages=_Lazy(self.is_package, ()),
             type_variables=frozenset(name for module in mentioned for name in self._type_variables(module)),
             classes=_Lazy(self._class_source, ()),
-            constructors=_Lazy(self._constructor, ()),
+            constructors=_Lazy(self.constructor, ()),
             meanings=_Lazy(self._meaning, ()),
             nested=_Nested(self),
         )
         return linked, ordered(self.ancestry.diagnostics(file))
+
+    def constructor(self, qualified: str) -> str | None:
+        """The parameters of a class, in the run or outside: `dim: int, heads=4`; None if they are not known."""
+        return parameters_of(qualified, self._constructed)
 
     def owners(self, module: str) -> frozenset[str]:
         """The modules whose classes a file registers handlers for."""
@@ -171,10 +176,6 @@ class Program:
     def _class_source(self, qualified: str) -> ClassSource | None:
         found = self.names.class_of(qualified)
         return None if found is None else found[1]
-
-    def _constructor(self, qualified: str) -> str | None:
-        """The parameters of a class, in the run or outside; None if they are not known."""
-        return parameters_of(qualified, self._constructed)
 
     def _constructed(self, qualified: str) -> ConstructedClass | None:
         found = self.names.class_of(qualified)
@@ -343,7 +344,7 @@ def _nearest(name: str, find: Find) -> str | None:
         found = find(name)
         if found is None or found.parameters is not None:
             return found and found.parameters
-        if len(found.bases) != 1:
+        if len(found.bases) != 1:  # which base comes first then depends on the order of all ancestors
             return None
         name = found.bases[0]
     return None

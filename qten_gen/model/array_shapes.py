@@ -116,6 +116,7 @@ def read_axes(text: str, *, expressions: bool = False) -> tuple[Axis, ...]:
 def _axis(word: str, expressions: bool) -> Axis:
     """Parse a word. `rgb=3` is a size; its name is only documentation."""
     size = word.rpartition("=")[2]
+    # Before `*name`, because it is one.
     if word == BATCH:
         return Axis(AxisKind.BATCH)
     if word == "..." or word.startswith("*_"):
@@ -125,6 +126,7 @@ def _axis(word: str, expressions: bool) -> Axis:
     if size.isdecimal():
         if len(size) > _DIGITS:
             raise UnreadableShape(f"a size of {len(size)} digits is larger than any tensor")
+        # Python refuses a number like 08.
         return Axis(AxisKind.SIZE, str(int(size)))
     if word.startswith("#") and word[1:].isidentifier():
         return Axis(AxisKind.BROADCAST, word[1:])

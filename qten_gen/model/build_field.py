@@ -184,6 +184,7 @@ def _default(source: FieldSource) -> tuple[Default | None, bool]:
         argument = call.get(keyword)
         if argument is None or not isinstance(argument.value, Value):
             continue
+        # `default_factory=None` is none; `default=None` is one.
         if not factory or argument.value.literal != "None":
             return Default(argument.value, factory), kw_only
     return None, kw_only

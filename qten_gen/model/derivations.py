@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from .declarations import ModuleDecl
-from .dimensions import Dim, dim_names, substituted
+from .dimensions import Dim, dim_names
 from .fields import CheckDecl, DerivedDecl, ModuleField
 
 
@@ -37,6 +37,7 @@ def in_order(derived: Mapping[str, DerivedDecl]) -> list[DerivedDecl]:
 
     def visit(field: DerivedDecl, above: frozenset[str]) -> None:
         for name in sorted(dim_names(field.value) & derived.keys()):
+            # `above` ends a circle, which raises at the first construction.
             if name not in found and name not in above:
                 visit(derived[name], above | {field.name})
         found.setdefault(field.name, field)
@@ -44,35 +45,6 @@ def in_order(derived: Mapping[str, DerivedDecl]) -> list[DerivedDecl]:
     for field in derived.values():
         visit(field, frozenset())
     return list(found.values())
-
-
-def cycle(name: str, derived: Mapping[str, DerivedDecl]) -> tuple[str, ...]:
-    """The derived values that lead from one back to itself, itself first and last; nothing if it is not computed from itself."""
-    queue: list[tuple[str, ...]] = [(name,)]
-    seen: set[str] = set()
-    while queue:
-        path = queue.pop(0)
-        for found in sorted(dim_names(derived[path[-1]].value) & derived.keys()):
-            if found == name:
-                return (*path, name)
-            if found not in seen:
-                seen.add(found)
-                queue.append((*path, found))
-    return ()
-
-
-def underived(dim: Dim, fields: Iterable[ModuleField]) -> Dim:
-    """An expression with derived values replaced by what they are computed from."""
-    derived = derived_values(fields)
-
-    def replaced(part: Dim, above: frozenset[str]) -> Dim:
-        return substituted(part, lambda name: meaning(name, above)) or part
-
-    def meaning(name: str, above: frozenset[str]) -> Dim:
-        known = name in derived and name not in above
-        return replaced(derived[name].value, above | {name}) if known else Dim(name)
-
-    return replaced(dim, frozenset())
 
 
 def _is_known(dim: Dim, derived: Mapping[str, DerivedDecl], known: set[str]) -> bool:

@@ -80,6 +80,7 @@ def to_python(dim: Dim, builtin: Callable[[str], str] = str) -> str:
     }
     if all(builtin(name) == name for name in called):
         return dim.text
+    # Parsed anew, because `node` is cached and must not change.
     return canonical(_Functions(builtin).visit(ast.parse(dim.text, mode="eval").body))
 
 
@@ -109,6 +110,7 @@ def dim_names(dim: Dim) -> frozenset[str]:
 def _names(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Name):
         yield node.id
+    # The name of a function is no field.
     for part in node.args if isinstance(node, ast.Call) else ast.iter_child_nodes(node):
         yield from _names(part)
 
@@ -122,27 +124,3 @@ def path_of(node: ast.AST) -> str | None:
             inner = path_of(value)
             return None if inner is None else f"{inner}.{name}"
     return None
-
-
-def substituted(dim: Dim, value: Callable[[str], Dim | None]) -> Dim | None:
-    """The expression with each name replaced; None if there is nothing for one of them."""
-    values = {name: value(name) for name in dim_names(dim)}
-    known = {name: found.node for name, found in values.items() if found is not None}
-    if len(known) < len(values):
-        return None
-    return Dim(canonical(_Names(known).visit(ast.parse(dim.text, mode="eval").body)))
-
-
-class _Names(ast.NodeTransformer):
-    """Replaces names that are read."""
-
-    def __init__(self, values: dict[str, ast.expr]) -> None:
-        self.values = values
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        """The replacement of a name."""
-        return self.values[node.id]
-
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        """A call, whose function keeps its name."""
-        return ast.Call(node.func, [self.visit(argument) for argument in node.args], [])

@@ -36,6 +36,7 @@ def _covered(value: object) -> object:
         case tuple():
             return tuple(map(_covered, value))
         case frozenset():
+            # The order of a set is another one in each process.
             return tuple(sorted(map(str, value)))
         case Enum():
             return str(value.value)

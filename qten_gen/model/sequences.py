@@ -40,6 +40,7 @@ def is_several(call: SpecifierCall) -> bool:
 def _as_member(argument: Argument) -> Argument:
     value = argument.value
     is_own = argument.keyword in language.SPECIFIER_KEYWORDS[language.SEQUENTIAL]
+    # `*layers` stays what it is, so that a rule can refuse it.
     if is_own or not isinstance(value, Value) or value.text.startswith("*"):
         return argument
     made = Argument(None, value, argument.place)

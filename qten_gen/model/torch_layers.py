@@ -1,7 +1,6 @@
 """Layers of torch that a generated constructor calls as a person writes them: `_nn.Linear(4, 2, device=device, dtype=dtype)`.
 
-Any other class is constructed by the runtime, which looks at what its constructor takes. Stubs and ties know the tensors in these
-layers.
+Any other class is constructed by the runtime, which looks at what its constructor takes. Stubs know the tensors in these layers.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ def write(change: Change) -> None:
     if change.new is None:
         try:
             os.unlink(change.path)
-        except FileNotFoundError:
+        except FileNotFoundError:  # somebody else has removed it, which is as good
             pass
     else:
         _replace(change.path, change.new)
@@ -72,11 +72,11 @@ def _replace(path: str, data: bytes) -> None:
     folder, name = os.path.split(path)
     temporary = os.path.join(folder, temporary_name(name))
     try:
-        with open(temporary, "xb") as file:
+        with open(temporary, "xb") as file:  # `x`: a link of that name is not followed
             file.write(data)
         _keep_permissions(path, temporary)
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException:  # an interrupt leaves no temporary file either
         try:
             os.unlink(temporary)
         except OSError:

@@ -42,6 +42,7 @@ class Changes:
         changed = set()
         for path in self._graph.relevant:
             before, record = self._previous.sources.get(self._names[path]), self._records[path]
+            # The same object: it was not read again.
             if before is not None and before is not record and before.signature.digest != record.signature.digest:
                 changed.add(path)
                 if before.content:
@@ -77,6 +78,7 @@ class Changes:
                 self.owners[path], lookups = reader.handlers(path)
                 for other in self._graph.files(path, lookups):
                     self._know(other)
+                # Once more, because `_know` has added contents.
                 key = Keys(self._graph, self._names, self.contents, {}, self._records).key(path, lookups)
                 owners = tuple(self._names[owner] for owner in self.owners[path])
                 found[self._names[path]] = HandlerRecord(key, tuple(sorted(lookups)), owners)

@@ -116,6 +116,7 @@ def _settings_in(folder: str, above: Config) -> Config:
     if not os.path.isfile(path):
         return above
     data = _bytes(path)
+    # A section of ours is in few of the files, and parsing all of them takes longer.
     if re.search(rb"(?i)qten[-_. ]?gen", data):
         config = parse(data, folder, display_path(path))
         if config is not None:

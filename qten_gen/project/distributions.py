@@ -53,7 +53,7 @@ def _searched(environment: str | None) -> Iterator[tuple[str, list[str] | None]]
         )
         path_files = [name for name in names if name.endswith(".pth")] if is_site else None
         for name in path_files or ():
-            waiting.extend(_lines_of(folder, name))
+            waiting.extend(_lines_of(folder, name))  # the loop goes on with them
         yield folder, path_files
 
 
@@ -77,6 +77,7 @@ def _sites_of(environment: str) -> list[str]:
 def _lines_of(site: str, name: str) -> list[str]:
     """The folders that a path file adds."""
     lines = _text(os.path.join(site, name)).splitlines()
+    # A line that imports is code: which folders it adds, only running it would tell.
     return [
         os.path.join(site, line.strip()) for line in lines if line.strip() and not re.match(r"\s*(#|import\s)", line)
     ]

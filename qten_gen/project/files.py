@@ -86,6 +86,7 @@ def discover(
     if config.root is not None:
         walk.enter(display_path(config.root))
     folders = [path for path, status in given.items() if stat.S_ISDIR(status.st_mode)]
+    # Given paths that the project does not list. What belongs to them is listed below, too.
     unlisted = [
         path
         for path in (*given, *_with_folders(new))
@@ -100,8 +101,9 @@ def discover(
         if path not in folders:
             named[path] = Stat.of(status)
             walk.look(outputs_of(path))
-    packages = Packages((*config.import_roots, *_member_roots(walk, config)))
+    packages = Packages((*config.import_roots, *_member_roots(walk, config)))  # after the walk, which finds the members
     around = [path if path in folders else os.path.dirname(path) or "." for path in unlisted]
+    # Not a generator: each folder has to be entered.
     are_seen = [_enter_around(folder, walk, packages, config) for folder in around]
     inside = [below(folder) for folder in folders]
     outputs = {output for path in named for output in outputs_of(path)}

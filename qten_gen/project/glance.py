@@ -186,7 +186,7 @@ def compared(root: str, parts: list[str]) -> Recalled | None:
 
 def _changed(before: list[str], now: list[str]) -> dict[str, list[int]] | None:
     """The status of the Python files of a folder that are not as before; None if anything else is different."""
-    names = [line.rsplit(" ", 4)[0] for line in now]
+    names = [line.rsplit(" ", 4)[0] for line in now]  # from the end, because a name may have spaces
     if len(before) != len(now) or len({*names}) != len(now):
         return None
     try:

@@ -40,12 +40,14 @@ def probes_of(found: Glance) -> tuple[str, ...]:
     if config.root is not None:
         environment = None if config.environment is None else os.path.join(config.root, config.environment)
         folders = [*(config.source_roots or ()), *((config.environment,) if config.environment is not None else ())]
+        # It decides whether `src` is a source root.
         probes += [os.path.join(config.root, folder) for folder in (*folders, "src/__init__.py")]
     probes += [
         os.path.join(folder, "pyproject.toml")
         for folder, seen in files.listings.items()
         if any(entry.name == "pyproject.toml" for entry in seen)
     ]
+    # A new one of these files would give the paths another project, or another package.
     for path in paths if config.root is None else [config.root]:
         for folder in (os.path.abspath(path), *_above(path)):
             probes += [os.path.join(folder, "pyproject.toml"), os.path.join(folder, "__init__.py")]
@@ -102,6 +104,7 @@ def _leads_out(imports: Iterable[str], roots: Iterable[str], unlisted: Collectio
     folders = [os.path.abspath(root or ".") for root in roots]
     if any(_is_inside(folder, hidden) for folder in folders):
         return True
+    # Most names share no part with a folder that is not listed.
     suspects = [name.split(".") for name in imports if not names.isdisjoint(name.split("."))]
     return any(
         os.path.join(folder, *parts[: length + 1]) in hidden

@@ -38,6 +38,7 @@ def find_import_mismatches(
             for path in modules.get(rest, ()):
                 root = _above(origins[path].root, leading.split("."))
                 if root is not None:
+                    # The same one in every run.
                     importer = min(other for other, scan in scans.items() if name in scan.imports)
                     found[path] = ImportMismatch(f"{importer} imports this file as {spelled}", root)
             further, _, rest = rest.partition(".")

@@ -53,6 +53,7 @@ class Installed:
         """The modules in a package."""
         found = self.find(package)
         if found is not None and found.is_package:
+            # A folder has no suffix.
             stems = (name.rpartition(".")[0] or name for name in listed(os.path.dirname(found.path)))
             for stem in dict.fromkeys(stems):
                 if stem.isidentifier() and stem not in ("__init__", "__main__", "__pycache__"):

@@ -78,8 +78,10 @@ class Libraries:
         """The module in the nearest place: below its own root, a given root, a library's folder, or a folder without metadata."""
         top = module.partition(".")[0]
         for root in (own, *self._roots) if own else self._roots:
+            # One listing saves a look for each module.
             if top in self.tops_in(root) and (found := module_in(root, module)):
                 return found
+        # Behind the roots: a module of the project may hide one of Python's.
         if top in sys.stdlib_module_names or top in OWN_PACKAGES:
             return None
         for root in self._look_around().get(top, ()):

@@ -95,10 +95,12 @@ def load(root: str, only: Iterable[str] | None = None) -> Manifest:
     try:
         mark, settled, names, lines = _read(root)
         if only is not None:
+            # Parsing takes longest, so the lines of other sources are left out.
             starts = tuple([f"[{_encode(path)}," for path in only])
             lines = [line for line in lines if line.startswith(starts)]
         sources, fresh, handlers = {}, {}, {}
         kept = {}
+        # One text for the parser: a call for each line takes longer.
         for line, (path, source, generated, handler) in zip(lines, json.loads(f"[{','.join(lines)}]"), strict=True):
             kept[path] = line
             sources[path] = _source_record(source)
@@ -209,6 +211,7 @@ def save(root: str, current: Manifest, previous: Manifest) -> Manifest:
     If that fails, the next run is slower but correct, so nothing is reported.
     """
     names = _lookups(current, previous.lookups)
+    # Lines hold positions in this list.
     known = previous if names[: len(previous.lookups)] == previous.lookups else EMPTY
     positions = {name: position for position, name in enumerate(names)}
     lines = {

@@ -11,7 +11,7 @@ def display_path(path: str) -> str:
     here = os.getcwd()
     if absolute == here:
         return "."
-    prefix = here if here.endswith(os.sep) else here + os.sep
+    prefix = here if here.endswith(os.sep) else here + os.sep  # the root of a disk ends with a separator
     return absolute.removeprefix(prefix)
 
 
@@ -20,6 +20,7 @@ def below(folder: str) -> Callable[[str], bool]:
     if folder == ".":
         return lambda path: not os.path.isabs(path)
     prefix = os.path.join(folder, "")
+    # Paths below the working directory are shown without it.
     if os.path.isabs(folder) and os.path.join(os.getcwd(), "").startswith(prefix):
         return lambda path: path.startswith(prefix) or not os.path.isabs(path)
     return lambda path: path.startswith(prefix)

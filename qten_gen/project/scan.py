@@ -12,8 +12,8 @@ from ..common.module_names import absolute
 # Patterns are compiled at their first use, because a run over an unchanged tree does not need them. Every repetition is
 # possessive (`*+`), so that no text makes the scan slow: its time grows with the size of the text, and not faster.
 _COMMENT = r"#[^\n]*+"
-_FROM = r"(?m)(?:^|[;:])[ \t\f]*+from\b([^\n;()]*+)(\([^()]*+)?+"
-_IMPORT = r"(?m)(?:^|[;:])[ \t\f]*+import\b([^\n;]++)"
+_FROM = r"from\b([^\n;()]*+)(\([^()]*+)?+"
+_IMPORT = r"import\b([^\n;]++)"
 _BRACKETS = r"\[(?:[^\[\]]|\[(?:[^\[\]]|\[[^\[\]]*+\])*+\])*+\]"
 _CLASS = rf"(?m)^[ \t\f]*+class[ \t]++\w++[ \t]*+(?:{_BRACKETS}[ \t]*+)?+\(([^)]*+)"
 _REGISTER = r"\.\s*+register\s*+\("
@@ -70,6 +70,7 @@ class _Import(NamedTuple):
 def scan(data: bytes, origin: Origin) -> Scan:
     """Scan the bytes of a file."""
     code = data.decode(_encoding(data), "replace").replace("\r\n", "\n").replace("\r", "\n")
+    # Comments first: a backslash at the end of one continues no line.
     code = re.sub(_COMMENT, "", code).replace("\\\n", "  ")
     found = [*_from_imports(code, origin), *_plain_imports(code)]
     lists = re.findall(_CLASS, code)
@@ -80,11 +81,12 @@ def scan(data: bytes, origin: Origin) -> Scan:
         mentions=is_named or _lacks_import(code, {item.bound for item in found}),
         derives=bool(lists),
         registers=re.search(_REGISTER, code) is not None,
-        aliases=re.search(_ALIAS, code) is not None or re.search(_TENSORDICT, code) is not None,
+        aliases=re.search(_ALIAS, code) is not None
+        or ("tensordict" in code and re.search(_TENSORDICT, code) is not None),
         imports=_modules(found),
         bases=bases,
         binds=tuple(sorted({item.bound for item in found})),
-        relative=any(module.lstrip().startswith(".") and "import" in module for module, _ in re.findall(_FROM, code)),
+        relative=any(each[1].lstrip().startswith(".") and "import" in each[1] for each in _statements(_FROM, code)),
     )
 
 
@@ -105,9 +107,26 @@ def _modules(imports: Iterable[_Import]) -> tuple[str, ...]:
     return tuple(sorted({module for item in imports for module in item.modules if module}))
 
 
+def _statements(pattern: str, code: str) -> Iterator[re.Match[str]]:
+    """The places where a statement may begin that matches a pattern.
+
+    A pattern that begins with a word is found ten times faster than one for what may stand before it.
+    """
+    end = 0
+    for match in re.finditer(pattern[: pattern.index("(")], code):
+        before = match.start()
+        while before > end and code[before - 1] in " \t\f":
+            before -= 1
+        if before >= end and (before == 0 or code[before - 1] in "\n;:"):
+            found = re.compile(pattern).match(code, match.start())
+            if found is not None:
+                yield found
+                end = found.end()
+
+
 def _from_imports(code: str, origin: Origin) -> Iterator[_Import]:
     """`from a.b import c` imports `a.b`, and `a.b.c` if that is a module."""
-    for match in re.finditer(_FROM, code):
+    for match in _statements(_FROM, code):
         module, *rest = re.split(r"\bimport\b", match[1], maxsplit=1)
         if not rest:
             continue
@@ -115,14 +134,14 @@ def _from_imports(code: str, origin: Origin) -> Iterator[_Import]:
         for clause in f"{rest[0]},{match[2] or ''}".split(","):
             names = re.findall(_NAME, clause)
             if names:
-                yield _Import(names[-1], (base, f"{base}.{names[0]}".lstrip(".")))
+                yield _Import(names[-1], (base, f"{base}.{names[0]}".lstrip(".")))  # `c as d` binds the last name
             elif "*" in clause:
                 yield _Import("*", (base,))
 
 
 def _plain_imports(code: str) -> Iterator[_Import]:
     """`import a.b` imports `a` and `a.b`."""
-    for match in re.finditer(_IMPORT, code):
+    for match in _statements(_IMPORT, code):
         for clause in match[1].split(","):
             names = re.findall(_NAME, clause)
             if names:

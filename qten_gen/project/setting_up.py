@@ -86,7 +86,7 @@ def _settings(old: str | None, has_src: bool, has_coveragerc: bool) -> Edit:
         text = _appended(text, f"[tool.qten-gen]\n{line}")
         added.append("the section [tool.qten-gen]")
     coverage = tools.get("coverage")
-    if not has_coveragerc and coverage is None:
+    if not has_coveragerc and coverage is None:  # coverage reads `.coveragerc` in place of this file
         text = _appended(text, '[tool.coverage.run]\nomit = ["*_qten.py"]\n')
         added.append("omit in [tool.coverage.run]")
     for table, key, value in _of_tools(tools):

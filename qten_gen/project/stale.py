@@ -136,6 +136,7 @@ def state_after(
             outputs[path] = changed[path]
             continue
         try:
+            # A file that is new here changes the graph.
             sources[path] = sources[path]._replace(stat=changed.get(path, sources[path].stat))
             if path in unsaved:
                 records[path] = _unsaved_record(sources[path], unsaved[path], records[path])
@@ -149,6 +150,7 @@ def state_after(
     state = known._replace(files=files, records=records)
     written = [path for path in paths if path in records and _digest(records, path) != _digest(known.records, path)]
     made = {source_of(path) for path in paths if is_output(path)}
+    # An output was touched, and has the bytes that it had.
     if not written and all(_verified_outputs(_outputs(known, path), path, outputs, now) for path in made):
         return state
     return _compared(state, _untouched(known, written, paths), now, open_reader)
@@ -195,6 +197,7 @@ def _compared(
     fresh = {**untouched} if changes.owners == state.owners else {}
     for path in targets:
         record = None if path in fresh else previous.fresh.get(names[path])
+        # Warnings say lines, which may have moved.
         if record is not None and not (record.warnings and path in changes.changed):
             verified = _fresh(path, record, keys, files, now)
             if verified is not None:

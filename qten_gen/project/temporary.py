@@ -1,7 +1,6 @@
 """Names and recognises the temporary files that a run writes, before it renames them to outputs.
 
-A run that is killed leaves one. The next run removes it, if its name and its content say that it is one of ours, and if the
-process that wrote it is gone.
+A run that is killed leaves one. A run a minute later removes it, if its name and its content say that it is one of ours.
 """
 
 import os
@@ -11,7 +10,7 @@ import time
 from ..common.header import begins_like_ours
 from .paths import read_regular
 
-_NAME = r"\.qten-gen-[0-9a-f]{12}-(\d{1,10})\.tmp"
+_NAME = r"\.qten-gen-[0-9a-f]{12}-\d{1,10}\.tmp"
 _SUFFIX = ".tmp"
 _LONGEST_WRITE = 60
 """The seconds within which an output is written and renamed."""
@@ -32,32 +31,10 @@ def is_temporary(name: str) -> bool:
 
 def is_leftover(path: str) -> bool:
     """Whether a temporary file is one that an interrupted run has left. Nobody else's file is, whatever its name."""
-    match = re.fullmatch(_NAME, os.path.basename(path))
-    if match is None or os.path.islink(path):
+    if not is_temporary(os.path.basename(path)) or os.path.islink(path):
         return False
     try:
-        age = time.time() - os.stat(path).st_mtime
-        return not may_be_running(int(match[1]), age) and begins_like_ours(read_regular(path))
+        is_old = time.time() - os.stat(path).st_mtime > _LONGEST_WRITE
+        return is_old and begins_like_ours(read_regular(path))
     except OSError:
         return False
-
-
-def may_be_running(process: int, age: float, system: str = os.name) -> bool:
-    """Whether another process may still be writing a file. In containers, numbers are used again soon.
-
-    Args:
-        process: The number of the process, from the name of the file.
-        age: The seconds since the file changed. On Windows they decide, because `os.kill` would end the process there.
-        system: What `os.name` is.
-    """
-    if process == os.getpid():
-        return False
-    if system == "nt":
-        return age < _LONGEST_WRITE
-    try:
-        os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except OSError:
-        return True
-    return True

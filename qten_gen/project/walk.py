@@ -124,7 +124,7 @@ class Walk:
             return []
         self.listings[folder] = entries
         names = {entry.name for entry in entries}
-        if deep and "pyvenv.cfg" in names:
+        if deep and "pyvenv.cfg" in names:  # a virtual environment, whatever its name
             return []
         if "pyproject.toml" in names and not is_start and self._is_other(folder):
             self.others.append(folder)
@@ -147,7 +147,7 @@ class Walk:
             elif entry.is_dir(follow_symlinks=False) and _is_entered(entry) and not self._excluded(folder, name):
                 path = prefix + name
                 found.append("." if path == self._here else path)
-            elif name.isidentifier() and name != "__pycache__" and entry.is_dir():
+            elif name.isidentifier() and name != "__pycache__" and entry.is_dir():  # a link to a package, for one
                 self.unlisted.add(prefix + name)
         return found
 

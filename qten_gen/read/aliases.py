@@ -25,6 +25,7 @@ def alias(value: ast.expr, place: NodePath, scope: Scope) -> TypeExpr | None:
     if isinstance(value, ast.Call):
         return _made(value, place, scope)
     if isinstance(value, ast.Constant) and isinstance(value.value, str):
+        # Long strings are texts, which need not be parsed as types.
         return type_expr(value, place, scope) if len(value.value) <= _LONGEST else None
     is_type = dotted(value) is not None or isinstance(value, ast.Subscript | ast.BinOp)
     return type_expr(value, place, scope) if is_type else None

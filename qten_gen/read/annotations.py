@@ -71,9 +71,11 @@ def _convert(node: ast.expr, place: NodePath, scope: Scope, keep_strings: bool =
         left = _convert(node.left, place / "left", scope)
         return union((left, _convert(node.right, place / "right", scope)))
     if (text := string_value(node)) is not None and (inner := parsed_expression(text)) is not None:
+        # What is in quotes is evaluated after the class body, so its names hide none. Positions count in the string.
         return _at(_convert(inner, place, replace(scope, hidden=frozenset(), lines=lines_of(text.strip()))), place)
     if isinstance(node, ast.Constant) and node.value is ...:
         return TypeExpr("...", text="...", place=place)
+    # A literal is no type. What is computed may be one.
     name = DYNAMIC if isinstance(node, _COMPUTED) else ""
     return TypeExpr(name, text=text_of(node, scope.lines), place=place)
 
@@ -93,6 +95,7 @@ def _subscript(node: ast.Subscript, place: NodePath, scope: Scope, keep_strings:
     arguments: list[TypeExpr | str] = []
     for index, element in enumerate(_elements(node.slice)):
         where = place / "slice" / "elts" / index if several else place / "slice"
+        # In `Annotated["Tensor", "metadata"]`, only the first string is a type.
         if index == 0 and outer.name in _FIRST_IS_TYPE:
             arguments.append(_convert(element, where, scope))
         elif isinstance(element, ast.Starred):

@@ -66,6 +66,7 @@ def bindings(tree: ast.Module, text: str, scope: Scope) -> Bindings:
     for name, binding in _of_block(tree.body, NodePath(("body",)), False):
         found.setdefault(name, []).append(binding)
     has_global = _GLOBAL.search(text) is not None
+    # Walking over all nodes takes long, and few files have one of these words.
     if has_global or ":=" in text:
         for name, binding in _hidden(tree, has_global):
             found.setdefault(name, []).append(binding)
@@ -141,6 +142,7 @@ def _of_statement(node: ast.stmt, place: NodePath, for_checkers: bool) -> Iterat
             yield node.name.id, Binding(value=node.value, place=place / "value")
         case ast.Assign(targets=targets):
             for target in targets:
+                # A part of an unpacked value is not in the text.
                 value = node.value if isinstance(target, ast.Name) else None
                 yield from ((name, Binding(value=value, place=place / "value")) for name in bound_names(target))
         case ast.AnnAssign(value=ast.expr()):
@@ -157,7 +159,7 @@ def _hidden(tree: ast.Module, has_global: bool) -> Iterator[tuple[str, Binding]]
     """The bindings by `:=` at the top level, and by functions that say `global`."""
     for index, statement in enumerate(tree.body):
         is_definition = isinstance(statement, ast.ClassDef | Function)
-        if is_definition and not has_global:
+        if is_definition and not has_global:  # the names that a function binds by `:=` are its own
             continue
         for node in ast.walk(statement):
             if isinstance(node, ast.Global):

@@ -59,6 +59,7 @@ def class_source(
     """
     body = [(statement, place / "body" / index) for index, statement in enumerate(node.body)]
     scope = with_inner(scope, node, f"{outer}.{node.name}" if outer else node.name)
+    # Bases and keywords of an inner class are evaluated in the body around it, without the names of its own.
     head = scope if around is None else replace(around, inner={**around.inner, **_parameters(node, scope)})
     if outer:  # its own name means the class in its annotations, as when it runs
         scope = replace(scope, inner={node.name: f"{outer}.{node.name}", **scope.inner})
@@ -80,7 +81,7 @@ def class_source(
         fields=tuple(fields.values()),
         methods=methods,
         attributes=tuple(name for name in dict.fromkeys(_attributes(body, scope)) if name not in fields),
-        values=tuple(_values(body, fields, scope)) if node.bases else (),
+        values=tuple(_values(body, fields, scope)) if node.bases else (),  # a class without bases is no declaration
         type_parameters=type_parameters(node, scope),
         doc=docstring(node),
         place=place,
@@ -116,6 +117,7 @@ def _fields(body: list[Statement], scope: Scope) -> Iterator[tuple[str, FieldSou
     puts_off = scope.imports.get("annotations") == FUTURE_ANNOTATIONS
     hidden: set[str] = set()
     if _HIDES_ABOVE and not puts_off:
+        # Aliases and nested classes stay types to an annotation.
         hidden.update(name for node, _ in body for name in _hidden(node) if name not in scope.inner)
     for index, (node, place) in enumerate(body):
         if isinstance(node, Function) and _takes_self(node):
@@ -128,11 +130,13 @@ def _fields(body: list[Statement], scope: Scope) -> Iterator[tuple[str, FieldSou
             call = None if node.value is None else specifier(node.value, place / "value", scope)
             if _is_no_field(node.annotation, scope):
                 if call is not None:
+                    # A mistake, which a rule reports.
                     yield name, FieldSource(name, None, None, call, doc, place, is_class_variable=True)
                 continue
             within = replace(scope, hidden=frozenset(hidden)) if hidden else scope
             annotation = type_expr(node.annotation, place / "annotation", within)
             given = None if node.value is None or call else value(node.value, place / "value", scope)
+            # An annotation alone leaves the value that an assignment above has given.
             if node.value is not None:
                 bound[name] = (given, _by_method(call, methods))
             annotated[name] = FieldSource(name, annotation, *bound.get(name, (None, None)), doc, place)
@@ -207,6 +211,7 @@ def _conditional(body: list[Statement], scope: Scope) -> ConditionalSource:
 
 def _is_no_field(annotation: ast.expr, scope: Scope) -> bool:
     """Whether the annotation is ClassVar, so that the name is not a field."""
+    # Only the outermost name counts: parsing all of each annotation twice takes longer.
     if string_value(annotation) is not None:
         return type_expr(annotation, NodePath(), scope).name in _NO_FIELDS
     head = annotation.value if isinstance(annotation, ast.Subscript) else annotation

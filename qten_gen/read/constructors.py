@@ -83,7 +83,7 @@ def _constructed(node: ast.ClassDef, scope: Scope) -> ConstructedClass:
 
 def _parameters(given: ast.arguments) -> str:
     """The parameters of a method as text, without the one that the object is given to. Only whether a default is None is kept."""
-    posonly, plain = given.posonlyargs[1:], given.args[0 if given.posonlyargs else 1 :]
+    posonly, plain = given.posonlyargs[1:], given.args[0 if given.posonlyargs else 1 :]  # `self` is the first of either
     defaults = [_default(item) for item in given.defaults[-(len(posonly) + len(plain)) :]]
     keyword_defaults = [None if item is None else _default(item) for item in given.kw_defaults]
     kept = ast.arguments(posonly, plain, given.vararg, given.kwonlyargs, keyword_defaults, given.kwarg, defaults)

@@ -55,7 +55,7 @@ def parse(text: str) -> Dim | DimError:
     >>> parse("3*").problem
     'a number or a name is missing at the end'
     """
-    if _PLAIN.fullmatch(text) and not iskeyword(text):
+    if _PLAIN.fullmatch(text) and not iskeyword(text):  # most dimensions are one word, which needs no parser
         return Dim(text)
     try:
         return Dim(canonical(_tree(text)))
@@ -78,7 +78,7 @@ def _tree(text: str) -> ast.expr:
         raise _Fault(f"longer than {_LONGEST} characters", _LONGEST)
     if "\\" in text:
         raise _Fault("a backslash is not allowed here", text.index("\\"))
-    written = text.lstrip()
+    written = text.lstrip()  # Python's parser refuses an indented expression
     margin = len(text) - len(written)
     try:
         node = ast.parse(written, mode="eval").body
@@ -93,7 +93,7 @@ def _tree(text: str) -> ast.expr:
         faults = ((part, found) for part in parts if (found := _fault(part)) is not None)
         at, fault = min(faults, key=lambda found: found[0].col_offset, default=(node, None))
     if fault is not None:
-        raise _Fault(fault, margin + len(written.encode()[: at.col_offset].decode()))
+        raise _Fault(fault, margin + len(written.encode()[: at.col_offset].decode()))  # the parser counts bytes
     if isinstance(node, ast.Tuple) and not _is_in_parentheses(node, written):
         problem = "a string is one expression: write each dimension as a separate argument, and a tuple in parentheses"
         raise _Fault(problem, margin)
@@ -102,7 +102,7 @@ def _tree(text: str) -> ast.expr:
 
 def _is_in_parentheses(node: ast.Tuple, written: str) -> bool:
     """Whether a tuple is: an element of a list with its text is the tuple itself."""
-    listed = ast.parse(f"[{written}\n]", mode="eval").body
+    listed = ast.parse(f"[{written}\n]", mode="eval").body  # a comment would hide a bracket in its line
     return isinstance(listed, ast.List) and list(map(ast.dump, listed.elts)) == [ast.dump(node)]
 
 

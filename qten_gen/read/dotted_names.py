@@ -58,6 +58,7 @@ class Scope:
     def _resolve_head(self, head: str) -> str:
         if head in self.inner:
             return f"{self.module}.{self.inner[head]}"
+        # `try: from lib import Base`, and in `except` a class of that name.
         if head in self.imports and head not in self.classes:
             return self.resolve_import(self.imports[head])
         if head in self.bound:

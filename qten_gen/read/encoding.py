@@ -31,6 +31,7 @@ def encoding_of(data: bytes) -> str | SyntaxError:
         coding = re.search(rb"coding[:=][ \t]*([-\w.]+)", data)
         return SyntaxError(f"encoding problem: {coding[1].decode('ascii', 'replace') if coding else 'unknown'}")
     try:
+        # Some codecs are not for text, such as rot13, and utf-16 cannot read its own coding line.
         readable = "coding" in b"coding".decode(encoding)
     except (LookupError, UnicodeError):
         readable = False

@@ -16,7 +16,7 @@ def exported(statements: Iterable[ast.stmt]) -> tuple[str, ...] | None:
         if change is not None:
             starts_anew, value = change
             names = _names(value)
-            if names is None or (found is None and not starts_anew):
+            if names is None or (found is None and not starts_anew):  # it extends a list that a star import binds
                 return None
             found = names if starts_anew or found is None else [*found, *names]
     return None if found is None else tuple(dict.fromkeys(found))

@@ -43,7 +43,7 @@ def made(node: ast.expr, scope: Scope) -> Iterator[str]:
         case ast.Lambda():
             for default in (*node.args.defaults, *filter(None, node.args.kw_defaults)):
                 yield from made(default, scope)
-        case ast.Attribute(value=ast.Call() as call, attr="forward" | "__call__"):
+        case ast.Attribute(value=ast.Call() as call, attr="forward" | "__call__"):  # a bound method keeps its object
             yield from made(call, scope)
         case ast.IfExp():
             yield from made(node.body, scope)
@@ -62,7 +62,7 @@ def specifiers(node: ast.expr, scope: Scope) -> Iterator[str]:
     if isinstance(node, ast.Lambda | ast.Name | ast.Attribute | ast.Constant):
         return
     if isinstance(node, ast.Call) and (name := scope.resolve(dotted(node.func) or "")) in language.SPECIFIERS:
-        yield name
+        yield name  # a specifier among its arguments is a part of it
         return
     for part in ast.iter_child_nodes(node):
         inside = part.value if isinstance(part, ast.keyword) else part

@@ -37,7 +37,7 @@ from .encoding import decode
 from .exported import exported
 from .signatures import Function, function, signature
 from .source_lines import lines_of
-from .suppressions import MARK, suppressed
+from .suppressions import suppressed
 from .syntax import deepest_line, parse, too_deep
 from .type_variables import TypeAlias, class_type_variables, type_variable
 from .unbound import unbound
@@ -110,8 +110,10 @@ def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportC
     """Read a syntax tree. Names are collected first, because a class may use names that are bound further down."""
     statements = list(_statements(tree.body, NodePath(("body",)), type_checking=False))
     names = _names(statements)
+    # A definition wins over a star import.
     names.imports.update((name, origin) for name, origin in around.star_names.items() if name not in names.bound)
     names.bound.update(around.star_names)
+    # Takes imports out of `names`, so it has to come before the scope that is made of them.
     known = _bindings(tree, text, names, empty)
     scope = Scope(
         empty.module,
@@ -125,6 +127,7 @@ def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportC
     stars = tuple(star for node, _, _ in statements if (star := star_import(node)) is not None)
     found = _Found(_meanings(known, scope))
     for node, place, type_checking in statements:
+        # A class for type checkers does not exist when the file runs.
         if isinstance(node, ast.ClassDef) and not type_checking:
             _take_class(node, place, scope, found)
         elif isinstance(node, Function):
@@ -159,7 +162,7 @@ def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportC
         has_star_import=(bool(stars) and not around.complete) or _BINDS_BY_NAME.search(text) is not None,
         exported=exported(node for node, _, _ in statements),
         is_program="__main__" in text,
-        suppressed=suppressed(text, tree, scope.lines) if MARK in text else (),
+        suppressed=suppressed(text, tree, scope.lines),
     )
 
 
@@ -255,13 +258,14 @@ def _meant(name: str, binding: Binding, scope: Scope) -> TypeExpr:
     if binding.value is None:
         return TypeExpr(DYNAMIC)
     meant = alias(binding.value, binding.place, scope)
-    if meant is not None and name not in meant.names:
+    if meant is not None and name not in meant.names:  # an alias of itself says nothing
         return meant
     return TypeExpr(DYNAMIC)
 
 
 def _makes_specifier(node: Function, scope: Scope) -> bool:
     """Whether a function calls a specifier anywhere."""
+    # Looking for the words first saves a walk over most functions.
     words = [name for name, origin in scope.imports.items() if origin.module.partition(".")[0] == language.PACKAGE]
     lines = scope.lines[node.lineno - 1 : node.end_lineno]
     if not any(word in line for word in words for line in lines):

@@ -43,11 +43,12 @@ def registered_later(node: Function) -> tuple[str, ...]:
     for call in calls:
         name = call.func.attr if isinstance(call.func, ast.Attribute) else dotted(call.func) or ""
         if name.startswith("register_") or name.rpartition(".")[2] in _TAKES_MODULES:
+            # Registered under a string, as `self.register_buffer("table", ...)`.
             if name in _REGISTER and call.args and isinstance(call.args[0], ast.Constant):
                 found[str(call.args[0].value)] = None
             for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
                 found.update(dict.fromkeys(reads(argument, owner)))
-            if name in _REGISTER_EACH:
+            if name in _REGISTER_EACH:  # `self.add_module(name, layer)` in a loop over `self.layers` does not name that
                 loops = (loop.iter for loop in ast.walk(node) if isinstance(loop, ast.For | ast.comprehension))
                 found.update((read, None) for loop in loops for read in reads(loop, owner))
     return tuple(found)
@@ -119,6 +120,7 @@ def _of_target(
     """The changes of an assignment to a target: of an attribute of the object, or of something in one."""
     if isinstance(target, ast.Tuple | ast.List):
         for index, part in enumerate(target.elts):
+            # Which part of the value it gets is not known.
             yield from _of_target(part, _NOTHING, place / "elts" / index, owner, scope, action)
         return
     whole = target
@@ -154,7 +156,7 @@ def _of_call(node: ast.Call, function: ast.Attribute, place: NodePath, owner: st
     if method.endswith("_") and method not in _IN_PLACE:
         yield Change(path[0] if path else "", "in place", makes=(method,), place=place)
     elif method in _APPEND and len(path) == 1 and node.args:
-        objects, _ = _objects(node.args[-1], scope)
+        objects, _ = _objects(node.args[-1], scope)  # `insert` takes the position first
         if objects:
             yield Change(path[0], "append", makes=objects, in_container=True, place=place)
 
@@ -176,6 +178,7 @@ def _objects(node: ast.expr, scope: Scope) -> tuple[tuple[str, ...], bool]:
     if isinstance(node, ast.Constant | ast.Name | ast.Attribute):
         return (), False
     found = tuple(_made(node, scope))
+    # Other methods give a new tensor, which nothing registers: `nn.Parameter(...).to(...)`.
     is_moved = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and dotted(node.func) is None
     return found, is_moved and isinstance(node, ast.Call) and getattr(node.func, "attr", "") != "requires_grad_"
 

@@ -45,6 +45,7 @@ def _extent_of_name(parent: Written, name: str, lines: Sequence[str]) -> Extent:
     """Where a name is written that the syntax tree has as a string: of a class, a function, a parameter or a keyword."""
     line, column, _, _ = extent(parent, lines)
     if isinstance(parent, ast.ClassDef | Function):
+        # Backslashes may put the name one or two lines below.
         definition = re.match(_DEFINITION, "\n".join([lines[line - 1][column:], *lines[line : line + 2]]))
         before = definition.group() if definition else ""
         above, _, beside = before.rpartition("\n")

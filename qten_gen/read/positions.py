@@ -60,6 +60,7 @@ def _with_fixes(diagnostics: Sequence[Diagnostic], sources: Mapping[str, bytes])
 
 def _spans(diagnostics: Sequence[Diagnostic], data: bytes | None) -> Iterator[Span]:
     """The spans of the diagnostics of one file, with their first lines."""
+    # Parsing is what takes time here.
     tree = _tree(data) if data is not None and any(_needs_tree(item) for item in diagnostics) else None
     lines = [] if data is None else source_lines(data)
     for item in diagnostics:

@@ -37,7 +37,7 @@ def signature(node: Function, place: NodePath, scope: Scope, *, skip_first: bool
         _parameter(parameter, default, scope, names)
         for parameter, default in zip(positional[skipped:], defaults[skipped:], strict=True)
     ]
-    if len(given.posonlyargs) > skipped:
+    if len(given.posonlyargs) > skipped:  # behind `self` alone, there is nothing to set apart
         texts.insert(len(given.posonlyargs) - skipped, "/")
     if given.vararg is not None:
         texts.append("*" + _parameter(given.vararg, None, scope, names))
@@ -104,6 +104,7 @@ def _parameter(parameter: ast.arg, default: ast.expr | None, scope: Scope, names
 
 def _default(node: ast.expr, scope: Scope) -> str:
     """A default as a stub shows it: a short literal, or `...` for everything else."""
+    # `-1` is an operation on a constant.
     inner = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
     text = text_of(node, scope.lines) if isinstance(inner, ast.Constant) else "..."
     return text if len(text) <= LONGEST_DEFAULT else "..."
@@ -124,4 +125,4 @@ def _yields(node: Function) -> bool:
 def _annotation(node: ast.expr, scope: Scope, names: dict[str, None]) -> str:
     names.update(dict.fromkeys(mentioned(node, scope)))
     text = text_of(node, scope.lines)
-    return (annotation_text(text) or text) if string_value(node) is not None else text
+    return (annotation_text(text) or text) if string_value(node) is not None else text  # a stub needs no quotes

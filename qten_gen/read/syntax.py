@@ -66,7 +66,7 @@ def parse(text: str, path: str) -> ast.Module | Diagnostic:
     try:
         return tree_of(text)
     except SyntaxError as error:
-        conflict = _CONFLICT.search(text)
+        conflict = _CONFLICT.search(text)  # the parser's own message about a marker would not say what it is
         if conflict is not None:
             return _unresolved_conflict(text[: conflict.start()], path)
         line, column = error.lineno or 1, max(1, error.offset or 1)
@@ -105,6 +105,7 @@ def tree_of(text: str) -> ast.Module:
         return kept[text]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        # `dont_inherit`: the future imports of this file are not those of the text.
         tree = cast(ast.Module, compile(text, "<source>", "exec", flags=ast.PyCF_ONLY_AST, dont_inherit=True))
     if kept is not None:
         kept[text] = tree
@@ -145,6 +146,7 @@ def _overflows(text: str) -> bool:
         tree_of(text)
     except (RecursionError, MemoryError):
         return True
+    # A text that is cut off is seldom valid, but the parser got to its end.
     except (SyntaxError, ValueError):
         pass
     return False

@@ -30,7 +30,7 @@ def unbound_in_class(
     parts = [*(() if is_inner else _head(node, place)), *_body(node, place, doubtful)]
     found = [(name, where) for part, path in parts for name, where in unbound(part, path, scope)]
     if found:
-        bound = set(_bound(node))
+        bound = set(_bound(node))  # most classes have no such name, so what the body binds is found last
         yield from ((name, where) for name, where in found if name not in bound)
 
 
@@ -66,7 +66,7 @@ def _body(node: ast.ClassDef, place: NodePath, doubtful: set[NodePath]) -> Itera
         elif isinstance(statement, Function):
             yield from _decorators(statement, where)
             yield from _defaults(statement.args, where / "args")
-            if where in doubtful and not getattr(statement, "type_params", ()):
+            if where in doubtful and not getattr(statement, "type_params", ()):  # type parameters bind names, too
                 yield from _annotations(statement, where)
 
 

@@ -136,7 +136,7 @@ _LARGEST_CONSTANT = 60
 
 def constant_text(node: ast.expr, scope: Scope) -> str | None:
     """The text of an expression that may be a constant, such as `2 * SIZE`; None for a call, a lambda and the like."""
-    parts = [*islice(ast.walk(node), _LARGEST_CONSTANT + 1)]
+    parts = [*islice(ast.walk(node), _LARGEST_CONSTANT + 1)]  # the rest of a large expression need not be walked over
     if len(parts) > _LARGEST_CONSTANT or not all(isinstance(part, _CONSTANT_PARTS) for part in parts):
         return None
     return text_of(node, scope.lines)
@@ -211,6 +211,7 @@ def _argument(specifier_name: str, position: int, given: CallArgument, scope: Sc
         return Argument(keyword, call, place)
     text = None
     if language.takes_dimension(specifier_name, position, keyword):
+        # To a child, only a string is an expression: a number is itself.
         is_passed_on = specifier_name == language.SUBMODULE and keyword != language.REPEAT
         text = string_value(given.value) if is_passed_on or keyword == language.WHEN else _dimension(given.value)
         if text is None and not is_passed_on and is_const(given.value, scope):
@@ -225,5 +226,6 @@ def _dimension(node: ast.expr) -> str | None:
     text = string_value(node)
     if text is None and isinstance(node, ast.Constant | ast.UnaryOp):
         number = literal(node)
+        # Neither `True` nor `1.5` is a dimension.
         return number if number is not None and number.lstrip("-").isdigit() else None
     return text

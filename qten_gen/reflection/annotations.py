@@ -75,6 +75,7 @@ class AnnotationWalk:
             return self._from_type_variable(annotation)
         if isinstance(annotation, typing.NewType):
             return self._from_object(annotation.__supertype__)
+        # Before `origin`: that of `Alias[int]` is the alias itself, whose attributes it shows as its own.
         if isinstance(alias := getattr(annotation, "__value__", _MISSING), type) or (
             alias is not _MISSING and type(annotation).__name__ == "TypeAliasType"
         ):
@@ -92,6 +93,7 @@ class AnnotationWalk:
             return self._from_jaxtyping(annotation, dims)
         if origin in (typing.Union, types.UnionType):
             return union(tuple(self.expr(argument) for argument in typing.get_args(annotation)))
+        # What it holds are values, not types.
         if origin is typing.Literal:
             return TypeExpr(self._name(origin))
         if origin is not None:
@@ -132,6 +134,7 @@ class AnnotationWalk:
         module, name = getattr(value, "__module__", ""), getattr(value, "__qualname__", None)
         if name is None:
             name = getattr(value, "__name__", None) or str(getattr(value, "_name", ""))
+        # A class derived from Tensor is a tensor to a field.
         if isinstance(value, type) and value is not self._tensor and issubclass(value, self._tensor):
             return "torch.Tensor"
         if module.partition(".")[0] == language.PACKAGE:

@@ -86,5 +86,6 @@ def _items(value: object) -> Iterator[object]:
         yield from (value.func, *value.args, *value.keywords.values())
     elif is_dataclass(value) and not isinstance(value, type):
         yield from (getattr(value, field.name, None) for field in fields(value))
+    # Of `const` the value, of `choice` the options.
     elif (call := recorded_call(value)) is not None and call.args:
         yield call.args[-1]

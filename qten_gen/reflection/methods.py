@@ -77,6 +77,7 @@ def _parameters(function: Callable[..., object], *, skip_first: bool = True) -> 
         found = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         return "*args, **kwargs"
+    # `*args` takes the object too, and stays.
     if skip_first and found and found[0].kind in (found[0].POSITIONAL_ONLY, found[0].POSITIONAL_OR_KEYWORD):
         del found[0]
     plain = [

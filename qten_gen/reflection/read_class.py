@@ -80,6 +80,7 @@ def read_module(statement: ClassStatement) -> ModuleDecl:
         if expr.name not in _NO_FIELDS and not ((written or keeps_init) and is_attribute_only(source)):
             fields[name] = build_module_field(source, expr, statement.qualified)
     for name, value in statement.namespace.items():
+        # Behind all annotated fields, as in `link`.
         method = virtual_source(name, value, statement)
         if method is not None:
             fields[name] = build_virtual_field(method, statement.qualified)
@@ -123,6 +124,7 @@ def _field_sources(statement: ClassStatement) -> Iterator[FieldSource]:
     for name, value in statement.namespace.items():
         call = recorded_call(value)
         if call is not None and call.name != language.CONST and not is_field(name, statement):
+            # The argument of `virtual` is the decorated function.
             options = call._replace(args=()) if call.name == language.VIRTUAL else call
             place = place_of(name)
             yield FieldSource(name, None, specifier=specifier_call(options, place), place=place)

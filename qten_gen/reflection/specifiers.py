@@ -112,6 +112,7 @@ def _value(
         call = recorded_call(given)
         if call is not None and call.name in _OF_CHILDREN:
             return specifier_call(call, place)
+        # The very type: a member of a StrEnum is a value, as it is in a text.
         return _dim(given) if is_dimension and type(given) is str else value_of(given)
     if is_dimension:
         return value_of(given) if keyword == language.WHEN and not isinstance(given, str) else _dim(given)

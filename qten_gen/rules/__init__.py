@@ -16,7 +16,6 @@ from ..model import Declaration, FileDecl
 from ..model.diagnostics import Diagnostic, Kind
 from . import (  # noqa: F401 # the tables below find them
     cached_method,
-    circular_value,
     colliding_name,
     conditional_field,
     duplicate_class,
@@ -24,7 +23,6 @@ from . import (  # noqa: F401 # the tables below find them
     early_value,
     field_after_default,
     foreign_output,
-    frozen_mismatch,
     frozen_mutation,
     generated_base,
     hidden_method,
@@ -39,7 +37,6 @@ from . import (  # noqa: F401 # the tables below find them
     inconsistent_bases,
     invalid_alias,
     invalid_choice,
-    invalid_condition,
     invalid_default,
     invalid_dimension,
     invalid_initializer,
@@ -48,7 +45,6 @@ from . import (  # noqa: F401 # the tables below find them
     invalid_specifier_argument,
     invalid_submodule_argument,
     invalid_suppression,
-    invalid_tie,
     misplaced_specifier,
     missing_annotation,
     missing_init_flag,

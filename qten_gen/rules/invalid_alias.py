@@ -68,18 +68,9 @@ def _problem(name: str, given: object, context: RuleContext) -> tuple[str, str] 
             f"no constructor is generated for {declaration.name}, so the alias of {name} has no effect",
             "remove alias",
         )
-    if not isinstance(alias, str):
-        return f"alias must be a string, got {given.text if isinstance(given, Value) else given}", 'write alias="norm"'
-    if not alias.isidentifier() or keyword.iskeyword(alias):
-        return f"{alias!r} cannot be the name of an argument", 'write a name, such as alias="norm"'
-    if alias != (read := normalize("NFKC", alias)):
-        return f"Python reads the alias {alias!r} as {read!r}", f"write alias={read!r}"
-    if alias.startswith("_"):
-        return f"the alias {alias!r} starts with an underscore", f"write alias={_public(alias)!r}"
-    if alias in _OF_EVERY_CONSTRUCTOR:
-        return f"every constructor has an argument {alias!r} of its own", "choose another alias"
-    if alias == name:
-        return f"{name} is its own alias", "remove alias"
+    if not isinstance(alias, str) or alias == name or not _is_public_name(alias) or alias in _OF_EVERY_CONSTRUCTOR:
+        shown = given.text if isinstance(given, Value) else given
+        return f"{shown} cannot be the alias of {name}", 'write another public name, such as alias="norm"'
     for other in declaration.fields:
         if isinstance(other, ConfigDecl) and other.name != name and alias in (other.name, other.argument):
             what = "is an argument" if alias == other.name else f"is the alias of {other.name}"
@@ -87,8 +78,10 @@ def _problem(name: str, given: object, context: RuleContext) -> tuple[str, str] 
     return None
 
 
-def _public(alias: str) -> str:
-    return alias.strip("_") or "value"
+def _is_public_name(alias: str) -> bool:
+    """Whether an argument can have a name, which Python reads as it is written."""
+    is_name = alias.isidentifier() and not keyword.iskeyword(alias) and alias == normalize("NFKC", alias)
+    return is_name and not alias.startswith("_")
 
 
 def _taken_by_alias(declaration: ModuleDecl, context: RuleContext) -> Iterator[Diagnostic]:

@@ -54,8 +54,6 @@ class Expression:
     """The field that it belongs to; None for a check."""
     is_conditional: bool = False
     """Whether it is evaluated only under a condition, which may rule out that a value is None."""
-    of_member: bool = False
-    """Whether it belongs to a child among the arguments of the field, such as a member of a sequence."""
 
     def span(self, text: str) -> tuple[int, int] | None:
         """Where a part of it stands in its text."""
@@ -82,7 +80,7 @@ def _of_field(field: ModuleField, names: Names, context: RuleContext) -> Iterato
     """The expressions in the specifier of a field."""
     source = context.field_source(field.name)
     call = None if source is None else source.specifier
-    for located in _walk(call, is_own=True) if call is not None else ():
+    for located in _walk(call) if call is not None else ():
         argument = located.argument
         if not isinstance(argument.value, Dim):
             continue
@@ -90,7 +88,7 @@ def _of_field(field: ModuleField, names: Names, context: RuleContext) -> Iterato
         has_index = located.has_index and not (isinstance(field, ParameterDecl) and use is Use.CONDITION)
         scope = Names(names.fields, has_index)
         is_certain = use is Use.CONDITION or (getattr(field, "when", None) is None and not located.is_conditional)
-        yield Expression(argument.value, use, argument, scope, field, not is_certain, not located.is_own)
+        yield Expression(argument.value, use, argument, scope, field, not is_certain)
 
 
 def _use(field: ModuleField, argument: Argument) -> Use:
@@ -111,23 +109,19 @@ class _Located(NamedTuple):
     """Whether it is evaluated for each of several, which have an index."""
     is_conditional: bool
     """Whether it is evaluated only under the condition of a member of a sequence."""
-    is_own: bool
-    """Whether it is an argument of the specifier itself."""
 
 
-def _walk(
-    call: SpecifierCall, has_index: bool = False, is_conditional: bool = False, *, is_own: bool
-) -> Iterator[_Located]:
+def _walk(call: SpecifierCall, has_index: bool = False, is_conditional: bool = False) -> Iterator[_Located]:
     """The arguments of a specifier and of the children among them. How many there are is known before any has an index."""
     inside = has_index or is_several(call)
     for argument in call.arguments:
         if argument.keyword == language.REPEAT:
-            yield _Located(argument, has_index, is_conditional, is_own)
+            yield _Located(argument, has_index, is_conditional)
         elif isinstance(argument.value, SpecifierCall):
             decides = argument.value.get(language.WHEN) is not None
-            yield from _walk(argument.value, inside, is_conditional or decides, is_own=False)
+            yield from _walk(argument.value, inside, is_conditional or decides)
         else:
-            yield _Located(_decided(argument), inside, is_conditional, is_own)
+            yield _Located(_decided(argument), inside, is_conditional)
 
 
 def _decided(argument: Argument) -> Argument:

@@ -49,8 +49,6 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     declared = {field.name: field for field in context.declaration.fields}
     yield from _index_is_a_field(context, context.declaration)
     for expression in expressions(context):
-        if expression.use is Use.CONDITION:
-            continue  # see `invalid_condition`
         place = expression.argument.place
         unknown = list(unknown_names(expression, declared))
         usable = usable_names(expression, declared)
@@ -69,7 +67,9 @@ def _of_result(expression: Expression, text: str) -> Iterator[tuple[str, str]]:
     types = types_of(expression.dim.node, expression.names)
     if expression.use in (Use.SIZE, Use.COUNT):
         yield from _of_size(expression, types, text)
-    elif expression.use is Use.CHECK and UNKNOWN not in types and "builtins.bool" not in names_in(types):
+    elif (
+        expression.use in (Use.CHECK, Use.CONDITION) and UNKNOWN not in types and "builtins.bool" not in names_in(types)
+    ):
         yield f"{text} is not a bool", f"it is {in_words_of(types)}: write a comparison, such as {text} > 0"
     elif expression.use is Use.DERIVED and isinstance(expression.field, DerivedDecl):
         field = expression.field

@@ -29,7 +29,7 @@ def parts(paths: Sequence[str], settings: Settings, listed: Listings = NONE_SEEN
         given.setdefault(settings.of(true_path(path)).root or "", []).append(path)
     found: list[Part] = []
     while given:
-        root = min(given, key=len)
+        root = min(given, key=len)  # the outermost project: listing it finds the ones inside
         own = given.pop(root)
         config = settings.of(root) if root else Config()
         files = discover(own, config, settings, listed=listed)

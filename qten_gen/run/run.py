@@ -243,7 +243,9 @@ def _generate(state: ProjectState, manner: _Manner, work: _Planned) -> tuple[Out
     found = changes(planned.outputs, existing)
     failures = [*state.failures, *(_write(found) if manner.writes else ())]
     failed = {failure.path for failure in failures}
+    # Without writing, every change is still to be made.
     pending = failed if manner.writes else {change.path for change in found}
+    # Planned, and on the disk already.
     kept = sum(text is not None for text in planned.outputs.values()) - sum(change.new is not None for change in found)
     outcome = Outcome(
         sources=_targets(state),

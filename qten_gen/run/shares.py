@@ -110,7 +110,7 @@ def _answer(work: _Work, share: Sequence[str], given: Connection, answers: Conne
     try:
         given.send(answer(work, share))
     except (KeyboardInterrupt, BrokenPipeError):
-        os._exit(1)
+        os._exit(1)  # not `exit`: what the first process does at its end is not for its copy to do
 
 
 def answer(work: _Work, share: Sequence[str]) -> Answer:
@@ -124,6 +124,7 @@ def answer(work: _Work, share: Sequence[str]) -> Answer:
     digests = readings.sources.digests if isinstance(readings.sources, SourceTexts) else {}
     libraries = state.graph.libraries
     classes = libraries.kept if isinstance(libraries, RememberedClasses) else {}
+    # `linked` takes long to send, and only who plans in one process reads it.
     return Answer(replace(made, linked={}), contents, parts, digests, classes)
 
 

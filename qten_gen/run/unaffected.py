@@ -75,6 +75,7 @@ def is_unaffected(root: str, settled: str, changed: Mapping[str, Sequence[int]])
                 if digest(data) != known.sources[name].signature.digest:
                     if not _says_the_same(data, name, known):
                         return False
+                    # The status that was seen may not be that of the bytes that were read.
                     records[name] = known.sources[name]._replace(signature=Signature(NO_STAT, digest(data)))
         except (KeyError, OSError):
             return False

@@ -159,39 +159,6 @@ class Storage(Stored):
         >>> Batch(torch.arange(4), batch_size=4).memmap().is_memmap()
         True
         """
-    @classmethod
-    def load_memmap(
-        cls: type[T],
-        prefix: PathLike,
-        device: DeviceLike = None,
-        non_blocking: bool = False,
-        *,
-        out: T | None = None,
-        allow_pickle: bool = False,
-    ) -> T:
-        """The object that a folder holds, whichever class saved it: fields are found by name and checked against this class.
-
-        >>> saved = Batch(torch.arange(4), batch_size=4).memmap("data/train")
-        >>> Batch.load_memmap("data/train")[:2].tokens
-        tensor([0, 1])
-
-        `load` is another name for this. Tensors are the files, with the shapes and dtypes that were saved. Writes to them reach the
-        files, unless those may not be written to. A folder of a nested field is loaded as that field's class. Folders that tensordict
-        wrote are read too.
-
-        Args:
-            prefix: The folder.
-            device: Where to put the tensors. On `meta` they have shapes and no data, and no file is opened; under `FakeTensorMode`
-                the same holds of fake tensors.
-            non_blocking: Whether to return before copies to the device are done.
-            out: An object of this class that gets the tensors, static values and batch size, and is returned.
-            allow_pickle: Whether values that were pickled are read. A pickle can run any code.
-
-        Raises:
-            FileNotFoundError: the folder holds no object.
-            StorageError: files are damaged, missing, or were tampered with, or do not fit the class; a ValueError.
-            TypeError: `out` is of another class.
-        """
     def load_memmap_(self: T, prefix: PathLike, *, allow_pickle: bool = False) -> T:
         """Load what a folder holds into this object: tensors, on its device, static values and batch size. See `load_memmap`.
 
@@ -303,6 +270,50 @@ class Storage(Stored):
             ValueError: a tensor is saved elsewhere already.
             FileExistsError: the folder holds an object, and `existsok` is off.
         """
+    def load_(self: T, prefix: PathLike, *, allow_pickle: bool = False) -> T:
+        """Load what a folder holds into this object: tensors, on its device, static values and batch size. See `load_memmap`.
+
+        >>> saved = Batch(torch.arange(4), batch_size=4).memmap("data/train")
+        >>> Batch(torch.zeros(4, dtype=torch.int64), batch_size=4).load_memmap_("data/train").tokens
+        tensor([0, 1, 2, 3])
+
+        Raises:
+            RuntimeError: the object is locked, and not because it is a memory map.
+            FrozenInstanceError: it is frozen.
+        """
+    @classmethod
+    def load_memmap(
+        cls: type[T],
+        prefix: PathLike,
+        device: DeviceLike = None,
+        non_blocking: bool = False,
+        *,
+        out: T | None = None,
+        allow_pickle: bool = False,
+    ) -> T:
+        """The object that a folder holds, whichever class saved it: fields are found by name and checked against this class.
+
+        >>> saved = Batch(torch.arange(4), batch_size=4).memmap("data/train")
+        >>> Batch.load_memmap("data/train")[:2].tokens
+        tensor([0, 1])
+
+        `load` is another name for this. Tensors are the files, with the shapes and dtypes that were saved. Writes to them reach the
+        files, unless those may not be written to. A folder of a nested field is loaded as that field's class. Folders that tensordict
+        wrote are read too.
+
+        Args:
+            prefix: The folder.
+            device: Where to put the tensors. On `meta` they have shapes and no data, and no file is opened; under `FakeTensorMode`
+                the same holds of fake tensors.
+            non_blocking: Whether to return before copies to the device are done.
+            out: An object of this class that gets the tensors, static values and batch size, and is returned.
+            allow_pickle: Whether values that were pickled are read. A pickle can run any code.
+
+        Raises:
+            FileNotFoundError: the folder holds no object.
+            StorageError: files are damaged, missing, or were tampered with, or do not fit the class; a ValueError.
+            TypeError: `out` is of another class.
+        """
     @classmethod
     def load(
         cls: type[T],
@@ -335,17 +346,6 @@ class Storage(Stored):
             FileNotFoundError: the folder holds no object.
             StorageError: files are damaged, missing, or were tampered with, or do not fit the class; a ValueError.
             TypeError: `out` is of another class.
-        """
-    def load_(self: T, prefix: PathLike, *, allow_pickle: bool = False) -> T:
-        """Load what a folder holds into this object: tensors, on its device, static values and batch size. See `load_memmap`.
-
-        >>> saved = Batch(torch.arange(4), batch_size=4).memmap("data/train")
-        >>> Batch(torch.zeros(4, dtype=torch.int64), batch_size=4).load_memmap_("data/train").tokens
-        tensor([0, 1, 2, 3])
-
-        Raises:
-            RuntimeError: the object is locked, and not because it is a memory map.
-            FrozenInstanceError: it is frozen.
         """
     @overload
     def state_dict(

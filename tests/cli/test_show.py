@@ -150,21 +150,6 @@ def test_doctor_finds_what_has_to_be_mended(project: Command) -> None:
     )
 
 
-def test_doctor_finds_old_caches_and_a_daemon(project: Command) -> None:
-    project("src")
-    assert told(project("doctor", "--json"))["cache"] == ("ok", ".qten_cache")
-    project.write(".qten_cache/manifest.json", "{}")
-    project.write("src/.qten_cache/manifest.json", "{}")
-    project.write(".dmypy.json", json.dumps({"pid": os.getpid()}))
-    lines = project("doctor").out.splitlines()
-    assert "note     cache: src/.qten_cache is not that of the project" in lines
-    assert "note     cache: .qten_cache is of another version of qten-gen or Python; the next run renews it" in lines
-    assert f"ok       mypy daemon: process {os.getpid()} runs" in lines
-    os.utime(".dmypy.json", (1, 1))
-    (line,) = [line for line in project("doctor").out.splitlines() if "daemon" in line]
-    assert line.startswith(f"note     mypy daemon: process {os.getpid()} runs since before src")
-
-
 def test_doctor_looks_into_the_environment_of_the_settings(project: Command) -> None:
     site = Path("env/lib/python3.11/site-packages")
     for name, version in (("torch", "2.4.1+cpu"), ("qten-gen", "9.9")):

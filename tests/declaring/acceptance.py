@@ -6,10 +6,10 @@ import linecache
 from typing import NamedTuple, cast
 
 from qten_gen import DeclarationError, rules
-from qten_gen.link import link
 from qten_gen.model import FieldDecl, TensorClassDecl
 from qten_gen.read.module import read
 from qten_gen.runtime.declaring.declared_class import DeclaredClass
+from tests.linking import link
 
 HEAD = """\
 import abc

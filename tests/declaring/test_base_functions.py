@@ -13,8 +13,8 @@ import pytest
 import torch
 
 from qten_gen import DeclarationError, TensorClass, rules
-from qten_gen.link import link
 from qten_gen.read.module import read
+from tests.linking import link
 
 HEAD = """
 import torch

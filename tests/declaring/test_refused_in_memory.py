@@ -48,7 +48,7 @@ def test_a_finding_names_its_field() -> None:
         "Scale cannot be generated\n"
         "  weight: error QG301 [invalid-dimension]: '3 dim' is not an expression: an operator is missing before 'dim'\n"
         "  offset: error QG305 [invalid-specifier-argument]: a dimension must be an integer or a string, got (3, 'dim')\n"
-        "    help: write buffer(3, 'dim', ...)\n"
+        '    help: write an integer, or an expression over config fields such as "3*dim"\n'
         "  offset: error QG305 [invalid-specifier-argument]: persistent must be True or False, got 1\n"
         "    help: write persistent=True or persistent=False"
     )

@@ -2,9 +2,9 @@
 
 from textwrap import dedent
 
-from qten_gen.link import link
 from qten_gen.model import FileDecl
 from qten_gen.read.module import read
+from tests.linking import link
 
 HEAD = "from torch import Tensor, nn\nfrom qten_gen import Module, TensorClass\n"
 

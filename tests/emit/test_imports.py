@@ -10,10 +10,10 @@ from qten_gen.emit.file import PythonFileView, python_class, python_file
 from qten_gen.emit.imports import IMPORTS, statements
 from qten_gen.emit.stub_file import StubFileView, stub_file
 from qten_gen.generate.render import render_class
-from qten_gen.link import link
 from qten_gen.model import FileDecl
 from qten_gen.read.module import read
 from tests.generated_sources import generated_sources
+from tests.linking import link
 
 REPOSITORY = Path(__file__).parents[2]
 

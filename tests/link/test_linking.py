@@ -5,7 +5,6 @@ from textwrap import dedent
 
 import pytest
 
-from qten_gen.link import link
 from qten_gen.link.name_resolution import Names
 from qten_gen.model import (
     Declaration,
@@ -18,6 +17,7 @@ from qten_gen.model import (
 )
 from qten_gen.model.diagnostics import Diagnostic
 from qten_gen.read.module import read
+from tests.linking import link
 
 LANGUAGE = """
 from qten_gen import Module, TensorClass, buffer, field, param, submodule, virtual

@@ -103,12 +103,6 @@ def test_a_tie_follows_an_argument_that_is_passed_by_its_alias() -> None:
 
     outer = Outer(2)
     assert outer.weight is outer.inner.weight
-    with pytest.raises(DeclarationError, match="QG309"):
-
-        class Wrong(Module):
-            size: int
-            inner: Inner = submodule(Inner, dim="2*size")
-            weight: nn.Parameter = param("3*size", tie="inner.weight")
 
 
 def test_a_failed_check_names_the_field() -> None:
@@ -116,17 +110,13 @@ def test_a_failed_check_names_the_field() -> None:
         Block(2, hidden=1)
 
 
+NO_ALIASES = ("a b", "class", "_b", "device", "self", "a", "\uff44im")
+
 MISTAKES = {
     "a: int = field(alias='b')\n    b: int = 1": "b is an argument too, so it cannot be the alias of a",
     "a: int = field(alias='c')\n    b: int = field(alias='c')": "c is the alias of b too, so it cannot be the alias of a",
     "a: int = field(alias='b')\n    b: int = field(alias='a')": "b is an argument too, so it cannot be the alias of a",
-    "a: int = field(alias=3)": "alias must be a string, got 3",
-    "a: int = field(alias='a b')": "'a b' cannot be the name of an argument",
-    "a: int = field(alias='class')": "'class' cannot be the name of an argument",
-    "a: int = field(alias='_b')": "the alias '_b' starts with an underscore",
-    "a: int = field(alias='device')": "every constructor has an argument 'device' of its own",
-    "a: int = field(alias='self')": "every constructor has an argument 'self' of its own",
-    "a: int = field(alias='a')": "a is its own alias",
+    **{f"a: int = field(alias={given})": f"{given} cannot be the alias of a" for given in (3, *map(repr, NO_ALIASES))},
 }
 
 

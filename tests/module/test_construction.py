@@ -10,8 +10,8 @@ import torch
 from torch import nn
 
 from qten_gen import DeclarationError, Module, param, rules, submodule
-from qten_gen.link import link
 from qten_gen.read.module import read
+from tests.linking import link
 
 from .declared import Block
 

@@ -73,7 +73,7 @@ def test_the_class_in_memory_makes_the_same_module(monkeypatch: pytest.MonkeyPat
 
 
 MISTAKES: list[tuple[Callable[[], Any], str]] = [
-    (lambda: sequential(submodule(nn.Linear, 2, 2, when="missing")), "there is no config field 'missing'"),
+    (lambda: sequential(submodule(nn.Linear, 2, 2, when="missing")), "there is no config field missing"),
     (lambda: sequential(submodule(nn.Linear, 2, "index")), "this child is not repeated"),
     (lambda: submodule(choice("confg.act", {"relu": nn.ReLU})), "there is no config field confg"),
     (lambda: submodule(choice("config act", {"relu": nn.ReLU})), "is not an expression"),

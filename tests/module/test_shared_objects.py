@@ -14,8 +14,8 @@ import torch
 from torch import Tensor, nn
 
 from qten_gen import DeclarationError, Module, ModuleList, field, rules, submodule
-from qten_gen.link import link
 from qten_gen.read.module import read
+from tests.linking import link
 
 HEAD = """\
 import torch

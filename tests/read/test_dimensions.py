@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qten_gen.model import Dim, DimError, dim_names
-from qten_gen.model.dimensions import in_words, substituted, to_python
+from qten_gen.model.dimensions import in_words, to_python
 from qten_gen.read.dimensions import parse
 
 
@@ -49,11 +49,6 @@ def read(text: str) -> Dim:
 )
 def test_an_expression_has_one_text_for_python_and_one_for_people(text: str, python: str, words: str) -> None:
     assert (to_python(read(text)), in_words(read(text))) == (python, words)
-
-
-def test_names_are_replaced_by_expressions_in_parentheses() -> None:
-    assert substituted(read("max(a, 1) * b"), {"a": Dim("c"), "b": read("c + 1")}.get) == Dim("max(c, 1) * (c + 1)")
-    assert substituted(read("a * b"), {"a": Dim("c")}.get) is None
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,6 @@ from qten_gen import DeclarationError, StaleWarning, rules
 from qten_gen.common.naming import generated_class
 from qten_gen.emit.file import python_class
 from qten_gen.generate import render
-from qten_gen.link import program_of
 from qten_gen.link.program import Reading
 from qten_gen.model import (
     Asked,
@@ -45,6 +44,7 @@ from qten_gen.model.field_kinds import members_of
 from qten_gen.read.module import read
 from qten_gen.runtime import generated
 from qten_gen.runtime.declaring.declared_class import DeclaredClass
+from tests.linking import program_of
 from tests.outright import OF_OBJECTS, compared
 
 from .spelling import COMMON, Spelling

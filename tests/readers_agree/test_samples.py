@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from qten_gen.link import link
 from qten_gen.model import Declaration
 from qten_gen.read.module import read
 from tests.generated_sources import FOLDER, generated_sources
+from tests.linking import link
 from tests.outright import compared
 
 ROOT = Path(__file__).parents[2]

@@ -3,10 +3,10 @@
 from textwrap import dedent
 
 from qten_gen import rules
-from qten_gen.link import link
 from qten_gen.model.diagnostics import Diagnostic, ordered
 from qten_gen.read.module import read
 from qten_gen.read.positions import locate
+from tests.linking import link
 
 
 def reported(head: str, text: str, **others: str) -> list[Diagnostic]:

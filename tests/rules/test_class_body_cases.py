@@ -3,8 +3,8 @@
 import pytest
 
 from qten_gen import rules
-from qten_gen.link import link
 from qten_gen.read.module import read
+from tests.linking import link
 
 HEAD = """\
 from torch import Tensor, nn

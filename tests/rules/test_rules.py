@@ -9,7 +9,6 @@ from qten_gen import rules
 from qten_gen.common.diagnostic_codes import ERRORS, WARNINGS
 from qten_gen.generate.plan import plan
 from qten_gen.generate.suppression import unsuppressed
-from qten_gen.link import link
 from qten_gen.model.diagnostics import Diagnostic, ordered
 from qten_gen.project.scan import Origin
 from qten_gen.read.module import read
@@ -18,6 +17,7 @@ from qten_gen.rules.explaining import bad, good
 from qten_gen.tools.adopt.opening import Sources
 from qten_gen.tools.check.plain_modules import check
 from templates.rules_page import codes, documentation, summary
+from tests.linking import link
 from tests.rules.marked import case
 
 # What these rules report is no Python file: the place of an output, the settings, the name of a file, a folder.

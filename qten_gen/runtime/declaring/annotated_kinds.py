@@ -36,6 +36,7 @@ class Names(dict[str, object]):
         self._scope, self._module, self._name, self._body = scope, module, name, body
 
     def __missing__(self, name: str) -> object:
+        # It may be the default of a field, which hides the type; `reflection` tells them apart.
         if name in self._body:
             raise NotCertain(name)
         if name == self._name:
@@ -54,11 +55,13 @@ class Names(dict[str, object]):
 
 
 def _named(qualified: str) -> type[Named]:
+    # A class, so that unions and brackets with it can be evaluated.
     return type("Named", (Named,), {"qualified": qualified, "__class_getitem__": classmethod(types.GenericAlias)})
 
 
 def evaluated(annotation: object, names: Names) -> object:
     """An annotation, and what it means if it is a string."""
+    # A string may hold a string: `"'Batch'"`.
     while isinstance(annotation, str | typing.ForwardRef):
         text = annotation if isinstance(annotation, str) else annotation.__forward_arg__
         annotation = _value(ast.parse(text.strip(), mode="eval").body, names)
@@ -93,6 +96,7 @@ def _value(node: ast.expr, names: Names) -> object:
 def _generic(head: object) -> Any:  # what takes arguments in brackets has no type of its own
     """The class or form before brackets, if brackets after it make a type."""
     home = type(head).__module__
+    # `Color["RED"]` of an enum is a member, by the `__getitem__` of its metaclass.
     makes_types = isinstance(head, type) and (
         home == "jaxtyping._array_types" or not hasattr(type(head), "__getitem__")
     )
@@ -120,6 +124,7 @@ def is_class_variable(annotation: object) -> bool:
         if origin is typing.ClassVar:
             return True
         head = getattr(origin, "qualified", "") if isinstance(origin, type) and issubclass(origin, Named) else ""
+    # Imported for checkers only, it is a name that means nothing here.
     if head.endswith("ClassVar"):
         raise NotCertain
     return False
@@ -140,6 +145,7 @@ class Kind(NamedTuple):
 
 
 _WIDTHS = (bool, int, float, complex)
+# Packages whose types decide kinds: of a name that is imported for checkers only, there is no object to ask.
 _KNOWN_LATER = (
     "torch",
     "tensordict",
@@ -166,6 +172,7 @@ class Kinds:
         Raises:
             NotCertain: it is not one of the usual ones.
         """
+        # In the order of `model.field_kinds`.
         members = list(dict.fromkeys(self._members(annotation)))
         present = [member for member in members if member is not None]
         optional = len(present) < len(members)
@@ -227,6 +234,7 @@ class Kinds:
             if not self._is_declared(origin):
                 raise NotCertain
         if origin in (list, dict) and arguments and _is_tensor(arguments[-1]):
+            # Shapes in a list or dict are not checked, so such a field is static, or a rule refuses it.
             if hasattr(arguments[-1], "dim_str"):
                 raise NotCertain
             if origin is list and len(arguments) == 1:
@@ -258,6 +266,7 @@ class Kinds:
             raise NotCertain
         if issubclass(origin, Named) and first in _KNOWN_LATER:
             raise NotCertain
+        # `model.field_kinds` knows tensors by these names.
         if first == "torch" and origin.__name__.endswith(("Tensor", "Parameter", "Buffer")):
             raise NotCertain
 

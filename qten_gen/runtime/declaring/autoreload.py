@@ -32,6 +32,7 @@ def install() -> None:
         rules: list[Any] = autoreload.UPDATE_RULES
     except (ImportError, AttributeError):  # another IPython: then it does what it does
         return
+    # IPython takes the first rule that fits, and has one of its own for classes.
     rules.insert(0, (_both_declared, replace_class))
     reloader: Any = getattr(autoreload, "DeduperReloader", None)
     if hasattr(reloader, "maybe_reload_module"):
@@ -52,6 +53,7 @@ def _never_in_parts(reload: Any) -> Any:
         if any(
             isinstance(found, DeclaredClass) and found.__module__ == module.__name__ for found in vars(module).values()
         ):
+            # IPython then executes the whole file.
             return False
         done: bool = reload(self, module)
         return done
@@ -87,6 +89,7 @@ def replace_class(old: type, new: type) -> None:
             found.update({name: new for name, value in found.items() if value is old})
         elif type(found) is old:
             try:
+                # A frozen class and nn.Module have a `__setattr__` of their own.
                 object.__setattr__(found, "__class__", new)
             except TypeError:
                 kept += 1
@@ -105,7 +108,9 @@ def _take_methods(old: type, new: type) -> None:
         if (
             isinstance(function, FunctionType)
             and isinstance(found, FunctionType)
+            # A function from elsewhere may be used there too.
             and function.__code__.co_qualname == found.__code__.co_qualname == f"{old.__qualname__}.{name}"
+            # Python refuses code with another number of free variables.
             and len(function.__code__.co_freevars) == len(found.__code__.co_freevars)
         ):
             function.__code__ = found.__code__

@@ -89,6 +89,7 @@ def declared_children(namespace: Mapping[str, object]) -> dict[str, Declaration]
     while waiting:
         cls = waiting.pop()
         name = f"{cls.__module__}.{cls.__qualname__}"
+        # Of the class itself: one that a parametrization or FSDP derives declares nothing, and inherits it.
         if name not in found and "_declared_as" in vars(cls):
             found[name] = cls._declaration
             waiting += _classes(cls._specifiers.values())
@@ -134,6 +135,7 @@ def of_declaration(declaration: Declaration, classes: Mapping[str, type]) -> Sum
 
 def _of_field(field: FieldDecl | ModuleField, row: Row, classes: Mapping[str, type]) -> FieldSummary:
     nested, kind = getattr(field, "nested", None), getattr(field, "kind", None)
+    # `nested` is the last part of the name, as generated code writes it.
     named = next((name for name in field.type.mentioned if name.rpartition(".")[2] == nested), "")
     is_made = getattr(kind, "value", "") == "collection" and named.partition(".")[0] != "tensordict"
     return FieldSummary.of(field.owner, row, field.type.text, named if is_made else "", classes.get(named))

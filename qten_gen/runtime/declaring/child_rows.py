@@ -78,6 +78,7 @@ def _class(call: RecordedCall) -> Row:
 
 
 def _is_maker(cls: object) -> bool:
+    # A default may be a module, which all children would share; a rule looks for it.
     return isinstance(cls, type) or (isinstance(cls, FunctionType) and not cls.__defaults__ and not cls.__kwdefaults__)
 
 
@@ -105,6 +106,7 @@ def _argument(keyword: str | None, given: object) -> object:
         given = call.args[0]
     elif call is not None:
         raise NotCertain
+    # 1 is any position behind the class.
     elif type(given) is str and language.takes_dimension(language.SUBMODULE, 1, keyword):
         return expression(given)
     if not is_harmless(given):

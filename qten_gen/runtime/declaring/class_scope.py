@@ -20,6 +20,7 @@ def statement_frame(metaclass: type, module: object = None) -> FrameType:
 
     Without `module`, as for a class made by a call, it is that of the code which calls, `types.new_class` left out.
     """
+    # A metaclass of the user's that derives from ours stands between, too.
     makers = {getattr(base.__new__, "__code__", None) for base in metaclass.__mro__}
     nearest: FrameType | None = None
     frame: FrameType | None = sys._getframe()

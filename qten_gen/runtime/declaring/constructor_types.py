@@ -37,6 +37,7 @@ def annotate(constructor: Callable[..., None], cls: type, body: Body, summary: S
             continue
         if field.owner == body.qualified:
             constructor.__annotations__[argument] = _resolved(body.annotations[field.name], body.scope, itself, cls)
+        # As its own statement resolved it: here the names may mean something else.
         elif argument in known:
             constructor.__annotations__[argument] = known[argument]
 
@@ -46,6 +47,7 @@ def _resolved(annotation: object, scope: Scope, itself: dict[str, type], cls: ty
     if isinstance(annotation, type):
         return annotation
     names = _names(annotation, scope) | itself
+    # A space at its beginning would be an indentation.
     given = annotation.strip() if isinstance(annotation, str) else annotation
     holder = types.SimpleNamespace(__annotations__={"field": given})
     try:

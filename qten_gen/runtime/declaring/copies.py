@@ -57,6 +57,7 @@ def _official_copy(spec: ModuleSpec) -> ModuleType:
     copy = module_from_spec(spec)
     sys.modules[spec.name] = copy
     exec(_code(spec), vars(copy))
+    # As an import does: `shop.model_qten` is an attribute of `shop`, too.
     if (parent := sys.modules.get(spec.name.rpartition(".")[0])) is not None:
         setattr(parent, spec.name.rpartition(".")[2], copy)
     return copy
@@ -75,6 +76,7 @@ def _copy_apart(spec: ModuleSpec, cls_name: str) -> ModuleType:
     if copy is None or cls_name in vars(copy).get(JOINED, ()):
         copy = module_from_spec(spec)
         copy.__name__ = f"{spec.name}#{next(_copies)}"
+        # Not `exec_module`, which asks the loader for the code of the name that the copy has now.
         exec(_code(spec), vars(copy))
         show(copy)
         _apart[key] = copy
@@ -132,4 +134,5 @@ def show_rebuilt(generated: type) -> None:
         functions = (value for value in vars(found() or object).values() if isinstance(value, FunctionType))
         return next((function.__globals__ for function in functions), {})
 
+    # Where the class came back to the process that made it, the window is there.
     sys.modules.setdefault(generated.__module__, Window(generated.__module__, namespace))

@@ -68,6 +68,7 @@ class DeclaredClass(ProtocolMeta):
         return ABCMeta.__new__(mcls, name, bases, namespace, **keywords)
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, object], /, **keywords: object) -> None:
+        # Not Protocol's, which works out the members of a protocol.
         ABCMeta.__init__(cls, name, bases, namespace)
 
     if not TYPE_CHECKING:  # checkers would take it for leave to set anything
@@ -108,6 +109,7 @@ class LaterDeclaration:
         return self._found
 
     def __reduce__(self) -> tuple[Callable[[Declaration], LaterDeclaration], tuple[Declaration]]:
+        # Read now: the function that reads holds the namespace of the statement, which no pickle takes.
         return known_declaration, (self.__get__(None),)
 
 

@@ -73,6 +73,7 @@ def named(metaclass: type, name: str, namespace: Mapping[str, object]) -> dict[s
 def rebuilt(namespace: Mapping[str, object]) -> dict[str, object]:
     """The namespace of a copy, or of what cloudpickle rebuilds, with the slots of the original."""
     found = {name: value for name, value in namespace.items() if not isinstance(value, MemberDescriptorType)}
+    # `type` makes these for each class.
     for name in ("__dict__", "__weakref__"):
         found.pop(name, None)
     generated = generated_base(namespace)

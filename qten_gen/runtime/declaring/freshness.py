@@ -108,7 +108,9 @@ def kept_over_reload(generated: GeneratedClass, previous: type | None) -> Genera
     """
     for base in () if previous is None else previous.__bases__:
         old, new = vars(base), vars(generated.cls)
+        # Docstrings are compared too, because the fingerprint leaves them out.
         same = all(old.get(name) == new.get(name) for name in ("_fingerprint", "_inlined_values", "__doc__"))
+        # Classes with `_fill` are TensorClasses, the ones with slots.
         if same and "_fill" in old and "_fill" in new and not getattr(base, "_nested", {}):
             files = {names["_fill"].__code__.co_filename for names in (old, new)}
             return GeneratedClass(base, generated.modules) if len(files) == 1 else generated

@@ -47,11 +47,13 @@ def build(declaration: Declaration, missing: NoGeneratedClass, scope: Scope) -> 
     compiled = _compiled(f"{declaration.module}.{declaration.name}", text)
     module = copies.new_module(f"qten_gen.in_memory.{declaration.module}.{declaration.name}")
     module.__file__ = compiled.code.co_filename
+    # Held by the module: without the record, `linecache` loses the lines.
     vars(module)["_compiled"] = compiled
     exec(compiled.code, vars(module))
     built = vars(module)[generated_class(declaration.name)]
     assert isinstance(built, type)
     copies.show(module)
+    # A function that declares a class at each call would fill `sys.modules`.
     finalize(built, sys.modules.pop, module.__name__, None).atexit = False
     return GeneratedClass(built, (module, *missing.modules))
 
@@ -79,6 +81,7 @@ def _compiled(name: str, text: str) -> _Compiled:
         while _unused_files:
             line_cache.pop(_unused_files.popleft(), None)
         filename = f"<qten-gen {name} {next(_numbers)}>"
+        # `dont_inherit`, so that the `__future__` imports of this file do not apply to the text.
         found = _known[name, text] = _Compiled(compile(text, filename, "exec", dont_inherit=True))
         line_cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
         finalize(found, _unused_files.append, filename).atexit = False
@@ -120,6 +123,7 @@ def _allow(declaration: Declaration, missing: NoGeneratedClass, scope: Scope) ->
     if policy == "off":
         what = missing.reason or f"nothing was generated for {declaration.name}"
         raise NotGeneratedError(f"{file}:{scope.line}: {what}, and {JIT_VARIABLE}=off. {remedy}")
+    # The command leaves such a class to memory, so that nothing was forgotten.
     is_dynamic = reason is not None and not reason.message
     if is_dynamic or any(vars(module).get("_warned") for module in missing.modules):
         return
@@ -140,6 +144,7 @@ def _sentence(text: str) -> str:
 def _remedy(filename: str) -> str:
     """The remedy for a class without fresh code: the command, where there is a file that it can read."""
     path = Path(filename)
+    # The command leaves out what looks like its own output.
     if path.suffix != ".py" or path.stem.endswith("_qten") or not path.is_file():
         return "Declare it in a module, a file of its own with the suffix .py, and run qten-gen for that file"
     shown = _shown(filename)

@@ -47,6 +47,7 @@ class FieldSummary(NamedTuple):
     ) -> FieldSummary:
         """The summary of a field with this row."""
         said = attributes(row)
+        # The others are no arguments of a constructor.
         if row[0] not in ("FieldDecl", "ConfigDecl"):
             return cls(said["name"], owner, row, annotation)
         return cls(

@@ -56,6 +56,7 @@ def output_name(module: str) -> str:
     'shop.model_qten'
     """
     loaded = sys.modules.get(module)
+    # Only packages have a path; the module is loaded, because its class statement runs.
     if hasattr(loaded, "__path__"):
         return f"{module}._qten"
     return f"{module}_qten"
@@ -89,6 +90,7 @@ def is_as_written(generated: ModuleType) -> bool:
     if _AS_WRITTEN not in names:
         path = str(names.get("__file__"))
         try:
+            # Asked of the loader: in a zip file there is no path to open. Nobody edits a .pyc that has no text.
             header = read_header(names["__loader__"].get_data(path)) if path.endswith(".py") else _NO_TEXT
         except (AttributeError, KeyError, OSError):  # a loader of another kind, or a file that is gone
             header = _NO_TEXT
@@ -192,6 +194,7 @@ def declared(module: str, name: str, *others: str) -> object:
         return _of_source(module, name)
     if not name.startswith("_"):
         _imported(source_name(module), module)
+        # Under the name, because a module that is executed again has a copy there, which the classes joined.
         found = vars(sys.modules[module]).get(name)
         if found is not None:
             return found
@@ -226,6 +229,7 @@ def _imported(source: str, module: str) -> ModuleType:
     try:
         return import_module(source)
     except ModuleNotFoundError as error:
+        # The source is there, and something that it imports is missing.
         if error.name != source:
             raise
         gone = f"{plain_name(module)} was generated from {source}, which does not exist any more; run: qten-gen"

@@ -96,6 +96,7 @@ class DeclarationMeta(DeclaredClass):
             from . import dynamic_classes
 
             dynamic_classes.keep_bases(cls, bases, generated.cls)
+        # Asked before `_publish` puts this class in its place.
         replaced = loading.last_of_this_name(cls)
         _publish(cls, generated, body)
         redeclaration.declare(replaced, cls, scope.filename)
@@ -104,9 +105,6 @@ class DeclarationMeta(DeclaredClass):
 
             autoreload.install()
         return cls
-
-    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, object], /, **given: object) -> None:
-        super().__init__(name, bases, namespace)
 
     @staticmethod
     def _prepare_namespace(namespace: dict[str, object], summary: Summary) -> None:
@@ -174,7 +172,9 @@ def _publish(cls: DeclarationMeta, generated: GeneratedClass, body: Body) -> Non
     for field, reference in references.items():
         qualified = loading.resolve_reference(reference, loading.real_name(body.module))
         nested = _nested_class(cls, field, reference, body)
+        # A class of another file is not executed again with this one.
         same_file = ":" not in reference and nested is not cls
+        # In the module whose functions check the fields; the others only offer the finished class.
         loading.bind(generated.modules[0], loading.bound_name(reference), nested, qualified, again=again and same_file)
 
 
@@ -190,6 +190,7 @@ def _nested_class_of_parent(cls: DeclarationMeta, field: str) -> type | None:
     """The class that an inherited field holds: the one that the parent's generated code checks."""
     for parent in cls.__mro__:
         generated = vars(parent)
+        # Its own generated class is among its bases, and gets its names from this very look-up.
         if "_fingerprint" in generated and parent not in cls.__bases__ and field in generated.get("_nested", {}):
             found = generated["_fill"].__globals__.get(loading.bound_name(generated["_nested"][field]))
             return None if found is loading.Undeclared else found

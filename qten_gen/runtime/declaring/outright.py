@@ -58,6 +58,7 @@ def _refuse_unusual(body: Body) -> None:
     Raises:
         NotCertain: there is.
     """
+    # A rule asks whether a base takes the others. A function's variables are gone when the declaration is read later.
     if body.keywords.passed or not body.scope.is_of_module:
         raise NotCertain
     for name, value in body.namespace.items():
@@ -70,6 +71,7 @@ def _refuse_unusual(body: Body) -> None:
             raise NotCertain
     for base in body.bases:
         for ancestor in base.__mro__:
+            # Whether its constructor is kept depends on what else is declared (`model.written_init`).
             if issubclass(ancestor, nn.Module) and ancestor is not nn.Module and not _is_ours(ancestor):
                 raise NotCertain
 
@@ -101,6 +103,7 @@ def _tensorclass(body: Body) -> Outright:
         elif recorded_call(body.namespace.get(name)) is not None or not _is_plain(body.namespace.get(name)):
             raise NotCertain
     checks = body.keywords.options.get("checks", next((parent.checks for _, parent in parents), "on"))
+    # `check(...)` is for Modules, which a rule says.
     if body.checks:
         raise NotCertain
     _refuse_collisions(fields, body)
@@ -138,6 +141,7 @@ def _is_plain(value: object) -> bool:
 def _tensorclass_field(name: str, annotation: object, kind: Kind, body: Body) -> FieldSummary:
     """A field of a TensorClass, whose row has the attributes of `FieldDecl`."""
     value, is_factory, kw_only, alias = _default(body.namespace.get(name, MISSING))
+    # An alias is for Modules, which a rule says.
     if alias is not None:
         raise NotCertain
     if value is not MISSING:
@@ -156,6 +160,7 @@ def _default(given: object) -> tuple[object, bool, bool, str | None]:
         return given, False, False, None
     if isinstance(given, Const):
         return given.value, False, False, None
+    # The other keywords of `dataclasses.field` are for a rule.
     if call.name != language.FIELD or not call.kwargs.keys() <= set(language.SPECIFIER_KEYWORDS[language.FIELD]):
         raise NotCertain
     kw_only, alias = call.kwargs["kw_only"], call.kwargs.get(language.ALIAS)
@@ -190,6 +195,7 @@ def _check_default(value: object, is_factory: bool, kind: Kind) -> None:
     is_static = kind.kind in ("static", "per item")
     if is_factory:
         fits = isinstance(value, type | FunctionType)
+    # A rule refuses a function where `default_factory` is meant.
     elif literal_of(value) is None:
         fits = type(value).__hash__ is not None and not isinstance(value, FunctionType)
     elif value is None:
@@ -204,6 +210,7 @@ def _check_default(value: object, is_factory: bool, kind: Kind) -> None:
 
 def _module(body: Body) -> Outright:
     """The declaration of a Module, in the order of the attributes of `ModuleDecl`."""
+    # With `init=False` other names are fields (`model.written_init`). Flags are for TensorClasses: a rule says it.
     if body.keywords.options or body.flags:
         raise NotCertain
     parents = parents_of(body.bases)
@@ -218,6 +225,7 @@ def _module(body: Body) -> Outright:
         if is_class_variable(evaluated(annotation, names)):
             if given is not MISSING and not _is_plain(given):
                 raise NotCertain
+        # As `model.written_init` decides where a constructor is written by hand.
         elif not written or has_specifier or (given is MISSING and not name.startswith("_")):
             fields[name] = FieldSummary.of(body.qualified, _module_row(name, given, body))
         elif given is not MISSING and not _is_plain(given):

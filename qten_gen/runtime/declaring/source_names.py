@@ -30,6 +30,7 @@ def names_in(lines: tuple[str, ...]) -> FileNames:
             home = "." * node.level + (f"{node.module}." if node.module else "")
             imports.update({alias.asname or alias.name: home + alias.name for alias in node.names})
         elif isinstance(node, ast.Import):
+            # Without `as`, an annotation has the qualified name already: `import shop.base`, `shop.base.Batch`.
             imports.update({alias.asname: alias.name for alias in node.names if alias.asname})
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     bases = {node.name: tuple(ast.unparse(base).partition("[")[0] for base in node.bases) for node in classes}

@@ -15,6 +15,7 @@ def refuse_for_new_interpreters(cls: type) -> None:
     Raises:
         PicklingError: the class was declared in a notebook or at a prompt.
     """
+    # The file of a script is executed again in the worker.
     if cls.__module__ != "__main__" or get_spawning_popen() is None or hasattr(sys.modules["__main__"], "__file__"):
         return
     raise PicklingError(

@@ -26,6 +26,7 @@ def is_harmless(value: object) -> bool:
     if literal_of(value) is not None or isinstance(value, type | torch.dtype | torch.device):
         return True
     if isinstance(value, Enum):
+        # A member that is a dataclass may hold tensors.
         return not hasattr(type(value), "__dataclass_fields__") and recorded_call(value) is None
     return isinstance(value, FunctionType | BuiltinFunctionType) and torch_name(value) is not None
 
@@ -36,6 +37,7 @@ def expression(given: object) -> str | None:
     Raises:
         NotCertain: it is not one, or may not be one.
     """
+    # `type`, because a bool is no size.
     if given is None or type(given) is int:
         return None if given is None else str(given)
     if type(given) is not str or not is_plain(given):

@@ -67,9 +67,7 @@ class Body(NamedTuple):
         Raises:
             TypeError: a flag is not a bool.
         """
-        kept = {name: value for name, value in namespace.items() if name != language.CHECKS}
-        if any(type(value) is DataclassField for value in kept.values()):
-            kept = with_own_fields(kept)
+        kept = _with_own_fields({name: value for name, value in namespace.items() if name != language.CHECKS})
         flags = _flags(namespace, keywords.flags)
         checks = tuple(getattr(namespace.get(language.CHECKS), "calls", ()))
         annotations = class_annotations(namespace)
@@ -120,7 +118,8 @@ def mixins_of(bases: tuple[type, ...]) -> tuple[tuple[type, bool], ...]:
         is_first = is_first and not isinstance(base, DeclaredClass)
         for ancestor in base.__mro__:
             if not isinstance(ancestor, DeclaredClass) and ancestor.__module__.partition(".")[0] not in _LIBRARIES:
-                found.setdefault(ancestor, is_first and base is not object)
+                found.setdefault(ancestor, is_first)
+    # A generated class is an ordinary class of a module of the user's.
     return tuple((cls, first) for cls, first in found.items() if "_fingerprint" not in vars(cls))
 
 
@@ -135,6 +134,7 @@ def parents_of(bases: tuple[type, ...]) -> tuple[tuple[str, Summary], ...]:
 
 def ancestors_of(bases: tuple[type, ...]) -> tuple[DeclaredClass, ...]:
     declared = declared_bases(bases)
+    # All declared ancestors come from the declared bases, so that one base has them in their order.
     ancestors = declared[0].__mro__ if len(declared) == 1 else _order(bases)
     return tuple(cast("DeclaredClass", ancestor) for ancestor in ancestors if "_declared_as" in vars(ancestor))
 
@@ -145,6 +145,7 @@ def qualified(cls: type) -> str:
 
 def _order(bases: tuple[type, ...]) -> tuple[type, ...]:
     """The MRO that a class with these bases will have, itself left out."""
+    # Worked out here: to make a class for its MRO would run the `__init_subclass__` of the bases.
     waiting = [*([*base.__mro__] for base in bases), [*bases]]
     order: list[type] = []
     while waiting := [ancestors for ancestors in waiting if ancestors]:
@@ -158,10 +159,9 @@ def _order(bases: tuple[type, ...]) -> tuple[type, ...]:
     return tuple(order)
 
 
-def with_own_fields(namespace: dict[str, object]) -> dict[str, object]:
+def _with_own_fields(namespace: dict[str, object]) -> dict[str, object]:
     """A class namespace in which `dataclasses.field(...)` is `field(...)`."""
-    given = {name: value for name, value in namespace.items() if type(value) is DataclassField}
-    return {**namespace, **{name: _own_field(value) for name, value in given.items()}} if given else namespace
+    return {name: _own_field(value) if type(value) is DataclassField else value for name, value in namespace.items()}
 
 
 def _own_field(given: DataclassField[object]) -> Field:
@@ -170,6 +170,7 @@ def _own_field(given: DataclassField[object]) -> Field:
     unknown = [
         (name, value)
         for name, usual in DATACLASS_FIELD_DEFAULTS.items()
+        # The metadata of a field that got none is an empty mapping; `hash=False` is not the usual None.
         if name and (value := getattr(given, name)) != usual and (usual is not None or value is False or value)
     ]
     return Field(given.default, factory, given.kw_only is True, tuple(unknown))

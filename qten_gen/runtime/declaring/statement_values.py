@@ -54,6 +54,7 @@ def values_of(body: Body, summary: Summary) -> Values:
         match body.namespace.get(name, MISSING):
             case value if value is MISSING:
                 pass
+            # `const(...)` only says that a value is not an expression.
             case Const(value=value) | Field(default_factory=None, default=Const(value=value)):
                 defaults[name] = Default(value)
             case Field(default_factory=None, default=value) if value is MISSING:
@@ -90,6 +91,7 @@ def with_inherited(values: Values, summary: Summary, bases: tuple[type, ...]) ->
 def _item(holder: object, name: str) -> object:
     if isinstance(holder, Mapping):
         return holder.get(name)
+    # A record is a tuple too, and its parts have names.
     if isinstance(holder, tuple) and name.isdecimal():
         return holder[int(name)]
     found: object = getattr(holder, name, None)

@@ -34,6 +34,7 @@ def _paths(condition: str, values: Mapping[str, object]) -> list[str]:
     def collect(node: ast.AST) -> None:
         if isinstance(node, ast.Attribute | ast.Name):
             path = ast.unparse(node)
+            # `len` in `len(dims)` is no value of the constructor.
             if path.replace(".", "").isidentifier() and path.partition(".")[0] in values:
                 found[path] = None
                 return

@@ -61,6 +61,7 @@ def anew(value: Any) -> Any:  # of the type that it takes
         args, keywords = anew(value.args), anew(value.keywords)
         changed = args is not value.args or any(map(is_not, keywords.values(), value.keywords.values()))
         return partial(value.func, *args, **keywords) if changed else value
+    # A subclass, whose constructor may take anything, is not taken apart.
     return copy(value) if isinstance(value, _CONTAINERS) else value
 
 

@@ -63,6 +63,7 @@ def _follow(old: type, new: type, file: str) -> None:
             if functional is new and issubclass(old, HandlerTables):
                 found |= {obj_type: made for obj_type, made in old._handlers.items() if made.file != file}
             if found:
+                # A handler that is registered for the new class already wins.
                 functional._handlers = {**found, **functional._handlers}
                 for heir in _with_subclasses(functional):
                     refresh(heir)

@@ -35,7 +35,9 @@ class Functional(HandlerTables):
     def __init_subclass__(cls, **keywords: object) -> None:
         super().__init_subclass__(**keywords)
         with REGISTRATION:
+            # Tables of its own: a registration must not reach those of the base.
             cls._handlers, cls._resolved = {}, {}
+            # Most modules have no handlers, and never load `dispatch`.
             if any(vars(base).get("_handlers") for base in cls.__mro__):
                 from .dispatch import refresh
 

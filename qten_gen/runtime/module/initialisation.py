@@ -95,6 +95,7 @@ def check_filled(module: nn.Module, marks: dict[str, Mark]) -> None:
     """
     for name, mark in marks.items():
         tensor = mark.tensor
+        # The class's code has registered another tensor in its place.
         if _registered(module, name) is not tensor or not _may_be_unfilled(mark):
             continue
         unfilled = _unfilled(tensor, mark.version)
@@ -154,6 +155,7 @@ def _unfilled(tensor: Tensor, version: int) -> int:
 
 def _bits(tensor: Tensor) -> tuple[Tensor, int]:
     """The memory of a tensor as integers, a complex number as two of them, and the one that marks it."""
+    # `.data`, because autograd refuses to write to a view of a complex parameter.
     data = torch.view_as_real(tensor.data) if tensor.is_complex() else tensor.data
     if data.dtype in _MARKS:
         bits, mark = _MARKS[data.dtype]

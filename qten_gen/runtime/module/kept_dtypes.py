@@ -33,6 +33,7 @@ def kept_tensors(module: nn.Module) -> Iterator[tuple[str, Tensor]]:
 def keeping_dtypes(module: nn.Module, fn: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
     """A function that moves or casts the tensors of a module, changed so that the kept ones move and keep their dtypes."""
     tensors = [tensor for _, tensor in kept_tensors(module)]
+    # nn.Module calls the function for gradients too.
     gradients = [tensor.grad for tensor in tensors if tensor.grad is not None]
     kept = {id(tensor): tensor for tensor in (*tensors, *gradients)}
 
@@ -40,6 +41,7 @@ def keeping_dtypes(module: nn.Module, fn: Callable[[Tensor], Tensor]) -> Callabl
         changed = fn(tensor)
         if id(tensor) not in kept or changed.dtype == tensor.dtype:
             return changed
+        # Only the dtype would change. Strides do with `memory_format=`.
         if changed.device == tensor.device and changed.stride() == tensor.stride():
             return tensor
         return torch.empty_like(changed, dtype=tensor.dtype).copy_(tensor)

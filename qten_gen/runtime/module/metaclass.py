@@ -55,6 +55,7 @@ class ModuleMeta(DeclarationMeta):
             mcls, name: str, bases: tuple[type, ...], namespace: dict[str, object], /, *, init: bool = True
         ) -> ModuleMeta: ...
 
+    # To checkers the class is a function, so that they know the arguments of its constructor.
     def on_meta(cls: Callable[P, R], *args: P.args, **config: P.kwargs) -> R:
         """Construct a module on the meta device, with the constructor's own arguments: shapes and dtypes, and no memory.
 

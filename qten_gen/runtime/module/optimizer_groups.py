@@ -52,6 +52,7 @@ def _grouped(module: nn.Module, group: str | None) -> Iterator[tuple[nn.Paramete
     for name, child in module._modules.items():
         if child is None:
             continue
+        # The tensor that a parametrized field is computed from stands there, under the name of the field.
         if name == "parametrizations" and parametrize.is_parametrized(module):
             for of, parts in child.named_children():
                 yield from _grouped(parts, own.get(of, group))

@@ -92,6 +92,7 @@ def partition(
             other, first = group_of.setdefault(id(named[name]), (group, name))
             if other != group:
                 problems.append(f"{name} is in {group!r} and in {other!r}{'' if first == name else f', as {first}'}")
+    # Reversed, so that the first name of a tied parameter stays.
     unique = {id(parameter): name for name, parameter in reversed(named.items())}
     left = [
         name for name, parameter in named.items() if id(parameter) not in group_of and unique[id(parameter)] == name

@@ -36,6 +36,7 @@ def placed(module: ModuleBase, device: torch.device | str | int | None, dtype: t
 
     shared = _shared(module)
     module._apply(place)  # type: ignore[no-untyped-call] # torch gives none
+    # `_apply` sees a shared parameter once for each of its places.
     for (holder, name), *others in shared:
         for other, alias in others:
             other._parameters[alias] = holder._parameters[name]

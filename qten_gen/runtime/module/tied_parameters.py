@@ -50,6 +50,7 @@ def disagreements(module: ModuleBase, state_dict: Mapping[str, object], prefix: 
         one, other = state_dict.get(prefix + name), state_dict.get(prefix + place.path)
         if not _has_values(one) or not _has_values(other) or (one.shape, one.dtype) != (other.shape, other.dtype):
             continue
+        # Of a tied module, the state dict has the same memory for both, which spares the comparison.
         if one.data_ptr() != other.data_ptr() and not torch.equal(_bytes(one), _bytes(other).to(one.device)):
             yield (
                 f"{prefix}{name} is tied to {prefix}{place.path}, and the state dict has different values for them;"
@@ -58,6 +59,7 @@ def disagreements(module: ModuleBase, state_dict: Mapping[str, object], prefix: 
 
 
 def _has_values(value: object) -> TypeGuard[Tensor]:
+    # Fake tensors and DTensors are classes of their own.
     if type(value) not in (Tensor, nn.Parameter):
         return False
     tensor = cast(Tensor, value)
@@ -80,6 +82,7 @@ def share_assigned(module: ModuleBase, state_dict: MutableMapping[str, Tensor], 
         present = cast(nn.Parameter, module._parameters[name])
         names = (prefix + place.path, prefix + name)
         given = next((state_dict[key] for key in names if key in state_dict), None)
+        # nn.Module says what is wrong with it.
         if not isinstance(given, Tensor) or given.shape != present.shape:
             continue
         if place.leaf in getattr(type(place.holder), "_kept", ()) and not isinstance(given, nn.Parameter):

@@ -96,6 +96,7 @@ def cached_virtual(module: ModuleBase, owner: type[ModuleBase], name: str) -> Te
         value, version, known, stream, with_gradients, sources = attributes[VIRTUAL_CACHE][name]
         if (
             known == state
+            # A reader may have changed the value itself.
             and value._version == version
             and not value.requires_grad
             and (with_gradients or not is_grad_enabled())

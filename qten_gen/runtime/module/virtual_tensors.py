@@ -48,6 +48,7 @@ def dtype_device_source(module: ModuleBase) -> tuple[torch.dtype, torch.device]:
     if name is not None:
         tensor = module._parameters.get(name)
         if tensor is None:
+            # In the instance dict stands a plain tensor that took its place, such as a replica's copy.
             tensor = module._buffers.get(name, module.__dict__.get(name))
         if tensor is not None and not (name == REFERENCE and tensor.is_meta):
             return tensor.dtype, tensor.device

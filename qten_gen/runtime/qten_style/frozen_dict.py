@@ -48,7 +48,8 @@ class FrozenDict(Mapping[K, V]):
     ) -> None: ...
 
     def __init__(self, items: Any = (), /, **keywords: Any) -> None:
-        self._items = dict(items, **keywords)
+        given: dict[Any, V] = dict(items, **keywords)
+        self._items = given
 
     def __getitem__(self, key: K) -> V:
         return self._items[key]
@@ -69,9 +70,11 @@ class FrozenDict(Mapping[K, V]):
         return reversed(self._items)
 
     def __hash__(self) -> int:
+        # As for equality, the order does not count.
         return hash(frozenset(self._items.items()))
 
     def __reduce__(self) -> tuple[type[FrozenDict[K, V]], tuple[dict[K, V]]]:
+        # By the class and a dict, which a safe `torch.load` takes.
         return FrozenDict, (self._items,)
 
     def __repr__(self) -> str:

@@ -49,6 +49,7 @@ def give(cls: type, name: str, kind: Kind) -> bool:
         if kind not in found.kinds:
             found.kinds.append(kind)
         return True
+    # Python asks such an attribute of the class for every instance.
     if hasattr(type(found), "__set__"):
         return False
     type.__setattr__(_home(cls), name, _property(name, [kind], found))
@@ -79,6 +80,7 @@ def _make_way(kinds: list[Kind], module: nn.Module, name: str, value: object) ->
 def _property(name: str, kinds: list[Kind], otherwise: Any = ABSENT) -> InstanceProperty:
     """The property; `otherwise` is what the class has under the name for instances without a value."""
 
+    # `torch.jit.script` compiles the properties of a class otherwise.
     @torch.jit.unused
     def get(module: nn.Module) -> object:
         for kind in kinds:

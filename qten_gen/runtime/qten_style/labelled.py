@@ -73,6 +73,7 @@ class LabelledTensor(DeviceBounded):
     def __init__(self, data: Tensor, dims: Iterable[Hashable]) -> None:
         if not isinstance(data, Tensor):
             raise TypeError(f"a LabelledTensor is made of a tensor, got {type(data).__name__}")
+        # It would be a label for each character.
         if isinstance(dims, str):
             raise TypeError(f"dims is a tuple of labels, got the string {dims!r}")
         labels = tuple(dims)

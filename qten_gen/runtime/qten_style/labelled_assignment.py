@@ -56,6 +56,7 @@ class LabelledOwner(nn.Module):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, DeviceBounded) and not isinstance(value, nn.Module) and _is_labelled(value):
+            # nn.Module lets only a parameter take the name of a parameter. Its `__init__` may not have run yet.
             if any(name in vars(self).get(registry, ()) for registry in ("_parameters", "_buffers", "_modules")):
                 delattr(self, name)
         elif isinstance(value, nn.Module | nn.Parameter):

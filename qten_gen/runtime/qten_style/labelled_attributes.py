@@ -74,6 +74,7 @@ def own(module: nn.Module, name: str, value: DeviceBounded) -> bool:
     data = data.to(place(device(module), data.device), copy=True)
     key = (TENSOR_BUFFER_PREFIX if is_buffer else TENSOR_PARAM_PREFIX) + name
     _store(module, key, data, is_buffer)
+    # A plain value of that name would be back once the labelled tensor is deleted.
     vars(module).pop(name, None)
     vars(module).setdefault(_OWNED, {})[name] = (key, value.dims)
     return True

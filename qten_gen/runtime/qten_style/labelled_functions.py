@@ -26,6 +26,7 @@ _NAMES = """
 
 _WRITTEN = {written for name in _NAMES for written in (name, f"__{name}__", f"__r{name}__")}
 
+# Releases of torch have more of these functions, or fewer.
 KEEPS = frozenset(
     getattr(home, name) for home in (torch, Tensor, functional) for name in _WRITTEN.intersection(dir(home))
 )

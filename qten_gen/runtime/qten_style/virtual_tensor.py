@@ -101,13 +101,11 @@ class VirtualTensor(ChecksAssignment):
     ) -> None:
         _check_owner(owner, name)
         _check_materializer(owner, materializer)
+        # Parametrizing gives a module a class of its own, which may go again.
         record = _Record(parametrize.type_before_parametrizations(owner), name, materializer, persist)
         if not give(record.cls, name, _VIRTUAL):
             raise AttributeError(f"{type(owner).__name__} has a property {name!r}")
-        table = vars(owner).setdefault(_TABLE, {})
-        if name in table:
-            delattr(owner, record.ref)
-        table[name] = record
+        vars(owner).setdefault(_TABLE, {})[name] = record
         reference = torch.empty(0, dtype=dtype, device=torch.get_default_device() if device is None else device)
         owner.register_buffer(record.ref, reference, persistent=persist)
         if persist and not any(

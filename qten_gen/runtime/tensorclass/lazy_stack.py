@@ -270,7 +270,8 @@ class LazyStack(Generic[B]):
 
         Raises:
             TypeError: a field is None in some objects only.
-            ValueError: shapes or static fields differ; the message names the field.
+            RuntimeError: shapes differ; the message names the field.
+        ValueError: static fields differ.
         """
         return joining.stack(self.objects)
 
@@ -289,7 +290,8 @@ class LazyStack(Generic[B]):
 
         Raises:
             TypeError: a field is None in some objects only.
-            ValueError: the objects have no batch dimension, or differ in more than their length; the message names the field.
+            ValueError: the objects have no batch dimension, or static fields differ.
+            RuntimeError: they differ in more than their length; the message names the field.
         """
         lengths = [one._batch_size[0] if one._batch_size else -1 for one in self.objects]
         if min(lengths) < 0:

@@ -9,7 +9,7 @@ from torch.utils.data._utils.collate import default_collate_fn_map
 
 from ..declaring.fields import field
 from .core import dimension_names
-from .core.late import Late
+from .core.late import bind
 from .core.stored import Stored
 from .metaclass import Flagged, TensorClassMeta
 from .methods import indexing, metadata, moving
@@ -73,119 +73,11 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
 
     if not TYPE_CHECKING:
         # Checkers and editors see these in `qten_gen_typing`, where `templates.members` writes them out.
-
-        # Fields by name
-        get = Late("core.lookup")
-        get_at = Late("methods.keys")
-        set = Late("methods.keys")
-        setdefault = Late("methods.keys")
-        pop = Late("methods.keys")
-        update = Late("methods.updating")
-        select = Late("methods.keys")
-        exclude = Late("methods.keys")
-        replace = Late("methods.updating")
-        keys = Late("methods.keys")
-        values = Late("methods.keys")
-        items = Late("methods.keys")
-        is_empty = Late("methods.keys")
-        __contains__ = Late("methods.keys", "contains")
-
-        # Writing into tensors by key
-        set_ = Late("methods.inplace")
-        set_at_ = Late("methods.inplace")
-        update_ = Late("methods.inplace")
-        update_at_ = Late("methods.inplace")
-        copy_ = Late("methods.inplace")
-        copy_at_ = Late("methods.inplace")
-
-        # Locks
-        lock_ = Late("core.locking")
-        unlock_ = Late("core.locking")
-        __enter__ = Late("core.locking", "enter")
-        __exit__ = Late("core.locking", "leave")
-
-        # Names of the batch dimensions; `names` is above
-        refine_names = Late("methods.naming")
-        rename = Late("methods.naming")
-        rename_ = Late("methods.naming")
-
-        # Items along the batch dimensions
         __getitem__ = indexing.getitem
-        __getitems__ = Late("torch_tools.datasets", "items_at")
-        __setitem__ = Late("methods.assignment", "setitem")
         __len__ = indexing.length
-        __iter__ = Late("methods.joining", "iterate")
-        vmap = Late("torch_tools.transforms")
-        vmap_dims = Late("torch_tools.uncommon_trees")
-
-        # Copies, devices, dtypes, gradients
         to = moving.to
         cpu = moving.cpu
         cuda = moving.cuda
-        pin_memory = Late("methods.tensor_copies")
-        record_stream = Late("methods.tensor_copies")
-        requires_grad_ = Late("methods.tensor_copies")
-        apply = Late("methods.applying")
-        named_apply = Late("methods.applying")
-
-        # Dicts, text, copies, pickles
-        to_dict = Late("methods.conversion")
-        __repr__ = Late("methods.representation", "show")
-        __reduce__ = Late("storage.pickling", "reduce")
-        __reduce_ex__ = Late("storage.pickling", "reduce_ex")
-        __setstate__ = Late("storage.pickling", "restore")
-        copy = Late("methods.conversion")
-        __copy__ = Late("methods.conversion", "copy")
-        __deepcopy__ = Late("methods.conversion", "deep_copy")
-        __replace__ = Late("methods.updating", "replace")
-
-        # Other processes
-        share_memory_ = Late("processes.shared_memory")
-        is_shared = Late("processes.shared_memory")
-        map = Late("processes.parallel")
-        map_iter = Late("processes.parallel")
-        send = Late("processes.distributed.transfers")
-        recv = Late("processes.distributed.transfers")
-        isend = Late("processes.distributed.transfers")
-        irecv = Late("processes.distributed.transfers")
-        broadcast = Late("processes.distributed.collectives")
-        all_reduce = Late("processes.distributed.collectives")
-        reduce = Late("processes.distributed.collectives")
-        all_gather = Late("processes.distributed.collectives")
-        gather_and_stack = Late("processes.distributed.collectives")
-        scatter = Late("processes.distributed.collectives")
-
-        # Other libraries
-        to_tensordict = Late("interop.tensordicts")
-        numpy = Late("interop.arrays")
-        tolist = Late("interop.arrays")
-        # Files and state dicts; `saved_path` is in `methods/metadata.py`
-        memmap = Late("storage.memory_map")
-        memmap_ = Late("storage.memory_map")
-        memmap_like = Late("storage.memory_map")
-        memmap_refresh_ = Late("storage.memory_map")
-        is_memmap = Late("storage.memory_map")
-        load_memmap = Late("storage.memory_map", on_class=True)
-        load_memmap_ = Late("storage.memory_map")
-        save = Late("storage.memory_map", "memmap")
-        dumps = Late("storage.memory_map", "memmap")
-        load = Late("storage.memory_map", "load_memmap", on_class=True)
-        load_ = Late("storage.memory_map", "load_memmap_")
-        state_dict = Late("storage.state_dict")
-        load_state_dict = Late("storage.load_state")
-        save_safetensors = Late("storage.safetensors_files")
-        load_safetensors = Late("storage.safetensors_files", on_class=True)
-        # Made of values of other kinds
-        from_dict = Late("fields.from_dict", on_class=True)
-        from_tensordict = Late("interop.tensordicts", on_class=True)
-        from_numpy = Late("interop.arrays", on_class=True)
-        from_dataclass = Late("interop.named_fields", on_class=True)
-        from_namedtuple = Late("interop.named_fields", on_class=True)
-        # Of data sets
-        accepts = Late("interop.features", on_class=True)
-        # Side by side
-        lazy_stack = Late("lazy_stack", on_class=True)
-        maybe_dense_stack = Late("lazy_stack", on_class=True)
 
     __array_ufunc__: ClassVar[None] = None
     """Tells NumPy to leave operators between its numbers and an object to the object."""
@@ -220,6 +112,52 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
         ) -> object: ...
 
 
+LATE = {
+    "core.lookup": "get",
+    "methods.keys": "get_at set setdefault pop select exclude keys values items is_empty __contains__=contains",
+    "methods.updating": "update replace __replace__=replace",
+    "methods.inplace": "set_ set_at_ update_ update_at_ copy_ copy_at_",
+    "core.locking": "lock_ unlock_ __enter__=enter __exit__=leave",
+    "methods.naming": "refine_names rename rename_",
+    "torch_tools.datasets": "__getitems__=items_at",
+    "methods.assignment": "__setitem__=setitem",
+    "methods.joining": "__iter__=iterate",
+    "torch_tools.transforms": "vmap",
+    "torch_tools.uncommon_trees": "vmap_dims",
+    "methods.tensor_copies": "pin_memory record_stream requires_grad_",
+    "methods.applying": "apply named_apply",
+    "methods.conversion": "to_dict copy __copy__=copy __deepcopy__=deep_copy",
+    "methods.representation": "__repr__=show",
+    "storage.pickling": "__reduce__=reduce __reduce_ex__=reduce_ex __setstate__=restore",
+    "processes.shared_memory": "share_memory_ is_shared",
+    "processes.parallel": "map map_iter",
+    "processes.distributed.transfers": "send recv isend irecv",
+    "processes.distributed.collectives": "broadcast all_reduce reduce all_gather gather_and_stack scatter",
+    "interop.tensordicts": "to_tensordict",
+    "interop.arrays": "numpy tolist",
+    "storage.memory_map": """
+        memmap memmap_ memmap_like memmap_refresh_ is_memmap load_memmap_ save=memmap dumps=memmap load_=load_memmap_
+    """,
+    "storage.state_dict": "state_dict",
+    "storage.load_state": "load_state_dict",
+    "storage.safetensors_files": "save_safetensors",
+}
+"""The other methods, which are imported when they are first used: by module, with the function where that has another name."""
+
+LATE_ON_CLASS = {
+    "storage.memory_map": "load_memmap load=load_memmap",
+    "storage.safetensors_files": "load_safetensors",
+    "fields.from_dict": "from_dict",
+    "interop.tensordicts": "from_tensordict",
+    "interop.arrays": "from_numpy",
+    "interop.named_fields": "from_dataclass from_namedtuple",
+    "interop.features": "accepts",
+    "lazy_stack": "lazy_stack maybe_dense_stack",
+}
+"""The same for class methods."""
+
+bind(TensorClass, LATE)
+bind(TensorClass, LATE_ON_CLASS, on_class=True)
 binding.bind(TensorClass)
 
 

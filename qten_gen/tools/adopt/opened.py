@@ -107,18 +107,20 @@ class Project:
     """The files by the name of their module."""
     heirs: Mapping[str, Sequence[FoundClass]] = field(init=False, repr=False)
     """The classes of the files that derive from each class, by its qualified name."""
-    kinds: dict[tuple[str, int], dict[str, str]] = field(default_factory=dict, init=False, repr=False)
-    """The types that the constructors of classes need for their arguments, as `declaring.proofs` found them."""
     uses: dict[str, Mapping[str, frozenset[Use]]] = field(default_factory=dict, init=False, repr=False)
     """How the constructors of classes use their arguments, by class."""
     makers: dict[str, bool] = field(default_factory=dict, init=False, repr=False)
     """Whether functions of the project certainly return modules, by their qualified names."""
     plain: dict[str, bool] = field(default_factory=dict, init=False, repr=False)
     """Whether functions of the project compute plain values, and do nothing else."""
-    calls: dict[str, list[tuple[str, ast.Call]]] = field(default_factory=dict, init=False, repr=False)
-    """The calls in all files that may construct a class, by its name, each with its path."""
     helpers: dict[str, OpenFile | None] = field(default_factory=dict, init=False, repr=False)
     """Files without classes to adopt whose functions constructors call, by the name of their module."""
+    calls: dict[str, list[tuple[str, ast.Call]]] = field(default_factory=dict, init=False, repr=False)
+    """The calls in all files that may construct a class, by its name, each with its path; empty before the search."""
+    results: dict[tuple[object, ...], frozenset[str]] = field(default_factory=dict, init=False, repr=False)
+    """The values that functions return, by function and arguments, as `annotating.functions` found them."""
+    attributes: dict[str, Mapping[str, frozenset[str]] | None] = field(default_factory=dict, init=False, repr=False)
+    """The values of the attributes of classes, by class."""
     wide_calls: dict[str, str] = field(default_factory=dict, init=False, repr=False)
     """The classes that are called with more than their `forward` is annotated with, and where; empty before the search."""
 

@@ -10,14 +10,14 @@ from functools import partial
 from ...generate.readings import Readings
 from ...link.program import Program
 from ...model.diagnostics import Diagnostic
-from ...project.import_graph import SourceGraph, closure, importers_of, source_graph
+from ...project.import_graph import LibraryClasses, SourceGraph, closure, importers_of, source_graph
 from ...project.scan import Origin, Scan, scan
 from ...read.encoding import decode
 from ...read.exported import exported
 from ...read.source_lines import lines_of
 from ...read.syntax import tree_of
 from .adoption import FoundClass, Options
-from .finding import found_classes, scope_of
+from .finding import NN_MODULE, found_classes, is_module_of_a_library, scope_of
 from .opened import OpenFile, Project
 from .source_text import Text
 
@@ -34,6 +34,14 @@ _PLAIN = frozenset(
 )
 """Bases that no module has, unless a class of the project has the name."""
 
+_DATACLASS = re.compile(
+    rb"^@[\w.]*dataclass\b(?:\([^()]*\))?[^\n]*\n(?:[@#][^\n]*\n)*class\b"
+    rb"[^\n]*(?:\n(?:[ \t][^\n]*|\r)?)*?\n[ \t]+\w[^\n]*(?:ensor|Parameter)"
+    rb"|\bdataclass[^\S\n]+as\b|^\w+[ \t]*(?::[^=\n]*)?=[^(\n]*ensor\b[^(\n]*$",
+    re.MULTILINE,
+)
+"""A dataclass that mentions tensors, or a name that may be one for them."""
+
 _STAR = re.compile(rb"\bimport\s*\(?\s*\*")
 
 
@@ -49,6 +57,8 @@ class Sources:
     """The files that have the name of an output of a target, whoever wrote them."""
     locked: frozenset[str] = frozenset()
     """The targets that cannot be written."""
+    libraries: LibraryClasses | None = None
+    """The classes of installed libraries, whose constructors the rules know as in a run; None without any."""
 
     @classmethod
     def of(
@@ -58,9 +68,10 @@ class Sources:
         targets: Collection[str],
         outputs: Mapping[str, bytes] | None = None,
         locked: Collection[str] = (),
+        libraries: LibraryClasses | None = None,
     ) -> Sources:
         scans = {path: scan(data, origins[path]) for path, data in texts.items()}
-        return cls(texts, origins, scans, frozenset(targets), outputs or {}, frozenset(locked))
+        return cls(texts, origins, scans, frozenset(targets), outputs or {}, frozenset(locked), libraries)
 
     def changed(self, texts: Mapping[str, bytes]) -> Sources:
         """The same files, some of them with other texts."""
@@ -87,6 +98,7 @@ def open_project(sources: Sources, options: Options, before: Opened | None = Non
     used: Mapping[str, frozenset[str]]
     if before is None:
         graph = source_graph(sources.origins, sources.scans, sources.origins)  # every file is relevant
+        graph = graph._replace(libraries=sources.libraries)
         used, promising = _imported_names(sources), tuple(sorted(_promising(sources, graph)))
     else:  # levels add imports of libraries alone
         graph = before.readings.graph._replace(scans=sources.scans)
@@ -117,7 +129,8 @@ def _opened_helper(readings: Readings, programs: dict[str, Program], program: Pr
     if not isinstance(content, str):
         return None
     programs[file.path] = program
-    return OpenFile(file.path, module, file.is_package, Text(content), tree_of(content), scope_of(file), {})
+    scope = replace(scope_of(file), lines=lines_of(content))
+    return OpenFile(file.path, module, file.is_package, Text(content), tree_of(content), scope, {})
 
 
 def _promising(sources: Sources, graph: SourceGraph) -> Iterator[str]:
@@ -136,7 +149,7 @@ def _promising(sources: Sources, graph: SourceGraph) -> Iterator[str]:
         modules |= more
     for path in reached & sources.targets:
         data = sources.texts[path]
-        has_tensors = b"tensorclass" in data or (b"dataclass" in data and b"ensor" in data)
+        has_tensors = b"tensorclass" in data or (b"dataclass" in data and _DATACLASS.search(data) is not None)
         if has_tensors or any(name in modules or _is_alias(names, data) for name, names in heads[path]):
             yield path
 
@@ -144,24 +157,31 @@ def _promising(sources: Sources, graph: SourceGraph) -> Iterator[str]:
 def _heads(data: bytes, imports: Iterable[str], own: Collection[str]) -> Iterator[tuple[bytes, set[bytes]]]:
     """The names of the classes of a text, each with the last parts of the names in its brackets.
 
-    Those of torch.nn are whole, those that the file imports from torch and its like begin with a dot, and those that it imports
-    from other libraries are left out: a class of these is none to adopt.
+    Those of torch.nn are whole, roots that the file imports from a library begin with a dot, and what else it imports from
+    libraries is left out: a class of these is none to adopt.
     """
-    foreign = {name.rpartition(".")[2].encode(): name.encode() for name in imports if name.partition(".")[0] not in own}
+    foreign = {name.rpartition(".")[2].encode(): name for name in imports if name.partition(".")[0] not in own}
     for name, inside, other in _CLASS.findall(data):
         names = {b"?"} if other else set()
         for each in _NAME.findall(inside):
-            last = each.rpartition(b".")[2]
-            if b"nn." in each or last not in foreign:
+            first, last = each.partition(b".")[0], each.rpartition(b".")[2]
+            if b"nn." in each or (last not in foreign and (first == last or first not in foreign)):
                 names.add(each if b"nn." in each else last)
-            elif foreign[last].startswith((*_LEADING, b"pytorch", b"fairseq", b"diffusers")):
-                names.add(last if last in _PLAIN else b"." + last)
+            elif _is_root(foreign.get(last) or each.decode()):
+                names.add(b"." + last)
         yield name, names
+
+
+def _is_root(name: str) -> bool:
+    """Whether a name of a library is a class that makes its subclasses ones to adopt, or may be one."""
+    return name in NN_MODULE or is_module_of_a_library(name) or name.startswith(("qten_gen", "tensordict"))
 
 
 def _is_alias(names: Collection[bytes], data: bytes) -> bool:
     """Whether a file may give one of the names another meaning than that of a class."""
-    return any(re.search(rb"\b%b[^\S\n]*=|\bas[^\S\n]+%b\b" % (name, name), data) for name in map(re.escape, names))
+    return any(
+        re.search(rb"(?m)^[^\S\n]*%b[^\S\n]*=|\bas[^\S\n]+%b\b" % (name, name), data) for name in map(re.escape, names)
+    )
 
 
 def _is_same(path: str, sources: Sources, before: Opened) -> bool:

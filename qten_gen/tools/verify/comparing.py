@@ -22,7 +22,7 @@ def compare(old: Record, new: Record) -> tuple[Difference, ...]:
 def _differences(old: Record, new: Record) -> Iterator[Difference]:
     """The first difference of each kind."""
     yield from _constructor(old, new)
-    yield from _texts("config", old.config, {name: new.config[name] for name in new.config if name in old.config})
+    yield from _texts("config", old.config, _config(old.config, new.config))
     yield from _lists("keys", list(old.state), list(new.state))
     yield from _values("values", old.state, new.state)
     yield from _lists("parameters", list(old.parameters), list(new.parameters))
@@ -44,16 +44,35 @@ def _differences(old: Record, new: Record) -> Iterator[Difference]:
 
 
 def _constructor(old: Record, new: Record) -> Iterator[Difference]:
-    """Whether every call of the old constructor is one of the new: names, order and defaults."""
+    """Whether every call of the old constructor is one of the new: names, order and defaults.
+
+    `**kwargs` that the new one lacks, and lists that are tuples as defaults, are worth a note.
+    """
     known = {each.name for each in old.arguments if each.name not in _NEW_ARGUMENTS or each.default != "None"}
-    before, after = _signature([each for each in old.arguments if each.name in known]), _signature(new.arguments)
+    before = _signature([each for each in old.arguments if each.name in known])
     added = [each for each in new.arguments if each.name not in known]
     allowed = [each for each in added if each.name in _NEW_ARGUMENTS and not each.is_positional]
     rest = _signature([each for each in new.arguments if each not in allowed])
-    if old.arguments != new.arguments and before != rest:
-        yield Difference("constructor", "", f"({', '.join(before)})", f"({', '.join(after)})")
-    elif old.takes_others and not new.takes_others:
-        yield Difference("constructor", "", "takes keywords of any name", "does not")
+    differs = old.arguments != new.arguments and before != rest
+    if differs or (old.takes_others and not new.takes_others):
+        is_note = list(map(_as_tuples, before)) == list(map(_as_tuples, rest))
+        yield Difference("constructor", "", _written(old), _written(new), is_note=is_note)
+
+
+def _written(record: Record) -> str:
+    """The signature of a constructor."""
+    return f"({', '.join([*_signature(record.arguments), *(['**kwargs'] if record.takes_others else [])])})"
+
+
+def _as_tuples(text: str) -> str:
+    """The text of a value with its lists as tuples."""
+    return text.translate(str.maketrans("[]", "()"))
+
+
+def _config(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:
+    """The arguments that the old constructor has too. A tuple in place of its list is as good."""
+    both = {name: (old[name], text) for name, text in new.items() if name in old}
+    return {name: was if _as_tuples(was) == _as_tuples(text) else text for name, (was, text) in both.items()}
 
 
 def _signature(arguments: Sequence[Argument]) -> list[str]:

@@ -73,3 +73,5 @@ class Difference:
     new: str
     more: int = 0
     """How many others of the kind differ."""
+    is_note: bool = False
+    """Whether it leaves the models equal, as a default that was a list and is a tuple of the same values."""

@@ -157,7 +157,9 @@ def _config(factory: Callable[..., object], args: list[object], keywords: Mappin
     except TypeError:
         return {}
     bound.apply_defaults()
-    return {name: _text(value) for name, value in bound.arguments.items()}
+    others = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+    unused = [name for name, each in signature.parameters.items() if each.kind in others and not bound.arguments[name]]
+    return {name: _text(value) for name, value in bound.arguments.items() if name not in unused}
 
 
 def _parameters(model: nn.Module) -> dict[str, str]:

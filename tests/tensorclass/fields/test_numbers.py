@@ -86,11 +86,6 @@ def test_anything_else_is_refused(value: Any) -> None:
 
 
 @pytest.mark.parametrize("value", [2**63, 2**70, -(2**63) - 1, numpy.uint64(2**63)])
-def test_an_error_of_a_number_that_is_too_large_names_the_field(value: Any) -> None:
-    with pytest.raises(ValueError, match=r"\.count: int .* does not fit into a tensor"):
+def test_torch_refuses_a_number_that_is_too_large(value: Any) -> None:
+    with pytest.raises((RuntimeError, OverflowError)):
         Step(0, count=value)
-
-
-def test_an_error_of_a_float_that_is_too_large_names_the_field() -> None:
-    with pytest.raises(ValueError, match=r"\.reward: float 1e\+300 does not fit into a tensor"):
-        Step(1e300)

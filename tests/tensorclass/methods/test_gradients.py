@@ -41,7 +41,7 @@ def test_backward_leaves_out_what_requires_no_gradient() -> None:
     assert value.x.grad is not None
     with pytest.raises(RuntimeError, match=r"^backward: no tensor of the Flat requires a gradient$"):
         flat(4).backward()
-    with pytest.raises(TypeError, match=r"^backward: expected a gradient for each of 3 tensors, got 6$"):
+    with pytest.raises(TypeError, match="expected a value in every object or in none"):
         batch(4, full=False).requires_grad_().backward(batch(4))
 
 

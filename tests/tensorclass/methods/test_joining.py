@@ -52,15 +52,11 @@ def test_joining_asks_for_batch_sizes_that_fit() -> None:
 
 def test_joining_names_the_field_whose_shapes_do_not_fit() -> None:
     other = flat(2).replace(x=torch.rand(2, 4))
-    for join in (Flat.stack, Flat.cat):
-        with pytest.raises(
-            ValueError, match=r"Flat\.x: expected one shape beyond the batch size .*, got \[3\] and \[4\]"
-        ):
+    for name, join in (("stack", Flat.stack), ("cat", Flat.cat)):
+        with pytest.raises(RuntimeError, match=rf"^{name}: Flat\.x: .* size"):
             join([flat(2), other])
-    with pytest.raises(ValueError, match=r"; Flat\.lazy_stack takes objects of different shapes$"):
-        Flat.stack([flat(2), other])
     far = batch(2).replace(point=point(2).to("meta"))
-    with pytest.raises(ValueError, match=r"stack: Point\.position: expected one device .*, got cpu and meta"):
+    with pytest.raises(RuntimeError, match=r"^stack: Point\.position: .*meta"):
         Batch.stack([batch(2), far])
 
 

@@ -9,8 +9,8 @@ import pytest
 from torch import Tensor
 
 from qten_gen import TensorClass
-from qten_gen.runtime.tensorclass.operations.tensordict_alternatives import INSTEAD, NOT_OF_TENSORDICT
-from templates.from_tensordict_page import documentation, same_names
+from qten_gen.runtime.tensorclass.operations.tensordict_alternatives import INSTEAD
+from templates.from_tensordict_page import NOT_OF_TENSORDICT, documentation, same_names
 
 PAGE = Path(__file__).parents[3] / "docs" / "from-tensordict.md"
 

@@ -40,7 +40,4 @@ def test_the_divisor_of_a_deviation_is_said_in_every_way(name: str) -> None:
     value: Any = flat(3)
     same(getattr(value, name)(0, unbiased=False), value, lambda tensor: getattr(tensor, name)(0, unbiased=False))
     same(getattr(value, name)(dim=0, unbiased=True), value, lambda tensor: getattr(tensor, name)(0))
-    same(getattr(value, name)(False), value, lambda tensor: getattr(tensor, name)(False))
     same(getattr(value, name)(unbiased=False), value, lambda tensor: getattr(tensor, name)(unbiased=False))
-    with pytest.raises(TypeError, match="expected unbiased or correction, got both"):
-        getattr(value, name)(0, unbiased=False, correction=2)

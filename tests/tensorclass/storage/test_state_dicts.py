@@ -162,9 +162,9 @@ def test_a_batch_size_that_does_not_fit_is_refused() -> None:
         ({"batch_size": "four"}, r"Size"),
         (
             {"batch_size": torch.Size([4]), "_names": ("a", "b")},
-            r"Flat\.names: expected one for each of 1 batch dimension",
+            r"Flat\.names: expected a name or None for each of 1 batch dimension",
         ),
-        ({"batch_size": torch.Size([4]), "_names": (1,)}, r"Flat\.names: expected str or None"),
+        ({"batch_size": torch.Size([4]), "_names": (1,)}, r"Flat\.names: expected a sequence of str or None"),
     ],
 )
 def test_metadata_that_no_object_gives_is_refused(level: dict[str, object], message: str) -> None:

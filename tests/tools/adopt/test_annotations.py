@@ -8,7 +8,7 @@ import pytest
 
 from qten_gen.tools.adopt.adoption import Level
 
-from .adopted import adopted
+from .adopted import adopted, outcome
 
 _HEAD = """\
 from qten_gen import Module
@@ -34,15 +34,44 @@ REGISTERED = {
     "self.add_module('x', nn.Linear(2, 2))": "x: nn.Linear",
     "setattr(self, 'x', nn.Linear(2, 2))": "x: nn.Linear",
     "for name in ('a', 'b'):\n    self.register_buffer(name, torch.ones(2))": "a: Tensor\nb: Tensor",
+    "if bias:\n    x = torch.ones(2)\nelse:\n    x = None\nself.register_buffer('x', x)": "x: Tensor | None",
+    "x = None\nif bias:\n    x = torch.ones(2)\nself.register_buffer('x', x)": "x: Tensor | None",
+    "x = torch.ones(2) if bias else None\nself.register_buffer('x', x)": "x: Tensor | None",
+    "y = None\nx = y or bias\nself.register_buffer('x', None if bias else x)": "x: Tensor | None",
+    "self.register_buffer('x', table(dim))": "x: Tensor | None",
+    "self.register_buffer('x', self.made(dim))": "x: Tensor | None",
+    "self.register_buffer('x', A.fresh(dim))": "x: Tensor",
+    "x = given\nif x is None:\n    x = torch.ones(2)\nself.register_buffer('x', x)": "x: Tensor",
+    "self.register_buffer('x', given)": "x: Tensor | None",
+    "self.emb = nn.Embedding(2, 2)\nself.register_buffer('x', self.emb.weight.data.clone())": "x: Tensor",
+    "x = torch.arange(dim).float()\nx[:] /= dim\nself.register_buffer('x', x)": "x: Tensor",
 }
+_MAKERS = """
+def table(dim):
+    if dim > 2:
+        return torch.ones(dim)
+"""
+_HELPERS = """
+@staticmethod
+def fresh(dim):
+    return torch.ones(dim)
+
+def made(self, dim):
+    return None if dim > 2 else torch.ones(dim)
+"""
 
 
 @pytest.mark.parametrize(("init", "lines"), REGISTERED.items(), ids=REGISTERED)
 def test_what_is_registered_by_name_is_annotated(init: str, lines: str) -> None:
-    before = _body(init)
+    before = _body(init, _HELPERS).replace("bias=True", "bias=True, given=None") + _MAKERS
     after = _HEAD + indent(lines, "    ") + "\n\n" + before.removeprefix(_HEAD)
     assert adopted(before, Level.ANNOTATE) == after
     assert adopted(after, Level.ANNOTATE) == after
+
+
+def test_a_name_that_another_method_sets_to_none_may_be_none() -> None:
+    text = _body("self.register_buffer('x', torch.ones(2))", "def clear(self):\n    self.x = None")
+    assert "    x: Tensor | None\n" in adopted(text, Level.ANNOTATE)
 
 
 @pytest.mark.parametrize(
@@ -52,6 +81,9 @@ def test_what_is_registered_by_name_is_annotated(init: str, lines: str) -> None:
         "self.register_buffer(dim, torch.ones(2))",
         "self.add_module('x', make(dim))",
         "self.register_buffer('x.y', torch.ones(2))",
+        "self.register_buffer('x', dim)",
+        "self.register_buffer('x', unknown(dim))",
+        "x = dim.table\nself.register_buffer('x', x)",
     ],
 )
 def test_what_a_checker_sees_and_what_is_not_certain_is_left(init: str) -> None:
@@ -71,16 +103,104 @@ def test_annotations_stand_behind_the_documentation_and_before_comments() -> Non
     assert '    """What it is."""\n\n    x: Tensor\n\n    # the constructor\n' in adopted(before, Level.ANNOTATE)
 
 
-PROVEN = ("F.softmax(x, -1)", "torch.cat([x, x])", "self.lin(x)", "self.net(x)")
-_LAYERS = "self.lin = nn.Linear(2, 2)\nself.net = nn.Sequential(nn.Linear(2, 2), nn.ReLU())\nself.fn = fn(2)"
+PROVEN = (
+    "return F.softmax(x, -1)",
+    "return torch.cat([x, x])",
+    "return self.net(x)",
+    "x = self.lin(x)\nx = self.act(x)\nreturn x",
+    "if x is None:\n    return self.lin(x)\ny = self.lin(x)\nreturn y",
+    "if x:\n    y = self.lin(x)\nelse:\n    y = F.relu(x)\nreturn y * 2 + 1",
+    "return x + self.act(self.lin(x))",
+    "y = x\nx = self.lin(x)\nreturn y + x",
+    "for _ in range(2):\n    x = self.lin(x)\nreturn self.act(x).transpose(1, 2)[:, 0]",
+    "q, k = self.lin(x).chunk(2, -1)\nreturn (q @ k).T",
+    "with torch.no_grad():\n    y = self.lin(x)\nreturn y",
+    "x = self.lin(x)\nfor inner in self.blocks:\n    x = inner(x)\nreturn x",
+    "x = self.lin(x)\nfor i, (one, other) in enumerate(self.pairs):\n    x = one(x) + other(x)\nreturn x",
+    "if len(x.shape) == 2:\n    y = self.lin(x)\nelif len(x.shape) == 3:\n    y = self.act(x)\nreturn y",
+    "return self.maybe(self.lin(x))",
+    "return shifted(self.lin(x), 2)",
+    "return self.helped(x)",
+    "return self.inner(x)",
+    "return self.norm(x) if self.norm is not None else self.lin(x)",
+    "if self.mask is not None:\n    x = x + 1\nreturn self.lin(x).masked_fill(x == 0, 0.0)",
+)
+_LAYERS = """\
+self.lin = nn.Linear(2, 2)
+self.act = nn.GELU()
+self.net = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
+self.fn = fn(2)
+self.maybe = nn.Dropout(0.1) if dim else nn.Identity()
+self.norm = nn.LayerNorm(2) if dim else None
+self.inner = Inner()
+self.blocks = nn.ModuleList([Inner() for _ in range(2)])
+self.pairs = nn.ModuleList()
+for _ in range(2):
+    self.pairs.append(nn.ModuleList([Inner(), nn.Linear(2, 2)]))
+self.grown = nn.ModuleList([Inner() for _ in range(2)])
+self.register_buffer("mask", None)"""
+_AROUND = """
+
+class Inner(Module):
+    def __init__(self):
+        super().__init__()
+        self.proj = nn.Linear(2, 2)
+
+    def forward(self, x) -> Tensor:
+        return self.proj(x)
 
 
-@pytest.mark.parametrize("value", PROVEN)
-def test_a_result_that_the_text_proves_is_annotated(value: str) -> None:
-    before = _body(
-        _LAYERS, f"def forward(self, x):\n    if x is None:\n        return {value}\n    y = {value}\n    return y"
+class Unsure(Module):
+    def forward(self, x):
+        return x
+
+
+def shifted(x, by):
+    x = x.view(2, -1)
+    return torch.roll(x, by)
+"""
+_METHODS = """
+
+def helped(self, x):
+    return self.lin(x)
+
+def grow(self, other):
+    self.grown.append(other)
+"""
+
+
+def _with_forward(body: str, arguments: str = "self, x") -> str:
+    forward = f"def forward({arguments}):\n{indent(body, '    ')}{_METHODS}"
+    return _body(_LAYERS, forward, above="mask: Tensor | None\n\n") + _AROUND
+
+
+@pytest.mark.parametrize("body", PROVEN)
+def test_a_result_that_the_text_proves_is_annotated(body: str) -> None:
+    before = _with_forward(body)
+    after = before.replace("def forward(self, x):", "def forward(self, x) -> Tensor:", 1)
+    assert adopted(before, Level.ANNOTATE) == after
+    assert adopted(after, Level.ANNOTATE) == after
+
+
+def test_a_module_whose_result_is_proven_in_the_same_run_proves_that_of_another() -> None:
+    before = _with_forward("return self.inner(x)").replace("(self, x) -> Tensor", "(self, x)")
+    assert adopted(before, Level.ANNOTATE).count("(self, x) -> Tensor") == 2
+
+
+def test_an_argument_that_is_annotated_as_a_tensor_is_one() -> None:
+    before = _with_forward("x = x * 2\nreturn x if flag else -x", "self, x: Tensor, flag=True")
+    assert adopted(before, Level.ANNOTATE) == before.replace("flag=True):", "flag=True) -> Tensor:")
+
+
+def test_a_function_in_a_file_without_classes_proves_a_result() -> None:
+    model = _HEAD.replace("import torch\n", "import torch\nfrom tools import shifted\n") + indent(
+        "def forward(self, x: Tensor):\n    return shifted(x)\n", "    "
     )
-    assert adopted(before, Level.ANNOTATE) == before.replace("forward(self, x):", "forward(self, x) -> Tensor:")
+    tools = (
+        "# one more line\n" * 90 + "import torch\n\n\ndef shifted(x: torch.Tensor) -> torch.Tensor:\n    return x + 1\n"
+    )
+    texts = outcome({"model.py": model, "tools.py": tools}, Level.ANNOTATE).texts
+    assert b"def forward(self, x: Tensor) -> Tensor:" in texts["model.py"]
 
 
 UNPROVEN = {
@@ -92,13 +212,27 @@ UNPROVEN = {
     "an operator that the other side may define": "return F.relu(x) @ x",
     "a generator": "yield x\nreturn F.relu(x)",
     "a function of that name is given": "return F.relu(x)",
+    "a loop without a turn": "for inner in self.blocks:\n    x = inner(x)\nreturn x",
+    "a list that another method extends": "x = self.lin(x)\nfor inner in self.grown:\n    x = inner(x)\nreturn x",
+    "a layer that passes on what it is given": "return self.maybe(x)",
+    "a module that returns what it is given": "return Unsure()(x)",
+    "a function that returns a shape": "return self.lin(x).size()",
+    "a sequence of tensors": "return self.lin(x).chunk(2)",
+    "a tuple": "return self.lin(x), x",
+    "an error that is caught": "y = x\ntry:\n    y = self.lin(x)\nexcept ValueError:\n    pass\nreturn y",
+    "a context that may swallow an error": "y = x\nwith quiet():\n    y = self.lin(x)\nreturn y",
+    "an argument that is taken in one branch only": "y = x\nif self.mask is None:\n    y = self.lin(x)\nreturn y",
+    "a value that a break leaves": "y = x\nwhile y:\n    if y.sum(): break\n    y = self.lin(y)\nreturn y",
+    "an import of that name": "from other import relu as F\nreturn F(x)",
+    "an attribute that may be None": "return self.mask",
+    "a value that a nested function sets": "y = self.lin(x)\ndef f():\n    nonlocal y\n    y = None\nf()\nreturn y",
 }
 
 
 @pytest.mark.parametrize("body", UNPROVEN.values(), ids=UNPROVEN)
 def test_a_result_that_is_not_proven_is_left(body: str) -> None:
     parameters = "self, F, x" if body == UNPROVEN["a function of that name is given"] else "self, x"
-    before = _body(_LAYERS, f"def forward({parameters}):\n{indent(body, '    ')}")
+    before = _with_forward(body, parameters)
     assert adopted(before, Level.ANNOTATE) == before
 
 

@@ -128,6 +128,52 @@ def test_a_constructor_may_take_device_and_dtype_by_keyword() -> None:
     assert kinds(Plain, lambda dim, rate=0.5, *, device=None, dtype=None: Plain(dim)) == []
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda dim, rates=(0.5, 0.1), **options: Plain(dim),
+        lambda dim, rates=[0.5, 0.1]: Plain(dim),
+        lambda dim, rates=(0.5, 0.1), *, device=None: Plain(dim),
+    ],
+)
+def test_keywords_of_any_name_and_a_tuple_for_a_list_are_worth_a_note(make: Callable[..., object]) -> None:
+    def before(dim: int, rates: list[float] = [0.5, 0.1], **options: object) -> Plain:  # noqa: B006
+        return Plain(dim)
+
+    differences = compare(record(before, [4], {}, inputs), record(make, [4], {}, inputs))
+    verdict = Verdict("shop:Net", differences, tensors=9, ran=True, failure=None, unwritten=())
+    assert all(each.is_note for each in differences)
+    assert verdict.is_equal
+    assert list(lines(verdict))[-1] == "shop:Net: equal (9 tensors, outputs and gradients)"
+
+
+def test_a_signature_is_written_with_keywords_of_any_name() -> None:
+    found = compare(
+        record(lambda dim, **options: Plain(dim), [4], {}, inputs), record(lambda dim: Plain(dim), [4], {}, inputs)
+    )
+    assert [(each.old, each.new) for each in found] == [("(dim, **kwargs)", "(dim)")]
+
+
+def test_the_verdict_says_which_kinds_differ_and_that_the_tensors_do_not() -> None:
+    found = compare(record(Plain, [4], {}, inputs), record(lambda dim, rate=0.25: Plain(dim), [4], {}, inputs))
+    verdict = Verdict("shop:Net", found, tensors=9, ran=True, failure=None, unwritten=())
+    assert not verdict.is_equal
+    assert list(lines(verdict)) == [
+        "different constructor:",
+        "  old  (dim, rate=0.5)",
+        "  new  (dim, rate=0.25)",
+        "different config: rate",
+        "  old  0.5",
+        "  new  0.25",
+        "shop:Net: not equal: different constructor, config; 9 tensors, outputs and gradients are equal",
+    ]
+    changed = compare(
+        record(Plain, [4], {}, inputs), record(other(lambda model: model.scale.data.neg_()), [4], {}, inputs)
+    )
+    verdict = Verdict("shop:Net", changed[:1], tensors=9, ran=True, failure=None, unwritten=())
+    assert list(lines(verdict))[-1] == "shop:Net: not equal: different values"
+
+
 def test_a_class_without_a_constructor_takes_nothing_before_and_after() -> None:
     class Before(nn.Module):
         def forward(self, x: Tensor) -> Tensor:

@@ -73,7 +73,9 @@ class ModuleBase(nn.Module):
     def __init_subclass__(cls, **keywords: object) -> None:
         super().__init_subclass__(**keywords)
         foreign = [base for base in cls.__mro__ if issubclass(base, nn.Module) and not issubclass(base, ModuleBase)]
+        # The last of them is nn.Module itself.
         cls._foreign_init = next((vars(base)["__init__"] for base in foreign[:-1] if "__init__" in vars(base)), None)
         version = vars(cls).get("version")
+        # A class may use the name for something else, such as a buffer.
         if isinstance(version, int):
             cls._version = version

@@ -38,6 +38,7 @@ def registrable(owner: str, given: object) -> tuple[type, ...]:
             " register Tensor, and check the shape and dtype in the handler"
         )
     try:
+        # Raises for a protocol that is not for run time, or has attributes that are no methods.
         issubclass(object, given)
     except TypeError as error:
         raise TypeError(

@@ -54,6 +54,7 @@ def registration(handler: Handler, statement: FrameType) -> Registration:
 def is_repeated(old: Registration, new: Registration) -> bool:
     """Whether the statement of `old` runs a second time, as it is or after a change of its file."""
     same_statement = (old.file, old.line, old.written) == (new.file, new.line, new.written)
+    # Of one execution of a file, the code is the same object: then these are two statements in one function.
     same_scope = (old.module, old.scope) == (new.module, new.scope)
     return same_statement or (same_scope and old.code() is not new.code())
 

@@ -36,6 +36,7 @@ def migrate(
     own = {key.removeprefix(prefix): value for key, value in state_dict.items() if key.startswith(prefix)}
     old = list(own)
     cast(type[_Migrating], cls).migrate(own, version)
+    # Those too that `migrate` has taken out or renamed.
     for key in old:
         del state_dict[prefix + key]
     state_dict.update({prefix + key: value for key, value in own.items()})

@@ -59,6 +59,7 @@ class Yielding:
 
 def _is_asked_by_torch() -> bool:
     """Whether the attribute that is looked up is asked for by a function that is about to take its name."""
+    # 1 is the `__get__` of the descriptor; 2 is whoever looks the attribute up.
     frame = sys._getframe(2)
     while frame.f_code.co_name in ("__getattribute__", "__getattr__") and frame.f_back is not None:
         frame = frame.f_back

@@ -49,6 +49,7 @@ def callable_forward(forward: Any) -> Call:
         bound = forward if bind is None else bind(forward, self, type(self))
         return bound(*args, **keywords)
 
+    # `updated=()`, because an object that is called may have a `__dict__` which is not for a function.
     functools.update_wrapper(run, getattr(forward, "__func__", forward), updated=())
     del run.__wrapped__  # type: ignore[attr-defined] # its signature lacks the module
     return run

@@ -138,6 +138,7 @@ def new_parameter(
     cls, state = type(module), module.__dict__
     if (
         KNOWN
+        # A mode, such as that of fake tensors, may make another kind.
         and type(data) is Tensor
         and type(getattr(cls, name, None)) is RegisteredProperty
         and name not in state
@@ -147,6 +148,7 @@ def new_parameter(
         and cls.register_parameter is _register_parameter
         and Parameter.__new__ is _new_parameter
     ):
+        # As `Parameter(data, requires_grad)` does for a plain tensor.
         state["_parameters"][name] = _make_subclass(Parameter, data, requires_grad)
     else:
         module.register_parameter(name, None if data is None else Parameter(data, requires_grad))

@@ -35,7 +35,7 @@ def as_device(value: DeviceSpec) -> torch.device:
         return _CPU  # tensors on `cpu:0` say `cpu`
     if found.index is not None or found.type == "meta":
         return found
-    return torch.empty(0, device=found).device
+    return torch.empty(0, device=found).device  # torch says which device is the current one
 
 
 def move_without_waiting(tensor: Tensor, device: torch.device) -> Tensor:

@@ -36,6 +36,7 @@ def nested_class(cls: type[Stored], name: str) -> type[Stored]:
 
     Where the owner imports it for type checkers only and nothing else has imported it yet, this does.
     """
+    # The generated module, in which the class's own code looks for it.
     names, reference = cls._map.__globals__, cls._nested[name]
     if names[loading.bound_name(reference)] is loading.Undeclared:
         qualified = loading.resolve_reference(reference, loading.source_name(names["__name__"]))

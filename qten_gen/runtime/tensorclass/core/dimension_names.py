@@ -6,7 +6,7 @@ both. Operations that rearrange them find the names of the result with `name_cha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from torch import Size
 
@@ -30,27 +30,18 @@ def names(self: Stored, value: NamesLike, batch_size: Size) -> Names | None:
     """
     if value is None:
         return None
-    cls, ndim = type(self).__name__, len(batch_size)
-    if isinstance(value, str):
-        raise TypeError(
-            f"{cls}.names: expected a sequence of str or None, got {abridged(value)}; for one dimension write [{abridged(value)}]"
-        )
-    try:
-        chosen = tuple(value)
-    except TypeError:
-        raise TypeError(f"{cls}.names: expected a sequence of str or None, got {abridged(value)}") from None
-    for name in chosen:
-        if name is not None and not isinstance(name, str):
-            raise TypeError(f"{cls}.names: expected str or None for each dimension, got {abridged(name)}")
-        if name is not None and chosen.count(name) > 1:
-            raise ValueError(
-                f"{cls}.names: expected different names, got {abridged(name)} twice in {abridged([*chosen])}"
-            )
-    if len(chosen) != ndim:
+    cls = type(self).__name__
+    # A string is iterable too.
+    chosen = None if isinstance(value, str) or not isinstance(value, Iterable) else tuple(value)
+    if chosen is None or not all(name is None or isinstance(name, str) for name in chosen):
+        raise TypeError(f"{cls}.names: expected a sequence of str or None, got {abridged(value)}")
+    given = [name for name in chosen if name is not None]
+    ndim = len(batch_size)
+    if len(chosen) != ndim or len({*given}) < len(given):
         raise ValueError(
-            f"{cls}.names: expected one for each of {ndim} batch dimension{'' if ndim == 1 else 's'}, got {abridged([*chosen])}"
+            f"{cls}.names: expected a name or None for each of {ndim} batch dimensions, all different, got {abridged([*chosen])}"
         )
-    return chosen if any(name is not None for name in chosen) else None
+    return chosen if given else None
 
 
 def get_names(self: Stored) -> Names:

@@ -4,15 +4,15 @@ Each late method is an attribute of this module: `of_rename` is the function `re
 imports its file, and puts all late methods of that file into the class. Dynamo reads attributes of modules for real while it
 traces; it could trace neither the import nor the change of the class.
 
-Other functions of rare use are reached through their module, which is an attribute too: `late.methods__finding_out` is
-`methods/finding_out.py`. An import statement in a function would take a microsecond each time, as long as it takes to index an
+Other functions of rare use are reached through their module, which is an attribute too: `late.fields__batch_sizes` is
+`fields/batch_sizes.py`. An import statement in a function would take a microsecond each time, as long as it takes to index an
 object.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ _functions: Any = sys.modules[__name__]
 
 
 class Late:
-    """Stands in a class body for a method of another module, such as `Late("methods.keys")`, until it is looked up."""
+    """Stands in a class for a method of another module, such as `Late("methods.keys")`, until it is looked up."""
 
     # Compiled code guards the name, and reads it of the function that has then taken the place.
     __slots__ = ("__name__", "_function", "_module", "_on_class")
@@ -34,9 +34,6 @@ class Late:
         self._module = module
         self._function = function
         self._on_class = on_class
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.put(owner, name)
 
     def put(self, owner: type, name: str) -> None:
         """Stand in a class for the method of a name."""
@@ -76,13 +73,21 @@ def __getattr__(name: str) -> Any:
         found = globals()[name] = import_module(_PACKAGE + name.replace("__", "."))
         return found
     module = import_module(_PACKAGE + home.module)
-    for key, each in _HOMES.items():
+    for key, each in _HOMES.items():  # the others of the module are there now, and need no look-up either
         if each.module == home.module:
             function = globals()[key] = getattr(module, each.function)
             if vars(each.owner)[each.method] is each.stand_in:
                 on_class = isinstance(each.stand_in, classmethod)
                 setattr(each.owner, each.method, classmethod(function) if on_class else function)
     return globals()[name]
+
+
+def bind(owner: type, methods: Mapping[str, str], *, on_class: bool = False) -> None:
+    """Give a class late methods, by module: `{"methods.keys": "get_at pop __contains__=contains"}`."""
+    for module, names in methods.items():
+        for each in names.split():
+            name, _, function = each.partition("=")
+            Late(module, function, on_class=on_class).put(owner, name)
 
 
 def import_all(owner: type) -> None:

@@ -74,9 +74,7 @@ def refuse_other(self: Stored, name: str, value: object) -> None:
     is_same = value is getattr(self, storage(name))
     if is_same and self._lock is not FROZEN and (isinstance(value, (Tensor, Stored)) or name in self._collections):
         return
-    raise refusal(
-        self, f"cannot assign to {type(self).__name__}.{name}", f".replace({name}=...)", _in_place(is_same, value)
-    )
+    raise refusal(self, f"cannot assign to {type(self).__name__}.{name}", f".replace({name}=...)")
 
 
 def frozen_property(name: str, read: Callable[[Any], Any], doc: str) -> property:
@@ -85,24 +83,17 @@ def frozen_property(name: str, read: Callable[[Any], Any], doc: str) -> property
     def write(self: Stored, value: object) -> None:
         raise FrozenInstanceError(
             f"cannot assign to {type(self).__name__}.{name}: the class is frozen; use .replace({name}=...)"
-            f"{_in_place(value is getattr(self, storage(name)), value)}"
         )
 
     return property(read, write, doc=doc)
 
 
-def _in_place(is_same: bool, value: object) -> str:
-    """The end of the message where the value that is assigned is what the field holds, which an operator may have changed."""
-    changes = is_same and any(hasattr(value, operator) for operator in ("__iadd__", "__ior__"))
-    return ". An operator such as += changes the value before it assigns it" if changes else ""
-
-
-def refusal(self: Stored, what: str, instead: str, more: str = "") -> RuntimeError | FrozenInstanceError:
+def refusal(self: Stored, what: str, instead: str) -> RuntimeError | FrozenInstanceError:
     if "frozen" in self._flags:
-        return FrozenInstanceError(f"{what}: the class is frozen{more}")
+        return FrozenInstanceError(f"{what}: the class is frozen")
     if self._lock is FROZEN:
-        return FrozenInstanceError(f"{what}: a frozen object holds it; use {instead}{more}")
-    return RuntimeError(f"{what}: it is locked; use .unlock_(), or {instead} for another object{more}")
+        return FrozenInstanceError(f"{what}: a frozen object holds it; use {instead}")
+    return RuntimeError(f"{what}: it is locked; use .unlock_(), or {instead} for another object")
 
 
 _mutex = threading.RLock()

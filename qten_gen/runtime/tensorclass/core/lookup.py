@@ -33,10 +33,10 @@ def get(self: Stored, key: Key, default: object = NO_DEFAULT) -> Any:
         KeyError: there is no such field and no default.
         TypeError: `key` is neither a name nor a tuple of names.
     """
-    return _walked(self, path_of(key), default)[0]
+    return walked(self, path_of(key), default)[0]
 
 
-def _walked(self: Stored, steps: tuple[str, ...], default: object = NO_DEFAULT) -> tuple[object, object]:
+def walked(self: Stored, steps: tuple[str, ...], default: object = NO_DEFAULT) -> tuple[object, object]:
     """The value at the end of a path of names, as the last field gives it, and as operations see it."""
     found: object = self
     owner: object = self
@@ -50,15 +50,6 @@ def _walked(self: Stored, steps: tuple[str, ...], default: object = NO_DEFAULT) 
     return found, owner
 
 
-def nested_owner(self: Stored, steps: tuple[str, ...]) -> object:
-    """The value at the end of a path of names, as operations see it.
-
-    Raises:
-        KeyError: there is no such field.
-    """
-    return _walked(self, steps)[1]
-
-
 def owner_of(self: Stored, key: Key) -> tuple[Stored, str]:
     """The object that has the field of a key, and the field's name.
 
@@ -69,7 +60,7 @@ def owner_of(self: Stored, key: Key) -> tuple[Stored, str]:
     if key in self._fields:
         return self, key
     steps = path_of(key)
-    owner = _walked(self, steps[:-1])[1]
+    owner = walked(self, steps[:-1])[1]
     if not steps or not isinstance(owner, Stored) or steps[-1] not in owner._fields:
         raise _unknown(owner, steps[-1] if steps else "", steps[:-1])
     return owner, steps[-1]

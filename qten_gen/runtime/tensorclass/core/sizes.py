@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence
 from operator import index
 from reprlib import repr as shortened
 from typing import TYPE_CHECKING, SupportsIndex, cast
@@ -17,10 +17,6 @@ BatchSize = int | Sequence[int] | None
 """The argument `batch_size` of a constructor: a number is one dimension, None is no dimension."""
 
 
-_MOST = 64
-"""The dimensions that an operation of torch takes at most."""
-
-
 def batch_size(value: BatchSize) -> Size:
     """The `torch.Size` for what a caller passes as a batch size.
 
@@ -32,14 +28,11 @@ def batch_size(value: BatchSize) -> Size:
     """
     if value is None:
         return Size()
-    if isinstance(value, (str, bytes, Mapping, Set)):
-        raise TypeError(f"batch_size: expected int, a sequence of int or None, got {shortened(value)}")
     try:
         size = Size([plain_int(size) for size in value] if isinstance(value, Iterable) else (plain_int(value),))
     except TypeError:
         raise TypeError(f"batch_size: expected int, a sequence of int or None, got {shortened(value)}") from None
-    if len(size) > _MOST:
-        raise ValueError(f"batch_size: tensors have at most {_MOST} dimensions, got {len(size)}")
+    # A symbolic size is not compared: that would be a guard.
     if any(type(length) is int and length < 0 for length in size):
         raise ValueError(f"batch_size: expected sizes that are not negative, got {shortened([*size])}")
     return size

@@ -45,21 +45,6 @@ def dimension(self: Stored, dim: Dim) -> int:
     return dim % ndim
 
 
-def moved_dimensions(self: Stored, dims: Dim | Sequence[Dim]) -> list[int]:
-    """Batch dimensions counted from the front, for an operation that puts items in other places and loses none.
-
-    Such an operation takes 0 and -1 of an object without batch dimensions, as torch does of a tensor without dimensions. There
-    is nothing to do then, and no dimension in the result.
-
-    Raises:
-        IndexError, ValueError, TypeError: as for `dimension`.
-    """
-    wanted = listed(dims)
-    if not self._batch_size:
-        wanted = tuple([dim for dim in wanted if isinstance(dim, str) or whole_number(dim) not in (0, -1)])
-    return [dimension(self, dim) for dim in wanted]
-
-
 def whole_number(value: SupportsIndex | str) -> int:
     """A Python integer for a size or dimension that may be one of NumPy; a symbolic one stays symbolic.
 

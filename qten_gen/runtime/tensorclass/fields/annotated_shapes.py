@@ -156,6 +156,7 @@ def _match(
     if at is not None:
         pairs.append((words[at], shape[len(before) : len(before) + rest]))
     for word, size in pairs:
+        # `width=4` is a size with a name.
         name = word.rpartition("=")[2].lstrip("*#")
         if word == "*batch":
             if size != batch_size:
@@ -163,6 +164,7 @@ def _match(
         elif name.isdecimal():
             if size != int(name):
                 return None
+        # A name that begins with an underscore is any size, and `#` allows 1.
         elif word != "..." and not name.startswith("_") and not (word[0] == "#" and size == 1):
             expected = known.get(name, found.setdefault(name, size))
             if size != expected or found[name] != size:

@@ -40,6 +40,7 @@ def as_declared(
     name = declared.name
     if value is None and declared.optional:
         return None
+    # In this order: PerItem fields are among the static ones, TensorDicts among the nested ones.
     if name in self._per_item:
         return per_item(self, name, value, batch_size)
     if name in self._static:

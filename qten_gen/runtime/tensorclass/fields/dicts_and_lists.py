@@ -6,7 +6,7 @@ Every operation applies to each of the tensors. Objects that are combined have t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TypeVar, cast, overload
+from typing import TypeVar, cast
 
 import torch
 from torch import Size, Tensor
@@ -18,9 +18,9 @@ from .tensor import tensor
 from .unbatched import same_tensor, unbatched
 
 A = TypeVar("A")
-C = TypeVar("C", bound="dict[str, Tensor] | list[Tensor]")
+Several = dict[str, Tensor] | list[Tensor]
 P = TypeVar("P", bound="dict[str, Tensor] | list[Tensor] | None")
-"""Like `C`, or None: of two overloads, pyright takes the wrong one among the arguments of `zip`."""
+"""What a field holds. Of two overloads, pyright would take the wrong one among the arguments of `zip`."""
 
 
 def tensor_dict(
@@ -58,30 +58,16 @@ def _tensor(self: Stored, name: str, value: object, batch_size: Size | None, dev
     return tensor(self, name, value, batch_size, device)
 
 
-@overload
-def zip_tensors(self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: C, right: C) -> C: ...
-@overload
-def zip_tensors(
-    self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: C | None, right: C | None
-) -> C | None: ...
-def zip_tensors(
-    self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: C | None, right: C | None
-) -> C | None:
+def zip_tensors(self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: P, right: P) -> P:
     """Apply `fn` to the tensors of two objects, key by key; None in both or in neither."""
     present = _alike(self, name, [left, right])
-    return None if present is None else _made(present[0], (fn(a, b) for a, b in _columns(present)))
+    return left if present is None else _made(left, (fn(a, b) for a, b in _columns(present)))
 
 
-@overload
-def join_tensors(self: Stored, name: str, fn: Join, values: Sequence[C]) -> C: ...
-@overload
-def join_tensors(self: Stored, name: str, fn: Join, values: Sequence[C | None]) -> C | None: ...
-def join_tensors(self: Stored, name: str, fn: Join, values: Sequence[C | None]) -> C | None:
+def join_tensors(self: Stored, name: str, fn: Join, values: Sequence[P]) -> P:
     """Join the tensors of several objects, key by key; None in all objects or in none."""
     present = _alike(self, name, values)
-    if present is None:
-        return None
-    return _made(present[0], (fn([*column]) for column in _columns(present)))
+    return values[0] if present is None else _made(values[0], (fn([*column]) for column in _columns(present)))
 
 
 def part_tensors(
@@ -94,14 +80,14 @@ def part_tensors(
     return [_made(value, (column[i] for column in pieces)) for i in range(len(batch_sizes))]
 
 
-def put_tensors(self: Stored, name: str, target: C | None, index: object, value: C | None) -> None:
+def put_tensors(self: Stored, name: str, target: P, index: object, value: P) -> None:
     """Write items of every tensor; None in both objects or in neither."""
     present = _alike(self, name, [target, value])
     for written, items in _columns(present or []):
         written[index] = items  # type: ignore[index] # `index` was made by the runtime
 
 
-def match_tensors(self: Stored, name: str, left: C | None, right: C | None) -> None:
+def match_tensors(self: Stored, name: str, left: P, right: P) -> None:
     """Refuse two objects whose keys, or whose numbers of tensors, differ.
 
     Raises:
@@ -111,11 +97,7 @@ def match_tensors(self: Stored, name: str, left: C | None, right: C | None) -> N
     _alike(self, name, [left, right])
 
 
-@overload
-def same_tensors(self: Stored, name: str, values: Sequence[C]) -> C: ...
-@overload
-def same_tensors(self: Stored, name: str, values: Sequence[C | None]) -> C | None: ...
-def same_tensors(self: Stored, name: str, values: Sequence[C | None]) -> C | None:
+def same_tensors(self: Stored, name: str, values: Sequence[P]) -> P:
     """The one dict or list that an Unbatched field has in all of `values`: the same object, or equal tensors.
 
     Raises:
@@ -130,14 +112,14 @@ def same_tensors(self: Stored, name: str, values: Sequence[C | None]) -> C | Non
     return first
 
 
-def _alike(self: Stored, name: str, values: Sequence[C | None]) -> list[C] | None:
+def _alike(self: Stored, name: str, values: Sequence[Several | None]) -> list[Several] | None:
     """The values, with keys in the order of the first, or None where all are None.
 
     Raises:
         TypeError: some of them are None.
         ValueError: keys or lengths differ.
     """
-    present = all_or_none(self, name, [*values])
+    present: list[Several] | None = all_or_none(self, name, values)
     if present is None:
         return None
     keys = _keys(present[0])
@@ -146,24 +128,22 @@ def _alike(self: Stored, name: str, values: Sequence[C | None]) -> list[C] | Non
             what = "keys" if isinstance(value, dict) else "number of tensors"
             got = difference(*([*each] if isinstance(each, dict) else len(each) for each in (present[0], value)))
             raise ValueError(f"{label(self, name)}: expected the same {what} in every object, got {got}")
-    return [
-        cast(C, {key: value[cast(str, key)] for key in keys}) if isinstance(value, dict) else value for value in present
-    ]
+    return [{str(key): value[str(key)] for key in keys} if isinstance(value, dict) else value for value in present]
 
 
-def _columns(values: Sequence[C]) -> Iterator[tuple[Tensor, ...]]:
+def _columns(values: Sequence[Several]) -> Iterator[tuple[Tensor, ...]]:
     """The tensors of several objects, key by key."""
     return zip(*map(_tensors, values), strict=True)
 
 
-def _keys(value: dict[str, Tensor] | list[Tensor]) -> Sequence[str | int]:
+def _keys(value: Several) -> Sequence[str | int]:
     return [*value] if isinstance(value, dict) else range(len(value))
 
 
-def _tensors(value: dict[str, Tensor] | list[Tensor]) -> list[Tensor]:
+def _tensors(value: Several) -> list[Tensor]:
     return [*value.values()] if isinstance(value, dict) else value
 
 
-def _made(like: C, tensors: Iterator[Tensor]) -> C:
+def _made(like: P, tensors: Iterator[Tensor]) -> P:
     """A dict with the keys of `like`, or a list, of these tensors."""
-    return cast(C, dict(zip(like, tensors, strict=True)) if isinstance(like, dict) else [*tensors])
+    return cast(P, dict(zip(like, tensors, strict=True)) if isinstance(like, dict) else [*tensors])

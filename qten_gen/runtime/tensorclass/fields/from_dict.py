@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 from torch import Size, Tensor
 
 from ..core.construction import DeviceLike, construct
-from ..core.contents import nested_class, tensors_of
+from ..core.contents import nested_class
 from ..core.dimension_names import NamesLike
 from ..core.error_text import abridged, describe, suggestion
 from ..core.sizes import BatchSize
@@ -59,6 +59,7 @@ def from_dict(
     missing = [name for name in cls._fields if name not in values and name not in cls._defaults]
     if missing:
         raise TypeError(f"{cls.__name__}.from_dict: missing {', '.join(map(repr, missing))}")
+    # `batch_dims` alone asks for it too.
     is_found = auto_batch_size or (auto_batch_size is None and batch_dims is not None)
     if is_found and batch_size is not None:
         given = "batch_dims" if batch_dims is not None else "auto_batch_size"
@@ -67,6 +68,7 @@ def from_dict(
     of_nested: dict[str, Any] = (
         {"auto_batch_size": True, "batch_dims": batch_dims} if is_found else {"batch_size": size}
     )
+    # A TensorDict is a mapping, and a value that the constructor takes.
     fields = {
         name: from_dict(nested_class(cls, name), value, device=device, **of_nested)
         if name in cls._nested
@@ -108,10 +110,10 @@ def _shared_dimensions(cls: type[Stored], values: Mapping[str, object]) -> Size:
     return common_leading(shapes) if shapes else Size()
 
 
-def _shapes(cls: type[Stored], values: Mapping[str, object]) -> Iterator[Size]:
-    """The shapes of all tensors that the batch is to carry, those of nested mappings included."""
+def _shapes(cls: type[Stored] | None, values: Mapping[str, object]) -> Iterator[Size]:
+    """The shapes of all tensors that the batch is to carry, those of nested mappings and of dicts without a class included."""
     for name, value in values.items():
-        if name in cls._static or name in cls._unbatched:
+        if cls is not None and (name in cls._static or name in cls._unbatched):
             continue
         if isinstance(value, Tensor):
             yield value.shape
@@ -119,22 +121,8 @@ def _shapes(cls: type[Stored], values: Mapping[str, object]) -> Iterator[Size]:
             yield value._batch_size
         elif is_tensordict(value):
             yield value.batch_size
-        elif name in cls._collections:
-            yield from _shapes_in_dict(value)
-        elif name in cls._containers:
-            yield from (tensor.shape for tensor in tensors_of(value))
-        elif isinstance(value, dict) and name in cls._nested:
-            yield from _shapes(nested_class(cls, name), cast("dict[str, object]", value))
-
-
-def _shapes_in_dict(value: object) -> Iterator[Size]:
-    """The shapes of the values of a dict that becomes a TensorDict, dicts in it included."""
-    for part in cast("dict[str, object]", value).values() if isinstance(value, dict) else ():
-        if isinstance(part, Tensor):
-            yield part.shape
-        elif isinstance(part, Stored):
-            yield part._batch_size
-        elif is_tensordict(part):
-            yield part.batch_size
-        else:
-            yield from _shapes_in_dict(part)
+        elif isinstance(value, dict):
+            is_of_class = cls is not None and name in cls._nested and name not in cls._collections
+            yield from _shapes(nested_class(cls, name) if cls is not None and is_of_class else None, value)
+        elif isinstance(value, list) and cls is not None and name in cls._containers:
+            yield from (tensor.shape for tensor in value)

@@ -1,22 +1,23 @@
 """Fields that hold another TensorClass: what generated code calls for them.
 
-A nested object has a batch size that starts with its owner's. Other kinds of values that stand for one, such as a TensorDict,
-are converted by functions that the rooms above register with `register_conversion`.
+A nested object has a batch size that starts with its owner's. A TensorDict that stands for one is converted by `interop/`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar, cast, overload
+from typing import TypeVar, cast
 
 import torch
 from torch import Size, Tensor
 
 from ...declaring.loading import Undeclared
+from ..core import late
 from ..core.contents import nested_class
 from ..core.error_text import class_names, describe, disambiguation, label
 from ..core.locks import nested_objects
 from ..core.stored import Stored
+from ..core.tensordict_library import is_tensordict
 from .optional import Join, all_or_none, match_optional
 
 T = TypeVar("T", bound=Stored)
@@ -24,37 +25,14 @@ N = TypeVar("N", bound=Stored | None)
 A = TypeVar("A")
 
 
-class FromValue(Protocol):
-    """Makes an object of a class from a value of another library."""
-
-    def __call__(self, cls: type[T], value: Any, /) -> T: ...
-
-
-class _Conversion(NamedTuple):
-    accepts: Callable[[object], bool]
-    convert: FromValue
-
-
-_CONVERSIONS: list[_Conversion] = []
-
-
-def register_conversion(accepts: Callable[[object], bool], convert: FromValue) -> None:
-    """Let nested fields take the values that `accepts` is true of, converted by `convert(cls, value)`.
-
-    `interop` stands above this module and registers what it knows to convert when it is imported.
-    """
-    _CONVERSIONS.append(_Conversion(accepts, convert))
-
-
 def object_for(cls: type[T], value: object) -> T | None:
-    """The object of a class that a value of another library stands for, such as a TensorDict; None where it stands for none.
+    """The object of a class that a TensorDict stands for; None for any other value.
 
     Raises:
         TypeError: the keys of a TensorDict do not fit.
         ValueError: its sizes do not fit.
     """
-    convert = next((each.convert for each in _CONVERSIONS if each.accepts(value)), None)
-    return None if convert is None else convert(cls, value)
+    return cast("T", late.interop__tensordicts.from_tensordict(cls, value)) if is_tensordict(value) else None
 
 
 def nested(self: Stored, name: str, cls: type[T], value: object, batch_size: Size, device: torch.device | None) -> T:
@@ -63,8 +41,7 @@ def nested(self: Stored, name: str, cls: type[T], value: object, batch_size: Siz
     Its batch size has to start with the owner's. A shorter one is raised to it in a shallow copy.
 
     Args:
-        value: An object of `cls`, or one of the values that a registered conversion accepts, such as a TensorDict. In an
-            `autocast` class also a mapping.
+        value: An object of `cls`, or a TensorDict. In an `autocast` class also a mapping.
         batch_size: The owner's.
         device: The owner's, with its index; None leaves the tensors where they are.
 
@@ -74,7 +51,7 @@ def nested(self: Stored, name: str, cls: type[T], value: object, batch_size: Siz
     """
     if not isinstance(value, cls):
         value = _converted(self, name, cls, value, batch_size, device)
-    if value is self or (value._nested and _holds(value, self)):
+    if value is self or (value._nested and _holds(value, self)):  # a cycle would have no end for any operation
         raise ValueError(f"{label(self, name)}: an object cannot hold itself; use .clone(recurse=False)")
     if value._batch_size[: len(batch_size)] != batch_size:
         from .batch_sizes import extended  # most have it already
@@ -98,7 +75,7 @@ def _converted(
         TypeError: it stands for none, or its keys do not fit.
         ValueError: its sizes do not fit.
     """
-    if cast("type", cls) is Undeclared:
+    if cast("type", cls) is Undeclared:  # generated code has the mark until the class is declared
         cls = cast("type[T]", nested_class(type(self), name))
     try:
         found = object_for(cls, value)
@@ -125,38 +102,26 @@ def match_nested(self: Stored, name: str, left: Stored | None, right: Stored | N
         left._check_compatible(right)
 
 
-@overload
-def zip_nested(self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: T, right: T) -> T: ...
-@overload
-def zip_nested(
-    self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: T | None, right: T | None
-) -> T | None: ...
-def zip_nested(
-    self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: T | None, right: T | None
-) -> T | None:
+def zip_nested(self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: N, right: N) -> N:
     """Apply `fn` to the tensors of a nested field of two objects; None in both or in neither."""
     if left is None or right is None:
         all_or_none(self, name, [left, right])
-        return None
+        return left
     if not _alike(left, right):
         raise _different(self, name, left, right)
     return left._zip(fn, right)
 
 
-@overload
-def join_nested(self: Stored, name: str, fn: Join, values: Sequence[T], batch_size: Size) -> T: ...
-@overload
-def join_nested(self: Stored, name: str, fn: Join, values: Sequence[T | None], batch_size: Size) -> T | None: ...
-def join_nested(self: Stored, name: str, fn: Join, values: Sequence[T | None], batch_size: Size) -> T | None:
+def join_nested(self: Stored, name: str, fn: Join, values: Sequence[N], batch_size: Size) -> N:
     """Join a nested field, whose values are of one class; None in all objects or in none."""
-    present = all_or_none(self, name, values)
+    present = all_or_none(self, name, cast("Sequence[Stored | None]", values))
     if present is None:
-        return None
+        return values[0]
     first = present[0]
     for value in present:
         if not _alike(first, value):
             raise _different(self, name, first, value)
-    return first._join(fn, present, batch_size + first._batch_size[len(self._batch_size) :])
+    return cast("N", first._join(fn, present, batch_size + first._batch_size[len(self._batch_size) :]))
 
 
 def part_nested(

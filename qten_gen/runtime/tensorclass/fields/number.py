@@ -26,7 +26,7 @@ def number(
 
     Raises:
         TypeError: a number is of a wider type than the annotation: 0.5 in an `int` field, 2 in a `bool` field.
-        ValueError: a number is too large for the dtype.
+        RuntimeError, OverflowError: a number is too large for the dtype.
     """
     if isinstance(value, Tensor):
         return tensor(self, name, value, batch_size, device)
@@ -34,12 +34,7 @@ def number(
         value = cast(Any, value).item()
     if not isinstance(value, (int, float, complex)):
         return tensor(self, name, value, batch_size, device)
-    try:
-        return torch.full(batch_size, _as_kind(self, name, value, kind), device=device)
-    except (OverflowError, RuntimeError) as error:
-        if "overflow" not in str(error) and not isinstance(error, OverflowError):
-            raise  # the device is out of memory, for one
-        raise ValueError(f"{label(self, name)}: {describe(value)} does not fit into a tensor: {error}") from error
+    return torch.full(batch_size, _as_kind(self, name, value, kind), device=device)
 
 
 def _as_kind(self: Stored, name: str, value: complex, kind: NumberKind) -> complex:

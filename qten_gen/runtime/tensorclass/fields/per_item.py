@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import torch
 from torch import Size, Tensor
@@ -323,32 +323,28 @@ def _on_cpu(argument: A) -> A:
     return argument
 
 
-@overload
-def join_items(self: Stored, name: str, fn: Join, values: Sequence[PerItem[T]]) -> PerItem[T]: ...
-@overload
-def join_items(self: Stored, name: str, fn: Join, values: Sequence[PerItem[T] | None]) -> PerItem[T] | None: ...
 @with_real_tensors
-def join_items(self: Stored, name: str, fn: Join, values: Sequence[PerItem[T] | None]) -> PerItem[T] | None:
+def join_items(self: Stored, name: str, fn: Join, values: Sequence[P]) -> P:
     """The values of several objects joined; None in all objects or in none.
 
     Raises:
         TypeError: vmap hides which item is which.
     """
-    present = all_or_none(self, name, values)
+    present = all_or_none(self, name, cast("Sequence[PerItem[Any] | None]", values))
     if present is None:
-        return None
+        return values[0]
     if any(isinstance(value, LostItems) for value in present):
         raise TypeError(f"{label(self, name)}: the values of a PerItem field cannot be joined {_UNREADABLE}")
     first = present[0]
     if all(value._pool is first._pool for value in present):
-        return of_pool(first._pool, fn([value._positions for value in present]))
-    pool: list[T] = []
+        return cast("P", of_pool(first._pool, fn([value._positions for value in present])))
+    pool: list[object] = []
     positions: list[Tensor] = []
     for value in present:
         one = _compact(value)
         positions.append(one._positions + len(pool))
         pool += one._pool.values
-    return of_pool(Pool(tuple(pool)), fn(positions))
+    return cast("P", of_pool(Pool(tuple(pool)), fn(positions)))
 
 
 @with_real_tensors

@@ -35,13 +35,8 @@ def tensor(self: Stored, name: str, value: object, batch_size: Size, device: tor
         value = as_tensor(self, name, value, device)
     shape = value.shape
     if shape[: len(batch_size)] != batch_size:
-        from ..core.tensordict_library import is_unbatched
-
-        advice = (
-            "; annotate a field that holds an UnbatchedTensor with Unbatched[Tensor]" if is_unbatched(value) else ""
-        )
         raise ValueError(
-            f"{type(self).__name__}.{name}: expected a shape that starts with {[*batch_size]}, got {[*shape]}{advice}"
+            f"{type(self).__name__}.{name}: expected a shape that starts with {[*batch_size]}, got {[*shape]}"
         )
     return on_device(value, device)
 

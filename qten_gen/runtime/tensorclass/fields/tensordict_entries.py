@@ -411,7 +411,7 @@ def _set(self: Entries, name: str, value: object) -> None:
         value = tensor(self, name, value, self._td_size, self._td_device)
     self._td_origin.set(name, collection(value))
     fresh = entries(self._td_origin)
-    self.__class__ = type(fresh)
+    self.__class__ = type(fresh)  # other keys and kinds of values have another class
     self._td_carried, self._td_static = fresh._td_carried, fresh._td_static
 
 
@@ -421,7 +421,7 @@ def _exchange(origin: Any, new: Entries) -> None:
     lock = tensordict_state.lock_of(origin)
     if inner.is_locked:
         inner.unlock_()
-    inner.batch_size = []
+    inner.batch_size = []  # takes the names of the dimensions away, too
     inner.clear_device_()
     for name, value in built.items():
         inner._set_str(name, value, validated=True, inplace=False, non_blocking=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import overload
+from typing import TypeVar
 
 import torch
 from torch import Tensor
@@ -12,6 +12,8 @@ from torch._subclasses.fake_tensor import FakeTensor
 from ..core.error_text import describe, label
 from ..core.stored import Stored
 from .tensor import as_tensor, on_device
+
+V = TypeVar("V", bound=Tensor | None)
 
 
 def unbatched(self: Stored, name: str, value: object, device: torch.device | None) -> Tensor:
@@ -23,11 +25,7 @@ def unbatched(self: Stored, name: str, value: object, device: torch.device | Non
     return on_device(as_tensor(self, name, value, device), device)
 
 
-@overload
-def same_tensor(self: Stored, name: str, values: Sequence[Tensor]) -> Tensor: ...
-@overload
-def same_tensor(self: Stored, name: str, values: Sequence[Tensor | None]) -> Tensor | None: ...
-def same_tensor(self: Stored, name: str, values: Sequence[Tensor | None]) -> Tensor | None:
+def same_tensor(self: Stored, name: str, values: Sequence[V]) -> V:
     """The one tensor that an Unbatched field has in all of `values`: the same object, or an equal one.
 
     Raises:

@@ -12,7 +12,6 @@ from ..core.contents import contents, nested_class, tensors_of
 from ..core.error_text import describe, suggestion
 from ..core.stored import Stored
 from ..core.tensordict_library import bare, carried, is_tensordict
-from ..fields.nested import register_conversion
 from ..fields.per_item import PerItem
 from ..fields.static import unwrapped
 from ..fields.tensordict_entries import collection, stacked
@@ -141,6 +140,3 @@ def _field_value(cls: type[Stored], name: str, entry: Any, safe: bool) -> object
 def _declared(cls: type[Stored]) -> dict[str, FieldSummary]:
     """The class's fields by name, as declared."""
     return {field.name: field for field in cls._declared_as.fields}
-
-
-register_conversion(is_tensordict, from_tensordict)

@@ -101,21 +101,7 @@ def apply(
         TypeError: `fn` returned no tensor, or the others are of another class.
         ValueError: a result's shape does not start with the batch size, or the others have another one.
     """
-    if inplace:
-        refuse_if_frozen(self, "write to the tensors of")
-    out = _among(self, fn, others) if others else self._map(fn)
-    out = _finished(self, out, batch_size, device)
-    return _with_options(self, out, names, inplace, propagate_lock)
-
-
-def _finished(self: T, out: T, batch_size: int | Sequence[int] | None, device: DeviceSpec | None) -> T:
-    """The result of `apply` with its batch size and device."""
-    size = self._batch_size if batch_size is None else as_batch_size(batch_size)
-    wanted = self._device if device is None else as_device(device)
-    if size == self._batch_size and _fits(out, wanted, len(self._leaves())):
-        out._device = wanted
-        return out
-    return _checked(self, out, size, wanted)
+    return _applied(self, fn, others, batch_size, device, names, inplace, propagate_lock)
 
 
 @overload
@@ -190,23 +176,37 @@ def named_apply(
         TypeError: `fn` returned no tensor, or the others are of another class.
         ValueError: a result's shape does not start with the batch size, or the others have another one.
     """
-    if inplace:
-        refuse_if_frozen(self, "write to the tensors of")
+    # Primitives come to the tensors in the same order.
     left = iter(keys_of_tensors(self))
 
     def with_key(*tensors: Tensor) -> Tensor:
         key = next(left)
         return fn(key if nested_keys or isinstance(key, str) else key[-1], *tensors)
 
-    out = _among(self, with_key, others) if others else self._map(with_key)
-    out = _finished(self, out, batch_size, device)
-    return _with_options(self, out, names, inplace, propagate_lock)
+    return _applied(self, with_key, others, batch_size, device, names, inplace, propagate_lock)
 
 
-def _with_options(self: T, out: T, names: NamesLike, inplace: bool, propagate_lock: bool) -> T:
-    """The result of `apply`, named, written back or locked."""
-    if names is None and not inplace and not propagate_lock:
-        return out
+def _applied(
+    self: T,
+    fn: Callable[..., Tensor],
+    others: tuple[T, ...],
+    batch_size: int | Sequence[int] | None,
+    device: DeviceSpec | None,
+    names: NamesLike,
+    inplace: bool,
+    propagate_lock: bool,
+) -> T:
+    """The result of `apply`, with its batch size and device, named, written back or locked."""
+    if inplace:
+        refuse_if_frozen(self, "write to the tensors of")
+    out = _among(self, fn, others) if others else self._map(fn)
+    size = self._batch_size if batch_size is None else as_batch_size(batch_size)
+    wanted = self._device if device is None else as_device(device)
+    # Usual, and cheaper than checking field by field.
+    if size == self._batch_size and _fits(out, wanted, len(self._leaves())):
+        out._device = wanted
+    else:
+        out = _checked(self, out, size, wanted)
     if names is not None:
         out._names = as_names(out, names, out._batch_size)
     if inplace:
@@ -246,7 +246,7 @@ def _fits(out: Stored, device: torch.device | None, count: int | None = None) ->
         shape = leaf.shape
         if shape != fitting and shape[:batch_ndim] != size:
             return False
-        fitting = shape
+        fitting = shape  # most fields have the shape of the one before
     # The leaves of one of the same batch size have just been looked at.
     return not out._nested or all(
         (inner._batch_size == size and not inner._nested) or _fits(inner, device) for inner in nested_objects(out)

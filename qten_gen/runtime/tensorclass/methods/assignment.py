@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
@@ -10,7 +11,7 @@ from torch import Size, Tensor
 from torch.compiler import is_compiling
 
 from ..core.contents import batched_leaves, contents
-from ..core.error_context import explain
+from ..core.error_context import blame
 from ..core.error_text import label
 from ..core.indices import Index, PlainIndex
 from ..core.locks import refuse_if_frozen
@@ -20,7 +21,7 @@ from ..core.tensor_shapes import over_batch, with_event
 from ..fields.nested import object_for
 from ..fields.per_item import PerItem
 from ..fields.static import equal
-from .indexing import getitem, resolved
+from .indexing import resolved
 from .unusual_indices import shown
 
 T = TypeVar("T", bound=Stored)
@@ -67,7 +68,8 @@ def _put(self: T, index: Index, plain: PlainIndex, value: T, size: Size) -> None
     try:
         self._index_put(plain, value)
     except RuntimeError as error:
-        explain(f"{type(self).__name__}[{shown(index)}]", [getitem(self, index), value], error, dtypes=True)
+        name = f"{type(self).__name__}[{shown(index)}]"
+        blame(name, [self, value], lambda target, items: operator.setitem(target, plain, items), error)
         raise
 
 

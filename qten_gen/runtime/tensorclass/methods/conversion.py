@@ -100,7 +100,7 @@ def copy(self: T) -> T:
 def deep_copy(self: T, memo: dict[int, object]) -> T:
     """A copy of every tensor and static value, for `copy.deepcopy`."""
     out = allocate_like(self)
-    memo[id(self)] = out
+    memo[id(self)] = out  # before its contents: a list in a static field may hold the object itself
     for leaf in self._leaves():
         plain = bare(leaf)
         if plain is not leaf and id(leaf) not in memo:

@@ -93,11 +93,7 @@ class Gradients(Stored):
             RuntimeError: no tensor requires a gradient, or one has several elements and `gradient` is not given.
             TypeError: a field is None in `gradient` only, or in this object only.
         """
-        leaves = self._leaves()
-        if gradient is not None and len(gradient._leaves()) != len(leaves):
-            count = len(gradient._leaves())
-            raise TypeError(f"backward: expected a gradient for each of {len(leaves)} tensors, got {count}")
-        pairs = [(leaf, None) for leaf in leaves] if gradient is None else leaf_pairs(self, gradient)
+        pairs = [(leaf, None) for leaf in self._leaves()] if gradient is None else leaf_pairs(self, gradient)
         wanted = [(leaf, grad) for leaf, grad in pairs if leaf.requires_grad]
         if not wanted:
             raise RuntimeError(f"backward: no tensor of the {type(self).__name__} requires a gradient")

@@ -42,18 +42,19 @@ def getitem(self: T, index: Index) -> T:
         IndexError: the index is out of range or reaches beyond the batch dimensions.
         TypeError: it is none of the types above.
     """
-    found = _basic(self._batch_size, index)
+    batch_size = self._batch_size
+    found = _basic(batch_size, index)
     if found is None:
         rows = _rows_of(self, index)
         if rows is not None:
-            selected = self._rearrange(_select_rows, rows, with_length(self._batch_size, 0, rows.shape[0]))
+            selected = self._rearrange(_select_rows, rows, with_length(batch_size, 0, rows.shape[0]))
             selected._names = self._names
             return selected
         found = _any_other(self, index)
     plain, size = found
     selected = self._rearrange(item_of, plain, size)
     if self._names is not None:
-        selected._names = late.core__name_changes.indexed(self._names, plain, len(size))
+        selected._names = late.methods__unusual_indices.indexed(batch_size, plain, self._names)[1]
     return selected
 
 
@@ -150,4 +151,4 @@ def _any_other(self: Stored, index: Index) -> tuple[PlainIndex, Size]:
         shape = index.shape
         return index, shape if len(batch_size) == 1 else Size((*shape, *batch_size[1:]))
     plain = late.methods__unusual_indices.plain_form(self, index)
-    return plain, late.methods__unusual_indices.indexed_size(batch_size, plain)
+    return plain, late.methods__unusual_indices.indexed(batch_size, plain)[0]

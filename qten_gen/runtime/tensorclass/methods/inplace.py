@@ -91,12 +91,9 @@ def set_at_(self: T, key: Key, value: object, index: Index, non_blocking: bool =
     if name in owner._unbatched:
         raise ValueError(f"{label(owner, name)}: the batch does not carry it, so it has no items to write; use .set_")
     plain = plain_index(self, index)
-    where = label(owner, name)
-    if isinstance(target, Tensor):
-        _write_items(where, target, plain, value, non_blocking)
-    elif isinstance(target, (dict, list)):
-        for part, tensor, given in _matched(where, target, value):
-            _write_items(where + part, tensor, plain, given, non_blocking)
+    if not isinstance(target, Stored):
+        for where, tensor, given in _matched(label(owner, name), target, value):
+            _write_items(where, tensor, plain, given, non_blocking)
     elif isinstance(value, Mapping):
         update_at_(target, value, plain, non_blocking=non_blocking)
     else:
@@ -200,7 +197,7 @@ def update_at_(
     if isinstance(values, type(self)) and keys_to_update is None:
         return copy_at_(self, values, index, non_blocking)
     given = chosen(self, "update_at_", values, {}, keys_to_update)
-    for key, _ in given:
+    for key, _ in given:  # an unknown key is refused before anything is written
         owner_of(self, key)
     for key, value in given:
         set_at_(self, key, value, index, non_blocking)
@@ -290,11 +287,9 @@ def _copies(self: Stored, source: Stored) -> Iterator[Write]:
 def _writes(owner: Stored, name: str, value: object) -> Iterator[Write]:
     """The writes of `write`."""
     target = _target(owner, name)
-    if isinstance(target, Tensor):
-        yield target, _fitting(target, value, owner, name)
-    elif isinstance(target, (dict, list)):
-        for part, tensor, given in _matched(label(owner, name), target, value):
-            yield tensor, _fitting(tensor, given, owner, name, part)
+    if not isinstance(target, Stored):
+        for where, tensor, given in _matched(label(owner, name), target, value):
+            yield tensor, _fitting(where, tensor, given)
     elif type(value) is type(target):
         yield from _copies(target, value)
     elif isinstance(value, Mapping):
@@ -303,22 +298,16 @@ def _writes(owner: Stored, name: str, value: object) -> Iterator[Write]:
         raise TypeError(f"{label(owner, name)}: expected a mapping or a {type(target).__name__}, got {describe(value)}")
 
 
-def _fitting(target: Tensor, value: object, owner: Stored, name: str, part: str = "") -> object:
-    """The tensor or number, if it fits into the tensor; the last three say where that is."""
-    if isinstance(value, Tensor):
-        if value.shape != target.shape:
-            raise ValueError(
-                f"{label(owner, name)}{part}: expected a shape of {list(target.shape)} to write in place, "
-                f"got {list(value.shape)}"
-            )
-    elif not is_number(value):
-        raise TypeError(f"{label(owner, name)}{part}: expected a Tensor or a number, got {describe(value)}")
+def _fitting(where: str, target: Tensor, value: object) -> object:
+    """The tensor or number, if it fits into the tensor."""
+    if isinstance(value, Tensor) and value.shape != target.shape:
+        raise ValueError(
+            f"{where}: expected a shape of {list(target.shape)} to write in place, got {list(value.shape)}"
+        )
     return value
 
 
 def _write_items(where: str, target: Tensor, plain: PlainIndex, value: object, non_blocking: bool) -> None:
-    if not (isinstance(value, Tensor) or is_number(value)):
-        raise TypeError(f"{where}: expected a Tensor or a number, got {describe(value)}")
     if non_blocking and isinstance(value, Tensor) and value.dim():
         value = move_without_waiting(value, target.device)
     try:
@@ -327,13 +316,18 @@ def _write_items(where: str, target: Tensor, plain: PlainIndex, value: object, n
         raise ValueError(f"{where}: {error}") from error
 
 
-def _matched(where: str, target: Several, value: object) -> Iterator[tuple[str, Tensor, object]]:
-    """Each tensor of a dict or list, how its place is written, and what is to be written into it. A number is for all of them.
+def _matched(where: str, target: Tensor | Several, value: object) -> Iterator[tuple[str, Tensor, object]]:
+    """Each tensor of a field, how its place is written, and the tensor or number that is to be written. A number is for all.
 
     Raises:
-        TypeError: `value` is not of the same kind.
+        TypeError: `value` is not of the same kind, or what is to be written neither a tensor nor a number.
         ValueError: it has not the same keys, or not as many tensors.
     """
+    if isinstance(target, Tensor):
+        if not (isinstance(value, Tensor) or is_number(value)):
+            raise TypeError(f"{where}: expected a Tensor or a number, got {describe(value)}")
+        yield where, target, value
+        return
     is_for_all = is_number(value)
     keys = list(target) if isinstance(target, dict) else list(range(len(target)))
     if not is_for_all:
@@ -344,7 +338,7 @@ def _matched(where: str, target: Several, value: object) -> Iterator[tuple[str, 
             raise ValueError(f"{where}: expected tensors for {keys}, got {given}")
     for key in keys:
         one: object = value if is_for_all else value[key]  # type: ignore[index] # both have just been compared
-        yield f"[{key!r}]", target[key], one  # type: ignore[index] # a key of a dict, a place in a list
+        yield from _matched(f"{where}[{key!r}]", target[key], one)  # type: ignore[index] # a key of a dict, a place in a list
 
 
 def _target(owner: Stored, name: str) -> Tensor | Several | Stored:

@@ -12,7 +12,7 @@ from torch import stack as stack_tensors
 from torch import unbind as unbind_tensors
 
 from ..core import name_changes
-from ..core.error_context import explain
+from ..core.error_context import blame
 from ..core.error_text import NO_BATCH_SIZE, abridged, class_names, of_another_class
 from ..core.sizes import with_inserted, with_length, without
 from ..core.stored import Stored
@@ -61,7 +61,7 @@ def stack(items: Iterable[T], dim: int = 0, fn: Callable[..., Tensor] = stack_te
         joined = Size((len(objects), *size)) if at == 0 else with_inserted(size, at, len(objects))
         out = first._join(fn if at == 0 else partial(fn, dim=at), objects, joined)
     except RuntimeError as error:
-        explain("stack", objects, error)
+        blame("stack", objects, _of_several(fn), error)
         raise
     if first._names is not None:
         out._names = name_changes.inserted(first._names, at)
@@ -114,7 +114,7 @@ def cat(items: Iterable[T], dim: Dim = 0) -> T:
         fn = cat_tensors if at == 0 else partial(cat_tensors, dim=at)
         out = first._join(fn, objects, with_length(size, at, length))
     except RuntimeError as error:
-        explain("cat", objects, error)
+        blame("cat", objects, _of_several(cat_tensors), error)
         raise
     out._names = first._names
     return out
@@ -173,7 +173,7 @@ def chunk(self: T, chunks: int, dim: Dim = 0) -> tuple[T, ...]:
     if chunks <= 0:
         raise ValueError(f"chunk: expected a positive number of chunks, got {chunks}")
     length = self._batch_size[dimension(self, dim)]
-    if length == 0:
+    if length == 0:  # torch makes as many empty pieces as it is asked for
         return split(self, [0] * chunks, dim)
     return split(self, -(-length // chunks), dim)
 
@@ -208,6 +208,11 @@ def _with_names(parts: Sequence[T], names: Names | None) -> tuple[T, ...]:
 def _split(tensor: Tensor, argument: tuple[list[int], int]) -> Sequence[Tensor]:
     sizes, dim = argument
     return split_with_sizes(tensor, sizes, dim)
+
+
+def _of_several(fn: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """A function of a list of tensors made one of tensors. Not where it is used: dynamo guards the cells of a closure."""
+    return lambda *tensors: fn([*tensors])
 
 
 def _nothing(action: str) -> ValueError:

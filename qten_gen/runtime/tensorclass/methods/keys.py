@@ -11,7 +11,7 @@ from torch.utils._pytree import tree_leaves
 from ..core.contents import contents
 from ..core.error_text import label
 from ..core.indices import Index
-from ..core.lookup import NO_DEFAULT, Key, get, is_any_below, nested_owner, owner_of, path_of
+from ..core.lookup import NO_DEFAULT, Key, get, is_any_below, owner_of, path_of, walked
 from ..core.stored import Stored
 from ..core.tensordict_library import is_made_class
 from ..fields.tensordict_entries import Entries, collection
@@ -183,7 +183,7 @@ def field_to_set(self: Stored, key: Key) -> tuple[Stored, str]:
         return self, key
     steps = (key,) if isinstance(key, str) else key
     if isinstance(steps, tuple) and steps:
-        owner = self if len(steps) == 1 else nested_owner(self, steps[:-1])
+        owner = walked(self, steps[:-1])[1]
         if isinstance(owner, Entries) and not is_made_class(collection(owner)):
             return owner, steps[-1]
     return owner_of(self, key)

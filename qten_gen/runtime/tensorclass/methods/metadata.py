@@ -164,7 +164,7 @@ class Metadata(Stored):
             RuntimeError: the object is locked.
             FrozenInstanceError: it is frozen.
         """
-        late.methods__finding_out.find_batch_size(self, batch_dims, batch_dims if keep_compliant_size else None)
+        late.fields__batch_sizes.find_batch_size(self, batch_dims, batch_dims if keep_compliant_size else None)
         return self
 
     def auto_device_(self) -> Self:
@@ -177,7 +177,7 @@ class Metadata(Stored):
             RuntimeError: the object is locked.
             FrozenInstanceError: it is frozen.
         """
-        late.methods__finding_out.set_device(self, late.methods__finding_out.common_device)
+        late.fields__batch_sizes.set_device(self, late.fields__batch_sizes.common_device)
         return self
 
     def clear_device_(self) -> Self:
@@ -190,7 +190,7 @@ class Metadata(Stored):
             RuntimeError: the object is locked.
             FrozenInstanceError: it is frozen.
         """
-        late.methods__finding_out.set_device(self, lambda found: None)
+        late.fields__batch_sizes.set_device(self, lambda found: None)
         return self
 
 
@@ -214,7 +214,7 @@ def _batch_size(self: Stored) -> Size:
 
 
 def _set_batch_size(self: Stored, value: BatchSize) -> None:
-    late.methods__finding_out.set_batch_size(self, value)
+    late.fields__batch_sizes.set_batch_size(self, value)
 
 
 def _device(self: Stored) -> torch.device | None:

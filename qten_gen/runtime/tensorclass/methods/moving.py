@@ -88,6 +88,7 @@ def to(self: T, *args: Target | bool | None, **options: Any) -> T:
         RuntimeError: with `inplace`, the object is locked.
         FrozenInstanceError: with `inplace`, it is frozen.
     """
+    # The usual calls, whose argument alone says what is meant.
     if len(args) == 1 and not options:
         target = args[0]
         if isinstance(target, Dtype):
@@ -106,7 +107,7 @@ def to(self: T, *args: Target | bool | None, **options: Any) -> T:
             _cast(out, dtype) if cast_filter is None else late.methods__cast_filters.cast_some(out, dtype, cast_filter)
         )
     if copy:
-        out = out._zip(_unshared, self)
+        out = out._zip(_unshared, self)  # what was moved or cast is a copy already
     if batch_size is not None:
         out = late.fields__batch_sizes.with_batch_size(out, as_batch_size(batch_size))
     return _exchanged(self, out) if inplace else out

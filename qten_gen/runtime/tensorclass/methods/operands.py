@@ -13,7 +13,7 @@ from typing import Any, NoReturn, TypeAlias, TypeVar
 from torch import Size, Tensor
 
 from ..core.contents import unbatched_leaves
-from ..core.error_context import blame, explain
+from ..core.error_context import blame
 from ..core.error_text import disambiguation
 from ..core.number_values import is_array, is_number
 from ..core.stored import Stored
@@ -37,7 +37,7 @@ def one(self: T, function: Callable[[Tensor], Tensor], name: str) -> T:
     try:
         return self._map(function)
     except RuntimeError as error:
-        blame(name, self, function, error)
+        blame(name, [self], function, error)
         raise
 
 
@@ -46,7 +46,7 @@ def two(self: T, function: Function, other: object, name: str) -> T:
 
     Raises:
         TypeError: `other` is not an operand.
-        ValueError: the batch sizes differ, a tensor does not broadcast, or shapes beyond the batch size differ.
+        ValueError: the batch sizes differ, or a tensor does not broadcast.
         RuntimeError: torch refuses a tensor; the field is named.
     """
     if type(other) is type(self):
@@ -54,8 +54,7 @@ def two(self: T, function: Function, other: object, name: str) -> T:
         try:
             return self._zip(function, other)
         except RuntimeError as error:
-            explain(name, [self, other], error)
-            blame(name, self, lambda tensor: function(tensor, tensor), error)
+            blame(name, [self, other], function, error)
             raise
     applied: Function = function
     argument: Any = other
@@ -67,7 +66,7 @@ def two(self: T, function: Function, other: object, name: str) -> T:
     try:
         return self._map_with(applied, argument, self._device)
     except RuntimeError as error:
-        blame(name, self, lambda tensor: applied(tensor, argument), error)
+        blame(name, [self], lambda tensor: applied(tensor, argument), error)
         raise
 
 
@@ -76,7 +75,7 @@ def several(self: T, function: Function, operands: tuple[object, ...], name: str
 
     Raises:
         TypeError: one is not an operand.
-        ValueError: the batch sizes differ, a tensor does not broadcast, or shapes beyond the batch size differ.
+        ValueError: the batch sizes differ, or a tensor does not broadcast.
         RuntimeError: torch refuses a tensor; the field is named.
     """
     cls = type(self)
@@ -98,8 +97,7 @@ def several(self: T, function: Function, operands: tuple[object, ...], name: str
             rest = found._zip(_in_front, rest)
         return self._zip(partial(_call_among, argument), rest)
     except RuntimeError as error:
-        explain(name, [self, *objects], error)
-        blame(name, self, lambda tensor: _call_among(argument, tensor, [tensor] * len(objects)), error)
+        blame(name, [self, *objects], lambda tensor, *others: _call_among(argument, tensor, others), error)
         raise
 
 

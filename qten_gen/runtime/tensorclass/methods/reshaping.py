@@ -21,7 +21,6 @@ from ..core.tensor_shapes import (
     integers,
     is_single,
     listed,
-    moved_dimensions,
     reshape_tensor,
     view_tensor,
     whole_number,
@@ -73,7 +72,6 @@ def flatten(self: T, start_dim: Dim = 0, end_dim: Dim = -1) -> T:
     """
     size = self._batch_size
     if not size:
-        moved_dimensions(self, (start_dim, end_dim))
         return reshape(self, 1)
     start, end = dimension(self, start_dim), dimension(self, end_dim)
     if end < start:
@@ -114,7 +112,7 @@ def permute(self: T, *dims: Dim | Sequence[Dim]) -> T:
         raise ValueError(
             f"permute: expected each of the {batch_ndim} batch dimensions of {type(self).__name__} once, got {list(wanted)}"
         )
-    out = self._rearrange(_permute, (*order, batch_ndim), Size([size[dim] for dim in order]))
+    out = self._rearrange(_permute, tuple(order), Size([size[dim] for dim in order]))
     if self._names is not None:
         out._names = name_changes.permuted(self._names, order)
     return out
@@ -122,8 +120,6 @@ def permute(self: T, *dims: Dim | Sequence[Dim]) -> T:
 
 def transpose(self: T, dim0: Dim, dim1: Dim) -> T:
     """Exchange two batch dimensions."""
-    if not self._batch_size:
-        return permute(self, moved_dimensions(self, (dim0, dim1)))
     first, second = dimension(self, dim0), dimension(self, dim1)
     order = list(range(len(self._batch_size)))
     order[first], order[second] = order[second], order[first]
@@ -163,14 +159,14 @@ _with_first: Callable[[Tensor, None], Tensor] = getitem
 def squeeze(self: T, dim: Dim | Sequence[Dim] | None = None) -> T:
     """Drop batch dimensions of size 1: one, several or all of them. A dimension of another size stays."""
     size = self._batch_size
-    if dim is not None and is_single(dim) and size:
+    if dim is not None and is_single(dim):
         at = dimension(self, dim)
         gone = size[at] == 1
         out = self._rearrange(torch.squeeze, at, without(size, at) if gone else size)
         if self._names is not None:
             out._names = name_changes.without(self._names, [at]) if gone else self._names
         return out
-    wanted = range(len(size)) if dim is None else moved_dimensions(self, dim)
+    wanted = range(len(size)) if dim is None else [dimension(self, one) for one in listed(dim)]
     dims = tuple([at for at, length in enumerate(size) if length == 1 and at in wanted])
     out = self._rearrange(torch.squeeze, dims, Size([length for at, length in enumerate(size) if at not in dims]))
     if self._names is not None:
@@ -226,11 +222,7 @@ def _expand(tensor: Tensor, argument: tuple[Size, int]) -> Tensor:
 
 
 def _permute(tensor: Tensor, order: tuple[int, ...]) -> Tensor:
-    """`order` goes on to the first dimension that is a field's own: most fields have one."""
-    dims, known = tensor.dim(), len(order)
-    if dims == known:
-        return torch.permute(tensor, order)
-    return torch.permute(tensor, (*order[:-1], *range(known - 1, dims)))
+    return torch.permute(tensor, (*order, *range(len(order), tensor.dim())))
 
 
 _WithShape = Callable[[Tensor, BatchShape], Tensor]

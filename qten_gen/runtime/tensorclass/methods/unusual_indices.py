@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from operator import index as integer
 from types import EllipsisType
@@ -11,6 +10,7 @@ from typing import SupportsIndex, cast
 import torch
 from torch import Size, Tensor
 
+from ..core.dimension_names import Names
 from ..core.error_text import NO_BATCH_SIZE, abridged, describe
 from ..core.indices import Index, IndexItem, PlainIndex, PlainIndexItem
 from ..core.sizes import mask_indices, slice_length
@@ -89,7 +89,7 @@ def _index_tensor(self: Stored, item: object) -> Tensor:
         made = torch.as_tensor(values, device="cpu")
     except (TypeError, ValueError, RuntimeError) as error:
         raise TypeError(f"{type(self).__name__} is indexed with lists of int or bool, got {abridged(item)}") from error
-    return made if made.numel() else made.long()
+    return made if made.numel() else made.long()  # torch takes an empty list for floating point numbers
 
 
 def _dimensions(item: PlainIndexItem | EllipsisType) -> int:
@@ -99,53 +99,48 @@ def _dimensions(item: PlainIndexItem | EllipsisType) -> int:
     return item.dim() if isinstance(item, Tensor) and item.dtype is torch.bool else 1
 
 
-def indexed_size(batch_size: Size, index: PlainIndex) -> Size:
-    """The batch size that an index leaves, by the rules of torch.
+def indexed(batch_size: Size, index: PlainIndex, names: Names | None = None) -> tuple[Size, Names | None]:
+    """The batch size that an index leaves, by the rules of torch, and the names of its dimensions.
 
     Tensors among the parts broadcast to one shape, and so does a bool, which counts as one position or as none. It takes the
-    place of the first of them, or stands in front where slices or None lie between them.
+    place of the first of them, or stands in front where slices or None lie between them. Its dimensions have no names, unless a
+    single tensor of one dimension selects from the one that has the name.
     """
     items = index if isinstance(index, tuple) else (index,)
-    sizes: list[int] = []
+    left: list[tuple[int, str | None]] = []
     shapes: list[Size] = []
     places: list[int] = []
-    rest = iter(batch_size)
+    selected: str | None = None
+    rest = iter(zip(batch_size, names or (None,) * len(batch_size), strict=True))
     for item in items:
         if item is None:
-            sizes.append(1)
+            left.append((1, None))
             continue
         if isinstance(item, bool):
             shapes.append(Size((int(item),)))
-            places.append(len(sizes))
+            places.append(len(left))
             continue
-        size = next(rest)
+        size, name = next(rest)
         if isinstance(item, slice):
-            sizes.append(slice_length(item, size))
+            left.append((slice_length(item, size), name))
         elif isinstance(item, Tensor) and item.dim() > 0:
             shapes.append(item.shape)
-            places.append(len(sizes))
+            places.append(len(left))
+            selected = name
         elif isinstance(item, int) and not -size <= item < size:
             raise IndexError(f"index {item} is out of range for a batch dimension of size {size}")
-    sizes += rest
+    left += rest
     if shapes:
-        adjacent = places[0] == places[-1]
-        at = places[0] if adjacent else 0
-        sizes[at:at] = _broadcast(shapes)
-    return Size(sizes)
-
-
-def _broadcast(shapes: Sequence[Size]) -> Size:
-    """The shape that index tensors broadcast to.
-
-    Raises:
-        IndexError: there is none.
-    """
-    try:
-        shape: Size = torch.broadcast_shapes(*shapes)  # type: ignore[no-untyped-call] # torch leaves it untyped
-    except RuntimeError as error:
-        listed = ", ".join(str(list(shape)) for shape in shapes)
-        raise IndexError(f"the tensors of an index have to broadcast to one shape, got {listed}") from error
-    return shape
+        try:
+            shape: Size = torch.broadcast_shapes(*shapes)  # type: ignore[no-untyped-call] # torch leaves it untyped
+        except RuntimeError as error:
+            raise IndexError(f"the tensors of an index do not fit together: {error}") from error
+        kept = selected if len(shapes) == len(shape) == 1 else None
+        # Where other parts stand between the tensors, torch puts their dimensions in front.
+        at = places[0] if places[0] == places[-1] else 0
+        left[at:at] = [(length, kept) for length in shape]
+    found = tuple([name for _, name in left])
+    return Size([length for length, _ in left]), found if any(name is not None for name in found) else None
 
 
 def shown(index: Index) -> str:

@@ -8,17 +8,13 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
-from ..core.locks import refuse_if_frozen
 from ..core.stored import Stored
 from ..methods.operands import Function, Operand, one, several, two
 from . import methods
-from .entries import OPERAND_ERRORS, Group, Operation, documented, first_line
-from .torch_calls import among, among_operands, with_numbers
+from .entries import OPERAND_ERRORS, Group, Operation, documented, written_out
+from .torch_calls import among, among_operands
 
 T = TypeVar("T", bound=Stored)
-
-_OF_TENSORS = (torch.logical_and,)
-"""Functions that take no numbers, although the method does."""
 
 
 def _binary(
@@ -32,15 +28,12 @@ def _binary(
     is_method: bool = True,
 ) -> Operation:
     """An entry for a function of two operands. `torch_functions` mean the same, and the function itself where torch has it."""
-    torch_functions = torch_functions or (function,)
-    if function in _OF_TENSORS:
-        function = with_numbers(function)
     made = documented(maker(function, name), name, doc)
     return Operation(
         name,
         doc,
         made,
-        torch_functions=torch_functions,
+        torch_functions=torch_functions or (function,),
         handler=methods.either_side(made, function, name),
         in_place=twin and methods.in_place(maker, twin, name),
         form=form,
@@ -64,11 +57,17 @@ def _product(name: str, doc: str, function: Function, twin: Function) -> Operati
 
 
 def _maximum(tensor: Tensor, other: Tensor | float) -> Tensor:
+    # `torch.maximum` takes no number.
     return torch.maximum(tensor, other) if isinstance(other, Tensor) else torch.clamp_min(tensor, other)
 
 
 def _minimum(tensor: Tensor, other: Tensor | float) -> Tensor:
     return torch.minimum(tensor, other) if isinstance(other, Tensor) else torch.clamp_max(tensor, other)
+
+
+def _logical_and(tensor: Tensor, other: Tensor | complex) -> Tensor:
+    # `torch.logical_and` takes no number.
+    return torch.logical_and(tensor, other if isinstance(other, Tensor) else torch.full_like(tensor, bool(other)))
 
 
 def clamp(self: T, min: Operand | None = None, max: Operand | None = None) -> T:
@@ -82,11 +81,10 @@ def clamp(self: T, min: Operand | None = None, max: Operand | None = None) -> T:
     return _clamp(self, torch.clamp_min, torch.clamp_max, "clamp", min, max)
 
 
+@methods.changing
 def clamp_(self: T, min: Operand | None = None, max: Operand | None = None) -> T:
     """`clamp`, in place."""
-    refuse_if_frozen(self, "clamp the tensors of")
-    _clamp(self, Tensor.clamp_min_, Tensor.clamp_max_, "clamp_", min, max)
-    return self
+    return _clamp(self, Tensor.clamp_min_, Tensor.clamp_max_, "clamp_", min, max)
 
 
 def _clamp(
@@ -103,14 +101,14 @@ def lerp(self: T, end: Operand, weight: Operand) -> T:
     return several(self, _lerp, (end, weight), "lerp")
 
 
+@methods.changing
 def lerp_(self: T, end: Operand, weight: Operand) -> T:
     """`lerp`, in place."""
-    refuse_if_frozen(self, "change the tensors of")
-    several(self, _lerp_, (end, weight), "lerp_")
-    return self
+    return several(self, _lerp_, (end, weight), "lerp_")
 
 
 def _lerp(tensor: Tensor, end: Tensor | float, weight: Tensor | float) -> Tensor:
+    # `torch.lerp` takes no number for the end.
     return torch.lerp(tensor, end if isinstance(end, Tensor) else torch.full_like(tensor, end), weight)
 
 
@@ -123,11 +121,10 @@ def round(self: T, *, decimals: int = 0) -> T:
     return one(self, torch.round, "round") if decimals == 0 else self._map_with(_round, decimals, self._device)
 
 
+@methods.changing
 def round_(self: T, *, decimals: int = 0) -> T:
     """`round`, in place."""
-    refuse_if_frozen(self, "round the tensors of")
-    self._map_with(_round_, decimals, self._device)
-    return self
+    return self._map_with(_round_, decimals, self._device)
 
 
 def _round(tensor: Tensor, decimals: int) -> Tensor:
@@ -138,35 +135,16 @@ def _round_(tensor: Tensor, decimals: int) -> Tensor:
     return tensor.round_(decimals=decimals) if decimals else tensor.round_()
 
 
+@methods.changing
 def fill_(self: T, value: complex) -> T:
     """Write a number into every tensor, in place."""
-    refuse_if_frozen(self, "fill the tensors of")
-    self._map_with(Tensor.fill_, value, self._device)
-    return self
+    return self._map_with(Tensor.fill_, value, self._device)
 
 
+@methods.changing
 def zero_(self: T) -> T:
     """Write 0 into every tensor, in place."""
-    refuse_if_frozen(self, "fill the tensors of")
-    self._map(Tensor.zero_)
-    return self
-
-
-def _written(
-    method: Function,
-    *torch_functions: Function,
-    in_place: Function | None = None,
-    handler: Function | None = None,
-) -> Operation:
-    """An entry for a method with a signature of its own, which is written above."""
-    return Operation(
-        method.__name__,
-        first_line(method),
-        method,
-        torch_functions=torch_functions,
-        handler=handler,
-        in_place=in_place,
-    )
+    return self._map(Tensor.zero_)
 
 
 def _of_clamp(input: Any, min: Any = None, max: Any = None) -> Any:
@@ -219,7 +197,7 @@ ARITHMETIC = (
     _binary("clamp_min", "Nothing smaller than the operand.", torch.clamp_min, twin=Tensor.clamp_min_),
     _binary("clamp_max", "Nothing larger than the operand.", torch.clamp_max, twin=Tensor.clamp_max_),
     _binary("bitwise_and", "Bits that both have.", torch.bitwise_and),
-    _binary("logical_and", "Whether both are nonzero.", torch.logical_and),
+    _binary("logical_and", "Whether both are nonzero.", _logical_and, torch.logical_and),
     _binary("floor_divide", "The quotient, rounded down.", torch.floor_divide, is_method=False),
     _binary("bitwise_or", "Bits that one of them has.", torch.bitwise_or, is_method=False),
     _binary("bitwise_xor", "Bits that only one of them has.", torch.bitwise_xor, is_method=False),
@@ -231,16 +209,16 @@ ARITHMETIC = (
     _binary("atan2", "The angle of a point.", torch.atan2, torch.atan2, torch.arctan2, is_method=False),
     _product("addcmul", "The sum with `value` times the product of two operands.", torch.addcmul, Tensor.addcmul_),
     _product("addcdiv", "The sum with `value` times the quotient of two operands.", torch.addcdiv, Tensor.addcdiv_),
-    _written(
+    written_out(
         lerp,
         torch.lerp,
         in_place=lerp_,
         handler=among_operands(lerp, _lerp, "lerp", ("input", "end", "weight")),
     ),
-    _written(clamp, torch.clamp, torch.clip, in_place=clamp_, handler=_of_clamp),
-    _written(round, torch.round, torch.special.round, in_place=round_),
-    _written(fill_),
-    _written(zero_, torch.zero_),
+    written_out(clamp, torch.clamp, torch.clip, in_place=clamp_, handler=_of_clamp),
+    written_out(round, torch.round, torch.special.round, in_place=round_),
+    written_out(fill_),
+    written_out(zero_, torch.zero_),
 )
 
 GROUP = Group(

@@ -2,7 +2,7 @@
 
 The table and what it stands on are a fifth of what a program with a TensorClass would load, and most programs use few of them.
 
-A name of tensordict or Tensor that is not here says what to use instead. It is a descriptor that raises AttributeError, on a base
+A name of tensordict that is not here says what to use instead. It is a descriptor that raises AttributeError, on a base
 behind TensorClass. A `__getattr__` would be shorter, but Python then looks every attribute up in the slow way, also those that
 exist: twice the time for a field.
 """
@@ -61,12 +61,6 @@ OF_TENSORDICT = """
 """.split()
 """Members of tensordict's TensorClass that are not here; `tensordict_alternatives.py` has the advice."""
 
-OF_TENSORS = "grad_fn is_leaf register_hook retain_grad".split()
-"""Attributes of a Tensor that tensordict does not have either, and that functions of torch read."""
-
-WRITTEN = "_is_param persistent".split()
-"""The attributes that `nn.Parameter(batch)` and `nn.Buffer(batch)` assign to their argument."""
-
 
 class Absent:
     """An attribute of another library that is missing here. A field, or a member of a user class, may have its name."""
@@ -77,22 +71,9 @@ class Absent:
         self.name = name
 
     def __get__(self, instance: object, owner: type) -> Never:
-        raise self.error(owner)
+        from .tensordict_alternatives import INSTEAD
 
-    def error(self, owner: type) -> AttributeError:
-        """The error of the attribute, to be raised."""
-        from .tensordict_alternatives import ADVICE
-
-        return AttributeError(f"{owner.__name__} has no attribute {self.name!r}; {ADVICE[self.name]}")
-
-
-class AbsentWhenWritten(Absent):
-    """One that is assigned to."""
-
-    __slots__ = ()
-
-    def __set__(self, instance: object, value: object) -> Never:
-        raise self.error(type(instance))
+        raise AttributeError(f"{owner.__name__} has no attribute {self.name!r}; {INSTEAD[self.name]}")
 
 
 def present(cls: type, names: Iterable[str]) -> list[str]:
@@ -115,5 +96,5 @@ class WithAdvice:
         return present(type(self), super().__dir__())
 
 
-for _name in (*OF_TENSORDICT, *OF_TENSORS, *WRITTEN):
-    setattr(WithAdvice, _name, (AbsentWhenWritten if _name in WRITTEN else Absent)(_name))
+for _name in OF_TENSORDICT:
+    setattr(WithAdvice, _name, Absent(_name))

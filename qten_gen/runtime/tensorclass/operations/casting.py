@@ -7,11 +7,11 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
-from ..core.locks import refuse_if_frozen
 from ..core.stored import Stored
 from ..methods import moving, tensor_copies
 from ..methods.cast_filters import CastFilter, cast_some
-from .entries import Group, Operation, documented, first_line
+from .entries import Group, Operation, documented, written_out
+from .methods import changing
 
 T = TypeVar("T", bound=Stored)
 
@@ -20,45 +20,36 @@ def _cast(tensor: Tensor, dtype: torch.dtype) -> Tensor:
     return tensor.to(dtype=dtype)
 
 
-def _every(name: str, dtype: torch.dtype) -> Operation:
-    """An entry for a dtype that every tensor is converted to."""
+def _casting(name: str, dtype: torch.dtype) -> Operation:
+    """An entry for a dtype that every tensor is converted to, or every floating point tensor to another such dtype."""
+    of_some = dtype.is_floating_point or dtype.is_complex
 
     def method(self: T, *, cast_filter: CastFilter | None = None) -> T:
         if cast_filter is not None:
             return cast_some(self, dtype, cast_filter)
-        return self._map_with(_cast, dtype, self._device)
+        return moving.to(self, dtype) if of_some else self._map_with(_cast, dtype, self._device)
 
-    doc = f"Every tensor as `{dtype}`."
-    return Operation(name, doc, documented(method, name, doc), form="cast")
-
-
-def _floating(name: str, dtype: torch.dtype) -> Operation:
-    """An entry for a dtype that floating point tensors are converted to."""
-
-    def method(self: T, *, cast_filter: CastFilter | None = None) -> T:
-        return moving.to(self, dtype) if cast_filter is None else cast_some(self, dtype, cast_filter)
-
-    doc = f"Floating point tensors as `{dtype}`, the others as they are."
+    doc = f"Floating point tensors as `{dtype}`, the others as they are." if of_some else f"Every tensor as `{dtype}`."
     return Operation(name, doc, documented(method, name, doc), form="cast")
 
 
 CASTING = (
-    _floating("float", torch.float32),
-    _floating("double", torch.float64),
-    _floating("half", torch.float16),
-    _floating("bfloat16", torch.bfloat16),
-    _floating("float16", torch.float16),
-    _floating("float32", torch.float32),
-    _floating("float64", torch.float64),
-    _floating("complex64", torch.complex64),
-    _floating("complex128", torch.complex128),
-    _every("int", torch.int32),
-    _every("int8", torch.int8),
-    _every("int16", torch.int16),
-    _every("int32", torch.int32),
-    _every("int64", torch.int64),
-    _every("uint8", torch.uint8),
-    _every("bool", torch.bool),
+    _casting("float", torch.float32),
+    _casting("double", torch.float64),
+    _casting("half", torch.float16),
+    _casting("bfloat16", torch.bfloat16),
+    _casting("float16", torch.float16),
+    _casting("float32", torch.float32),
+    _casting("float64", torch.float64),
+    _casting("complex64", torch.complex64),
+    _casting("complex128", torch.complex128),
+    _casting("int", torch.int32),
+    _casting("int8", torch.int8),
+    _casting("int16", torch.int16),
+    _casting("int32", torch.int32),
+    _casting("int64", torch.int64),
+    _casting("uint8", torch.uint8),
+    _casting("bool", torch.bool),
 )
 
 GROUP = Group(
@@ -70,11 +61,10 @@ GROUP = Group(
 )
 
 
+@changing
 def detach_(self: T) -> T:
     """`detach`, in place."""
-    refuse_if_frozen(self, "detach the tensors of")
-    self._map(Tensor.detach_)
-    return self
+    return self._map(Tensor.detach_)
 
 
 def _clone(input: T, *, memory_format: torch.memory_format = torch.preserve_format) -> T:
@@ -89,9 +79,9 @@ def _clone_as(tensor: Tensor, memory_format: torch.memory_format) -> Tensor:
 
 
 COPYING = (
-    Operation("clone", first_line(tensor_copies.clone), tensor_copies.clone, (torch.clone,), _clone),
-    Operation("detach", first_line(tensor_copies.detach), tensor_copies.detach, (torch.detach,), in_place=detach_),
-    Operation("contiguous", first_line(tensor_copies.contiguous), tensor_copies.contiguous),
+    written_out(tensor_copies.clone, torch.clone, handler=_clone),
+    written_out(tensor_copies.detach, torch.detach, in_place=detach_),
+    written_out(tensor_copies.contiguous),
 )
 
 COPYING_GROUP = Group(

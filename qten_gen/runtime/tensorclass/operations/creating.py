@@ -14,7 +14,7 @@ from ..core.stored import Stored
 from ..core.tensor_shapes import integers
 from ..fields.per_item import items_become
 from ..methods.operands import Function, one
-from .entries import Effect, Operation, documented
+from .entries import Effect, Operation, documented, written_out
 
 T = TypeVar("T", bound=Stored)
 
@@ -25,6 +25,7 @@ def _created(self: T, function: Function, size: tuple[int, ...], fill: tuple[obj
     """New tensors whose batch size is `size`."""
     stated, found = _options(self, options)
     out = self._rearrange(_create, (function, size, len(self._batch_size), fill, stated), Size(size))
+    # `_rearrange` keeps the device of the object.
     return out if found == self._device else out._map_with(_moved, found, found)
 
 
@@ -81,13 +82,6 @@ def new_full(
 def _like(name: str, doc: str, function: Function) -> Operation:
     """`torch.zeros_like` and its kin, also as a method of the class, which is typed."""
 
-    def handler(input: T, *fill: object, **options: Any) -> T:
-        if fill or options:
-            stated, found = _options(input, options)
-            if fill or stated:
-                return input._map_with(_call, (function, fill, stated), found)
-        return one(input, function, name)
-
     def method(
         cls: type[T],
         input: T,
@@ -96,30 +90,39 @@ def _like(name: str, doc: str, function: Function) -> Operation:
         device: DeviceLike = None,
         requires_grad: bool = False,
     ) -> T:
-        return handler(of_class(cls, input), dtype=dtype, device=device, requires_grad=requires_grad)
+        options = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
+        return _made_like(function, name, of_class(cls, input), (), options)
 
-    def method_with_value(
-        cls: type[T],
-        input: T,
-        fill_value: complex,
-        *,
-        dtype: torch.dtype | None = None,
-        device: DeviceLike = None,
-        requires_grad: bool = False,
-    ) -> T:
-        return handler(of_class(cls, input), fill_value, dtype=dtype, device=device, requires_grad=requires_grad)
+    def handler(input: T, **options: Any) -> T:
+        return _made_like(function, name, input, (), options)
 
-    full = name == "full_like"
-    made = documented(method_with_value if full else method, name, doc)
-    form = "full like" if full else "like"
-    return Operation(name, doc, made, (function,), _named_value(handler) if full else handler, form=form, on_class=True)
+    return Operation(name, doc, documented(method, name, doc), (function,), handler, form="like", on_class=True)
 
 
-def _named_value(handler: Function) -> Function:
-    def with_value(input: Any, fill_value: object, **options: Any) -> Any:
-        return handler(input, fill_value, **options)
+def full_like(
+    cls: type[T],
+    input: T,
+    fill_value: complex,
+    *,
+    dtype: torch.dtype | None = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> T:
+    """A number in tensors of the same shapes."""
+    options = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
+    return _made_like(torch.full_like, "full_like", of_class(cls, input), (fill_value,), options)
 
-    return with_value
+
+def _full_like(input: T, fill_value: complex, **options: Any) -> T:
+    """`torch.full_like`."""
+    return _made_like(torch.full_like, "full_like", input, (fill_value,), options)
+
+
+def _made_like(function: Function, name: str, input: T, fill: tuple[object, ...], options: Keywords) -> T:
+    stated, found = _options(input, options)
+    if not fill and not stated:
+        return one(input, function, name)
+    return input._map_with(_call, (function, fill, stated), found)
 
 
 def _call(tensor: Tensor, argument: tuple[Function, tuple[object, ...], Keywords]) -> Tensor:
@@ -147,7 +150,7 @@ CREATING = (
     _like("zeros_like", "Zeros in tensors of the same shapes.", torch.zeros_like),
     _like("ones_like", "Ones in tensors of the same shapes.", torch.ones_like),
     _like("empty_like", "Tensors of the same shapes with anything in them.", torch.empty_like),
-    _like("full_like", "A number in tensors of the same shapes.", torch.full_like),
+    written_out(full_like, torch.full_like, handler=_full_like, form="full like")._replace(on_class=True),
     _like("rand_like", "Random numbers from 0 to 1 in tensors of the same shapes.", torch.rand_like),
     _like("randn_like", "Normally distributed numbers in tensors of the same shapes.", torch.randn_like),
 )

@@ -105,6 +105,16 @@ def documented(method: Function, name: str, doc: str) -> Function:
     return method
 
 
-def first_line(method: Function) -> str:
-    """The first line of a method's documentation."""
-    return (method.__doc__ or "").partition("\n")[0]
+def written_out(
+    method: Function,
+    *torch_functions: Function,
+    name: str = "",
+    handler: Function | None = None,
+    in_place: Function | None = None,
+    batch: Effect = Effect.KEEPS,
+    beyond: Effect = Effect.KEEPS,
+    form: str = "",
+) -> Operation:
+    """An entry for a method that is no result of a maker: its documentation begins with what it does."""
+    doc = (method.__doc__ or "").partition("\n")[0]
+    return Operation(name or method.__name__, doc, method, torch_functions, handler, in_place, batch, beyond, form)

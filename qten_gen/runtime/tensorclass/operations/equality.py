@@ -9,6 +9,7 @@ from ..core.contents import contents
 from ..core.error_text import describe
 from ..core.stored import Stored
 from ..fields import static
+from ..methods.metadata import Metadata
 from ..methods.operands import Function
 from .entries import Group, Operation
 from .torch_calls import among
@@ -49,11 +50,6 @@ def _are_equal(one: object, other: object) -> bool:
     )
 
 
-def is_floating_point(input: Stored) -> bool:
-    leaves = input._leaves()
-    return bool(leaves) and all(leaf.is_floating_point() for leaf in leaves)
-
-
 def _answer(method: Function, function: Function) -> Operation:
     return Operation(method.__name__, "", method, (function,), method, is_method=False)
 
@@ -64,6 +60,6 @@ GROUP = Group(
     (
         _answer(allclose, torch.allclose),
         _answer(equal, torch.equal),
-        _answer(is_floating_point, torch.is_floating_point),
+        _answer(Metadata.is_floating_point, torch.is_floating_point),
     ),
 )

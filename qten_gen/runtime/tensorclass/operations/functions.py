@@ -1,13 +1,15 @@
-"""Functions of one tensor, applied to every tensor."""
+"""Functions of one tensor, or of two, number by number: methods, and functions of torch that its documentation explains."""
 
 from __future__ import annotations
 
 import torch
-from torch import Tensor
+from torch import Tensor, special
+from torch.nn import functional
 
 from ..methods.operands import Function
 from . import methods
-from .entries import Group, Operation, documented
+from .entries import Effect, Group, Operation, documented
+from .torch_calls import pointwise
 
 
 def _unary(name: str, doc: str, *, torch_functions: tuple[Function, ...] = ()) -> Operation:
@@ -67,4 +69,83 @@ GROUP = Group(
     "Applies to every element of every tensor. Shapes stay the same, and torch decides the dtype.",
     FUNCTIONS,
     ("RuntimeError: torch has no such function for the dtype of a field, which the error names",),
+)
+
+_ALSO: dict[str, tuple[Function, ...]] = {
+    "acosh": (torch.arccosh,),
+    "asinh": (torch.arcsinh,),
+    "atanh": (torch.arctanh,),
+    "conj": (torch.conj_physical,),
+    "digamma": (special.psi,),
+    "igamma": (special.gammainc,),
+    "igammac": (special.gammaincc,),
+    "mvlgamma": (special.multigammaln,),
+}
+"""Functions that mean the same under another name."""
+
+
+def _named(names: str, *operands: str) -> tuple[Operation, ...]:
+    """Entries for functions by their names. `operands` may be objects; it is the first argument alone by default."""
+    return tuple(pointwise(name, "", *_functions(name), operands=operands or ("input",)) for name in names.split())
+
+
+def _functions(name: str) -> tuple[Function, ...]:
+    """The functions of a name in `nn.functional`, `torch` and `torch.special`: the first is applied, the others mean the same."""
+    found: list[Function] = [getattr(home, name) for home in (functional, torch, special) if hasattr(home, name)]
+    return tuple(dict.fromkeys([*found, *_ALSO.get(name, ())]))
+
+
+SPECIAL = (
+    *_named("""
+        rsqrt square exp2 asinh acosh atanh relu isinf logical_not angle sgn signbit conj real imag resolve_conj resolve_neg
+        deg2rad rad2deg nan_to_num sinc logit digamma mvlgamma erfinv erfcx entr ndtr ndtri log_ndtr i0 i0e i1 i1e airy_ai
+        bessel_j0 bessel_j1 bessel_y0 bessel_y1 modified_bessel_i0 modified_bessel_i1 modified_bessel_k0 modified_bessel_k1
+        scaled_modified_bessel_k0 scaled_modified_bessel_k1 spherical_bessel_j0 bucketize
+    """),
+    *_named("isin", "elements"),
+    *_named("polygamma", "n", "input"),
+    *_named(
+        """
+        copysign fmax fmin hypot ldexp logaddexp logaddexp2 nextafter gcd lcm igamma igammac isclose xlogy xlog1py zeta
+        """,
+        "input",
+        "other",
+    ),
+    *_named("float_power", "input", "exponent"),
+    *_named("heaviside", "input", "values"),
+    *_named(
+        """
+        chebyshev_polynomial_t chebyshev_polynomial_u chebyshev_polynomial_v chebyshev_polynomial_w
+        shifted_chebyshev_polynomial_t shifted_chebyshev_polynomial_u shifted_chebyshev_polynomial_v
+        shifted_chebyshev_polynomial_w hermite_polynomial_h hermite_polynomial_he laguerre_polynomial_l legendre_polynomial_p
+        """,
+        "input",
+        "n",
+    ),
+    pointwise(
+        "one_hot",
+        "A dimension of `num_classes` behind the others, 1 at the value.",
+        functional.one_hot,
+        beyond=Effect.REARRANGES,
+    ),
+)
+
+SPECIAL_GROUP = Group(
+    "Special functions",
+    "These functions of torch have no method. They apply element by element. A second operand is an object, a "
+    "tensor that broadcasts over the batch size or, where torch takes one, a number. At least one operand is an "
+    "object.",
+    SPECIAL,
+)
+
+ACTIVATIONS = _named("""
+    relu6 hardtanh threshold leaky_relu rrelu elu celu selu gelu silu mish softplus softsign softshrink hardshrink tanhshrink
+    logsigmoid prelu dropout alpha_dropout bernoulli poisson
+""")
+
+ACTIVATION_GROUP = Group(
+    "Activations",
+    "Applies to every element, like the functions of `torch.nn.functional`. `inplace=True` is refused. Random "
+    "numbers are drawn tensor by tensor, in the order of the fields.",
+    ACTIVATIONS,
 )

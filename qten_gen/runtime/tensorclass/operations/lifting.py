@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from torch import Tensor
 
-from ..core.error_text import describe
 from ..core.stored import Stored
 from .torch_functions import find, refusal
 
@@ -83,8 +82,6 @@ def lifted(function: Callable[..., Any], /) -> Any:
     Raises:
         TypeError: the function has no form for objects; the message says what to write.
     """
-    if not callable(function):
-        raise TypeError(f"lifted: expected a function of torch, got {describe(function)}")
     if find(function) is None:
         raise TypeError(refusal(function, "a TensorClass"))
     return function

@@ -6,12 +6,12 @@ Each makes a closure of its own for an entry, in which nothing is left to be loo
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import partial, wraps
 from typing import Any, TypeVar
 
 from torch import Tensor
 
-from ..core.error_context import explain
+from ..core.error_context import blame
 from ..core.locks import refuse_if_frozen
 from ..core.number_values import is_array
 from ..core.stored import Stored
@@ -32,7 +32,7 @@ def operator(function: Function) -> Function:
             try:
                 return self._zip(function, other)
             except RuntimeError as error:
-                explain(name, [self, other], error)
+                blame(name, [self, other], function, error)
                 raise
         if isinstance(other, (int, float, complex)):
             return self._map_with(function, other, self._device)
@@ -57,71 +57,67 @@ def operator_in_place(function: Function) -> Function:
     return method
 
 
-def unary(function: Callable[[Tensor], Tensor], name: str, *, in_place: bool = False) -> Function:
+def unary(function: Callable[[Tensor], Tensor], name: str) -> Function:
     """A method without other operands."""
 
     def method(self: T) -> T:
-        if in_place:
-            refuse_if_frozen(self, f"{name} in place into")
-        result = one(self, function, name)
-        return self if in_place else result
+        return one(self, function, name)
 
     return method
 
 
-def binary(function: Function, name: str, *, in_place: bool = False) -> Function:
+def binary(function: Function, name: str) -> Function:
     """A method with one other operand."""
 
     def method(self: T, other: object) -> T:
-        if in_place:
-            refuse_if_frozen(self, f"{name} in place into")
-        result = two(self, function, other, name)
-        return self if in_place else result
+        return two(self, function, other, name)
 
     return method
 
 
-def scaled(function: Function, name: str, *, in_place: bool = False) -> Function:
+def scaled(function: Function, name: str) -> Function:
     """A binary method with a factor for the other operand."""
 
     def method(self: T, other: object, *, alpha: complex = 1) -> T:
-        if in_place:
-            refuse_if_frozen(self, f"{name} in place into")
-        result = two(self, function if alpha == 1 else partial(function, alpha=alpha), other, name)
-        return self if in_place else result
+        return two(self, function if alpha == 1 else partial(function, alpha=alpha), other, name)
 
     return method
 
 
-def rounded(function: Function, name: str, *, in_place: bool = False) -> Function:
+def rounded(function: Function, name: str) -> Function:
     """A division, whose result may be rounded."""
 
     def method(self: T, other: object, *, rounding_mode: str | None = None) -> T:
-        if in_place:
-            refuse_if_frozen(self, f"{name} in place into")
-        result = two(
-            self, function if rounding_mode is None else partial(function, rounding_mode=rounding_mode), other, name
-        )
-        return self if in_place else result
+        applied = function if rounding_mode is None else partial(function, rounding_mode=rounding_mode)
+        return two(self, applied, other, name)
 
     return method
 
 
-def multiplied(function: Function, name: str, *, in_place: bool = False) -> Function:
+def multiplied(function: Function, name: str) -> Function:
     """A method that adds a product or quotient of two operands."""
 
     def method(self: T, tensor1: object, tensor2: object, *, value: complex = 1) -> T:
-        if in_place:
-            refuse_if_frozen(self, f"{name} in place into")
-        result = several(self, function if value == 1 else partial(function, value=value), (tensor1, tensor2), name)
-        return self if in_place else result
+        return several(self, function if value == 1 else partial(function, value=value), (tensor1, tensor2), name)
 
     return method
 
 
 def in_place(maker: Callable[..., Function], function: Function, name: str) -> Function:
     """The twin of a method that changes the object: `function` writes into its first tensor."""
-    return documented(maker(function, f"{name}_", in_place=True), f"{name}_", f"`{name}`, in place.")
+    return documented(changing(maker(function, f"{name}_")), f"{name}_", f"`{name}`, in place.")
+
+
+def changing(writing: Function) -> Function:
+    """A method that returns its object, of a function that writes into the tensors; a frozen object is refused."""
+
+    @wraps(writing)
+    def method(self: T, *args: Any, **options: Any) -> T:
+        refuse_if_frozen(self, f"{writing.__name__} in place into")
+        writing(self, *args, **options)
+        return self
+
+    return method
 
 
 def either_side(method: Function, function: Function, name: str) -> Function:

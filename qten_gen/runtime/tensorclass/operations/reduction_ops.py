@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import BuiltinFunctionType
 from typing import Any, Literal, NamedTuple, TypeGuard, TypeVar
 
@@ -21,7 +21,9 @@ from .reduced_dimensions import Dims, all_dimensions, batch_dimensions, event_di
 T = TypeVar("T", bound=Stored)
 A = TypeVar("A")
 
-Keywords = dict[str, Any]
+Keywords = Mapping[str, Any]
+
+_NONE: Keywords = {}
 
 
 class Reduction(NamedTuple):
@@ -37,14 +39,23 @@ class Reduction(NamedTuple):
 
 
 def reduced(
-    self: T, name: str, function: Function, dim: Dims, keepdim: bool, options: Keywords, ranks: tuple[int, ...] = ()
-) -> T:
-    """The object with every tensor reduced. `ranks` are dimensions that the function adds in front.
+    self: T,
+    name: str,
+    function: Function,
+    dim: Dims,
+    keepdim: bool,
+    reduce: bool,
+    options: Keywords = _NONE,
+    ranks: tuple[int, ...] = (),
+) -> T | Tensor:
+    """The object with every tensor reduced, or with `reduce` one tensor. `ranks` are dimensions that the function adds in front.
 
     Raises:
         IndexError: there is no such batch dimension.
         RuntimeError: torch refuses a tensor; the field is named.
     """
+    if reduce:
+        return _together(self, name, function, dim, keepdim, options)
     size = self._batch_size
     if type(dim) is int and not options and not ranks and self._names is None:
         return _reduced_along(self, name, function, dimension(self, dim), keepdim)
@@ -94,7 +105,7 @@ def reduce_tensor(tensor: Tensor, argument: Reduction) -> Tensor:
     return result
 
 
-def together(self: Stored, name: str, function: Function, dim: Dims, keepdim: bool, options: Keywords) -> Tensor:
+def _together(self: Stored, name: str, function: Function, dim: Dims, keepdim: bool, options: Keywords) -> Tensor:
     """Reduces all fields into one tensor, whose shape is the remaining batch size.
 
     Raises:
@@ -110,7 +121,7 @@ def together(self: Stored, name: str, function: Function, dim: Dims, keepdim: bo
         dims = batch_dimensions(self, dim, name)
         kept = tuple([at for at in range(batch_ndim) if at not in dims])
     rows: list[Tensor] = []
-    self._rearrange(_row, (kept, rows), self._batch_size)
+    self._rearrange(_row, (kept, rows), self._batch_size)  # for the rows alone: the object is not used
     if not rows:
         raise ValueError(f"{type(self).__name__}.{name}: there are no tensors to reduce to one")
     result: Tensor = function(torch.cat(rows, -1), (len(kept),), False, **options)
@@ -138,7 +149,7 @@ def rearranged(self: T, name: str, function: Callable[[Tensor, A], Tensor], argu
     try:
         return self._rearrange(function, argument, size)
     except RuntimeError as error:
-        blame(name, self, lambda tensor: function(tensor, argument), error)
+        blame(name, [self], lambda tensor: function(tensor, argument), error)
         raise
 
 

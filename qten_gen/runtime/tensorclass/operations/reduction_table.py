@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import torch
@@ -13,9 +14,9 @@ from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension, is_single
 from ..fields.per_item import items_become
 from ..methods.operands import Function, is_plain
-from .entries import DIMENSION_ERRORS, Effect, Group, Operation, documented, first_line
+from .entries import DIMENSION_ERRORS, Effect, Group, Operation, documented, written_out
 from .reduced_dimensions import Dims, reduced_size
-from .reduction_ops import Keywords, over_one, rearranged, reduced, spread, together
+from .reduction_ops import over_one, rearranged, reduced, spread
 
 T = TypeVar("T", bound=Stored)
 Item = TypeVar("Item")
@@ -31,13 +32,8 @@ class ValuesAndIndices(NamedTuple, Generic[Item]):
 def _method(name: str, function: Function, takes: str) -> Function:
     """A reduction whose result is one object, or one tensor where `reduce` is true."""
 
-    def finish(self: T, dim: Dims, keepdim: bool, reduce: bool, options: Keywords) -> T | Tensor:
-        if reduce:
-            return together(self, name, function, dim, keepdim, options)
-        return reduced(self, name, function, dim, keepdim, options)
-
     def plain(self: T, dim: Dims = None, keepdim: bool = False, *, reduce: bool = False) -> T | Tensor:
-        return finish(self, dim, keepdim, reduce, {})
+        return reduced(self, name, function, dim, keepdim, reduce)
 
     def with_dtype(
         self: T,
@@ -47,7 +43,7 @@ def _method(name: str, function: Function, takes: str) -> Function:
         dtype: torch.dtype | None = None,
         reduce: bool = False,
     ) -> T | Tensor:
-        return finish(self, dim, keepdim, reduce, {} if dtype is None else {"dtype": dtype})
+        return reduced(self, name, function, dim, keepdim, reduce, {} if dtype is None else {"dtype": dtype})
 
     def with_correction(
         self: T,
@@ -58,10 +54,8 @@ def _method(name: str, function: Function, takes: str) -> Function:
         keepdim: bool = False,
         reduce: bool = False,
     ) -> T | Tensor:
-        """Reduce over batch dimensions, with either spelling of the correction."""
-        if unbiased is not None or type(dim) is bool:
-            dim, correction = _correction_of(name, dim, unbiased, None if correction == 1 else correction)
-        return finish(self, dim, keepdim, reduce, {"correction": correction})
+        amount = correction if unbiased is None else int(unbiased)
+        return reduced(self, name, function, dim, keepdim, reduce, {"correction": amount})
 
     methods: dict[str, Function] = {"": plain, "dtype": with_dtype, "correction": with_correction}
     return methods[takes]
@@ -90,9 +84,8 @@ def quantile(
 ) -> T | Tensor:
     """The quantile `q`; a tensor of several adds a batch dimension in front."""
     options = {"q": q, "interpolation": interpolation}
-    if reduce:
-        return together(self, "quantile", _quantile, dim, keepdim, options)
-    return reduced(self, "quantile", _quantile, dim, keepdim, options, tuple(q.shape) if isinstance(q, Tensor) else ())
+    ranks = tuple(q.shape) if isinstance(q, Tensor) else ()
+    return reduced(self, "quantile", _quantile, dim, keepdim, reduce, options, ranks)
 
 
 def _over_one_dimension(tensor: Tensor, dim: int, keepdim: bool, q: float | Tensor, interpolation: str) -> Any:
@@ -112,10 +105,7 @@ def norm(
     reduce: bool = False,
 ) -> T | Tensor:
     """The norm of order `p`."""
-    options = {"p": p, "dtype": dtype}
-    if reduce:
-        return together(self, "norm", _norm, dim, keepdim, options)
-    return reduced(self, "norm", _norm, dim, keepdim, options)
+    return reduced(self, "norm", _norm, dim, keepdim, reduce, {"p": p, "dtype": dtype})
 
 
 def _norm(tensor: Tensor, dims: tuple[int, ...], keepdim: bool, p: float, dtype: torch.dtype | None) -> Tensor:
@@ -127,10 +117,8 @@ def _truth(name: str, doc: str, function: Function, decides: bool) -> Operation:
     """`all` and `any`: without arguments they are a bool, for `if` and `assert`."""
 
     def method(self: T, dim: Dims = None, keepdim: bool = False, *, reduce: bool = False) -> T | Tensor | bool:
-        if reduce:
-            return together(self, name, function, dim, keepdim, {})
-        if dim is not None:
-            return reduced(self, name, function, dim, keepdim, {})
+        if reduce or dim is not None:
+            return reduced(self, name, function, dim, keepdim, reduce)
         for tensor in self._leaves():
             if bool(function(tensor)) is decides:
                 return decides
@@ -146,10 +134,8 @@ def _extremum(name: str, doc: str, pair: Function, value: Function) -> Operation
     def method(
         self: T, dim: Dim | None = None, keepdim: bool = False, *, reduce: bool = False
     ) -> T | Tensor | ValuesAndIndices[T]:
-        if reduce:
-            return together(self, name, value, dim, keepdim, {})
-        if dim is None:
-            return reduced(self, name, value, dim, keepdim, {})
+        if reduce or dim is None:
+            return reduced(self, name, value, dim, keepdim, reduce)
         if not is_single(dim):
             raise TypeError(
                 f"{type(self).__name__}.{name}: expected one batch dimension, got {dim!r}; for others use a{name}"
@@ -193,7 +179,7 @@ def _both(
     try:
         values, indices = self._split(_pair_of, (pair, arguments), [size, size])
     except RuntimeError as error:
-        blame(name, self, lambda tensor: pair(tensor, *arguments), error)
+        blame(name, [self], lambda tensor: pair(tensor, *arguments), error)
         raise
     values._names = indices._names = kept
     return ValuesAndIndices(values, indices)
@@ -232,18 +218,8 @@ def _running(name: str, doc: str, function: Function, *others: Function, is_meth
     return Operation(name, doc, made, (function, *others), handler, form="running", is_method=is_method)
 
 
-def _written(method: Function, *torch_functions: Function, handler: Function | None = None) -> Operation:
-    """An entry for a reduction whose method is written out by hand."""
-    return Operation(
-        method.__name__,
-        first_line(method),
-        method,
-        torch_functions,
-        handler,
-        batch=Effect.DROPS,
-        beyond=Effect.DROPS,
-        form=f"reduction {method.__name__}",
-    )
+_written = partial(written_out, batch=Effect.DROPS, beyond=Effect.DROPS)
+"""An entry for a reduction whose method is written out by hand."""
 
 
 def _of_norm(input: Any, p: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
@@ -254,38 +230,6 @@ def _of_norm(input: Any, p: Any = 2, dim: Any = None, keepdim: bool = False, *, 
     return norm(input, 2 if p == "fro" else p, dim, keepdim, dtype=dtype)
 
 
-def _correction_of(name: str, dim: Dims | bool, unbiased: bool | None, correction: float | None) -> tuple[Dims, float]:
-    """The dimensions and the correction of a call of `torch.std` or its kin. One form has `unbiased` in the place of `dim`.
-
-    Raises:
-        TypeError: both `unbiased` and `correction` are given.
-    """
-    if isinstance(dim, bool):
-        dim, unbiased = None, dim
-    if unbiased is None:
-        return dim, 1 if correction is None else correction
-    if correction is not None:
-        raise TypeError(f"{name}: expected unbiased or correction, got both")
-    return dim, int(unbiased)
-
-
-def _with_unbiased(operation: Operation) -> Operation:
-    """An entry whose function of torch has several forms, one with `unbiased` for `correction`."""
-
-    def handler(
-        input: Any,
-        dim: Dims | bool = None,
-        unbiased: bool | None = None,
-        keepdim: bool = False,
-        *,
-        correction: float | None = None,
-    ) -> Any:
-        found, amount = _correction_of(operation.name, dim, unbiased, correction)
-        return operation.method(input, found, correction=amount, keepdim=keepdim)
-
-    return operation._replace(handler=handler)
-
-
 functional = torch.nn.functional
 
 REDUCTIONS = (
@@ -294,8 +238,8 @@ REDUCTIONS = (
     _reduction("prod", "The product.", over_one(torch.prod), torch.prod),
     _reduction("nansum", "The sum, NaN counted as 0.", torch.nansum, torch.nansum),
     _reduction("nanmean", "The mean, NaN left out.", torch.nanmean, torch.nanmean),
-    _with_unbiased(_reduction("std", "The standard deviation.", spread(torch.std), torch.std, takes="correction")),
-    _with_unbiased(_reduction("var", "The variance.", spread(torch.var), torch.var, takes="correction")),
+    _reduction("std", "The standard deviation.", spread(torch.std), torch.std, takes="correction"),
+    _reduction("var", "The variance.", spread(torch.var), torch.var, takes="correction"),
     _reduction("amin", "The smallest number.", torch.amin, torch.amin, takes=""),
     _reduction("amax", "The largest number.", torch.amax, torch.amax, takes=""),
     _reduction(
@@ -310,8 +254,8 @@ REDUCTIONS = (
     _extremum("max", "The largest number and, along one dimension, where it is.", torch.max, torch.amax),
     _truth("all", "Whether every number is nonzero.", torch.all, False),
     _truth("any", "Whether a number is nonzero.", torch.any, True),
-    _written(norm, torch.norm, handler=_of_norm),
-    _written(quantile, torch.quantile),
+    _written(norm, torch.norm, handler=_of_norm, form="reduction norm"),
+    _written(quantile, torch.quantile, form="reduction quantile"),
 )
 
 RUNNING = (

@@ -9,15 +9,16 @@ import torch
 from torch import Size, Tensor
 from torch._subclasses.fake_tensor import FakeTensor
 
-from ..core.error_context import explain
+from ..core.error_context import blame
 from ..core.error_text import describe
-from ..core.locks import refuse_if_frozen
+from ..core.sizes import with_length
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension, integers, is_single, over_batch, whole_number
 from ..fields.per_item import items_become
 from ..methods.indexing import getitem
 from ..methods.operands import Operand, refuse_unbatched, same_batch_size, several
 from ..methods.reshaping import reshape
+from .methods import changing
 from .reduced_dimensions import of_arguments, with_names
 
 T = TypeVar("T", bound=Stored)
@@ -27,18 +28,11 @@ def narrow(self: T, dim: Dim, start: int, length: int) -> T:
     """`length` items from `start` on along a batch dimension, without copying.
 
     Raises:
-        IndexError: they reach beyond the dimension.
+        IndexError, RuntimeError: they reach beyond the dimension.
     """
-    at = dimension(self, dim)
-    whole = self._batch_size[at]
-    start, length = whole_number(start), whole_number(length)
-    first = start + whole if start < 0 else start
-    if not 0 <= first <= whole or not 0 <= length <= whole - first:
-        raise IndexError(
-            f"narrow: {length} items from {start} on are out of range for a batch dimension of size {whole}"
-        )
-    size = Size((*self._batch_size[:at], length, *self._batch_size[at + 1 :]))
-    return with_names(self._rearrange(_narrow, (at, first, length), size), self._names)
+    at, first, length = dimension(self, dim), whole_number(start), whole_number(length)
+    out = self._rearrange(_narrow, (at, first, length), with_length(self._batch_size, at, length))
+    return with_names(out, self._names)
 
 
 _narrow = of_arguments(torch.narrow)
@@ -48,26 +42,19 @@ def tensor_split(self: T, indices_or_sections: int | Sequence[int] | Tensor, dim
     """Pieces along a batch dimension: so many, of sizes that differ by at most 1, or cut at the given positions.
 
     Raises:
-        ValueError: the number of pieces is not positive.
+        RuntimeError: the number of pieces is not positive.
     """
-    at = dimension(self, dim)
-    length = self._batch_size[at]
+    at, size = dimension(self, dim), self._batch_size
     if isinstance(indices_or_sections, Tensor):
         indices_or_sections = cast("int | list[int]", indices_or_sections.tolist())
-    if is_single(indices_or_sections):
-        count = whole_number(cast("int", indices_or_sections))
-        if count <= 0:
-            raise ValueError(f"tensor_split: expected a positive number of pieces, got {count}")
-        cuts = tuple([piece * (length // count) + min(piece, length % count) for piece in range(1, count)])
-    else:
-        cuts = integers((indices_or_sections,))
-    ends = zip((0, *cuts), (*cuts, length), strict=True)
-    before, after = self._batch_size[:at], self._batch_size[at + 1 :]
-    sizes = [Size((*before, len(range(length)[start:end]), *after)) for start, end in ends]
-    return tuple([with_names(part, self._names) for part in self._split(_tensor_split, (cuts, at), sizes)])
+    is_number = is_single(indices_or_sections)
+    cuts = whole_number(cast("int", indices_or_sections)) if is_number else integers((indices_or_sections,))
+    pieces = _tensor_split(torch.empty(size, device="meta"), (cuts, at))  # torch works out the sizes, without memory
+    parts = self._split(_tensor_split, (cuts, at), [piece.shape for piece in pieces])
+    return tuple([with_names(part, self._names) for part in parts])
 
 
-def _tensor_split(tensor: Tensor, argument: tuple[tuple[int, ...], int]) -> Sequence[Tensor]:
+def _tensor_split(tensor: Tensor, argument: tuple[int | tuple[int, ...], int]) -> Sequence[Tensor]:
     cuts, dim = argument
     return torch.tensor_split(tensor, cuts, dim)
 
@@ -124,8 +111,9 @@ def _gather_each(self: T, dim: int, index: T) -> T:
     try:
         found = index._zip(picked, self)
     except RuntimeError as error:
-        explain("gather", [index, self], error)
+        blame("gather", [index, self], picked, error)
         raise
+    # Refuses PerItem fields, and sets the batch size.
     return with_names(found._rearrange(_picked, None, size), self._names)
 
 
@@ -143,6 +131,7 @@ def masked_select(self: T, mask: Tensor) -> T:
     """
     if not isinstance(mask, Tensor) or mask.dtype is not torch.bool:
         raise TypeError(f"masked_select: expected a bool Tensor, got {getattr(mask, 'dtype', type(mask).__name__)}")
+    # One item, or none, in a row.
     return getitem(self, mask) if self._batch_size else getitem(reshape(self, 1), mask.reshape(1))
 
 
@@ -164,11 +153,10 @@ def masked_fill(self: T, mask: T | Tensor, value: float) -> T:
     return several(self, torch.masked_fill, (mask, value), "masked_fill")
 
 
+@changing
 def masked_fill_(self: T, mask: T | Tensor, value: float) -> T:
     """Write a number where the mask is true; it broadcasts over the batch size, or is an object of bool tensors."""
-    refuse_if_frozen(self, "fill the tensors of")
-    several(self, Tensor.masked_fill_, (mask, value), "masked_fill_")
-    return self
+    return several(self, Tensor.masked_fill_, (mask, value), "masked_fill_")
 
 
 def where(self: T, condition: T | Tensor, other: Operand) -> T:
@@ -209,7 +197,7 @@ def _items_of_two(self: T, condition: Tensor, other: T) -> T:
     try:
         return with_names(self._join(choose, [self, other], size), self._names)
     except RuntimeError as error:
-        explain("where", [self, other], error)
+        blame("where", [self, other], lambda *tensors: choose(tensors), error)
         raise
 
 

@@ -10,7 +10,7 @@ from torch import Size, Tensor
 
 from ..core import name_changes
 from ..core.stored import Stored
-from ..core.tensor_shapes import Dim, dimension, integers, listed, moved_dimensions, whole_number
+from ..core.tensor_shapes import Dim, dimension, integers, listed, whole_number
 from ..fields.per_item import items_become
 from ..methods.reshaping import expand, flatten, permute, reshape
 from .reduced_dimensions import batch_dimensions, of_arguments, with_names
@@ -26,23 +26,17 @@ def movedim(self: T, source: Dim | Sequence[Dim], destination: int | Sequence[in
     Raises:
         ValueError: not as many places as dimensions are given, or one twice.
     """
-    old, new = _once(self, source, "movedim"), _once(self, destination, "movedim")
-    if len(old) != len(new):
+    old, new = _dimensions(self, source), _dimensions(self, destination)
+    if len(old) != len({*new}):
         raise ValueError(f"movedim: expected as many places as dimensions, got {source} and {destination}")
-    moved = dict(zip(new, old, strict=True))
-    rest = iter([dim for dim in range(len(self._batch_size)) if dim not in old])
-    order = [moved[place] if place in moved else next(rest) for place in range(len(self._batch_size))]
+    order = [dim for dim in range(len(self._batch_size)) if dim not in old]
+    for place, dim in sorted(zip(new, old, strict=True)):
+        order.insert(place, dim)
     return permute(self, order)
 
 
-def _once(self: Stored, dims: Dim | Sequence[Dim], name: str) -> tuple[int, ...]:
-    """The dimensions that an operation moves, which may be none.
-
-    Raises:
-        ValueError: one is given twice.
-    """
-    found = tuple(moved_dimensions(self, dims))
-    return batch_dimensions(self, found, name) if found else ()
+def _dimensions(self: Stored, dims: Dim | Sequence[Dim]) -> tuple[int, ...]:
+    return tuple([dimension(self, dim) for dim in listed(dims)])
 
 
 @overload
@@ -50,12 +44,8 @@ def flip(self: T, *dims: Dim) -> T: ...
 @overload
 def flip(self: T, dims: Sequence[Dim], /) -> T: ...
 def flip(self: T, *dims: Dim | Sequence[Dim]) -> T:
-    """The items in the opposite order along batch dimensions.
-
-    Raises:
-        ValueError: a dimension is given twice.
-    """
-    at = _once(self, dims[0] if len(dims) == 1 else cast("tuple[Dim, ...]", dims), "flip")
+    """The items in the opposite order along batch dimensions."""
+    at = _dimensions(self, dims[0] if len(dims) == 1 else cast("tuple[Dim, ...]", dims))
     return with_names(self._rearrange(torch.flip, at, self._batch_size), self._names)
 
 
@@ -72,19 +62,13 @@ def flipud(self: T) -> T:
 def roll(self: T, shifts: int | Sequence[int], dims: Dim | Sequence[Dim] | None = None) -> T:
     """The items moved along batch dimensions, around the end; without `dims`, as if the batch were one row.
 
-        batch.roll(1, 0), batch.roll((1, -1), (0, 1))
-
-    Raises:
-        ValueError: not as many shifts as dimensions are given.
+    batch.roll(1, 0), batch.roll((1, -1), (0, 1))
     """
     if dims is None:
         row = roll(flatten(self), shifts, 0)
         return with_names(reshape(row, self._batch_size), self._names)
-    steps = integers((shifts,))
-    at = tuple([dimension(self, dim) for dim in listed(dims)])
-    if len(steps) != len(at):
-        raise ValueError(f"roll: expected as many shifts as dimensions, got {shifts} and {dims}")
-    return with_names(self._rearrange(_roll, (steps, at), self._batch_size), self._names)
+    argument = integers((shifts,)), _dimensions(self, dims)
+    return with_names(self._rearrange(_roll, argument, self._batch_size), self._names)
 
 
 _roll = of_arguments(torch.roll)
@@ -158,9 +142,6 @@ def repeat_interleave(self: T, repeats: int | Tensor, dim: Dim | None = None, *,
     Args:
         repeats: How often, for all items or for each.
         output_size: The number of items of the result, where it is known: the device is not waited for then.
-
-    Raises:
-        ValueError: `repeats` has another number of items than the dimension.
     """
     if dim is None:
         return repeat_interleave(flatten(self), repeats, 0, output_size=output_size)
@@ -170,8 +151,6 @@ def repeat_interleave(self: T, repeats: int | Tensor, dim: Dim | None = None, *,
         repeats = whole_number(repeats)
         size = Size((*before, length * repeats, *after))
         return with_names(self._rearrange(_repeat_interleave, (repeats, at), size), self._names)
-    if repeats.dim() > 1 or repeats.numel() not in (1, length):
-        raise ValueError(f"repeat_interleave: expected {length} numbers or one, got shape {list(repeats.shape)}")
     # The positions are worked out once, not for every field.
     rows = torch.repeat_interleave(repeats.expand(length), output_size=output_size)
     return with_names(self._rearrange(index_select, (at, rows), Size((*before, len(rows), *after))), self._names)
@@ -192,7 +171,8 @@ def pad(self: T, pad_size: Sequence[int], value: float = 0.0) -> T:
     A negative number takes items away. `torch.nn.functional.pad` counts from the last dimension instead, and takes no objects.
 
     Raises:
-        ValueError: `pad_size` is not made of pairs, or of more than there are batch dimensions, or takes away too much.
+        ValueError: `pad_size` is not made of pairs, or of more than there are batch dimensions.
+        RuntimeError: it takes away more than there is.
     """
     batch_ndim = len(self._batch_size)
     numbers = integers((pad_size,))
@@ -203,9 +183,7 @@ def pad(self: T, pad_size: Sequence[int], value: float = 0.0) -> T:
         )
     pairs += [(0, 0)] * (batch_ndim - len(pairs))
     size = [before + length + after for (before, after), length in zip(pairs, self._batch_size, strict=True)]
-    if any(length < 0 for length in size):
-        raise ValueError(f"pad: {list(pad_size)} removes more than the batch size {list(self._batch_size)} has")
-    flat = [number for pair in reversed(pairs) for number in pair]
+    flat = [number for pair in reversed(pairs) for number in pair]  # torch pads from the last dimension on
     return with_names(self._rearrange(_pad, (flat, batch_ndim, value), Size(size)), self._names)
 
 

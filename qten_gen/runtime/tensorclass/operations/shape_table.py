@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import torch
@@ -13,20 +14,13 @@ from ..methods import joining, reshaping
 from ..methods.operands import Function
 from . import selecting, shape_ops
 from .creating import CREATING
-from .entries import Effect, Group, Operation, first_line
+from .entries import Effect, Group, Operation, written_out
 
 T = TypeVar("T", bound=Stored)
 
 
-def _shape(
-    method: Function,
-    *torch_functions: Function,
-    name: str = "",
-    handler: Function | None = None,
-    batch: Effect = Effect.REARRANGES,
-) -> Operation:
-    """An entry for a method that is written elsewhere, with its own documentation."""
-    return Operation(name or method.__name__, first_line(method), method, torch_functions, handler, batch=batch)
+_shape = partial(written_out, batch=Effect.REARRANGES)
+"""An entry for a method that is written elsewhere, with its own documentation."""
 
 
 def _spread(method: Function, keyword: str) -> Function:
@@ -41,7 +35,7 @@ def _spread(method: Function, keyword: str) -> Function:
 def _stack(tensors: Sequence[T], dim: int = 0) -> T:
     try:
         return joining.stack(tensors, dim)
-    except AttributeError:
+    except AttributeError:  # asked after the failure: the usual call has nothing else among its objects
         _refuse_others("stack", tensors)
         raise
 

@@ -16,7 +16,6 @@ from . import (
     reduction_table,
     shape_table,
     special,
-    without_method,
 )
 from .entries import Group, Operation
 
@@ -24,8 +23,8 @@ GROUPS: tuple[Group, ...] = (
     special.GROUP,
     arithmetic.GROUP,
     functions.GROUP,
-    without_method.GROUP,
-    without_method.ACTIVATION_GROUP,
+    functions.SPECIAL_GROUP,
+    functions.ACTIVATION_GROUP,
     reduction_table.GROUP,
     reduction_table.RUNNING_GROUP,
     shape_table.SHAPE_GROUP,

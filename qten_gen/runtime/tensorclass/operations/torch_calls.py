@@ -65,7 +65,7 @@ def among(name: str, function: Function, operands: Sequence[object], *settings: 
 
     Raises:
         TypeError: an operand is of another type.
-        ValueError: the batch sizes differ, a tensor does not broadcast, or shapes beyond the batch size differ.
+        ValueError: the batch sizes differ, or a tensor does not broadcast.
         RuntimeError: torch refuses a tensor; the field is named.
     """
     at = [isinstance(operand, Stored) for operand in operands].index(True)
@@ -115,22 +115,3 @@ def pointwise(
         form=f"function of {len(operands)}",
         is_method=False,
     )
-
-
-def with_numbers(function: Function) -> Function:
-    """A function of two tensors that also takes a number for one of them, of the dtype that an operator gives it."""
-
-    def applied(left: Tensor | complex, right: Tensor | complex, *settings: object, **options: object) -> object:
-        return function(_as_tensor(left, right), _as_tensor(right, left), *settings, **options)
-
-    return applied
-
-
-def _as_tensor(value: Tensor | complex, beside: Tensor | complex) -> Tensor | complex:
-    """A number as a tensor without dimensions, on the device of the tensor beside it."""
-    return value if isinstance(value, Tensor) or not isinstance(beside, Tensor) else scalar(value, beside)
-
-
-def scalar(value: complex, beside: Tensor) -> Tensor:
-    """A number as a tensor without dimensions: of the dtype that an operator makes it, on the device of the tensor beside it."""
-    return beside.new_zeros(()) + value  # `torch.result_type` is not traced

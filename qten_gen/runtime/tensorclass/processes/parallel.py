@@ -117,6 +117,7 @@ def map_iter(
     place = "cpu" if generator is None else generator.device
     seed = int(torch.empty((), dtype=torch.long, device=place).random_(generator=generator).item())
     if shuffle:
+        # From the seed, so that `generator` decides about the order too.
         order = torch.randperm(len(chunks), generator=torch.Generator("cpu").manual_seed(seed), device="cpu").tolist()
         chunks = [chunks[position] for position in order]
     if pool is not None:
@@ -174,8 +175,10 @@ def _seeded(fn: Callable[[T], R], part: T, seed: int) -> R:
     """Call `fn` in a worker, with random numbers of the chunk's own."""
     torch.manual_seed(seed)
     random.seed(seed)
+    # Where nothing has imported NumPy, `fn` does not use it.
     numpy = sys.modules.get("numpy")
     if numpy is not None:
+        # It takes 32 bits.
         numpy.random.seed(seed % 2**32)
     return fn(part)
 

@@ -89,6 +89,7 @@ def map_tensor(
     count = size.numel()
     if count == 0:
         empty = torch.empty(size, dtype=dtype, device="cpu")
+        # It counts as mapped: an object is a memory map only if all its tensors are.
         _remember(empty, MappedFile(path, 0, 0, True))
         return empty
     try:
@@ -164,6 +165,7 @@ def write_new(path: str, pieces: Iterable[memoryview | bytes], durable: bool) ->
         for piece in pieces:
             rest = memoryview(piece)
             while rest:
+                # One call of the system writes 2 GiB at most.
                 rest = rest[os.write(descriptor, rest) :]
         if durable:
             os.fsync(descriptor)
@@ -209,6 +211,7 @@ def _pieces(tensor: Tensor) -> Iterator[Tensor]:
         yield tensor.cpu().resolve_conj().resolve_neg().contiguous()
         return
     rows = _CHUNK // (size // len(tensor))
+    # A row that is larger than a piece is taken apart itself.
     for part in torch.split(tensor, rows) if rows else tensor.unbind():
         yield from _pieces(part)
 

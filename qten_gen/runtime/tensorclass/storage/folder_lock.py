@@ -74,6 +74,7 @@ def _lock(descriptor: int) -> str | None:
         lock_descriptor(descriptor, poll_interval=_INTERVAL)
     except OSError as error:
         return error.strerror or str(error)
+    # Such as Ctrl-C, while it waits.
     except BaseException:
         os.close(descriptor)
         raise

@@ -136,6 +136,7 @@ def _encode(value: object, enum: FindEnum, depth: int) -> Json:
     """A value as JSON. What JSON has no form for is an object whose key `_TAG` says the type."""
     kind = type(value)
     if value is None or kind in (bool, int, str):
+        # Python refuses to read a number of more than 4300 digits.
         if kind is int and cast(int, value).bit_length() > 10_000:
             raise _CannotEncode("an int of more than 3000 digits")
         return cast("Json", value)
@@ -145,8 +146,10 @@ def _encode(value: object, enum: FindEnum, depth: int) -> Json:
         raise _CannotEncode(f"a {kind.__name__} nested in itself or deeper than {_DEEPEST}")
     if kind is list:
         return [_encode(item, enum, depth + 1) for item in cast("list[object]", value)]
+    # The key `_TAG` would be taken for the name of a type, so such a dict is written as pairs.
     if kind is dict and all(type(key) is str and key != _TAG for key in cast("dict[object, object]", value)):
         return {key: _encode(item, enum, depth + 1) for key, item in cast("dict[str, object]", value).items()}
+    # A combination of flags has a name, and is no member.
     if isinstance(value, Enum) and enum() is kind and type(value).__members__.get(value.name) is value:
         return {_TAG: "enum", "value": value.name}
     found = _TYPES.get(PerItem if isinstance(value, PerItem) else kind)

@@ -97,6 +97,7 @@ def load_state_dict(
     _plan(self, "", plan, Size())
     _refuse(self, plan, strict)
     for change in plan.changes:
+        # Before anything is written: an error leaves the object as it was.
         refuse_if_locked(change.owner, "change the fields of")
         if change.owner._shapes:
             refuse_contents(change.owner, change.batch_size, {**contents(change.owner), **change.values})
@@ -193,6 +194,7 @@ def _tensor(own: Tensor, key: str, where: str, plan: Plan, size: Size | None, re
         return own
     plan.used.add(key)
     loaded = plan.given[key]
+    # Unbatched tensors, which have no `size` here, stay where the batch size changes.
     renews = plan.assign or (resized and size is not None)
     if not isinstance(loaded, Tensor):
         plan.wrong.append(f"{where}: expected a Tensor for {key!r}, got {type(loaded).__name__}")

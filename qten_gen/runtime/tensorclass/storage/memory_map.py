@@ -241,6 +241,7 @@ def _in_temporary_files(self: T, options: SaveOptions) -> T:
 
     folder = tempfile.mkdtemp(prefix="qten-gen-")
     try:
+        # Nobody else loads these files, so that pickles in them are safe, and a loss of power takes nothing.
         made = save(self, folder, options._replace(copy_existing=True, allow_pickle=True, durable=False))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -390,8 +391,10 @@ def _become(self: T, other: T) -> T:
         if is_object and type(before) is type(after):
             after = _become(before, after)
         elif is_object and self._lock is not None:
+            # It is new here, and was loaded without a lock.
             _share_lock(after, self._lock)
         values.append(after)
+    # Filling an object unlocks it.
     kept = self._lock
     self._assign(values, other._field_values()[1], other._batch_size, other._device)
     self._names = other._names

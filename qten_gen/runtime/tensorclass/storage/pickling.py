@@ -129,6 +129,7 @@ def _reduced(self: T, state: State) -> Reduced[T]:
 def _take_raw(fields: dict[str, object]) -> dict[str, Raw]:
     """Take plain tensors out of `fields`, as buffers. None where two share memory: torch keeps one tensor one."""
     plain = {name: value for name, value in fields.items() if type(value) is Tensor and _is_plain(value)}
+    # Of the tensors in dicts and lists too, which torch pickles.
     leaves = [leaf for value in fields.values() for leaf in tensors_of(value)]
     storages = [leaf.untyped_storage()._cdata for leaf in leaves if _has_storage(leaf)]
     if len(set(storages)) < len(storages):
@@ -161,8 +162,10 @@ def _is_plain(tensor: Tensor) -> bool:
 
 def _from_buffer(dtype: str, shape: tuple[int, ...], buffer: Any) -> Tensor:
     view = memoryview(buffer)
+    # `torch.frombuffer` takes no empty buffer.
     if not view.nbytes:
         return torch.empty(shape, dtype=DTYPES[dtype], device="cpu")
+    # Torch takes memory that may not be written to, and writes to it.
     memory = bytearray(view) if view.readonly else buffer
     return torch.reshape(torch.frombuffer(memory, dtype=DTYPES[dtype]), shape)
 

@@ -124,6 +124,7 @@ def _mapped(
         found = _pending(path + suffix, entry, where)
     if found is None:
         found = files.map_tensor(path, entry.dtype, entry.shape, where, longer=longer)
+    # `load_memmap` waits once for all of them.
     return found if device is None else found.to(device, non_blocking=True)
 
 
@@ -230,6 +231,7 @@ def _tensordict(wanted: type | None, level: Level, folder: str, where: str, sour
 
 def _container(kind: str, level: Level, folder: str, where: str, source: Source) -> dict[str, Tensor] | list[Tensor]:
     """A dict or list of tensors."""
+    # tensordict has objects only, and a dict or list is one there.
     if level.kind not in (kind, "class"):
         raise StorageError(f"{where}: expected a {kind} of tensors, got a {level.kind}")
     found: dict[str, Tensor] = {}

@@ -56,6 +56,7 @@ def save_safetensors(self: Stored, path: PathLike, *, allow_pickle: bool = False
     try:
         library.torch.save_file(tensors, temporary, header)
         files.put_in_place(temporary, target)
+    # safetensors looks the dtype up in a table of its own.
     except KeyError as error:
         raise TypeError(f"{type(self).__name__}.save_safetensors: the format has no {error.args[0]}") from None
     finally:
@@ -114,6 +115,7 @@ def load_safetensors(cls: type[T], path: PathLike, device: DeviceLike = None, *,
                 raise StorageError(
                     f"{file}: expected the tensors that its header says, which differ in {', '.join(unlike)}"
                 )
+            # By identity, because two tensors can have equal entries.
             names = {id(entry): name for name, entry in by_name.items()}
 
             def tensor(_: str, entry: TensorEntry, where: str) -> Tensor:

@@ -53,7 +53,7 @@ class Placed(NamedTuple):
     def is_there(self) -> bool:
         """Whether the tensor is that file already, which holds only as long as nobody else saves to the folder."""
         found = mapped_file(self.tensor)
-        return found is not None and is_current(found) and is_current(found._replace(path=self.path))
+        return found is not None and is_current(found._replace(path=self.path))
 
 
 class _Folder(NamedTuple):
@@ -151,7 +151,7 @@ def refuse_unplain(tensor: Tensor, where: str, *, may_be_meta: bool = False) -> 
         TypeError: it is sparse, quantised, nested, without data, or of a class of its own.
     """
     kind = type(tensor)
-    if kind is not Tensor and kind is not nn.Parameter and not isinstance(tensor, nn.Buffer):
+    if kind is not Tensor and kind is not nn.Parameter:
         found = f"a {kind.__module__}.{kind.__qualname__}"
     elif tensor.is_quantized:
         found = f"a quantised tensor ({tensor.dtype})"
@@ -169,6 +169,7 @@ def refuse_unplain(tensor: Tensor, where: str, *, may_be_meta: bool = False) -> 
 def _refuse_saved_elsewhere(tensor: Tensor, path: str, where: str) -> None:
     """Refuse a tensor that is another file than the one that it is to be saved in. One that has been replaced is copied."""
     found = mapped_file(tensor)
+    # A tensor that was mapped before a save was finished has the token behind its path.
     if found is None or path in (found.path, found.path.rpartition(PENDING)[0]):
         return
     # In this order: the file may be replaced between the two questions.

@@ -111,6 +111,7 @@ def from_json(section: Json, where: str) -> Metadata:
     found = _mapping(section, where, SECTION)
     if found.get("schema") != SCHEMA:
         raise StorageError(f"{where}: expected schema {SCHEMA!r}, got {found.get('schema')!r}")
+    # True equals 1.
     if found.get("version") != VERSION or isinstance(found["version"], bool):
         raise StorageError(
             f"{where}: expected format version {VERSION}, got {found.get('version')!r}; a later release of qten-gen may read it"
@@ -177,6 +178,7 @@ def shape(value: Json | None, path: str, key: str) -> tuple[int, ...]:
     for size in value:
         if type(size) is not int or size < 0:
             raise StorageError(f"{path}: {key}: expected a shape, got {str(value)[:80]}")
+        # A 0 must not hide how large the other sizes are.
         elements *= size or 1
     if elements > _LARGEST:
         raise StorageError(f"{path}: {key}: expected a shape of at most {_LARGEST} elements, got {str(value)[:80]}")

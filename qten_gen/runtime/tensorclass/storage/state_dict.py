@@ -152,6 +152,7 @@ def _add_static(self: Stored, static: tuple[object, ...], plain: dict[str, objec
 def is_safe(value: object) -> bool:
     """Whether a safe `torch.load` reads a value."""
     kind = type(value)
+    # The very type: a safe load refuses what derives from it.
     if value is None or kind in _SAFE:
         return True
     if kind in (list, tuple, set):

@@ -79,6 +79,7 @@ def _read(folder: str, below: str, metadata: dict[str, Json], name: str, depth: 
         raise StorageError(f"{where}: expected format version {_LATEST} of tensordict at most, got {version}")
     if "_type" not in metadata:
         raise StorageError(f"{where}: expected metadata of qten-gen or tensordict, got the keys {list(metadata)[:8]}")
+    # A tensordict can have a key of this name too, and its metadata has a shape.
     if _is_folder(os.path.join(folder, _INNER)) and "shape" not in metadata:
         return _tensorclass(folder, below, metadata, name, depth, allow_pickle=allow_pickle)
     entries: dict[str, Entry] = {}

@@ -142,6 +142,7 @@ def _write_tensors(fresh: list[Placed], suffix: str, options: SaveOptions) -> No
 
 def _write_metadata(work: _Work, *, readable: bool) -> None:
     """Write the metadata of each folder, which stands for itself: it can be loaded alone, and be copied elsewhere."""
+    # The folder itself last: what it describes is there by then.
     for folder, level in reversed(work.levels):
         value = tensordict_folders.render(level, readable=readable)
         value[schema.SECTION] = schema.to_json(Metadata(level._replace(folder=""), work.token))

@@ -31,6 +31,7 @@ def items_at(self: _Items[T_co], indices: Sequence[int]) -> T_co:
 
     So an object is a map-style dataset whose batches are cut out by one index instead of stacked item by item.
     """
+    # The default device may be another one, and positions are no data.
     return self[torch.tensor(indices, dtype=torch.long, device="cpu")]
 
 

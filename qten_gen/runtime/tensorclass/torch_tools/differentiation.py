@@ -111,7 +111,7 @@ def _gradient(value: _Given, found: Iterator[Tensor | None]) -> _Given | None:
 
     def of(leaf: Tensor) -> Tensor:
         gradient = next(found) if leaf.requires_grad else None
-        return torch.zeros_like(leaf, requires_grad=False) if gradient is None else gradient
+        return torch.zeros_like(leaf) if gradient is None else gradient
 
     return value._map(of)
 

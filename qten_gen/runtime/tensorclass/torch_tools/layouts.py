@@ -59,6 +59,7 @@ class Layout(NamedTuple):
 
         return all(map(equal, self.static, other.static))
 
+    # The one of a tuple would compare all attributes.
     def __ne__(self, other: object) -> bool:
         return not self == other
 

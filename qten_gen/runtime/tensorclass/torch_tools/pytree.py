@@ -81,6 +81,7 @@ def _flattening(names: tuple[str, ...]) -> Flatten:
     def flatten(self: Stored) -> tuple[list[Any], Layout]:
         """The children of an object and its layout. Layouts of usual objects are made once, so that specs compare fast."""
         values, static = self._field_values()
+        # A loop, because `None in values` would call the `==` of tensors.
         for value in values:
             if value is None:
                 return _flatten(names, self)
@@ -135,7 +136,9 @@ def _unflattening(cls: type[T], names: tuple[str, ...]) -> Callable[[Iterable[An
             if isinstance(child, Tensor):
                 other: Size | None = child.shape
             else:
+                # Without tensors it does not follow a change of the dimensions: `_unflatten` fits it.
                 other = None if batch_ndim != before and is_alone(child) else getattr(child, "_batch_size", None)
+            # The usual sizes first: to slice one takes five times as long as to compare two.
             if other != shape and other != size and (other is None or other[:batch_ndim] != size):
                 return _unflatten(cls, names, found, layout)
         if batch_ndim < 0:

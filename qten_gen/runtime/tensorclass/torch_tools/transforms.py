@@ -57,6 +57,7 @@ def vmap(
     at = dimension(self, dim)
     size = self._batch_size
     length = size[at]
+    # As `torch.vmap` does: `addr` and some losses have no batching rule before.
     lazy_load_decompositions()
     with vmap_increment_nesting(length, randomness) as level:
         item = self._rearrange(_hide, (at, level), without(size, at))

@@ -84,6 +84,7 @@ def refuse_beyond(cls: type[Stored], hidden: Hidden, batch_ndim: int, child: obj
         and (*strides[:at], *strides[at + 1 :]) == hidden.stride
         and strides[at] == hidden.hidden_stride
     ]
+    # Where several places look alike, it may stand in the first of them, which may be right.
     if places and places[0] > batch_ndim:
         places_expected = "0" if batch_ndim == 0 else f"0 to {batch_ndim}"
         raise ValueError(

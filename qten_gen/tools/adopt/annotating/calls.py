@@ -16,7 +16,8 @@ from ....read.annotations import type_expr
 from ..adoption import FoundClass, Proposal
 from ..opened import OpenFile, Project
 from ..uses import nodes
-from .results import own_nodes
+from .lineage import class_named, lineage, method_of
+from .statements import own_nodes
 
 _TUPLES = ("builtins.tuple", "typing.Tuple")
 _CONTAINERS = frozenset({*_TUPLES, "builtins.dict", "typing.Dict", "builtins.list", "typing.List", "builtins.str"})
@@ -27,9 +28,9 @@ _Function = ast.FunctionDef
 
 def unchecked_calls(found: FoundClass, file: OpenFile, project: Project) -> Proposal | None:
     """The annotation that leaves the calls of a class unchecked; None where nothing contradicts its `forward`."""
-    lineage = list(_lineage(found, project))
-    why = None if any(map(_is_unchecked, lineage)) else _contradiction(*lineage[0], project)
-    if why is None or any(_contradiction(*each, project) for each in lineage[1:]):
+    classes = list(lineage(found, project))
+    why = None if any(map(_is_unchecked, classes)) else _contradiction(*classes[0], project)
+    if why is None or any(_contradiction(*each, project) for each in classes[1:]):
         return None
     any_type, class_var = file.spell("typing", "Any"), file.spell("typing", "ClassVar")
     line = f"__call__: {class_var.text}[{any_type.text}]  # type: ignore[misc]"
@@ -46,7 +47,7 @@ def _is_unchecked(cls: tuple[FoundClass, OpenFile]) -> bool:
 
 def _contradiction(found: FoundClass, file: OpenFile, project: Project) -> str | None:
     """The contradiction to the annotations of the `forward` of a class, in the words of the report."""
-    forward = _method(found.node, "forward")
+    forward = method_of(found.node, "forward")
     if forward is None:
         return None
     return (
@@ -72,7 +73,7 @@ def _by_methods(found: FoundClass, forward: _Function, file: OpenFile, project: 
     if len(forward.args.args) < 2 or forward.args.args[1].annotation is None:
         return None
     name, said = forward.args.args[1].arg, _expanded(forward.args.args[1].annotation, file, project)
-    for owner, home in _lineage(found, project):
+    for owner, home in lineage(found, project):
         for method in owner.node.body:
             if not isinstance(method, _Function) or method.name.startswith("_"):
                 continue
@@ -101,8 +102,8 @@ def _wide_calls(caller: FoundClass, file: OpenFile, project: Project) -> Iterato
         owner, local = method.args.args[0].arg, _local_types(method, caller, file, project)
         for call in (node for node in own_nodes(method) if isinstance(node, ast.Call)):
             called = _class_called(call.func, owner, caller, project)
-            for callee, home in () if called is None else _lineage(called, project):
-                forward = _method(callee.node, "forward")
+            for callee, home in () if called is None else lineage(called, project):
+                forward = method_of(callee.node, "forward")
                 if forward is not None:
                     for name, given in _given(call, forward):
                         wider = _passed(given, name, local, forward, home, project)
@@ -117,14 +118,14 @@ def _class_called(called: ast.expr, owner: str, caller: FoundClass, project: Pro
         case ast.Name(id=name) if name == owner:
             return caller
         case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name == owner:
-            for cls, home in _lineage(caller, project):
+            for cls, home in lineage(caller, project):
                 source = project.programs[home.path].names.class_of(cls.qualified)
                 types = [] if source is None else [each.type for each in source[1].registers if each.name == attribute]
                 types += (
                     [] if source is None else [each.annotation for each in source[1].fields if each.name == attribute]
                 )
                 if types and types[0] is not None:
-                    return _found(project.programs[home.path].names.expand(types[0]).name, project)
+                    return class_named(project.programs[home.path].names.expand(types[0]).name, project)
     return None
 
 
@@ -158,8 +159,8 @@ def _local_types(method: _Function, caller: FoundClass, file: OpenFile, project:
             case ast.Assign(
                 targets=[ast.Name(id=name)], value=ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=called))
             ) if stores.count(name) == 1 and owner == method.args.args[0].arg:
-                for cls, home in _lineage(caller, project):
-                    helper = _method(cls.node, called)
+                for cls, home in lineage(caller, project):
+                    helper = method_of(cls.node, called)
                     if helper is not None:
                         if helper.returns is not None:
                             found[name] = _expanded(helper.returns, home, project)
@@ -173,23 +174,6 @@ def _beyond(given: TypeExpr, taken: TypeExpr) -> str:
     if not all(is_tensor(each) for each in allowed) or not any(is_tensor(each) for each in members_of(given)):
         return ""
     return " or a ".join(each.name.rpartition(".")[2].lower() for each in members_of(given) if each.name in _CONTAINERS)
-
-
-def _lineage(found: FoundClass, project: Project) -> Iterator[tuple[FoundClass, OpenFile]]:
-    """A class and its bases among the files, in method resolution order, each with its file."""
-    for name in (found.qualified, *found.ancestors):
-        cls = found if name == found.qualified else _found(name, project)
-        if cls is not None:
-            yield cls, project.files[cls.path]
-
-
-def _found(qualified: str, project: Project) -> FoundClass | None:
-    module, _, name = qualified.rpartition(".")
-    return next((file.classes[name] for file in project.modules.get(module, ()) if name in file.classes), None)
-
-
-def _method(cls: ast.ClassDef, name: str) -> _Function | None:
-    return next((each for each in cls.body if isinstance(each, _Function) and each.name == name), None)
 
 
 def _expanded(annotation: ast.expr, file: OpenFile, project: Project) -> TypeExpr:

@@ -11,6 +11,8 @@ from functools import partial
 from ....model.registered import Registered, RegisteredKind
 from ..adoption import FoundClass, Need, Proposal
 from ..opened import OpenFile, Project
+from .functions import attributes_set
+from .values import NEVER, NONE, Values
 
 _TYPES = {RegisteredKind.BUFFER: ("torch", "Tensor"), RegisteredKind.PARAMETER: ("torch.nn", "Parameter")}
 _TENSORS = (RegisteredKind.BUFFER, RegisteredKind.PARAMETER)
@@ -27,10 +29,11 @@ def annotated_names(found: FoundClass, file: OpenFile, project: Project) -> Prop
     for each in source[1].registers:
         if each.name.isidentifier() and each.name not in bound and not each.name.startswith("__"):
             groups.setdefault(each.name, []).append(each)
+    values = attributes_set(found, file, project) if any(map(_is_told, groups.values())) else {}
     lines: list[str] = []
     needs: list[Need] = []
     for name, group in groups.items():
-        spelled = _spelled(group, file)
+        spelled = _spelled(group, values.get(name, NEVER) | values.get("*", NEVER), file)
         if spelled is not None:
             lines.append(f"{name}: {spelled[0]}")
             needs += spelled[1]
@@ -54,20 +57,26 @@ def _bound(found: FoundClass, file: OpenFile, project: Project) -> Iterator[str]
             yield from cls.attributes
 
 
-def _spelled(group: list[Registered], file: OpenFile) -> tuple[str, tuple[Need, ...]] | None:
+def _is_told(group: list[Registered]) -> bool:
+    """Whether a statement registers a name as a string."""
+    return any(each.by_name for each in group)
+
+
+def _spelled(group: list[Registered], values: Values, file: OpenFile) -> tuple[str, tuple[Need, ...]] | None:
     """The type of a name by all statements that register it; None if it is not certain, or a checker sees it anyway."""
     kinds = {each.kind for each in group} - {RegisteredKind.NONE}
-    if not any(each.by_name for each in group) or len(kinds) != 1:
+    if not _is_told(group) or len(kinds) != 1:
         return None
-    optional = " | None" if any(each.may_be_none for each in group) else ""
     kind = next(iter(kinds))
     if kind in _TENSORS:
+        if not values >= NONE and any(each == "anything" or each.startswith("?") for each in values):
+            return None
         spelling = file.spell(*_TYPES[kind])
-        return spelling.text + optional, spelling.needs
+        return spelling.text + (" | None" if values >= NONE else ""), spelling.needs
     types = {
         each.type.text if each.type is not None and not each.container else "" for each in group if each.kind is kind
     }
     text = next(iter(types))
     if kind is RegisteredKind.CHILD and len(types) == 1 and text.partition(".")[0] in file.scope.imports:
-        return text + optional, ()
+        return text + (" | None" if any(each.may_be_none for each in group) else ""), ()
     return None

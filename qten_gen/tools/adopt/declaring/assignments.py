@@ -16,8 +16,7 @@ from .growing import Growing, added_members, adds_to, mentions, value_of
 from .harmless import makes_field, may_register
 from .pieces import Stays
 
-_GROWING = frozenset({"ModuleList", "Sequential", "ModuleDict"})
-_REGISTERING = ("register_buffer", "register_parameter")
+_GROWING = frozenset({"ModuleList", "Sequential"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,7 @@ class _Folding:
                 if grown.made_by is not None and next(iter(self.containers()), name) != name:
                     return name
                 finished = _finished(self.growing.pop(name))
-                if finished is None or (_bound_by(grown.sources) - {name}) & read_before_bound(later):
+                if (_bound_by(grown.sources) - {name}) & read_before_bound(later):
                     return name
                 self.steps.append(finished)
         return next(iter(self.growing), None)
@@ -94,9 +93,9 @@ class _Folding:
         match value:
             case ast.List(elts=elements) if isinstance(target, ast.Name):
                 members = list(elements)
-            case ast.Call(func=function, args=[] | [ast.List(elts=[]) | ast.Dict(keys=[])], keywords=[]) if (
-                self_attribute(target) is not None and self.context.meaning(function).startswith("torch.nn.")
-            ):
+            case ast.Call(func=function, args=[] | [ast.List(elts=[])], keywords=[]) if self_attribute(
+                target
+            ) is not None and self.context.meaning(function).startswith("torch.nn."):
                 made_by = function
                 if self.context.meaning(function).rpartition(".")[2] not in _GROWING:
                     return False
@@ -229,7 +228,7 @@ def branch_values(node: ast.If, context: Context) -> _Branched | None:
 
 
 def _assigned(statements: Sequence[ast.stmt], context: Context) -> tuple[dict[str, ast.expr], ast.expr | None] | None:
-    """The values that a branch assigns or registers, by name, and what has to be true for it; None if it does more."""
+    """The values that a branch assigns, by name, and what has to be true for it; None if it does more."""
     found: dict[str, ast.expr] = {}
     guard: ast.expr | None = None
     for statement in statements:
@@ -241,13 +240,6 @@ def _assigned(statements: Sequence[ast.stmt], context: Context) -> tuple[dict[st
                 target=ast.Name() | ast.Attribute(value=ast.Name(id="self")) as target, value=ast.expr() as value
             ):
                 given = {ast.unparse(target): value}
-            case ast.Expr(value=ast.Call(func=function, args=[ast.Constant(value=str(name)), value, *_]) as call) if (
-                self_attribute(function) in _REGISTERING
-            ):
-                is_none = isinstance(value, ast.Constant) and value.value is None
-                given = {
-                    f"self.{name}": call if self_attribute(function) == "register_buffer" and not is_none else value
-                }
             case ast.If():
                 inner = branch_values(statement, context)
                 if inner is None or (inner.guard is not None and guard is not None):
@@ -272,12 +264,9 @@ def _assigned(statements: Sequence[ast.stmt], context: Context) -> tuple[dict[st
     return found, guard
 
 
-def _finished(grown: Growing) -> Step | None:
+def _finished(grown: Growing) -> Step:
     """The assignment of a list with all its members."""
-    value = value_of(grown)
-    if value is None:
-        return None
-    node = ast.copy_location(ast.Assign([grown.target], value), grown.sources[-1])
+    node = ast.copy_location(ast.Assign([grown.target], value_of(grown)), grown.sources[-1])
     return Step(node, tuple(grown.sources), grown.made_by is None)
 
 

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, replace
-from typing import TypeGuard
 
 from .context import CLASSES, Context, quoted
-from .expressions import argument, said, short, type_of
-from .expressions import over_fields as over
+from .expressions import argument, over_fields, said, short
 from .makers import made_by_function, module_name, or_none, returns_module
 from .pieces import Stays
 
 _TABLES = frozenset({"transformers.activations.ACT2FN"})
 """Tables that make a new module for each name."""
 
-_IDENTITY = "torch.nn.Identity"
 Index = dict[str, ast.expr]
 
 
@@ -72,8 +69,8 @@ def _said_child(node: ast.expr, context: Context, index: Index | None) -> Child:
             return _looked_up(table, key, context, index)
         case ast.Call(func=ast.Attribute() | ast.Name() as function):
             return _construction(node, function, context, index)
-        case ast.IfExp(test=test, body=body, orelse=orelse):
-            return conditional(test, body, orelse, node, context, index)
+        case ast.IfExp():
+            return _optional(node, context, index)
     raise Stays(f"`{short(node)}` is not the construction of a module", node)
 
 
@@ -175,24 +172,11 @@ def _argument(node: ast.expr, context: Context, index: Index | None) -> str:
 
 
 def _sequence(node: ast.Call, context: Context, index: Index | None) -> Child:
-    """`nn.Sequential(...)`, of modules in order or of an `OrderedDict`."""
-    members: list[str] = []
+    """`nn.Sequential(...)`, of modules in order."""
     if node.keywords:
         raise Stays("nn.Sequential takes no keywords", node)
-    match node.args:
-        case [ast.Call(func=function, args=[ast.List(elts=pairs)], keywords=[])] if context.meaning(function) == (
-            "collections.OrderedDict"
-        ):
-            for pair in pairs:
-                match pair:
-                    case ast.Tuple(elts=[ast.Constant(value=str(name)), value]) if name.isidentifier():
-                        members.append(f"{name}={child(value, context, index).as_member}")
-                    case _:
-                        raise Stays(f"`{short(pair)}` is not a name and a module", pair)
-        case arguments:
-            for each in arguments:
-                members.append(_member(each, context, index))
-    return Child(context.spell("Sequential"), context.spell("sequential"), tuple(members))
+    members = tuple(_member(each, context, index) for each in node.args)
+    return Child(context.spell("Sequential"), context.spell("sequential"), members)
 
 
 def _member(node: ast.expr, context: Context, index: Index | None) -> str:
@@ -240,7 +224,7 @@ def repetition(generator: ast.comprehension, context: Context) -> tuple[str, Ind
         case ast.Name(id=name), ast.Call(func=ast.Name(id="range"), args=[stop], keywords=[]):
             return _count(stop, context), {name: position}
         case ast.Name(id=name), ast.Call(func=ast.Name(id="range"), args=[start, stop], keywords=[]):
-            first = over(start, context)
+            first = over_fields(start, context)
             if first is None:
                 raise Stays(f"`{short(start)}` cannot be written as an expression of a declaration", start)
             shifted = ast.BinOp(position, ast.Add(), first)
@@ -281,78 +265,20 @@ def _count(node: ast.expr, context: Context) -> str:
     return quoted(text)
 
 
-def conditional(
-    test: ast.expr, body: ast.expr, orelse: ast.expr, node: ast.AST, context: Context, index: Index | None = None
-) -> Child:
-    """A child that a condition decides about: whether it exists, or of which class it is."""
-    condition = said(test, context, index)
+def _optional(node: ast.IfExp, context: Context, index: Index | None) -> Child:
+    """A child that exists where a condition is true. Where there is one in both cases, a function makes it."""
+    condition = said(node.test, context, index)
     if condition is None:
-        raise Stays(f"the condition `{short(test)}` cannot be written as an expression of a declaration", test)
-    if _is_none(body) or _is_none(orelse):
-        if _is_none(body):
-            condition = f"not ({condition})" if not condition.isidentifier() else f"not {condition}"
-        made = child(orelse if _is_none(body) else body, context, index)
-        if made.is_optional:
-            raise Stays("nested conditions decide which child is constructed", node)
-        return replace(made.having(f"when={quoted(condition)}"), annotation=or_none(made.annotation), is_optional=True)
-    if not (isinstance(body, ast.Call) and isinstance(orelse, ast.Call)):
-        raise Stays("a child is a construction in one branch, and something else in the other", node)
-    return _chosen(test, condition, body, orelse, context, index)
-
-
-def _chosen(
-    test: ast.expr, condition: str, body: ast.Call, orelse: ast.Call, context: Context, index: Index | None
-) -> Child:
-    """One of two classes with the same arguments. `nn.Identity` takes any."""
-    classes = []
-    for call in (body, orelse):
-        qualified = context.meaning(call.func)
-        last = qualified.rpartition(".")[2]
-        if (
-            not context.is_module_class(qualified)
-            or not context.is_bound_above(call.func)
-            or (qualified.startswith("torch.") and last in ("Sequential", "ModuleList", "ModuleDict"))
-        ):
-            raise Stays(f"`{short(call)}` is not the construction of one class that a choice could name", call)
-        classes.append((ast.unparse(call.func), qualified))
-    arguments = [_arguments(call, context, index) for call in (body, orelse)]
-    identities = [name == _IDENTITY and not given for (_, name), given in zip(classes, arguments, strict=True)]
-    if arguments[0] != arguments[1] and not any(identities):
-        raise Stays("the branches construct a child with different arguments", body)
-    given = arguments[1] if identities[0] else arguments[0]
-    values = [value for call in (body, orelse) for value in (*call.args, *(each.value for each in call.keywords))]
-    failing = next((each for each in values if _may_fail(each, context, index)), None)
-    if any(identities) and failing is not None:
-        raise Stays(
-            f"`{short(failing)}` is computed in one branch only, where a declaration computes it in both", failing
-        )
-    made = next(
-        (inner for call in (body, orelse) for inner in ast.walk(call) if _is_child_of(inner, call, context)), None
-    )
-    if any(identities) and made is not None:
-        raise Stays(f"`{short(made)}` is made in one branch only, where a declaration would make it in both", made)
-    found = over(test, context, index)
-    selector = condition if found is not None and type_of(found, context) == "bool" else f"bool({condition})"
-    options = f"{{True: {classes[0][0]}, False: {classes[1][0]}}}"
-    chosen = f"{context.spell('choice')}({quoted(selector)}, {options})"
-    annotation = " | ".join(dict.fromkeys(written for written, _ in classes))
-    return Child(annotation, context.spell("submodule"), (chosen, *given))
-
-
-def _may_fail(node: ast.expr, context: Context, index: Index | None) -> bool:
-    """Whether computing an argument may raise, as `dim * 2` does for None and `dim // heads` for 0."""
-    found = over(node, context, index)
-    if found is None or isinstance(found, ast.Name | ast.Constant):
-        return False
-    divided = (each for each in ast.walk(found) if isinstance(each, ast.BinOp))
-    exact = (ast.Add, ast.Sub, ast.Mult)
-    is_total = all(isinstance(each.op, exact) or isinstance(each.right, ast.Constant) for each in divided)
-    return type_of(found, context) is None or not is_total
-
-
-def _is_child_of(node: ast.AST, call: ast.Call, context: Context) -> TypeGuard[ast.Call]:
-    """Whether a node below a construction constructs a module too."""
-    return node is not call and isinstance(node, ast.Call) and context.is_module_class(context.meaning(node.func))
+        text = short(node.test)
+        raise Stays(f"the condition `{text}` cannot be written as an expression of a declaration", node.test)
+    if not (_is_none(node.body) or _is_none(node.orelse)):
+        raise Stays("a condition decides which child is constructed", node)
+    if _is_none(node.body):
+        condition = f"not ({condition})" if not condition.isidentifier() else f"not {condition}"
+    made = child(node.orelse if _is_none(node.body) else node.body, context, index)
+    if made.is_optional:
+        raise Stays("nested conditions decide which child is constructed", node)
+    return replace(made.having(f"when={quoted(condition)}"), annotation=or_none(made.annotation), is_optional=True)
 
 
 def _is_none(node: ast.expr) -> bool:

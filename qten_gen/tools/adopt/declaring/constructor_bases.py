@@ -38,7 +38,15 @@ def refuse_bases(found: FoundClass, context: Context) -> None:
         if qualified == MODULE or qualified in _WITHOUT_ARGUMENTS:
             continue
         if not _is_bare(qualified, context.project):
-            raise Stays("it has bases other than Module", found.node)
+            raise Stays(_why_not(qualified, context), found.node)
+
+
+def _why_not(base: str, context: Context) -> str:
+    """What stands in the way about a base."""
+    cls = context.class_of(base)
+    above = [] if cls is None else [cls, *filter(None, map(context.class_of, cls.ancestors))]
+    owner = next((each for each in above if constructor(each) is not None), None)
+    return "it has bases other than Module" if owner is None else f"its base {owner.name} has a constructor of its own"
 
 
 def _is_bare(qualified: str, project: Project) -> bool:

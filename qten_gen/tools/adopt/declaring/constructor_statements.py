@@ -13,15 +13,15 @@ from dataclasses import replace
 from ....rules.reserved import MODULE
 from .assignments import Step, steps
 from .children import child, is_factory_kwargs
-from .config_fields import assignments, config_fields, scalar
+from .config_fields import config_fields, scalar
 from .constructor_bases import RESET, calls_reset, calls_super_init, names_of_class
-from .context import PARAMETER, Context, is_any, quoted, self_attribute
+from .context import Context, is_any, quoted, self_attribute
 from .expressions import LONG, first_line, over_fields, said, short, type_of
 from .growing import adds_to, mentions
 from .harmless import (
-    changes_argument,
-    depend,
+    changed_by,
     draws,
+    held,
     is_plain,
     is_used_up,
     makes_field,
@@ -29,7 +29,6 @@ from .harmless import (
     may_be_registered,
     may_register,
     registers_surely,
-    writes_constants,
 )
 from .pieces import CheckPiece, FieldPiece, MovedPiece, Stays, Taken
 from .post_init import drop_unread, names_read, put_in_place
@@ -118,7 +117,8 @@ class _Reader:
             self.statement(step.node, [each.node for each in self.steps[position + 1 :]])
         self.position = len(self.steps)
         if self.context.inlined:
-            raise Stays(f"the local name `{min(self.context.inlined)}` holds a module or a tensor", self.init)
+            name, value = min(self.context.inlined.items(), key=lambda item: item[0])
+            raise Stays(held(name, value, self.context), self.init)
         self.remaining()
         drop_unread(self.taken.pieces, self.context)
         moved = next((piece for piece in self.taken.pieces if isinstance(piece, MovedPiece)), None)
@@ -155,6 +155,7 @@ class _Reader:
                             f"the local name `{name}` holds an object that fields and __post_init__ share", each
                         )
         self.taken.pieces += remaining(kept, self.arguments, self.context)
+        self.taken.annotated = self.context.annotated
 
     def is_stored(self, given: str, name: str) -> bool:
         """Whether `self.name = given` stores an argument, whose config field does that."""
@@ -225,15 +226,9 @@ class _Reader:
                 given = {each.arg: each.value for each in keywords}
                 if given.keys() - {"persistent"} or len(others) > 1:
                     raise Stays(f"`{short(call)}` cannot be declared", node)
-                text = buffer(call, value, others[0] if others else given.get("persistent"), self.context)
+                text = buffer(value, others[0] if others else given.get("persistent"), self.context)
                 tensor = self.context.spell("Tensor", "torch")
                 self.register(name, FieldPiece(name, tensor, text, node), node)
-            case ast.Call(
-                func=ast.Attribute(value=ast.Name(id="self"), attr="register_parameter"),
-                args=[ast.Constant(value=str(name)), ast.Call() as value],
-                keywords=[],
-            ) if self.context.meaning(value.func) in PARAMETER:
-                self.field_of(name, value, node)
             case ast.Call(
                 func=ast.Attribute(value=ast.Name(id="self"), attr="add_module" | "register_module"),
                 args=[ast.Constant(value=str(name)), ast.Call() as value],
@@ -252,11 +247,11 @@ class _Reader:
                 self.attribute(name, value, node, later, annotation)
             case ast.Name(id=name):
                 self.local(name, value, node, later)
-            case ast.Tuple(elts=targets) if isinstance(value, ast.Tuple) and len(value.elts) == len(targets):
-                if any(may_register(each, self.context) for each in value.elts) or depend(targets, value):
-                    raise Stays("one assignment makes several children", node)
-                for inner, part in zip(targets, value.elts, strict=True):
-                    self.assign(inner, part, node, later)
+            case ast.Tuple(elts=targets) if any(self_attribute(each) is not None for each in targets):
+                values = value.elts if isinstance(value, ast.Tuple) else [value]
+                if any(may_be_registered(each, self.context) for each in values):
+                    raise Stays("one assignment may register several children", node)
+                self.move(node, later)
             case _:
                 self.move(node, later)
 
@@ -274,21 +269,12 @@ class _Reader:
             return
         if name in self.arguments:
             raise Stays(f"`self.{name}` is something other than the argument `{name}`", node)
-        if name in self.of_class or (self.assigned.count(name) > 1 and not self.is_always_plain(name)):
+        if name in self.of_class or self.assigned.count(name) > 1:
             raise Stays(f"`self.{name}` is assigned more than once", node)
-        if self.assigned.count(name) > 1:
-            self.move(node, later)
-            context.attributes[name] = None
-            return
         if may_be_registered(value, context):
             self.field_of(name, value, node)
         else:
             self.derive(name, value, node, later, annotation)
-
-    def is_always_plain(self, name: str) -> bool:
-        """Whether all values that an attribute is given are plain ones."""
-        given = [value for found, value in assignments(self.init) if found == name]
-        return all(value is not None and not may_be_registered(value, self.context) for value in given)
 
     def stored(self, name: str, node: ast.stmt) -> None:
         """`self.dim = dim`, which a config field does. A module is registered before everything else."""
@@ -342,13 +328,14 @@ class _Reader:
         context = self.context
         found, text = over_fields(value, context), said(value, context)
         kind = None if found is None or text is None else type_of(found, context)
-        if text is not None and kind in DERIVED and self.is_free(name, {name}) and not isinstance(found, ast.Constant):
+        is_field = kind in DERIVED or len(self.step.sources) > 1  # what assigns several of these is gone then
+        if text is not None and is_field and self.is_free(name, {name}) and not isinstance(found, ast.Constant):
             derived = f"{context.spell('derived')}({quoted(text)})"
-            self.add(FieldPiece(name, annotation or str(kind), derived, node))
-            context.types[name] = kind
+            annotation = annotation or kind or context.spell("Any", "typing")
+            self.add(FieldPiece(name, annotation, derived, node))
+            context.types[name] = kind or annotation
+            context.plain.add(name)
             context.attributes[name] = ast.Name(name, ast.Load())
-            if isinstance(value, ast.Name) and not isinstance(context.names.get(value.id), ast.Name | None):
-                context.names[value.id] = ast.Name(name, ast.Load())  # what the local name stood for
             return
         self.move(node, later)
         context.attributes[name] = found if text is not None else None
@@ -385,6 +372,9 @@ class _Reader:
             raise Stays(
                 f"the new value of the argument `{name}` cannot be written as an expression of a declaration", node
             )
+        elif text is None and context.reads[name] > 2 and self.bound.count(name) == 1 and not self.rest:
+            self.taken.pieces.append(MovedPiece(names_read(node, context), node))
+            context.kept.add(name)
         context.names[name] = found
 
     def is_new_value(self, name: str) -> bool:
@@ -399,7 +389,7 @@ class _Reader:
         found = over_fields(self.released(value), context)
         is_argument = name in self.arguments or name in context.renamed
         if found is None or is_argument or context.reads[name] != 1 or self.bound.count(name) != 1:
-            raise Stays(f"the local name `{name}` holds a module or a tensor", node)
+            raise Stays(held(name, value, context), node)
         context.inlined[name] = found
         self.held[name] = self.step.sources
 
@@ -424,15 +414,18 @@ class _Reader:
             raise Stays(f"`{first_line(node)}` does more than register", node)
         rest = [each for each in later if makes_field(each, self.context)]
         drawing = (each for each in self.context.inlined.values() if draws(each, self.context))
-        if (rest or any(drawing)) and not is_plain(node, self.context) and not writes_constants(node, self.context):
+        if (rest or any(drawing)) and not is_plain(node, self.context):
             raise Stays(
                 f"`{first_line(node)}` runs before `{first_line(rest[0] if rest else node)}` registers more",
                 node,
             )
         if registers_surely(node, self.context):
             raise Stays(f"`{first_line(node)}` registers something that cannot be declared", node)
-        if changes_argument(node, self.context):
-            raise Stays(f"`{first_line(node)}` may change an argument that fields are computed from", node)
+        changed = changed_by(node, self.context)
+        if changed is not None:
+            is_argument = changed in self.arguments or changed in self.context.renamed
+            thing = "an argument" if is_argument else f"the local name `{changed}`"
+            raise Stays(f"`{first_line(node)}` may change {thing} that fields are computed from", node)
         for source in self.step.sources:
             if source not in self.moved:
                 self.moved.add(source)

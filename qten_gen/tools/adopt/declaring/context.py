@@ -78,8 +78,8 @@ class Context:
     needs: dict[Need, None] = field(default_factory=dict)
     resets: bool = False
     """Whether the class has a method `reset_parameters`, which runs in place of the initialisers of its fields."""
-    annotated: set[str] = field(default_factory=set)
-    """The names that the class body annotates, and that `__post_init__` annotates in its place."""
+    annotated: dict[str, str] = field(default_factory=dict)
+    """The names that the class body annotates, and that `__post_init__` annotates in its place, with the annotations."""
 
     def spell(self, name: str, module: str = "qten_gen") -> str:
         """How the file writes a name, which it has to import then."""
@@ -111,6 +111,11 @@ class Context:
             return name[:1].isupper() and name not in _NO_MODULES and not lowers
         return self.class_of(qualified) is not None
 
+    def is_class_of_library(self, qualified: str) -> bool:
+        """Whether a name seems to be a class of a library."""
+        module, _, name = qualified.rpartition(".")
+        return name[:1].isupper() and self.project.programs[self.file.path].find(module) is None
+
     def class_of(self, qualified: str) -> FoundClass | None:
         """The class of modules of that name, in the files of the run."""
         module, _, name = qualified.rpartition(".")
@@ -118,6 +123,12 @@ class Context:
             if name in file.classes and file.classes[name].kind is Kind.MODULE:
                 return file.classes[name]
         return None
+
+    def constructor_of_library(self, qualified: str) -> ast.FunctionDef | None:
+        """The constructor of a class of a library, without `self`; None if it is not known what it takes."""
+        text = self.project.programs[self.file.path].constructor(qualified)
+        function = None if text is None else ast.parse(f"def __init__({text}): ...").body[0]
+        return function if isinstance(function, ast.FunctionDef) else None
 
     def may_be_module(self, name: str) -> bool:
         """Whether an argument or a derived value may be a module: its annotation names one, or an unknown class."""

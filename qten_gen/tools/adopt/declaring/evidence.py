@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ..uses import nodes
@@ -11,12 +11,21 @@ from .context import Context
 from .docstrings import documented
 from .expressions import literal
 from .pieces import Stays
-from .proofs import by_default, by_use, constructor
+from .proofs import by_default, by_value, constructor
 from .use import Use
 from .uses_of_arguments import uses_of_arguments
 
 _CONFIGURATIONS = ("config", "cfg", "args", "conf", "model_args")
 _SCALARS = ("bool", "int", "float", "str")
+
+_TESTED = {
+    **{kind: kind for kind in ("bool", "int", "float", "str")},
+    "list": "list[Any]",
+    "tuple": "tuple[Any, ...]",
+    "dict": "dict[str, Any]",
+    "Sequence": "Sequence[Any]",
+}
+"""The types that `isinstance` asks for, as annotations."""
 
 _OF_VALUES = frozenset(
     "alpha args beta bias cfg channel channels chans class classes config count depth depths device dilation dilations dim dims"
@@ -45,22 +54,13 @@ class Evidence:
 class Witnesses:
     """All that is known of the arguments of a constructor."""
 
-    required: Mapping[str, str]
-    """By what takes nothing else."""
-    taken: Mapping[str, str]
-    """By what takes nothing else, where it may be left out."""
     documented: Mapping[str, str]
     uses: Mapping[str, frozenset[Use]]
 
 
 def witnesses(init: ast.FunctionDef, context: Context) -> Witnesses:
     """The evidence for the arguments of a constructor."""
-    return Witnesses(
-        by_use(init, context),
-        by_use(init, context, is_certain=False),
-        documented(context.found.node, init),
-        uses_of_arguments(init, context),
-    )
+    return Witnesses(documented(context.found.node, init), uses_of_arguments(init, context))
 
 
 def evidence(
@@ -98,15 +98,16 @@ def _evidence(
 ) -> Evidence | None:
     """The first evidence, the surest before the others. None as a default says only what else an argument may be."""
     name = node.arg
-    used, given, said = known.required.get(name), by_default(default), known.documented.get(name)
+    used = "int" if Use.SIZE in uses else "float" if Use.RATE in uses else None
+    given, said = by_default(default), known.documented.get(name)
     is_open = default is None or (isinstance(default, ast.Constant) and default.value is None)
-    if used is not None and (is_open or given == used or (used == "float" and given == "int")):
-        return Evidence(used, "what takes it")
-    if given is not None:
-        if given == "int" and said == "float" and used is None:
-            return Evidence(said, "the docstring")
-        called = _by_calls(node, context) if given == "int" and used is None else None
-        return called if called is not None and called.annotation == "float" else Evidence(given, "its default")
+    is_used = used is not None and (is_open or given == used or (used == "float" and given == "int"))
+    kind, source = (used, "what takes it") if is_used else (given, "its default")
+    tested = [*_tested(node, context)]
+    if is_used and kind is not None and not tested:
+        return Evidence(kind, source)
+    if kind is not None:
+        return _together(node, Evidence(kind, source), said, tested, context)
     made = _class_of_modules(default, context)
     if made is not None:
         return Evidence(made, "its default, which is a class of modules")
@@ -117,12 +118,63 @@ def _evidence(
         return None
     if said is not None:
         return Evidence(said, "the docstring")
-    configuration = None if default is not None else _configuration(node, context) or annotated_elsewhere(name, context)
+    configuration = (
+        None if default is not None else _configuration(node, context) or _annotated_elsewhere(name, context)
+    )
     if configuration is not None:
         return Evidence(configuration, "the attributes that it has")
-    if name in known.taken:
-        return Evidence(known.taken[name], "what takes it")
     return _by_calls(node, context) or _by_uses(name, uses, context)
+
+
+def _together(node: ast.arg, first: Evidence, said: str | None, tested: Iterable[str], context: Context) -> Evidence:
+    """The first type with the others by the docstring, by tests in the constructor and by calls in the project."""
+    found = dict.fromkeys(said.split(" | ") if said is not None else (), "the docstring")
+    if first.annotation != "str":  # a part of a text is one too
+        found |= {kind: where for kind, where in _given(node, context) if kind not in found}
+    found |= {kind: "a test of it" for kind in tested if kind not in found}
+    others = {kind: where for kind, where in found.items() if kind != first.annotation}
+    kinds = widest([first.annotation, *others])
+    if not others and "a test of it" in found.values():
+        kinds, others = "Any", found  # it asks for the type of the default, so there are others
+    if kinds == "Any" and first.annotation != "str":  # a module may take the place of its name
+        context.plain.add(node.arg)
+    return first if kinds == first.annotation else Evidence(kinds, f"{first.source} and {next(iter(others.values()))}")
+
+
+def widest(kinds: Iterable[str]) -> str:
+    """One annotation for several: the widest number, and one type for sequences of different kinds.
+
+    >>> widest(["int", "float", "list[Any]", "tuple[float, ...]"])
+    'float | Sequence[float]'
+    """
+    found = list(dict.fromkeys(kinds))
+    if "Any" in found:
+        return "Any"
+    numbers = [kind for kind in ("bool", "int", "float") if kind in found]
+    sequences = [kind for kind in found if kind.startswith(("list[", "tuple[", "Sequence["))]
+    items = {kind.partition("[")[2].removesuffix("]").removesuffix(", ...") for kind in sequences} - {"Any"}
+    item = items.pop() if len(items) == 1 else "Any"
+    merged: dict[str, str] = dict.fromkeys(numbers, numbers[-1] if numbers else "")
+    merged |= {kind: f"Sequence[{item}]" for kind in sequences if len(sequences) > 1}
+    plain = dict.fromkeys(merged.get(kind, kind) for kind in found if kind != "None")
+    return " | ".join([*plain, *(["None"] if "None" in found else [])])
+
+
+def _tested(node: ast.arg, context: Context) -> Iterator[str]:
+    """The types that the constructor asks an argument for: `isinstance(size, int)`."""
+    waiting: list[ast.AST] = [each for each in context.found.node.body if each is constructor(context.found)]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, ast.Assert) or (isinstance(each, ast.If) and isinstance(each.body[-1], ast.Raise)):
+            continue  # it asks to make sure
+        waiting += ast.iter_child_nodes(each)
+        match each:
+            case ast.Call(func=ast.Name(id="isinstance"), args=[tested, kinds]) if ast.unparse(tested) in (
+                node.arg,
+                f"self.{node.arg}",
+            ):
+                for kind in kinds.elts if isinstance(kinds, ast.Tuple) else [kinds]:
+                    yield _TESTED.get(ast.unparse(kind).rpartition(".")[2], "Any")
 
 
 def _is_named_like_a_value(name: str) -> bool:
@@ -152,51 +204,38 @@ def _by_uses(name: str, uses: frozenset[Use], context: Context) -> Evidence | No
 
 
 def _by_calls(node: ast.arg, context: Context) -> Evidence | None:
-    """The type of the literals that calls in the project give."""
-    found: set[str] = set()
-    where = ""
-    for path, call in _calls(context):
-        value = _given(node, call, context)
-        kind = by_default(value)
-        if kind is not None and value is not None:
-            found.add(kind)
-            where = where or f"a call in {path}"
-    if found == {"int", "float"}:
-        found = {"float"}
-    return Evidence(found.pop(), where) if len(found) == 1 else None
+    """The one type of the literals that calls in the project give."""
+    found = dict(_given(node, context))
+    kind = widest(found)
+    return None if kind in ("", "Any", "None") else Evidence(kind, next(iter(found.values())))
 
 
-def _calls(context: Context) -> list[tuple[str, ast.Call]]:
-    """The calls in the project that construct the class."""
-    calls = context.project.calls
-    if not calls:
-        names = {name for file in context.project.files.values() for name in file.classes}
-        calls.update({name: [] for name in names})
-        for path, file in context.project.files.items():
-            for each in nodes(file.tree):
-                if isinstance(each, ast.Call):
-                    called = each.func.id if isinstance(each.func, ast.Name) else getattr(each.func, "attr", "")
-                    if called in names:
-                        calls[called].append((path, each))
-    found = context.found
-    return [
-        (path, call)
-        for path, call in calls.get(found.name, ())
-        if context.project.meaning(context.project.files[path], call.func) == found.qualified
-    ]
-
-
-def _given(node: ast.arg, call: ast.Call, context: Context) -> ast.expr | None:
-    """The value of an argument in a call."""
+def _given(node: ast.arg, context: Context) -> Iterator[tuple[str, str]]:
+    """The types of the values that calls in the project give to an argument, each with the place of a call."""
     init = constructor(context.found)
-    plain = [] if init is None else [each.arg for each in init.args.args[1:]]
-    if any(isinstance(each, ast.Starred) for each in call.args):
-        return None
-    given = {
-        **dict(zip(plain, call.args, strict=False)),
-        **{each.arg: each.value for each in call.keywords if each.arg},
-    }
-    return given.get(node.arg)
+    names = [each.arg for each in init.args.args[1:]] if init is not None else []
+    for path, call in _calls(context):
+        values = {each.arg: each.value for each in call.keywords}
+        if not any(isinstance(each, ast.Starred) for each in call.args):
+            values |= zip(names, call.args, strict=False)
+        kind = by_value(values.get(node.arg))
+        if kind is not None:
+            yield kind, f"a call in {path}"
+
+
+def _calls(context: Context) -> Iterator[tuple[str, ast.Call]]:
+    """The calls in the project that construct the class."""
+    project, found = context.project, context.found
+    if not project.calls:
+        project.calls.update({name: [] for file in project.files.values() for name in file.classes})
+        for path, file in project.files.items():
+            for each in nodes(file.tree):
+                called = getattr(each.func, "id", getattr(each.func, "attr", "")) if isinstance(each, ast.Call) else ""
+                if called in project.calls and isinstance(each, ast.Call):
+                    project.calls[called].append((path, each))
+    for path, call in project.calls.get(found.name, ()):
+        if project.meaning(project.files[path], call.func) == found.qualified:
+            yield path, call
 
 
 def _class_of_modules(default: ast.expr | None, context: Context) -> str | None:
@@ -210,7 +249,7 @@ def _module(context: Context) -> str:
     return "nn.Module" if context.file.scope.resolve("nn") == "torch.nn" else context.spell("Module", "torch.nn")
 
 
-def annotated_elsewhere(name: str, context: Context) -> str | None:
+def _annotated_elsewhere(name: str, context: Context) -> str | None:
     """The class that all annotations of a configuration's name in the file agree on: `config: BertConfig`."""
     if name not in _CONFIGURATIONS:
         return None

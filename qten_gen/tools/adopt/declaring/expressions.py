@@ -298,8 +298,10 @@ def type_of(node: ast.expr, context: Context) -> str | None:
                 return kinds.pop()
             kind = type_of(others[0], context) if len(others) == 1 and isinstance(node.op, ast.Or) else None
             return kind if kind is not None and type_of(first, context) == f"{kind} | None" else None
-        case ast.Call(func=ast.Name(id=name), args=args):
-            if name in ("max", "min") and len(args) > 1:
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
+            if name in ("max", "min") and len(args) == 1:
+                return type_of(ast.Subscript(args[0], ast.Constant(0), ast.Load()), context)
+            if name in ("max", "min"):
                 kinds = {type_of(each, context) for each in args}
                 return kinds.pop() if len(kinds) == 1 else None
             if name == "round" and len(args) == 1:
@@ -309,10 +311,11 @@ def type_of(node: ast.expr, context: Context) -> str | None:
 
 
 def _of_item(kind: str) -> str | None:
-    """The type of an item of a sequence of one type: `int` of `Sequence[int]`."""
-    head, _, item = kind.removesuffix("]").removesuffix(", ...").partition("[")
-    is_sequence = head in ("list", "List", "Sequence") or (head in ("tuple", "Tuple") and kind.endswith(", ...]"))
-    return item if is_sequence and item.isidentifier() else None
+    """The type of an item of a sequence of one type: `int` of `Sequence[int]` and of `tuple[int, int]`."""
+    head, _, inner = kind.removesuffix("]").removesuffix(", ...").partition("[")
+    items = {*inner.split(", ")} if head in ("tuple", "Tuple") else {inner}
+    is_sequence = head in ("list", "List", "Sequence", "tuple", "Tuple") and len(items) == 1
+    return item if is_sequence and (item := items.pop()).isidentifier() else None
 
 
 def _of_operation(left: str | None, operator: ast.operator, right: str | None, exponent: ast.expr) -> str | None:

@@ -46,7 +46,6 @@ _REGISTERING = frozenset(
     "register_buffer register_parameter register_module add_module append extend insert update setdefault __setattr__ add".split()
 )
 _WITHOUT_DRAWS = WITHOUT_TENSORS | {"Sequential", "ModuleList", "ModuleDict", "LayerNorm", "GroupNorm"}
-_CONSTANT_FILLS = frozenset({"torch.nn.init.zeros_", "torch.nn.init.ones_", "torch.nn.init.constant_"})
 
 
 def is_plain(node: ast.AST, context: Context) -> bool:
@@ -75,6 +74,14 @@ def draws_itself(node: ast.Call, context: Context) -> bool:
     return not is_bare and not _is_plain_call(node, context)
 
 
+def held(name: str, value: ast.expr, context: Context) -> str:
+    """What stands in the way where a local name holds a module or a tensor: which of them, as far as the calls tell."""
+    calls = [context.meaning(each.func) for each in ast.walk(value) if isinstance(each, ast.Call)]
+    has_module = any(context.is_module_class(each) for each in calls)
+    is_tensor = any(each.startswith("torch.") for each in calls) and not has_module
+    return f"the local name `{name}` holds {'a module' if has_module else 'a tensor' if is_tensor else 'a module or a tensor'}"
+
+
 def makes_field(node: ast.stmt, context: Context) -> bool:
     """Whether a statement registers by assignment or by name, so that its place among registrations counts.
 
@@ -90,15 +97,15 @@ def makes_field(node: ast.stmt, context: Context) -> bool:
     return False
 
 
-def changes_argument(node: ast.stmt, context: Context) -> bool:
-    """Whether a statement may change an object that the constructor was given, or one that a local name holds."""
+def changed_by(node: ast.stmt, context: Context) -> str | None:
+    """The argument or local name whose object a statement may change; None if it changes none."""
     for each in ast.walk(node):
         if isinstance(each, ast.Attribute | ast.Subscript) and not isinstance(each.ctx, ast.Load):
             if root(each) != "self" and _is_known(root(each), context):
-                return True
+                return root(each)
         elif _calls_method(each) and _is_known(root(each), context):
-            return True
-    return False
+            return root(each)
+    return None
 
 
 def _calls_method(node: ast.AST) -> TypeGuard[ast.Call]:
@@ -254,18 +261,6 @@ def makes_object(node: ast.expr) -> bool:
     return False
 
 
-def writes_constants(node: ast.stmt, context: Context) -> bool:
-    """Whether a statement only fills tensors of the module with constants, which draws nothing."""
-    match node:
-        case ast.Expr(value=ast.Call(func=function, args=[target, *_])):
-            head = target
-            while isinstance(head, ast.Attribute):
-                head = head.value
-            of_self = isinstance(head, ast.Name) and head.id == "self"
-            return of_self and context.meaning(function) in _CONSTANT_FILLS
-    return False
-
-
 def registers_surely(node: ast.stmt, context: Context) -> bool:
     """Whether a statement at the end makes modules or parameters itself, which should be fields."""
     for each in ast.walk(node):
@@ -296,9 +291,3 @@ def is_used_up(node: ast.expr, context: Context) -> bool:
     made_by = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
     is_iterator = made_by in ("enumerate", "iter", "map", "filter", "reversed", "zip")
     return isinstance(node, ast.GeneratorExp) or is_iterator or made_by.startswith("itertools.")
-
-
-def depend(targets: list[ast.expr], value: ast.Tuple) -> bool:
-    """Whether a part of `a, b = b, a` reads what another one assigns."""
-    assigned = {ast.unparse(target) for target in targets}
-    return any(ast.unparse(each) in assigned for each in ast.walk(value) if isinstance(each, ast.Name | ast.Attribute))

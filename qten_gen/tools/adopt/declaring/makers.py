@@ -22,6 +22,7 @@ _SAME_MODULE = frozenset(
 )
 """Functions that return a module for a module."""
 
+_IDENTITY = "torch.nn.Identity"
 _OF_MODULE = frozenset("to eval train float half double bfloat16 cuda cpu requires_grad_ apply".split())
 """Methods of nn.Module that return it."""
 
@@ -52,7 +53,10 @@ def module_type(node: ast.expr, context: Context) -> str | None:
     """The annotation for what an expression over fields makes, if that is certainly a module."""
     match node:
         case ast.IfExp(body=body, orelse=orelse):
-            return _union([module_type(body, context), module_type(orelse, context)])
+            kinds = [module_type(each, context) for each in (body, orelse)]
+            if any(isinstance(each, ast.Call) and context.meaning(each.func) == _IDENTITY for each in (body, orelse)):
+                kinds = [kind or _of_library(each, context) for kind, each in zip(kinds, (body, orelse), strict=True)]
+            return _union(kinds)
         case ast.Subscript(value=ast.Dict(values=[_, *_] as values)):
             return _union([module_type(each, context) for each in values])
         case ast.Call(func=ast.Attribute(value=module, attr=method)) if method in _OF_MODULE:
@@ -61,6 +65,14 @@ def module_type(node: ast.expr, context: Context) -> str | None:
             if context.meaning(function) in _SAME_MODULE:
                 return module_type(args[0], context) if args else None
             return _made_by(function, context)
+    return None
+
+
+def _of_library(node: ast.expr, context: Context) -> str | None:
+    """The class of a library that an expression constructs. In place of `nn.Identity`, it is one of modules."""
+    match node:
+        case ast.Call(func=function) if context.is_class_of_library(context.meaning(function)):
+            return ast.unparse(function)
     return None
 
 

@@ -58,4 +58,6 @@ class Taken:
     pieces: list[Piece] = field(default_factory=list)
     owners: dict[ast.AST, str] = field(default_factory=dict)
     """Statements that are gone, such as `self.dim = dim`, each with the field that has its comments."""
+    annotated: Mapping[str, str] = field(default_factory=dict)
+    """The attributes that `__post_init__` annotates, with their annotations."""
     notes: list[str] = field(default_factory=list)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Iterator
+from collections.abc import Iterator, Mapping
 
 from .context import Context
 from .expressions import bound_in, reading, with_values
-from .harmless import draws, draws_itself, may_register
+from .harmless import draws, draws_itself, held, may_register
 from .pieces import MovedPiece, Piece, Stays
 
 
@@ -27,9 +27,9 @@ def names_read(node: ast.stmt, context: Context) -> dict[str, str]:
     }
     if bound & (context.types.keys() | context.names.keys()):
         raise Stays("the statement redefines a name of the constructor", node)
-    held = next((each.id for each in ast.walk(node) if isinstance(each, ast.Name) and each.id in context.inlined), None)
-    if held is not None:
-        raise Stays(f"the local name `{held}` holds a module or a tensor", node)
+    name = next((each.id for each in ast.walk(node) if isinstance(each, ast.Name) and each.id in context.inlined), None)
+    if name is not None:
+        raise Stays(held(name, context.inlined[name], context), node)
     loads = [each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)]
     return {name: text for name in loads if (text := read_as(name, context)) is not None}
 
@@ -51,11 +51,12 @@ def put_in_place(value: ast.expr, made: dict[str, ast.expr], context: Context) -
     is_first = None not in events[: max((events.index(name) for name in drawn), default=-1) + 1]
     is_moved = (drawn or None in events) and (drawn != waiting or not is_first)
     if is_moved or len({*used}) < len(used):
-        raise Stays(f"the local name `{(waiting or used)[0]}` holds a module or a tensor", value)
+        first = (waiting or used)[0]
+        raise Stays(held(first, made[first], context), value)
     return with_values(value, {name: made.pop(name) for name in used}), used
 
 
-def in_order(node: ast.AST, made: Container[str], context: Context) -> Iterator[str | None]:
+def in_order(node: ast.AST, made: Mapping[str, ast.expr], context: Context) -> Iterator[str | None]:
     """The local names with modules that an expression reads, in the order of its evaluation, and None for what draws.
 
     Raises:
@@ -69,7 +70,7 @@ def in_order(node: ast.AST, made: Container[str], context: Context) -> Iterator[
     ):
         name = next((each for each in inner if each is not None), None)
         if name is not None:
-            raise Stays(f"the local name `{name}` holds a module or a tensor", node)
+            raise Stays(held(name, made[name], context), node)
     yield from inner
     if isinstance(node, ast.Call) and draws_itself(node, context):
         yield None
@@ -77,13 +78,25 @@ def in_order(node: ast.AST, made: Container[str], context: Context) -> Iterator[
 
 def read_as(name: str, context: Context) -> str | None:
     """How `__post_init__` reads a name of the constructor; None if the name stays."""
+    value = value_read(name, context)
+    if value is None:
+        return None
+    text = ast.unparse(value)
+    return text if isinstance(value, _CLOSED) else f"({text})"
+
+
+_CLOSED = (
+    ast.Name | ast.Constant | ast.Attribute | ast.Subscript | ast.Call | ast.Tuple | ast.List | ast.Dict | ast.ListComp
+)
+"""Expressions that need no parentheses wherever a name may stand."""
+
+
+def value_read(name: str, context: Context) -> ast.expr | None:
+    """The expression that `__post_init__` reads in place of a name of the constructor; None if the name stays."""
     if name in context.names:
         found = context.names[name]
-        if found is None or name in context.kept:
-            return None
-        text = ast.unparse(reading(found, context, "self"))
-        return text if isinstance(found, ast.Name | ast.Constant) else f"({text})"
-    return f"self.{name}" if name in context.types else None
+        return None if found is None or name in context.kept else reading(found, context, "self")
+    return ast.Attribute(ast.Name("self", ast.Load()), name, ast.Load()) if name in context.types else None
 
 
 def drop_unread(pieces: list[Piece], context: Context) -> None:

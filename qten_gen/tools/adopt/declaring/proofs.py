@@ -1,37 +1,10 @@
-"""Which type an argument without an annotation certainly has: by its default, or because it is used as a size."""
+"""The constructor of a class, and the types that defaults say."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from ..adoption import FoundClass
-from .context import Context
-
-_SIZES: dict[str, tuple[str, ...]] = {
-    "Linear": ("in_features", "out_features"),
-    "Bilinear": ("in1_features", "in2_features", "out_features"),
-    "Embedding": ("num_embeddings", "embedding_dim"),
-    "Conv1d": ("in_channels", "out_channels"),
-    "Conv2d": ("in_channels", "out_channels"),
-    "Conv3d": ("in_channels", "out_channels"),
-    "ConvTranspose1d": ("in_channels", "out_channels"),
-    "ConvTranspose2d": ("in_channels", "out_channels"),
-    "ConvTranspose3d": ("in_channels", "out_channels"),
-    "BatchNorm1d": ("num_features",),
-    "BatchNorm2d": ("num_features",),
-    "BatchNorm3d": ("num_features",),
-    "GroupNorm": ("num_groups", "num_channels"),
-    "MultiheadAttention": ("embed_dim", "num_heads"),
-    "TransformerEncoderLayer": ("d_model", "nhead", "dim_feedforward"),
-    "LSTM": ("input_size", "hidden_size", "num_layers"),
-    "GRU": ("input_size", "hidden_size", "num_layers"),
-}
-"""The first arguments of layers of torch, in order, that have to be integers."""
-
-_RATES = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d")
-_FILLS = ("torch.zeros", "torch.ones", "torch.empty", "torch.randn", "torch.rand")
-_INTEGRAL = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
 
 
 def constructor(found: FoundClass) -> ast.FunctionDef | None:
@@ -59,96 +32,11 @@ def by_default(default: ast.expr | None) -> str | None:
     return None
 
 
-def by_use(init: ast.FunctionDef, context: Context, depth: int = 0, *, is_certain: bool = True) -> dict[str, str]:
-    """The arguments that have to be integers or rates, because something that takes nothing else gets them.
-
-    With `is_certain` switched off, also those that only some calls of the constructor give to it.
-    """
-    names = {each.arg for each in (*init.args.posonlyargs, *init.args.args[1:], *init.args.kwonlyargs)}
-    rebound = [each.id for each in ast.walk(init) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
-    aliases = {
-        statement.targets[0].id: statement.value
-        for statement in init.body
-        if isinstance(statement, ast.Assign)
-        and isinstance(statement.targets[0], ast.Name)
-        and rebound.count(statement.targets[0].id) == 1
-        and statement.targets[0].id not in names
-    }
-    found: dict[str, str] = {}
-
-    def require(node: ast.expr, kind: str, level: int = 0) -> None:
-        match node:
-            case ast.Name(id=name) if name in names and name not in rebound:
-                found.setdefault(name, kind)
-            case ast.Name(id=name) if name in aliases and level < 10:
-                require(aliases[name], kind, level + 1)
-            case ast.BinOp(left=left, op=operator, right=right) if kind == "int" and isinstance(operator, _INTEGRAL):
-                require(left, kind, level)
-                require(right, kind, level)
-
-    calls = _certain_calls(init) if is_certain else (each for each in ast.walk(init) if isinstance(each, ast.Call))
-    for call in calls:
-        for node, kind in _required(call, context, depth):
-            require(node, kind)
-    return found
-
-
-def _certain_calls(init: ast.FunctionDef) -> Iterator[ast.Call]:
-    """The calls that a constructor makes whenever it runs: none that a condition may leave out."""
-    waiting: list[ast.AST] = list(init.body)
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.If | ast.Try | ast.FunctionDef | ast.ClassDef | ast.Lambda | ast.While | ast.With):
-            continue
-        if isinstance(node, ast.Call):
-            yield node
-        parts = [node.test] if isinstance(node, ast.IfExp) else [*ast.iter_child_nodes(node)]
-        if isinstance(node, ast.For):
-            parts = [node.iter]
-        if isinstance(node, ast.BoolOp):
-            parts = [node.values[0]]
-        waiting += parts
-
-
-def _required(call: ast.Call, context: Context, depth: int) -> Iterator[tuple[ast.expr, str]]:
-    """The types that a call needs for its arguments."""
-    if any(isinstance(each, ast.Starred) for each in call.args):
-        return
-    if isinstance(call.func, ast.Name) and call.func.id == "range":
-        yield from ((each, "int") for each in call.args)
-        return
-    qualified = context.meaning(call.func)
-    last = qualified.rpartition(".")[2]
-    if qualified in _FILLS and len(call.args) > 1:
-        yield from ((each, "int") for each in call.args)
-    elif qualified.startswith("torch.nn."):
-        sizes = _SIZES.get(last, ())
-        yield from ((node, "int") for _, node in zip(sizes, call.args, strict=False))
-        yield from ((each.value, "int") for each in call.keywords if each.arg in sizes)
-        if last in _RATES:
-            yield from ((each, "float") for each in call.args[:1])
-            yield from ((each.value, "float") for each in call.keywords if each.arg == "p")
-    elif depth < 5:
-        yield from _of_class(call, qualified, context, depth)
-
-
-def _of_class(call: ast.Call, qualified: str, context: Context, depth: int) -> Iterator[tuple[ast.expr, str]]:
-    """The types that a class of the run needs, from its own constructor."""
-    found = context.class_of(qualified)
-    init = None if found is None else constructor(found)
-    if found is None or init is None:
-        return
-    file = context.project.files[found.path]
-    inner = Context(file, context.project, found)
-    arguments = init.args.args[1:]
-    key = (found.qualified, depth)
-    kinds = context.project.kinds.get(key)
-    if kinds is None:
-        kinds = context.project.kinds[key] = by_use(init, inner, depth + 1)
-    given = [*zip((each.arg for each in arguments), call.args, strict=False)]
-    given += [(each.arg, each.value) for each in call.keywords if each.arg is not None]
-    for name, node in given:
-        annotation = next((each.annotation for each in arguments if each.arg == name), None)
-        said = ast.unparse(annotation) if annotation is not None else kinds.get(name)
-        if said in ("int", "float") and (annotation is None or said in ("int", "float")):
-            yield node, str(said)
+def by_value(value: ast.expr | None) -> str | None:
+    """The type of a value in a call, as far as its form tells; None if it does not."""
+    match value:
+        case ast.Constant(value=None):
+            return "None"
+        case ast.Subscript(slice=ast.Slice()) | ast.ListComp() | ast.Tuple():
+            return by_default(value) or "Sequence[Any]"
+    return by_default(value)

@@ -13,7 +13,7 @@ from .context import Context, self_attribute
 from .expressions import CHANGING, bound_in, free_names
 from .harmless import root
 from .pieces import MovedPiece, Stays
-from .post_init import read_as
+from .post_init import read_as, value_read
 
 _BY_FRAME = frozenset({"locals", "vars", "exec", "eval", "globals", "delattr"})
 _OF_GENERATORS = ast.Yield | ast.YieldFrom | ast.Await | ast.Global | ast.Nonlocal | ast.AsyncFor | ast.AsyncWith
@@ -31,11 +31,11 @@ def remaining(statements: Sequence[ast.stmt], arguments: Collection[str], contex
     for each in nodes:
         _refuse(each, {*arguments, *context.types, *context.registered}, context)
     local = set(_local(statements, nodes, context))
-    before = [f"self.{name}: {text}" for name, text in _annotations(nodes, context)]
+    context.annotated.update(_annotations(nodes, context))
     loads = list(dict.fromkeys(each.id for each in nodes if isinstance(each, ast.Name)))
-    read = {name: text for name in loads if (text := read_as(name, context)) is not None}
-    before += [f"{name} = {text.removeprefix('(').removesuffix(')')}" for name, text in read.items() if name in local]
-    names = {name: text for name, text in read.items() if name not in local}
+    values = {name: value for name in loads if name in local and (value := value_read(name, context)) is not None}
+    before = [f"{name} = {ast.unparse(value)}" for name, value in values.items()]
+    names = {name: text for name in loads if name not in local and (text := read_as(name, context)) is not None}
     return [
         MovedPiece(
             {name: names[name] for name in free_names(each) if name in names}, each, () if position else (*before,)
@@ -100,8 +100,7 @@ def _local(statements: Sequence[ast.stmt], nodes: Sequence[ast.AST], context: Co
     yield from (each.id for scope in scopes for each in ast.walk(scope) if isinstance(each, ast.Name))
     yield from (name for each in nodes for name in bound_in(each))
     for each in names:
-        text = read_as(each.id, context)
-        if text is not None and text.startswith("("):
+        if not isinstance(context.names.get(each.id), ast.Name | ast.Constant | None) and each.id not in context.kept:
             yield each.id
 
 
@@ -112,5 +111,4 @@ def _annotations(nodes: Sequence[ast.AST], context: Context) -> Iterator[tuple[s
     for statement in context.found.node.body:
         match statement:
             case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation, value=None) if name in registered:
-                context.annotated.add(name)
                 yield name, context.file.text.of(annotation)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from .children import is_factory_kwargs
-from .context import BUFFER, PARAMETER, Context, quoted, self_attribute
+from .context import BUFFER, PARAMETER, Context, quoted
 from .expressions import of_module, over_fields, said, short, type_of
 from .pieces import FieldPiece, Stays
 
@@ -19,22 +19,16 @@ def registered_tensor(name: str, value: ast.expr, node: ast.stmt, context: Conte
         Stays: it has no declaration.
     """
     match value:
-        case ast.Call(func=function, args=[_, tensor, *others], keywords=keywords) if (
-            self_attribute(function) == "register_buffer"
-        ):
-            persistent = next((each.value for each in keywords), others[0] if others else None)
-            text = buffer(value, tensor, persistent, context)
-            return FieldPiece(name, context.spell("Tensor", "torch"), text, node)
         case ast.Call() if context.meaning(value.func) in PARAMETER:
             return FieldPiece(name, ast.unparse(value.func), parameter(value, context), node)
         case ast.Call(args=[tensor], keywords=keywords) if context.meaning(value.func) in BUFFER:
             given = {each.arg: each.value for each in keywords}
             if given.keys() - {"persistent"}:
                 raise Stays(f"`{short(value)}` has no declaration", node)
-            text = buffer(value, tensor, given.get("persistent"), context)
+            text = buffer(tensor, given.get("persistent"), context)
             return FieldPiece(name, context.spell("Tensor", "torch"), text, node)
         case ast.IfExp():
-            return optional_tensor(name, value, context)
+            return _optional_parameter(name, value, context)
     return None
 
 
@@ -54,7 +48,7 @@ def parameter(node: ast.Call, context: Context) -> str:
     return f"{context.spell('param')}({', '.join([*_value(value, context), *switches])})"
 
 
-def buffer(node: ast.Call, value: ast.expr, persistent: ast.expr | None, context: Context) -> str:
+def buffer(value: ast.expr, persistent: ast.expr | None, context: Context) -> str:
     """The specifier of `register_buffer("mask", torch.ones(4))`.
 
     Raises:
@@ -64,16 +58,15 @@ def buffer(node: ast.Call, value: ast.expr, persistent: ast.expr | None, context
     return f"{context.spell('buffer')}({', '.join([*_value(value, context), *switches])})"
 
 
-def optional_tensor(name: str, node: ast.IfExp, context: Context) -> FieldPiece | None:
-    """The field for a parameter or buffer that exists where a condition is true; None for anything else.
+def _optional_parameter(name: str, node: ast.IfExp, context: Context) -> FieldPiece | None:
+    """The field for a parameter that exists where a condition is true; None for anything else.
 
     Raises:
         Stays: it exists in both cases, or the language does not say the condition.
     """
     one, other = node.body, node.orelse
     made = next((each for each in (one, other) if isinstance(each, ast.Call)), None)
-    is_buffer = made is not None and self_attribute(made.func) == "register_buffer"
-    if made is None or not (is_buffer or context.meaning(made.func) in PARAMETER):
+    if made is None or context.meaning(made.func) not in PARAMETER:
         return None
     if not (_is_none(one) or _is_none(other)):
         raise Stays(f"the branches give the tensor `{name}` different values", node)
@@ -84,13 +77,8 @@ def optional_tensor(name: str, node: ast.IfExp, context: Context) -> FieldPiece 
         )
     if _is_none(one):
         condition = f"not ({condition})" if not condition.isidentifier() else f"not {condition}"
-    if is_buffer:
-        given = {each.arg: each.value for each in made.keywords}
-        persistent = made.args[2] if len(made.args) > 2 else given.get("persistent")
-        text, kind = buffer(made, made.args[1], persistent, context), context.spell("Tensor", "torch")
-    else:
-        text, kind = parameter(made, context), ast.unparse(made.func)
-    return FieldPiece(name, f"{kind} | None", f"{text[:-1]}, when={quoted(condition)})", node)
+    text = f"{parameter(made, context)[:-1]}, when={quoted(condition)})"
+    return FieldPiece(name, f"{ast.unparse(made.func)} | None", text, node)
 
 
 def _is_none(node: ast.expr) -> bool:

@@ -8,6 +8,10 @@ from enum import Enum
 class Use(Enum):
     """One way in which an argument is used."""
 
+    SIZE = "size"
+    """A layer of torch takes it as an integer, and nothing else."""
+    RATE = "rate"
+    """A layer of torch takes it as a float."""
     INTEGER = "int"
     """It counts something, or is divided into integers."""
     NUMBER = "float"

@@ -3,40 +3,67 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping
 
 from ..opened import OpenFile
 from .context import CONTAINERS, PARAMETER, Context, function_of, self_attribute
 from .proofs import constructor
 from .use import Use
 
+_SIZES = {
+    "torch.nn.MultiheadAttention": ("embed_dim", "num_heads"),
+    "torch.nn.LSTM": ("input_size", "hidden_size", "num_layers"),
+    "torch.nn.GRU": ("input_size", "hidden_size", "num_layers"),
+}
+"""The first arguments, in order, that have to be integers, of the layers of torch that do not say it."""
+
+_FILLS = ("zeros", "ones", "empty", "randn", "rand")
+_MAKERS = (*_FILLS, "full", "arange", "linspace", "eye", "tensor", "triu")
+_ANNOTATED = {"int": Use.SIZE, "float": Use.RATE, "str": Use.TEXT, "bool": Use.TEST}
+_INTEGRAL = ast.Add | ast.Sub | ast.Mult | ast.FloorDiv | ast.Mod | ast.Pow
 _TAKE_MODULES = CONTAINERS | {"TransformerEncoder", "TransformerDecoder", "Transformer", "DataParallel", "Parameter"}
-_OF_MODULES = frozenset(
-    "weight bias in_features out_features in_channels out_channels embedding_dim num_embeddings shape device dtype data"
-    " parameters children modules state_dict forward".split()
-)
-_CONFIGURATIONS = ("config", "cfg", "conf", "args", "params", "options", "hps")
-_TEXT_METHODS = frozenset("lower upper split startswith endswith strip replace".split())
 _FUNCTIONS = {
     **dict.fromkeys(("int", "float", "abs", "round"), Use.NUMBER),
-    **dict.fromkeys(("len", "list", "tuple", "zip", "enumerate", "reversed", "sum", "sorted"), Use.SEQUENCE),
+    **dict.fromkeys(
+        ("len", "list", "tuple", "zip", "enumerate", "reversed", "sum", "sorted", "math.prod"), Use.SEQUENCE
+    ),
     **dict.fromkeys(("callable", "isinstance", "str", "print", "bool", "type", "repr"), Use.NONE),
-    **dict.fromkeys(("max", "min", "math.sqrt", "math.log", "math.prod", "pow"), Use.NUMBER),
-    "range": Use.INTEGER,
+    **dict.fromkeys(("max", "min", "math.sqrt", "math.log", "pow"), Use.NUMBER),
+    "range": Use.SIZE,
 }
 _TRANSPARENT = ast.Tuple | ast.List | ast.Starred | ast.keyword | ast.BoolOp
+
+_Found = Use | str | tuple[str]
+"""A use, or a name that is given a value; in a tuple, one that is given what integers make with it."""
 
 
 def uses_of_arguments(function: ast.FunctionDef, context: Context, depth: int = 0) -> Mapping[str, frozenset[Use]]:
     """How a constructor or function uses each of its arguments, itself or by the local name or attribute that holds it."""
     arguments = {each.arg for each in (*function.args.args, *function.args.kwonlyargs)} - {"self"}
     nodes = [each for each in ast.walk(function) if isinstance(each, ast.Name) or self_attribute(each) is not None]
-    found: dict[str, set[Use | str]] = {name: set() for name in (*arguments, *map(_written, nodes))}
+    found: dict[str, set[_Found]] = {name: set() for name in (*arguments, *map(_written, nodes))}
+    stores = Counter(each.id for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
+    stores -= Counter(_replacing_none(function))
+    changing = {name for name, times in stores.items() if times > (name not in arguments)}
     parents = {child: node for node in ast.walk(function) for child in ast.iter_child_nodes(node)}
     for node in nodes:
         if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
             found[_written(node)] |= set(_use(node, parents[node], parents, context, depth))
-    return {name: frozenset(_followed(name, found)) for name in arguments}
+    return {name: frozenset(_followed(name, found, changing)) for name in arguments}
+
+
+def _replacing_none(function: ast.FunctionDef) -> Iterator[str]:
+    """The arguments that are None by default, for each statement that gives them a value then: `hidden = hidden or dim`."""
+    defaults = zip(reversed(function.args.args), reversed(function.args.defaults), strict=False)
+    absent = {each.arg for each, value in defaults if isinstance(value, ast.Constant) and value.value is None}
+    for statement in function.body:
+        match statement:
+            case ast.Assign(
+                targets=[ast.Name(id=name)],
+                value=ast.BoolOp(op=ast.Or(), values=[ast.Name(id=given), _]) | ast.IfExp(body=ast.Name(id=given)),
+            ) if given == name and name in absent:
+                yield name
 
 
 def _written(node: ast.AST) -> str:
@@ -44,27 +71,37 @@ def _written(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else f"self.{self_attribute(node)}"
 
 
-def _followed(name: str, found: Mapping[str, set[Use | str]]) -> Iterator[Use]:
-    """The uses of a name and of those that are given what it holds."""
-    reached, waiting = {name}, [name]
+def _followed(name: str, found: Mapping[str, set[_Found]], changing: Container[str]) -> Iterator[Use]:
+    """The uses of a name and of those that are given what it holds. Of a name that gets another value, none tells a size."""
+    waiting = [(name, False)]
+    reached = {*waiting}
     while waiting:
-        for use in found.get(waiting.pop(), ()):
+        current, is_part = waiting.pop()
+        for use in found.get(current, ()):
             if isinstance(use, Use):
-                yield use
-            elif use not in reached:
-                reached.add(use)
-                waiting.append(use)
+                is_exact = use in (Use.SIZE, Use.RATE)
+                if not (current in changing if is_exact else is_part):
+                    yield use
+            elif (following := (use[0], True) if isinstance(use, tuple) else (use, is_part)) not in reached:
+                reached.add(following)
+                waiting.append(following)
 
 
 def _use(
     node: ast.expr, parent: ast.AST, parents: Mapping[ast.AST, ast.AST], context: Context, depth: int
-) -> Iterator[Use | str]:
+) -> Iterator[_Found]:
     """How one mention of an argument uses it; the local name that is given its value."""
     match parent:
-        case ast.Attribute(attr=name):
-            yield _of_attribute(node, name, parents[parent])
+        case ast.Attribute():
+            yield Use.OTHER  # a module may have any
         case ast.BinOp(left=left, op=operator, right=right):
             yield _of_operation(left if right is node else right, operator)
+            if isinstance(operator, _INTEGRAL):
+                for use in _use(parent, parents[parent], parents, context, depth):
+                    if not isinstance(use, Use):
+                        yield (use,) if isinstance(use, str) else use
+                    elif use is Use.SIZE:
+                        yield use
         case ast.UnaryOp(op=ast.Not()):
             yield Use.TEST
         case ast.UnaryOp():
@@ -91,15 +128,6 @@ def _use(
                 yield Use.STORED
         case _:
             yield from _given(node, parents, context, depth)
-
-
-def _of_attribute(node: ast.expr, name: str, parent: ast.AST) -> Use:
-    """The type with such an attribute. A module may have any, so the name of the argument has to be that of a configuration."""
-    is_called = isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute) and parent.func.attr == name
-    if is_called:
-        return Use.TEXT if name in _TEXT_METHODS else Use.VALUE if name in ("get", "items", "keys") else Use.OTHER
-    is_configuration = isinstance(node, ast.Name) and node.id.lower().endswith(_CONFIGURATIONS)
-    return Use.VALUE if is_configuration and name not in _OF_MODULES else Use.OTHER
 
 
 def _of_operation(other: ast.expr, operator: ast.operator) -> Use:
@@ -147,7 +175,7 @@ def _of_target(target: ast.expr) -> Use | str:
     return _written(target) if is_followed else Use.OTHER
 
 
-def _given(node: ast.AST, parents: Mapping[ast.AST, ast.AST], context: Context, depth: int) -> Iterator[Use | str]:
+def _given(node: ast.AST, parents: Mapping[ast.AST, ast.AST], context: Context, depth: int) -> Iterator[_Found]:
     """How a call uses an argument that it gets, perhaps inside a tuple or a list."""
     above = parents[node]
     while isinstance(above, _TRANSPARENT) or (isinstance(above, ast.IfExp) and above.test is not node):
@@ -165,12 +193,14 @@ def _given(node: ast.AST, parents: Mapping[ast.AST, ast.AST], context: Context, 
     qualified = context.meaning(above.func)
     name = above.func.id if isinstance(above.func, ast.Name) else qualified
     last = qualified.rpartition(".")[2]
-    if name in _FUNCTIONS or qualified in _FUNCTIONS:
+    if name in ("max", "min") and len(above.args) == 1:
+        yield Use.SEQUENCE
+    elif name in _FUNCTIONS or qualified in _FUNCTIONS:
         yield _FUNCTIONS.get(name) or _FUNCTIONS[qualified]
     elif qualified in PARAMETER or last in _TAKE_MODULES:
         yield Use.OTHER
-    elif qualified.startswith("torch.") and (context.is_module_class(qualified) or _is_function(last)):
-        yield Use.VALUE
+    elif qualified.startswith("torch.") and (context.is_module_class(qualified) or last in _MAKERS):
+        yield _of_torch(node, above, qualified, context)
     elif (found := function_of(qualified, context)) is not None and depth < 5:
         for use in _of_function(node, above, *found, qualified, context, depth):
             if use is Use.RETURNED:
@@ -181,49 +211,62 @@ def _given(node: ast.AST, parents: Mapping[ast.AST, ast.AST], context: Context, 
         yield from _of_class(node, above, qualified, context, depth)
 
 
-def _is_function(last: str) -> bool:
-    return last in ("zeros", "ones", "empty", "randn", "rand", "full", "arange", "linspace", "eye", "tensor", "triu")
+def _of_torch(node: ast.AST, call: ast.Call, qualified: str, context: Context) -> Use:
+    """What a layer or a function of torch takes an argument for."""
+    given = node.value if isinstance(node, ast.keyword) else node
+    if isinstance(given, ast.Tuple | ast.List | ast.Starred):
+        return Use.VALUE
+    names = _SIZES.get(qualified, ())
+    by_place = next((name for name, each in zip(names, call.args, strict=False) if each is node), None)
+    is_fill = qualified.removeprefix("torch.") in _FILLS and len(call.args) > 1 and node in call.args
+    if is_fill or (node.arg if isinstance(node, ast.keyword) else by_place) in names:
+        return Use.SIZE
+    taking = context.constructor_of_library(qualified)
+    argument = None if taking is None else _argument(node, call, taking, 0)
+    match argument:
+        case ast.arg(annotation=ast.Name(id="int" | "float" as kind)):
+            return _ANNOTATED[kind]
+    return Use.VALUE
+
+
+def _argument(node: ast.AST, call: ast.Call, taking: ast.FunctionDef, skipped: int) -> ast.arg | None:
+    """The argument of a function or constructor that a call gives a value; None if that is not certain."""
+    plain = taking.args.args[skipped:]
+    if any(isinstance(each, ast.Starred) for each in call.args):
+        return None
+    if isinstance(node, ast.keyword):
+        return next((each for each in (*plain, *taking.args.kwonlyargs) if each.arg == node.arg), None)
+    return next((each for each, given in zip(plain, call.args, strict=False) if given is node), None)
 
 
 def _of_function(
     node: ast.AST, call: ast.Call, function: ast.FunctionDef, file: OpenFile, name: str, context: Context, depth: int
 ) -> Iterator[Use]:
     """How a function of the project uses the argument that it gets."""
-    plain = function.args.args
-    argument = next((each for each, given in zip(plain, call.args, strict=False) if given is node), None)
-    if isinstance(node, ast.keyword):
-        argument = next((each for each in (*plain, *function.args.kwonlyargs) if each.arg == node.arg), None)
-    if argument is None or any(isinstance(each, ast.Starred) for each in call.args):
-        yield Use.OTHER
-    else:
-        inner = Context(file, context.project, context.found)
-        yield from _cached(name, function, inner, depth).get(argument.arg, frozenset({Use.OTHER}))
+    argument = _argument(node, call, function, 0)
+    inner = Context(file, context.project, context.found)
+    found = {} if argument is None else _cached(name, function, inner, depth)
+    yield from found.get(argument.arg if argument is not None else "", frozenset({Use.OTHER}))
 
 
 def _of_class(node: ast.AST, call: ast.Call, qualified: str, context: Context, depth: int) -> Iterator[Use]:
     """How a class of the project uses the argument that it gets."""
     found = context.class_of(qualified)
-    init = None if found is None else constructor(found)
-    if found is None or init is None or depth > 4:
-        yield Use.OTHER
-        return
-    plain = init.args.args[1:]
-    argument = next((each for each, given in zip(plain, call.args, strict=False) if given is node), None)
-    if isinstance(node, ast.keyword):
-        argument = next((each for each in (*plain, *init.args.kwonlyargs) if each.arg == node.arg), None)
-    if argument is None or any(isinstance(each, ast.Starred) for each in call.args):
+    init = None if found is None or depth > 4 else constructor(found)
+    argument = None if init is None else _argument(node, call, init, 1)
+    if found is None or init is None or argument is None:
         yield Use.OTHER
     elif argument.annotation is not None:
         text = ast.unparse(argument.annotation).removesuffix(" | None")
-        yield next((use for use in (Use.INTEGER, Use.NUMBER, Use.TEXT, Use.TEST) if use.value == text), Use.OTHER)
+        yield _ANNOTATED.get(text, Use.OTHER)
     else:
-        inner_context = Context(context.project.files[found.path], context.project, found)
+        inner = Context(context.project.files[found.path], context.project, found)
         default = _default(argument, init)
-        if default is not None and context.is_module_class(inner_context.meaning(default)):
+        if default is not None and context.is_module_class(inner.meaning(default)):
             yield Use.CLASS
             return
-        inner = _cached(found.qualified, init, inner_context, depth)
-        yield from inner.get(argument.arg, frozenset()) - {Use.NONE, Use.STORED} or {Use.OTHER}
+        uses = _cached(found.qualified, init, inner, depth)
+        yield from uses.get(argument.arg, frozenset()) - {Use.NONE, Use.STORED} or {Use.OTHER}
 
 
 def _default(argument: ast.arg, init: ast.FunctionDef) -> ast.expr | None:

@@ -38,6 +38,7 @@ def with_base(cls: cst.ClassDef, position: int, text: str) -> cst.ClassDef:
     head: cst.CSTNode = base.value
     while isinstance(head, cst.Subscript):
         head = head.value
+    # Parentheses around the base stay.
     name = cst.parse_expression(text).with_changes(lpar=getattr(head, "lpar", ()), rpar=getattr(head, "rpar", ()))
     new = base.with_changes(value=name if head is base.value else base.value.deep_replace(head, name))
     return cls.with_changes(bases=[*cls.bases[:position], new, *cls.bases[position + 1 :]])

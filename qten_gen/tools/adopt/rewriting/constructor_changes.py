@@ -48,7 +48,7 @@ def declared(
 def _without_annotations(line: Statement, names: frozenset[str]) -> Statement:
     """A line without annotations that have no value; an empty one if nothing is left of it."""
     kept = [each for each in parts_of(line) if not _is_annotation(each, names)]
-    if kept and len(kept) < len(parts_of(line)):
+    if kept and len(kept) < len(parts_of(line)):  # no semicolon before nothing
         kept[-1] = kept[-1].with_changes(semicolon=cst.MaybeSentinel.DEFAULT)
     return line.with_changes(body=kept) if len(kept) < len(parts_of(line)) else line
 
@@ -91,8 +91,10 @@ class _Writer:
         self.init = init
         self.node = node
         self.pieces = taken.pieces
+        self.annotated = taken.annotated
         self.newline = text.newline
         longest = max(map(len, text.lines))
+        # 88, 100 and 120 are what formatters are set to; what the file has already shows which.
         self.limit = (120 if longest > 100 else 100 if longest > 88 else 88) - len(text.indentation(node.lineno))
         fields = {piece.name: piece.origin for piece in self.pieces if isinstance(piece, FieldPiece)}
         receivers = {part: fields[name] for part, name in taken.owners.items() if name in fields}
@@ -129,7 +131,7 @@ class _Writer:
 
     def _post_init(self, moved: Sequence[MovedPiece]) -> Statement:
         """The method that does what is no declaration."""
-        steps: list[Statement] = []
+        steps: list[Statement] = [cst.parse_statement(f"self.{name}: {text}") for name, text in self.annotated.items()]
         statements = dict(zip(self.node.body, body_of(self.init), strict=True))
         for piece in moved:
             own = self.comments.get(piece.origin, Comments())  # a field may have taken them
@@ -138,6 +140,7 @@ class _Writer:
             steps.append(under(above, _reading(statements[piece.origin], piece.names)))
         method = cst.parse_statement("def __post_init__(self) -> None: ...")
         footer = [comment_line(each) for each in self.rest]
+        # The comment of the head has gone to the first part.
         body = self.init.body.with_changes(body=steps, footer=footer, header=cst.TrailingWhitespace())
         return under([BLANK], method.with_changes(body=body))
 

@@ -36,6 +36,7 @@ def rewritten_parts(
         return rewritten(text, change)
     lines: list[str] = _LINE.findall(text)
     folded: list[str] = []
+    # From the end, so that the lines above keep their numbers.
     for first, last in sorted(_foldable(tree, kept, lines), reverse=True):
         whole = "".join(lines[first - 1 : last])
         content = whole.strip(" \t\f\r\n")
@@ -64,6 +65,7 @@ def _foldable(node: ast.AST, kept: Collection[ast.stmt], lines: Sequence[str]) -
             blocks = (each for each in ast.iter_child_nodes(statement) if not isinstance(each, ast.stmt))
             for block in (statement, *blocks):
                 yield from _foldable(block, kept, lines)
+        # It shares no line with another statement.
         elif before < first and last < behind and _begins_line(statement, lines):
             yield first, _with_comments(last, lines[first - 1], lines)
 

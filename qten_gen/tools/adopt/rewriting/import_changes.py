@@ -75,6 +75,7 @@ def _changed(
 ) -> cst.Module:
     """The tree of a file with other imports."""
     lines = [[line] for line in module.body]
+    # Statements with semicolons between them share a line.
     at = dict(zip(tree.body, (line for line in lines for _ in parts_of(line[0])), strict=True))
     for node, aliases in gone.items():
         line = at[node]
@@ -86,12 +87,19 @@ def _changed(
             fresh.append((module_name, bool(names), statement))
         else:
             at[known][0] = _with_names(at[known][0], names)
+    begun: set[tuple[ast.stmt, int]] = set()
     for module_name, is_from, statement in fresh:
         beside, is_below, blanks = _place(module_name, is_from, own, tree)
         line, new = at[beside], cst.parse_statement(statement)
+        section = beside, _section_of(module_name, own)
+        is_begun = section in begun
+        begun.add(section)
         if is_below:
-            line.append(under([BLANK] * blanks, new))
+            line.append(under([] if is_begun else [BLANK] * blanks, new))
+        elif is_begun:
+            line.insert(-1, new)
         else:
+            # The comments above go above both.
             line[-1:] = [under(line[-1].leading_lines, new), under([BLANK] * blanks, line[-1])]
     return module.with_changes(body=without_empty(each for line in lines for each in line))
 
@@ -121,6 +129,7 @@ def _with_names(line: Statement, added: Sequence[str]) -> Statement:
         else cst.SimpleWhitespace(" ")
     )
     if isinstance(space, cst.ParenthesizedWhitespace):
+        # The space between names, without a comment that belongs to one of them.
         space = cst.ParenthesizedWhitespace(indent=space.indent, last_line=space.last_line)
     inner = [
         each
@@ -167,6 +176,7 @@ def _place(module: str, is_from: bool, own: Collection[str], tree: ast.Module) -
     keys = [_key(node) for node in beside]
     wanted = (is_from, module.lower())
     if beside:
+        # Imports that are in no order get it at their end.
         earlier = [node for node in beside if _key(node) < wanted] if keys == sorted(keys) else beside
         return (earlier[-1], True, 0) if earlier else (beside[0], False, 0)
     before = [node for node in known if _section(node, own) < section]

@@ -24,7 +24,7 @@ def _broken(prefix: str, text: str, blank: str, limit: int, suffix: str) -> list
     """An expression with each of its parts in a line of its own where it does not fit."""
     whole = f"{blank}{prefix}{text}{suffix}"
     node = ast.parse(text, mode="eval").body
-    if len(whole) <= limit or not text.isascii():
+    if len(whole) <= limit or not text.isascii():  # the parser counts bytes
         return [whole]
     if isinstance(node, ast.Lambda):
         start = node.body.col_offset

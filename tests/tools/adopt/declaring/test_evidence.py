@@ -19,41 +19,113 @@ class Net(nn.Module):
         super().__init__()
         {body}
         self.proj = nn.Linear(2, 2)
+"""
+
+
+def _net(body: str, documentation: str = '"Projects."') -> str:
+    return _NET.format(body=body, documentation=documentation)
+
+
+@pytest.mark.parametrize(
+    ("body", "documentation", "inferred"),
+    [
+        ("self.inner = nn.Linear(size, 2)", "'Projects.'", "size: int by what takes it"),
+        ("self.size = size", "'Args:\\n    size (int, optional): Its width.'", "size: int by the docstring"),
+        (
+            "self.size = size",
+            "'Arguments\\n---------\\nsize : list of int'",
+            "size: list[int] by the docstring",
+        ),
+        ("self.size = size", "':param float size: Its width.'", "size: float by the docstring"),
+        ("self.half = size // 2", "'Projects.'", "size: int by its uses"),
+        ("self.is_max = size == 'max'", "'Projects.'", "size: str by its uses"),
+        (
+            "self.inner = nn.Linear(size['width'], 2)",
+            "'Projects.'",
+            "size: Any without evidence",
+        ),
+    ],
+)
+def test_a_type_has_evidence(body: str, documentation: str, inferred: str) -> None:
+    found = report(_net(body, documentation), Level.DECLARE)["Net"]
+    assert f"inferred {inferred}" in found.notes
+
+
+def test_calls_in_the_project_give_a_type() -> None:
+    found = report(f"{_net('self.size = size')}\nnet = Net(4)\n", Level.DECLARE)["Net"]
+    assert "inferred size: int by a call in model.py" in found.notes
+
+
+_RATE = """
+from torch import nn
+
+class Net(nn.Module):
+    {documentation}
+
+    def __init__(self, dim: int, drop={default}):
+        super().__init__()
+        self.proj = nn.Linear(dim, dim)
+        self.kept = {body}
 
 {below}
 """
 
 
-def _net(body: str, documentation: str = '"Projects."', below: str = "") -> str:
-    return _NET.format(body=body, documentation=documentation, below=below)
-
-
 @pytest.mark.parametrize(
-    ("body", "documentation", "below", "inferred"),
+    ("default", "documentation", "body", "below", "annotation"),
     [
-        ("self.inner = nn.Linear(size, 2)", "'Projects.'", "", "size: int by what takes it"),
-        ("self.size = size", "'Args:\\n    size (int, optional): Its width.'", "", "size: int by the docstring"),
+        ("0.", "", "drop", "", "float by its default"),
         (
-            "self.size = size",
-            "'Arguments\\n---------\\nsize : list of int'",
+            "0.",
+            "Args:\n    drop (float | tuple[float]): It.",
+            "drop",
             "",
-            "size: list[int] by the docstring",
+            "float | tuple[float, ...] by its default and the docstring",
         ),
-        ("self.size = size", "':param float size: Its width.'", "", "size: float by the docstring"),
-        ("self.size = size", "'Projects.'", "net = Net(4)", "size: int by a call in model.py"),
-        ("self.half = size // 2", "'Projects.'", "", "size: int by its uses"),
-        ("self.is_max = size == 'max'", "'Projects.'", "", "size: str by its uses"),
         (
-            "self.inner = nn.Linear(size['width'], 2)",
-            "'Projects.'",
+            "0.",
             "",
-            "size: Any without evidence",
+            "drop[0] if isinstance(drop, list) else drop",
+            "",
+            "float | list[Any] by its default and a test of it",
         ),
+        ("0.", "", "(drop, drop) if isinstance(drop, float) else drop", "", "Any by its default and a test of it"),
+        ("0", "", "drop", "Net(4, drop=0.5)", "float by its default and a call in model.py"),
+        ("0.", "", "drop", "Net(4, rates[1:3])", "float | Sequence[Any] by its default and a call in model.py"),
+        ("0.", "", "drop", "Net(4, None)", "float | None by its default and a call in model.py"),
+        (
+            "0.",
+            "Args:\n    drop (float | tuple[float]): It.",
+            "drop[0] if isinstance(drop, list) else drop",
+            "Net(4, rates[1:3])",
+            "float | Sequence[float] by its default and the docstring",
+        ),
+        ("'a'", "", "drop", "Net(4, name[1:3])", "str by its default"),
     ],
 )
-def test_a_type_has_evidence(body: str, documentation: str, below: str, inferred: str) -> None:
-    found = report(_net(body, documentation, below), Level.DECLARE)["Net"]
-    assert f"inferred {inferred}" in found.notes
+def test_a_default_is_evidence_as_far_as_nothing_contradicts(
+    default: str, documentation: str, body: str, below: str, annotation: str
+) -> None:
+    text = _RATE.format(
+        default=default, documentation=f"'{documentation!s}.'".replace("\n", "\\n"), body=body, below=below
+    )
+    assert f"inferred drop: {annotation}" in report(text, Level.DECLARE)["Net"].notes
+
+
+def test_a_test_that_only_makes_sure_of_a_type_contradicts_nothing() -> None:
+    text = _RATE.format(default="0.", documentation="''", body="drop", below="")
+    text = text.replace("self.kept", "assert isinstance(drop, (float, list))\n        self.kept")
+    assert "inferred drop: float by its default" in report(text, Level.DECLARE)["Net"].notes
+
+
+def test_an_argument_of_arithmetic_that_a_layer_takes_as_an_integer_is_one() -> None:
+    body = "self.size = size\n        self.decoder = nn.Sequential(nn.Linear(2, self.size ** 2), nn.PixelShuffle(self.size))"
+    assert "inferred size: int by what takes it" in report(_net(body), Level.DECLARE)["Net"].notes
+
+
+def test_a_value_that_takes_the_place_of_none_says_what_the_argument_is() -> None:
+    text = _net("size = size or 4\n        self.inner = nn.Linear(size, 2)").replace("size):", "size=None):")
+    assert "inferred size: int | None by what takes it" in report(text, Level.DECLARE)["Net"].notes
 
 
 def test_an_argument_that_a_function_gets_stays_because_it_may_be_a_module() -> None:

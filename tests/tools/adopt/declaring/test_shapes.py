@@ -23,6 +23,7 @@ from qten_gen.tools.adopt.opening import Sources
 from qten_gen.tools.inspect.inputs import Inputs
 from qten_gen.tools.verify.comparing import compare
 from qten_gen.tools.verify.model_run import record
+from tests.tools.adopt.adopted import LIBRARIES
 
 HERE = Path(__file__).parent
 SHAPES = sorted(path.name.partition(".")[0] for path in (HERE / "before").iterdir())
@@ -69,13 +70,19 @@ MODELS: dict[str, list[tuple[str, Make]]] = {
     "sequential": [("Net", lambda m: m.Net(6, rate=0.1))],
     "grown_lists": [
         ("Tower", lambda m: m.Tower(6)),
-        ("Tower", lambda m: m.Tower(6, 3, False)),
+        ("Tower", lambda m: m.Tower(6, 3)),
         ("Heads", lambda m: m.Heads(6, (2, 3, 4))),
     ],
     "made_by_functions": [("Net", lambda m: m.Net(6)), ("Net", lambda m: m.Net(6, 4, ["linear"]))],
     "values_of_branches": [
         ("Net", lambda m: m.Net(6)),
         ("Net", lambda m: m.Net(6, "prelu", 8, True)),
+    ],
+    "attributes_that_a_branch_changes": [
+        ("Windowed", lambda m: m.Windowed(6, (4, 5))),
+        ("Windowed", lambda m: m.Windowed(6, (8, 9), 7, 3)),
+        ("Sized", lambda m: m.Sized(6, [4, 5])),
+        ("Sized", lambda m: m.Sized(6, (4, 9))),
     ],
     "bases_with_methods": [("Base", lambda m: m.Base(6)), ("Wide", lambda m: m.Wide(6, 2))],
     "rest_after_construction": [
@@ -101,7 +108,7 @@ MODELS: dict[str, list[tuple[str, Make]]] = {
 def adopted(text: str, name: str = "sample") -> Outcome:
     """What the level declare makes of the text of a file."""
     path = f"{name}.py"
-    sources = Sources.of({path: text.encode()}, {path: Origin("", name, False)}, [path])
+    sources = Sources.of({path: text.encode()}, {path: Origin("", name, False)}, [path], libraries=LIBRARIES)
     return adopt(sources, Options(Level.DECLARE))
 
 

@@ -6,8 +6,10 @@ from textwrap import indent
 
 import pytest
 
+from qten_gen.tools.adopt.adoption import Level
 from qten_gen.tools.adopt.views import lines_of
 
+from ..adopted import report
 from .test_shapes import adopted, declared, reason
 
 HEAD = """import torch
@@ -103,7 +105,7 @@ def test_an_argument_of_one_branch_is_computed_in_that_branch_alone() -> None:
         (
             "dim: int",
             "proj = nn.Linear(dim, dim)\nself.proj = proj\nself.again = proj",
-            "line 13: the local name `proj` holds a module or a tensor",
+            "line 13: the local name `proj` holds a module",
         ),
         (
             "depth: int",
@@ -119,12 +121,12 @@ def test_an_argument_of_one_branch_is_computed_in_that_branch_alone() -> None:
         (
             "dim: int",
             "conv = nn.Linear(dim, dim)\nself.first = nn.Linear(dim, dim)\nself.net = nn.Sequential(conv)",
-            "line 14: the local name `conv` holds a module or a tensor",
+            "line 14: the local name `conv` holds a module",
         ),
         (
             "dim: int",
             "a = nn.Linear(dim, dim)\nb = nn.Linear(dim, dim)\nself.net = nn.Sequential(b, a)",
-            "line 14: the local name `a` holds a module or a tensor",
+            "line 14: the local name `a` holds a module",
         ),
         (
             "dim: int, depth: int",
@@ -136,7 +138,7 @@ def test_an_argument_of_one_branch_is_computed_in_that_branch_alone() -> None:
             "dim: int",
             "width = dim\nlayers = [nn.Linear(width, 2)]\nwidth = 2\nlayers.append(nn.Linear(width, 2))\n"
             "self.net = nn.Sequential(*layers)",
-            "line 14: the local name `layers` holds a module or a tensor",
+            "line 14: the local name `layers` holds a module",
         ),
         (
             "encoder: nn.Module",
@@ -162,6 +164,16 @@ def test_an_argument_of_one_branch_is_computed_in_that_branch_alone() -> None:
             "sizes: list[int]",
             "self.proj = nn.Linear(2, 2)\nsizes.reverse()",
             "line 14: `sizes.reverse()` may change an argument that fields are computed from",
+        ),
+        (
+            "dim: int",
+            "flat = torch.flatten(torch.ones(dim, 2))\nflat[0] += 1\nself.register_buffer('flat', flat)",
+            "line 13: the local name `flat` holds a tensor",
+        ),
+        (
+            "sizes: list[int]",
+            "table = torch.arange(sizes[0]).float()\nif sizes[0] > 0:\n    table[:] /= 2\nself.register_buffer('t', table)",
+            "line 14: `if sizes[0] > 0:` may change the local name `table` that fields are computed from",
         ),
         (
             "dim: int",
@@ -237,6 +249,19 @@ def test_a_class_that_the_rules_refuse_stays_with_the_finding() -> None:
     assert reason(text, "Net") == "Inner has no constructor argument wide"
 
 
+def test_a_base_with_a_constructor_of_its_own_is_named() -> None:
+    text = net("dim: int", "self.proj = nn.Linear(dim, dim)") + (
+        "\n\nclass Wide(Net):\n    def __init__(self, dim: int):\n        super().__init__(dim)\n"
+        "        self.more = nn.Linear(dim, dim)\n"
+    )
+    assert reason(text, "Wide") == "its base Net has a constructor of its own"
+
+
+def test_a_class_stays_that_a_run_would_refuse_for_the_arguments_of_a_layer_of_torch() -> None:
+    text = net("dim: float", "self.shuffle = nn.Sequential(nn.PixelShuffle(dim))")
+    assert reason(text, "Net") == "dim has the type float, but nn.PixelShuffle takes upscale_factor: int"
+
+
 def test_the_type_of_a_size_is_proven_through_other_classes() -> None:
     text = net("dim, depth, mult=2", "hidden = dim * mult\nself.inner = Inner(hidden)\nself.n = range(depth).stop")
     text = text.replace(
@@ -305,3 +330,18 @@ def test_a_constructor_that_names_members_of_a_sequence_in_a_branch_or_a_loop_st
 def test_a_loop_over_pairs_of_sizes_still_becomes_members_of_a_sequence() -> None:
     rest = "self.net = nn.Sequential()\nfor a, b in ((dim, 4), (4, 8)):\n    self.net.append(nn.Linear(a, b))"
     assert declared(adopted(net("dim: int", rest))) == ["Net"]
+
+
+@pytest.mark.parametrize(
+    ("line", "notes"),
+    [
+        ("net = torch.jit.script(Net(2))", 1),
+        ("from torch.jit import script", 1),
+        ("net = torch.jit.trace(Net(2), x)", 0),
+    ],
+)
+def test_a_declared_class_of_a_file_that_torchscript_reads_has_a_note(line: str, notes: int) -> None:
+    text = net("dim: int", "self.linear = nn.Linear(dim, dim)") + f"\n{line}\n"
+    found = report(text, Level.DECLARE)["Net"]
+    assert any(level is Level.DECLARE for level, _ in found.done)
+    assert sum("torch.jit.script refuses" in note for note in found.notes) == notes

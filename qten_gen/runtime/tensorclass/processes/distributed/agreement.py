@@ -52,6 +52,7 @@ def _paths(self: Stored, before: str, unbatched: bool) -> Iterator[tuple[str, Te
             keys = sorted(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else None
             paths = [before + name] if keys is None else [f"{before}{name}.{key}" for key in keys]
             tensors = [value[key] for key in sorted(value)] if isinstance(value, dict) else tensors_of(value)
+            # Not strict, because a field without a value has a path and no tensor.
             yield from zip(paths, tensors, strict=False)
 
 
@@ -93,6 +94,7 @@ def refuse_disagreement(
     distributed = library(action)
     own = {**schema(action, self), **(further or {})}
     number = digest(own)
+    # The maximum of the negatives is the minimum, so that one message gives both.
     extremes = torch.tensor([number, -number], device=probe_device(self))
     distributed.all_reduce(extremes, distributed.ReduceOp.MAX, group=group)
     highest, lowest = extremes.tolist()
@@ -113,6 +115,7 @@ def ranks(group: ProcessGroup | None) -> list[int]:
 def digest(schema: Schema) -> int:
     """A number that is the same for equal schemas, in every process and version of Python."""
     text = "\n".join(f"{key}: {value}" for key, value in schema.items())
+    # 56 bits, so that the number and its negative fit into an int64.
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big")
 
 

@@ -160,6 +160,7 @@ def gather_and_stack(self: T, dst: int, *, group: ProcessGroup | None = None, ch
         _each(action, dense, lambda _, tensor: distributed.gather(tensor, None, dst, group=group, async_op=True))
         return None
     out = stack([self] * distributed.get_world_size(group))
+    # Views, so that what arrives is in the stack.
     rooms = {path: list(tensor.unbind()) for path, tensor in tensors_by_path(out, unbatched=False).items()}
     _each(
         action,
@@ -259,12 +260,13 @@ def _naming(action: str, path: str) -> Iterator[None]:
 
 
 def _empty(tensor: Tensor) -> Tensor:
-    return torch.empty_like(tensor, memory_format=torch.contiguous_format, requires_grad=False)
+    return torch.empty_like(tensor, memory_format=torch.contiguous_format)
 
 
 def _rooms(objects: Sequence[Stored]) -> dict[str, list[Tensor]]:
     """The tensors of several objects of one schema, by path."""
     found = [tensors_by_path(each) for each in objects]
+    # Detached: a leaf that requires gradients must not be written to in place.
     return {path: [tensors[path].detach() for tensors in found] for path in (found[0] if found else ())}
 
 

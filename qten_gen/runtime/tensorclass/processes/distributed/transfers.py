@@ -87,6 +87,7 @@ def _refuse_difference(
         ValueError: they differ.
     """
     distributed = library(action)
+    # Not `action`: it is a send here, and a recv in the other process.
     own, found = schema("a transfer", self), list[Schema]([{}])
     number = torch.tensor([digest(own)], device=probe_device(self))
     other = torch.zeros_like(number)
