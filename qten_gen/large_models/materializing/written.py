@@ -93,6 +93,7 @@ def _missing(tape: Tape, slot: int, operations: Sequence[Operation]) -> tuple[in
         other = _poisoned(tape, slot, operations, keys, poison)
         if not torch.equal(first, other):
             differs = differs | (first != other).any(1)
+        del other  # before the next one is computed
     numbers_in_element = wanted.dtype.itemsize // first.shape[1]
     return (int(differs.int().argmax()) // numbers_in_element, bool(differs.all())) if bool(differs.any()) else None
 
@@ -150,8 +151,9 @@ def _poisoned(
 
     with torch.no_grad(), _disable_current_modes():
         made = carried_out(tape, slot, making, keys, fill)
-        plain = made.resolve_conj().resolve_neg().clone(memory_format=torch.contiguous_format)
-        return (torch.view_as_real(plain) if plain.is_complex() else plain).view(-1, 1).view(torch.uint8)
+        plain = made.resolve_conj().resolve_neg().contiguous()
+        numbers = torch.view_as_real(plain) if plain.is_complex() else plain
+        return numbers.as_strided((numbers.numel(), 1), (1, 1)).view(torch.uint8)
 
 
 def histories(tape: Tape) -> dict[int, int]:
