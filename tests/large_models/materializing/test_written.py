@@ -163,7 +163,7 @@ HANDED_ON: dict[str, tuple[Callable[[Tensor], object], tuple[int, ...] | None]] 
     "its own memory": (lambda x: x.copy_(x.view(24).view(6, 4)), (0, 0)),
     "its own element": (lambda x: x.fill_(x[0, 0]), (0, 0)),
     "a list that reads what it changes": (
-        lambda x: (x.fill_(1), made := from_empty(x), torch._foreach_add_([x, made], [made, x])),
+        lambda x: (x.fill_(1), made := from_empty(x), torch.ops.aten._foreach_add_.List([x, made], [made, x])),
         (0, 0),
     ),
     "memory that grows": (lambda x: x.copy_(torch.zeros(2, 4).resize_(6, 4)), (0, 0)),
