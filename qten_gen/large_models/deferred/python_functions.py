@@ -120,6 +120,10 @@ def _set_data(recorder: Recorder, func: Callable[..., object], tensor: Tensor, d
         raise refused(recorder.program, "`tensor.data = value`", place, why)
     if not recorder.is_mine(data):
         data = recorder.take(data)
+    if data.is_conj() or data.is_neg():
+        # Slots say which memory it is, and not that it is read otherwise.
+        why, instead = "the value is a conjugate view", "take value.resolve_conj() or value.resolve_neg()"
+        raise refused(recorder.program, "`tensor.data = value`", caller()[0], why, instead)
     found = func(tensor, data)
     tensor.fake_device = data.fake_device  # type: ignore[attr-defined] # both are fake tensors
     return found

@@ -67,7 +67,7 @@ def runs_of(tape: Tape, operations: Sequence[Operation], slot: int, keys: Mappin
     wanted = tape.slots[slot]
     found: list[Run] = []
     for operation in operations:
-        if "empty" in operation.overload._schema.name or _is_view(operation.overload):
+        if leaves_unwritten(operation) or _is_view(operation.overload):
             continue
         write = _writer(tape, operation, keys)
         if write is None:
@@ -81,8 +81,18 @@ def runs_of(tape: Tape, operations: Sequence[Operation], slot: int, keys: Mappin
     return found if wanted.is_run else None
 
 
+def leaves_unwritten(operation: Operation) -> bool:
+    """Whether an operation makes a tensor without writing to its memory, as `empty_like` does."""
+    return operation.overload._schema.name.startswith(("aten::empty", "aten::_empty", "aten::new_empty"))
+
+
+_OTHER_VALUES = {torch.ops.aten._conj.default, torch.ops.aten._neg_view.default}
+"""Views that read other values than there are in the memory."""
+
+
 def _is_view(overload: OpOverload) -> bool:
-    return any(a.alias_info is not None and not a.alias_info.is_write for a in overload._schema.arguments)
+    is_alias = any(a.alias_info is not None and not a.alias_info.is_write for a in overload._schema.arguments)
+    return is_alias and overload not in _OTHER_VALUES
 
 
 def _writer(tape: Tape, operation: Operation, keys: Mapping[int, Key]) -> Callable[[Tensor, int], object] | None:

@@ -95,11 +95,15 @@ def _check(seed: int | None, dtype: torch.dtype | None) -> None:
 
 
 def _check_shared(plan: Plan, wanted: Sources) -> None:
-    """Refuse a mesh for tensors that are views of one memory: DTensors cannot be."""
+    """Refuse a mesh for tensors that are views of one memory: DTensors cannot be. Refuse a view that reads it otherwise too."""
     for held in plan.missing:
-        if wanted.placed.get(id(held.tensor)) is not None and plan.stand_ins.memory_of(held) is not None:
-            name = plan.names[id(held.tensor)]
+        if plan.stand_ins.memory_of(held) is None:
+            continue
+        name = plan.names[id(held.tensor)]
+        if wanted.placed.get(id(held.tensor)) is not None:
             raise ValueError(f"materialize(): {name} shares memory with another tensor, and cannot be placed on a mesh")
+        if held.tensor.is_conj():
+            raise ValueError(f"materialize(): {name} is a conjugate view of another tensor; let it be a copy")
 
 
 @dataclass(frozen=True, slots=True)

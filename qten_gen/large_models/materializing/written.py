@@ -1,8 +1,8 @@
 """What an initialisation has written and reads, as its record says: all of a tensor, or the same as to another.
 
-Most tensors are filled as a whole, or in runs of memory, which the operations say. The others are computed twice, with other
-values in all memory that nothing has written: an element that comes out differently depends on such memory, however often it
-was copied.
+Most tensors are filled as a whole, or in runs of memory, which the operations say. The others are computed several times, with
+other values in all memory that nothing has written: an element that comes out differently depends on such memory, however often
+it was copied.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from ..deferred.evaluation import Evaluation
 from ..deferred.replay import carry_out, operations_reaching
 from ..deferred.tape import Operation, Slot, SlotRef, Tape
-from .evaluation import Run, blank_inputs, carried_out, runs_of
+from .evaluation import Run, blank_inputs, carried_out, leaves_unwritten, runs_of
 from .keyed_draws import Key
 
 _FILLS = {
@@ -32,8 +32,12 @@ _FILLS = {
 _COPIES = {"aten::_to_copy", "aten::clone", "aten::copy_"}
 """Operations of which each element of the result is one of the source."""
 
-_POISONS = (torch.nan, 0.77), (0, 77)
-"""What stands for memory that nothing has written: two values for floating point numbers, and two for others."""
+_POISONS = (0x00,), (0xFF,), (0x7B,), (0xFB,), (0x40, 0xC0, 0x7B)
+"""What stands for memory that nothing has written: bytes for its elements, by turns.
+
+As floating point numbers of any size they are zero, not a number, a large number and its opposite, and small ones. So hardly
+any comparison, conversion or order makes the same of all of them.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,32 +85,45 @@ def _missing(tape: Tape, slot: int, operations: Sequence[Operation]) -> tuple[in
     runs = runs_of(tape, operations, slot, keys)
     if runs is not None:
         return _first_between(runs, wanted.end - wanted.offset)
-    one, other = (_poisoned(tape, slot, operations, keys, which) for which in (0, 1))
-    differs = (one != other).view(one.numel() // wanted.dtype.itemsize, -1).any(1)
-    return (int(differs.int().argmax()), bool(differs.all())) if bool(differs.any()) else None
+    if any(_grows(tape, operation) for operation in operations):
+        return 0, False  # such memory is made within an operation, where no poison gets
+    first = _poisoned(tape, slot, operations, keys, _POISONS[0])
+    differs = torch.zeros((), dtype=torch.bool, device="cpu")
+    for poison in _POISONS[1:]:
+        other = _poisoned(tape, slot, operations, keys, poison)
+        if not torch.equal(first, other):
+            differs = differs | (first != other).any(1)
+        del other  # before the next one is computed
+    numbers_in_element = wanted.dtype.itemsize // first.shape[1]
+    return (int(differs.int().argmax()) // numbers_in_element, bool(differs.all())) if bool(differs.any()) else None
 
 
-def _filled(tape: Tape, operations: Iterable[Operation]) -> set[int]:
+def _filled(tape: Tape, operations: Sequence[Operation]) -> set[int]:
     """The storages of which operations have filled all, from others that are filled. There may be more."""
     ends = _ends(tape, operations)
     found: set[int] = set()
     for operation in operations:
-        reads = {tape.storage_of(slot) for slot in operation.reads}
-        changed = set(operation.writes)
-        is_from_filled = _is_about_shape(operation) or reads - changed <= found
-        if not is_from_filled:
-            found -= changed
-        elif operation.overload._schema.name in _FILLS | _COPIES and _is_over_all(tape, operation, ends):
-            found |= changed
-        if is_from_filled and changed <= found and "empty" not in operation.overload._schema.name:
-            found |= {tape.storage_of(slot) for slot in operation.results} - reads
+        name = operation.overload._schema.name
+        is_over = bool(operation.writes) and name in _FILLS | _COPIES and _is_over_all(tape, operation, ends)
+        read = () if _is_about_shape(operation) else operation.reads[1:] if is_over else operation.reads
+        if _grows(tape, operation) or not found.issuperset(map(tape.storage_of, read)):
+            found.difference_update(operation.writes)
+        elif not leaves_unwritten(operation):
+            found.update(operation.writes, map(tape.storage_of, operation.results))
     return found
 
 
 def _is_about_shape(operation: Operation) -> bool:
     """Whether an operation reads the sizes of its arguments alone, as `zeros_like` does."""
-    name = operation.overload._schema.name
-    return name.endswith("_like") or name.startswith(("aten::new_", "aten::empty"))
+    namespace, _, name = operation.overload._schema.name.partition("::")
+    return namespace == "aten" and (name.endswith("_like") or name.startswith(("new_", "empty")))
+
+
+def _grows(tape: Tape, operation: Operation) -> bool:
+    """Whether an operation gives a tensor more memory than it had."""
+    if operation.overload._schema.name not in ("aten::resize_", "aten::resize_as_"):
+        return False
+    return tape.slots[operation.results[0]].end > tape.slots[operation.reads[0]].end
 
 
 def _first_between(runs: Iterable[Run], length: int) -> tuple[int, bool] | None:
@@ -119,17 +136,24 @@ def _first_between(runs: Iterable[Run], length: int) -> tuple[int, bool] | None:
     return None if at >= length else (at, is_all)
 
 
-def _poisoned(tape: Tape, slot: int, operations: Sequence[Operation], keys: Mapping[int, Key], which: int) -> Tensor:
-    """The bytes that operations give a slot, with a value in all memory that nothing has written."""
-    making = [operation for operation in operations if "empty" not in operation.overload._schema.name]
+def _poisoned(
+    tape: Tape, slot: int, operations: Sequence[Operation], keys: Mapping[int, Key], poison: Sequence[int]
+) -> Tensor:
+    """The bytes of each number that operations give a slot, with a poison in all memory that nothing has written."""
+    making = [operation for operation in operations if not leaves_unwritten(operation)]
 
     def fill(memory: Iterable[Tensor]) -> None:
         for tensor in memory:
-            tensor.fill_(_POISONS[not (tensor.is_floating_point() or tensor.is_complex())][which])
+            whole = torch.empty(0, dtype=tensor.dtype, device="cpu").set_(tensor.untyped_storage())
+            elements = whole.view(torch.uint8).view(-1, tensor.dtype.itemsize)
+            for start, byte in enumerate(poison):
+                elements[start :: len(poison)] = byte & 1 if tensor.dtype is torch.bool else byte
 
     with torch.no_grad(), _disable_current_modes():
         made = carried_out(tape, slot, making, keys, fill)
-        return made.resolve_conj().resolve_neg().clone(memory_format=torch.contiguous_format).view(-1).view(torch.uint8)
+        plain = made.resolve_conj().resolve_neg().contiguous()
+        numbers = torch.view_as_real(plain) if plain.is_complex() else plain
+        return numbers.as_strided((numbers.numel(), 1), (1, 1)).view(torch.uint8)
 
 
 def histories(tape: Tape) -> dict[int, int]:
@@ -149,7 +173,7 @@ def histories(tape: Tape) -> dict[int, int]:
     for operation in tape.operations:
         name = operation.overload._schema.name
         results = {tape.storage_of(slot) for slot in operation.results}
-        made = results.difference(map(tape.storage_of, operation.reads)) if "empty" not in name else set()
+        made = set() if leaves_unwritten(operation) else results.difference(map(tape.storage_of, operation.reads))
         changed = made.union(operation.writes)
         if not changed:
             continue
@@ -164,10 +188,10 @@ def histories(tape: Tape) -> dict[int, int]:
 
 
 def _ends(tape: Tape, operations: Iterable[Operation]) -> dict[int, int]:
-    """The element after the last one that operations know of, by storage."""
+    """The byte after the last one that operations know of, by storage."""
     found: dict[int, int] = {}
     for slot in _known(tape, operations):
-        found[slot.storage] = max(found.get(slot.storage, 0), slot.end)
+        found[slot.storage] = max(found.get(slot.storage, 0), slot.end * slot.dtype.itemsize)
     return found
 
 
@@ -182,7 +206,7 @@ def _is_over_all(tape: Tape, operation: Operation, ends: Mapping[int, int]) -> b
     if not isinstance(first, SlotRef):
         return False
     slot = tape.slots[first.slot]
-    return slot.is_run and slot.offset == 0 and slot.end >= ends.get(slot.storage, 0)
+    return slot.is_run and slot.offset == 0 and slot.end * slot.dtype.itemsize >= ends.get(slot.storage, 0)
 
 
 class KnownValues(Evaluation):

@@ -76,6 +76,10 @@ REFUSED: dict[str, tuple[Callable[[Tensor], object], str]] = {
         "cannot record share_memory_(): the tensor has no memory yet",
     ),
     "dlpack": (lambda x: from_dlpack(x), "cannot record dlpack: the tensor has no memory yet"),
+    "data set to a conjugate view": (
+        lambda x: setattr(made := torch.zeros(3, dtype=torch.complex64), "data", made.conj()),
+        "cannot record `tensor.data = value`: the value is a conjugate view; take value.resolve_conj() or value.resolve_neg()",
+    ),
     "set_ to a storage": (
         lambda x: torch.empty(0).set_(x.untyped_storage()),
         "cannot record aten.set_.source_Storage: it takes the memory of a tensor itself; pass the tensor",

@@ -230,3 +230,19 @@ def test_a_module_on_a_dtype_is_initialised_in_it() -> None:
     module = Block.on_meta(4, dtype=torch.float64).materialize("cpu", seed=0)
     assert module.weight.dtype == torch.float64
     assert not torch.equal(module.weight, module.weight.float().double())
+
+
+def test_a_conjugate_view_has_the_values_that_it_reads() -> None:
+    class Conjugate(Module):
+        weight: nn.Parameter = param(3, dtype=torch.complex64)
+
+        def reset_parameters(self) -> None:
+            nn.init.constant_(self.weight, 1j)  # type: ignore[arg-type] # torch takes it
+            self.views = [self.weight.detach().conj()]
+
+    module = Conjugate.on_meta()
+    assert module.materialize("cpu", seed=0).views[0].tolist() == [-1j] * 3
+    module = Conjugate.on_meta()
+    module.register_buffer("other", module.weight.detach().conj())
+    with pytest.raises(ValueError, match="other is a conjugate view of another tensor; let it be a copy"):
+        module.materialize("cpu")

@@ -80,6 +80,21 @@ def test_the_first_element_that_nothing_fills_is_found(name: str) -> None:
     assert gap_in(found.tape, found.slot) == gap
 
 
+COMPLEX: dict[str, tuple[Callable[[Tensor], object], Gap | None]] = {
+    "both parts": (lambda x: (x.real.fill_(1), x.imag.fill_(2)), None),
+    "the real part": (lambda x: x.real.fill_(1), Gap((0, 0), False)),
+    "no part": (lambda x: None, Gap((0, 0), True)),
+    "all of a half of the memory": (lambda x: torch.view_as_real(x[:3]).fill_(1), Gap((3, 0), False)),
+}
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_a_complex_number_is_filled_if_both_of_its_parts_are(name: str) -> None:
+    fill, gap = COMPLEX[name]
+    found = record(fill, (6, 4), torch.complex64)
+    assert gap_in(found.tape, found.slot) == gap
+
+
 def test_a_gap_between_runs_of_a_large_tensor_is_found_without_its_memory() -> None:
     found = record(lambda x: [part.fill_(1) for part in x.chunk(5)[:4]], (50_000, 50_000))
     assert gap_in(found.tape, found.slot) == Gap((40_000, 0), False)
@@ -137,6 +152,23 @@ HANDED_ON: dict[str, tuple[Callable[[Tensor], object], tuple[int, ...] | None]] 
         None,
     ),
     "two halves": (lambda x: (made := from_empty(x), made[:3].fill_(1), made[3:].fill_(2), x.copy_(made)), None),
+    "a comparison": (lambda x: x.copy_(from_empty(x) > 3), (0, 0)),
+    "truth values": (lambda x: x.copy_(from_empty(x).bool()), (0, 0)),
+    "truth values of one number": (lambda x: x.copy_(torch.empty(()).bool()), (0, 0)),
+    "small integers": (lambda x: x.copy_(from_empty(x).to(torch.int8)), (0, 0)),
+    "whether any is true": (lambda x: x.copy_(from_empty(x).any()), (0, 0)),
+    "the place of the largest": (lambda x: x.copy_(from_empty(x).argmax()), (0, 0)),
+    "the order": (lambda x: x.copy_(from_empty(x).argsort(0)), (0, 0)),
+    "nothing times zero": (lambda x: x.mul_(0).add_(1), (0, 0)),
+    "its own memory": (lambda x: x.copy_(x.view(24).view(6, 4)), (0, 0)),
+    "its own element": (lambda x: x.fill_(x[0, 0]), (0, 0)),
+    "a list that reads what it changes": (
+        lambda x: (x.fill_(1), made := from_empty(x), torch.ops.aten._foreach_add_.List([x, made], [made, x])),
+        (0, 0),
+    ),
+    "memory that grows": (lambda x: x.copy_(torch.zeros(2, 4).resize_(6, 4)), (0, 0)),
+    "memory that grows and is filled": (lambda x: x.copy_(torch.zeros(2, 4).resize_(6, 4).fill_(1)), None),
+    "a product with weight zero": (lambda x: x.addmm_(torch.ones(6, 2), torch.ones(2, 4), beta=0), None),
 }
 """What an initialiser does with memory that was never written, and the first element that has no value afterwards."""
 
