@@ -44,7 +44,7 @@ class _Reading:
 
     object_name: str
     optional: frozenset[str]
-    """Parameters whose default is None."""
+    """Parameters whose default is None, and names that a statement gives None."""
     scope: Scope
     called: list[str] = field(default_factory=list)
 
@@ -69,7 +69,7 @@ def registered_state(body: Iterable[ast.stmt], scope: Scope) -> tuple[Registered
 
 
 def _reading(node: Function, scope: Scope) -> _Reading | None:
-    """The name of a constructor's own object, and the parameters that may be None; None without a first parameter."""
+    """The name of a constructor's own object, and the local names that may be None; None without a first parameter."""
     parameters = positional_parameters(node)
     if not parameters:
         return None
@@ -79,7 +79,14 @@ def _reading(node: Function, scope: Scope) -> _Reading | None:
         *zip(given.kwonlyargs, given.kw_defaults, strict=True),
     ]
     optional = (parameter.arg for parameter, default in defaults if default is not None and _is_none(default))
-    return _Reading(parameters[0].arg, frozenset(optional), scope)
+    assigned = (
+        target.id
+        for each in ast.walk(node)
+        if isinstance(each, ast.Assign) and _may_be_none(each.value)
+        for target in each.targets
+        if isinstance(target, ast.Name)
+    )
+    return _Reading(parameters[0].arg, frozenset((*optional, *assigned)), scope)
 
 
 def _in(statements: Iterable[ast.stmt], reading: _Reading, names: _Names) -> Iterator[Registered]:
@@ -224,6 +231,10 @@ def _part(part: ast.expr) -> tuple[str | None, str]:
 
 def _is_object(node: ast.expr, reading: _Reading) -> bool:
     return isinstance(node, ast.Name) and node.id == reading.object_name
+
+
+def _may_be_none(node: ast.expr) -> bool:
+    return _is_none(node) or (isinstance(node, ast.IfExp) and (_may_be_none(node.body) or _may_be_none(node.orelse)))
 
 
 def _is_none(node: ast.expr) -> bool:

@@ -120,6 +120,10 @@ def test_a_statement_of_another_file_is_imported_from_its_stub() -> None:
     ("line", "said"),
     [
         ('self.register_buffer("mask", torch.ones(2))', ["mask: _torch.Tensor = ..."]),
+        (
+            'mask = torch.ones(2) if self.training else None; self.register_buffer("mask", mask)',
+            ["mask: _torch.Tensor | None = ..."],
+        ),
         ('self.register_parameter("gain", None)', ["gain: _torch.nn.Parameter | None = ..."]),
         ('self.register_parameter("gain", nn.Parameter(torch.ones(2)))', ["gain: _torch.nn.Parameter = ..."]),
         ("self.layers = nn.ModuleList([nn.Linear(2, 2)])", ["layers: _ModuleList[nn.Linear] = ..."]),
