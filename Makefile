@@ -212,6 +212,7 @@ test-playground: docs
 
 generate: $(INSTALLED)
 	$(BIN)/qten-gen
+	$(BIN)/python -m tests.generate.golden
 	$(BIN)/python -m templates.rules_page > docs/rules.md
 	$(BIN)/python -m templates.rules_page codes > qten_gen/common/diagnostic_codes.py
 	$(BIN)/python -m templates.settings_schema > docs/settings.schema.json
