@@ -73,9 +73,7 @@ _NAMES: dict[str, str] = {
     "use .recv on an object of the same shapes, which is written into": "from_remote_init",
     "use .send": "asend isend",
     "use .recv on an object of the same shapes": "arecv irecv",
-    "call torch.distributed on the tensors, by .values(include_nested=True, leaves_only=True)": (
-        "all_reduce reduce scatter gather_and_stack"
-    ),
+    "call torch.distributed on each of the tensors": ("all_reduce reduce scatter gather_and_stack"),
     "call a multiprocessing pool on .split, or load the object with a DataLoader": "map map_iter",
     "locks hold no references that torch.compile minds": "clear_refs_for_compile_",
 }
