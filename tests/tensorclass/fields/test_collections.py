@@ -105,9 +105,9 @@ def plain(value: Any) -> object:
 
 ELSEWHERE = frozenset(
     """
-    all_gather all_reduce broadcast cuda detach_ dumps empty_like from_numpy gather_and_stack irecv isend load load_
-    load_memmap load_memmap_ load_safetensors load_state_dict map map_iter memmap memmap_ memmap_like new_empty pin_memory
-    record_stream recv reduce save save_safetensors scatter send share_memory_ to_tensordict
+    all_gather broadcast cuda detach_ dumps empty_like from_numpy load load_ load_memmap load_memmap_ load_safetensors
+    load_state_dict memmap memmap_ memmap_like new_empty pin_memory record_stream recv save save_safetensors send
+    share_memory_ to_tensordict
     """.split()
 )
 """Members that need other processes, devices or files, or whose results are not determined."""
