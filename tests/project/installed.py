@@ -34,7 +34,7 @@ class Environment:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.site = folder / "lib" / "python3.11" / "site-packages"
-        self.site.mkdir(parents=True)
+        self.site.mkdir(parents=True, exist_ok=True)
 
     def write(self, path: str, text: str = "") -> None:
         """Write a file below `site-packages`."""
