@@ -74,11 +74,9 @@ def _dispatch(arguments: list[str], out: TextIO, err: TextIO, memory: Memory | N
         return DONE
     from time import perf_counter, time_ns
 
-    from .glance import print_again, print_unchanged_locks, recalled, still_holds
+    from .glance import print_again, recalled, still_holds
 
     started, began = perf_counter(), time_ns()
-    if arguments[:1] == ["lock"] and print_unchanged_locks(arguments[1:], out):
-        return DONE
     if memory is None:
         from .asking import ask
 

@@ -11,7 +11,7 @@ from ..generate.description import Plain, describe, field_details, lines_of, one
 from ..generate.plan import plan
 from ..generate.render import render_python
 from ..generate.render_stub import render_stub
-from ..model import Declaration, FileDecl, ModuleDecl
+from ..model import Declaration, FileDecl
 from ..model.diagnostics import Diagnostic
 from ..project.config import Settings
 from ..project.files import discover
@@ -49,8 +49,6 @@ def show(options: ShowOptions, out: TextIO, err: TextIO) -> int:
         module, name = options.target, ""
     found = _find(module)
     chosen = _chosen(found, name)
-    if options.schema:
-        return _show_schema(chosen, found, out, err)
     described = [_described(item, found) for item in chosen]
     broken = any(item.is_error for item in found.diagnostics)
     if options.json:
@@ -63,37 +61,6 @@ def show(options: ShowOptions, out: TextIO, err: TextIO) -> int:
     if found.diagnostics:
         err.write(report("full", found.diagnostics))
     return FOUND if broken else DONE
-
-
-def _show_schema(chosen: list[Declaration], found: _Found, out: TextIO, err: TextIO) -> int:
-    """Write the JSON schema of the constructor arguments of one Module."""
-    from json import dumps
-
-    modules = [item for item in chosen if isinstance(item, ModuleDecl)]
-    if len(modules) != 1:
-        names = ", ".join(item.name for item in modules) or "none"
-        raise UsageError(f"--schema is of one Module, and {found.path} declares {names}; a target is pkg.model:Decoder")
-    from ..generate.config_schema import config_schema
-
-    out.write(dumps(config_schema(modules[0]), indent=2, ensure_ascii=False) + "\n")
-    if found.diagnostics:
-        err.write(report("full", found.diagnostics))
-    return FOUND if any(item.is_error for item in found.diagnostics) else DONE
-
-
-def schema_of(target: str) -> dict[str, Plain]:
-    """The JSON schema of the constructor of a Module, `shop.model:Decoder`, from the text.
-
-    Raises:
-        UsageError: The project declares no such Module.
-    """
-    from ..generate.config_schema import config_schema
-
-    module, _, name = target.partition("(")[0].strip().rpartition(":")
-    chosen = _chosen(_find(module), name)[0]
-    if not isinstance(chosen, ModuleDecl):
-        raise UsageError(f"{target} is no Module, so no settings belong to it")
-    return config_schema(chosen)
 
 
 def _find(module: str) -> _Found:
