@@ -78,8 +78,8 @@ until the version of a class is raised. Your code is imported.
     "adopt": """\
 Convert the nn.Modules and tensorclasses below the given paths to classes of
 qten_gen. Without --write, nothing is changed: the report says how each class
-would change, or why it cannot be converted. The sources are read as text; only
---verify imports your code.
+would change, or why it cannot be converted. The sources are read as text; no
+code is imported.
 
   PATH                 files or folders; by default, those that `src` lists in
                        [tool.qten-gen] of pyproject.toml, or the whole project
@@ -125,12 +125,10 @@ lock that is out of date, 2 wrong usage, 101 a bug in qten-gen, 130 interrupted
 """,
     "adopt": """\
 levels: base changes the bases of classes; annotate also annotates in the class
-body what __init__ registers; declare also replaces an __init__ that only
-registers by declared fields
+body what __init__ registers
 
-exit status: 0 success, 1 more unconverted classes than --max-unadopted allows,
-a file that cannot be parsed, or a difference found by --verify, 2 wrong usage,
-101 a bug in qten-gen, 130 interrupted
+exit status: 0 success, 1 a file that cannot be parsed, 2 wrong usage, 101 a bug
+in qten-gen, 130 interrupted
 """,
     "stubs": """\
 exit status: 0 success, 1 stubs are out of date, 2 wrong usage or a module

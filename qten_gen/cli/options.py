@@ -114,17 +114,6 @@ class AdoptOptions:
     diff: bool
     json: bool
     dataclasses: bool
-    max_unadopted: int | None
-    verify: str | None
-    """The class that is built before and after, `pkg.model:Encoder`."""
-    config: list[str]
-    """Its constructor arguments: `["depth=4", "dim=64"]`."""
-    run: list[str] | None
-    """The inputs to run forward with; None for no run."""
-    against: str | None
-    """The revision of git with the old code."""
-    old: str | None
-    """The folder with the old code."""
     color: Color
     quiet: bool
     verbose: bool

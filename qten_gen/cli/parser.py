@@ -283,24 +283,12 @@ def _adopt(parser: Parser) -> None:
     """Add the options of `adopt`."""
     add = parser.add_argument
     add("paths", nargs="*", type=path, help=argparse.SUPPRESS)
-    levels = ("base", "annotate", "declare")
-    add(
-        "--level",
-        choices=levels,
-        default="annotate",
-        metavar="LEVEL",
-        help="base, annotate or declare; see below (annotate)",
-    )
+    levels = ("base", "annotate")
+    add("--level", choices=levels, default="annotate", metavar="LEVEL", help="base or annotate; see below (annotate)")
     modes = parser.add_mutually_exclusive_group()
     modes.add_argument("--write", action="store_true", help="change the sources")
     modes.add_argument("--diff", action="store_true", help="print the changes as a unified diff")
-    modes.add_argument("--verify", metavar="CLASS", help="build a class from the old and the new code, and compare")
-    _add_config(parser, "for --verify, ")
-    old = parser.add_mutually_exclusive_group()
-    old.add_argument("--against", metavar="REVISION", help="for --verify, the git revision of the old code (HEAD)")
-    old.add_argument("--old", metavar="PATH", help="for --verify, the folder of the old code, instead of a revision")
     add("--dataclasses", action="store_true", help="also adopt dataclasses with tensor fields")
-    add("--max-unadopted", type=int, metavar="N", help="exit with 1 if more than N classes are not converted")
     _add_json(parser)
     _add_color(parser)
     _add_volume(parser, "print the summary only", "also list the classes that are already adopted")

@@ -29,7 +29,6 @@ DECLARING = [
     (FOLDER, "atlas.routes"),
     (FOLDER, "awkward.tensorclasses"),
     (FOLDER, "awkward.modules"),
-    (ROOT / "examples", "vision.after"),
     (ROOT / "examples", "decoder.model"),
     (ROOT / "examples", "digits.model"),
 ]
