@@ -54,7 +54,8 @@ def _load(file: str, targets: Sequence[str], root: str, out: TextIO) -> int:
 
     path = _path(root, targets[0])
     try:
-        found = held(header(file), read(path))
+        locked = read(path)
+        found = held(header(file), locked)
     except OSError as error:
         help = "; write it with qten-gen lock" if error.filename == path else ""
         raise UsageError(f"cannot read {error.filename}: {error.strerror}{help}") from None

@@ -190,26 +190,6 @@ def _add_json(parser: Parser) -> None:
     parser.add_argument("--json", action="store_true", help="print a JSON document")
 
 
-def _add_config(parser: Parser, when: str) -> None:
-    """The options that say how a model is built and run; `when` says for what."""
-    add = parser.add_argument
-    add(
-        "--config",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="NAME=VALUE",
-        help=f"{when}arguments of the constructor",
-    )
-    add(
-        "--run",
-        nargs="*",
-        action="extend",
-        metavar="INPUT",
-        help=f"{when}run forward and backward on inputs such as 'tokens: Int[4,2048], mask: Bool[4,2048]'",
-    )
-
-
 def _add_volume(parser: Parser, quiet: str, verbose: str) -> None:
     volume = parser.add_mutually_exclusive_group()
     volume.add_argument("-q", "--quiet", action="store_true", help=quiet)

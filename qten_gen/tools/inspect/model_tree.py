@@ -92,6 +92,7 @@ class _Walk:
         return [ModuleEntry(path, kind, elements, sum(entry.bytes for entry in tensors)), *below]
 
     def _tensor(self, name: str, kind: TensorKind, tensor: Tensor, owner: str, module: nn.Module) -> TensorEntry:
+        """The entry of a tensor. Elements and bytes count under the first of its names."""
         path = _joined(owner, name)
         if tensor.is_nested:
             problem = f"{path} is a nested tensor, whose sizes are data; use a padded tensor"

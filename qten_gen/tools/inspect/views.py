@@ -12,6 +12,9 @@ from ...common.folded_names import fold, with_number, with_segment
 from ...report.concise import BOLD, painted, visible
 from .model_tree import Amount, Entry, ModuleEntry, TensorEntry, Totals, tensors_of, totals_of
 
+TIMES = "\u00d7"
+"""The sign of multiplication."""
+
 VERSION = 3
 """Version of the JSON document. It is raised when a key is removed or changes its meaning, but not for a new key."""
 
@@ -91,7 +94,7 @@ def _tree(entry: Entry, below: Mapping[str, Sequence[Entry]], branch: str = "", 
             figures = str(list(entry.shape)), counted, memory
         yield _Row(branch, label, (figures[0], entry.dtype, *figures[1:]), note=_tensor_note(entry, count))
     else:
-        kind = f"{count} × {entry.kind}" if count > 1 else entry.kind
+        kind = f"{count} {TIMES} {entry.kind}" if count > 1 else entry.kind
         if entry.same_as is not None:
             kind = f"{kind} (same module as {entry.same_as or 'the model'})"
         held = f"{entry.parameters * count:,}" if memory else ""
