@@ -63,12 +63,6 @@ class CheckOptions:
     write_baseline: str | None
 
 
-class DoctorOptions:
-    """The options of `qten-gen doctor`."""
-
-    json: bool
-
-
 class ExplainOptions:
     """The options of `qten-gen explain`."""
 
@@ -79,8 +73,6 @@ class ShowOptions:
     """The options of `qten-gen show`."""
 
     target: str
-    json: bool
-    color: Color
 
 
 class InspectOptions:

@@ -16,7 +16,6 @@ from .options import (
     AdoptOptions,
     CheckOptions,
     Color,
-    DoctorOptions,
     ExplainOptions,
     GenerateOptions,
     InitOptions,
@@ -30,7 +29,6 @@ from .options import (
 CommandOptions = (
     InitOptions
     | CheckOptions
-    | DoctorOptions
     | ExplainOptions
     | ShowOptions
     | InspectOptions
@@ -233,8 +231,6 @@ def _explain(parser: Parser) -> None:
 
 def _show(parser: Parser) -> None:
     parser.add_argument("target", metavar="TARGET", help=argparse.SUPPRESS)
-    _add_json(parser)
-    _add_color(parser)
 
 
 def _inspect(parser: Parser) -> None:
@@ -300,9 +296,8 @@ _COMMANDS = {
     "generate": _Command(_generate, argparse.Namespace, "[options] [path ...]\n       qten-gen COMMAND ..."),
     "init": _Command(_init, InitOptions, "[--check | --diff]"),
     "check": _Command(_check, CheckOptions, "[options] [PATH ...]"),
-    "doctor": _Command(_add_json, DoctorOptions, "[--json]"),
     "explain": _Command(_explain, ExplainOptions, "[CODE]"),
-    "show": _Command(_show, ShowOptions, "[--json] [--color WHEN] TARGET"),
+    "show": _Command(_show, ShowOptions, "TARGET"),
     "inspect": _Command(_inspect, InspectOptions, "[options] TARGET"),
     "lock": _Command(_lock, LockOptions, "[options] [TARGET ...]"),
     "adopt": _Command(_adopt, AdoptOptions, "[options] [PATH ...]"),
