@@ -69,11 +69,9 @@ def _dispatch(arguments: list[str], out: TextIO, err: TextIO) -> int:
         return DONE
     from time import perf_counter, time_ns
 
-    from .glance import print_again, print_unchanged_locks, recalled, still_holds
+    from .glance import print_again, recalled, still_holds
 
     started, began = perf_counter(), time_ns()
-    if arguments[:1] == ["lock"] and print_unchanged_locks(arguments[1:], out):
-        return DONE
     known = recalled(arguments)
     if known is not None and still_holds(known, began):
         print_again(known.told, arguments, started, out)
