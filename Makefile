@@ -79,7 +79,7 @@ LONG := $(addprefix tests/,devices fuzz large_models tools/inspect \
 	tools/stubs/test_types.py pages/test_long_pages.py \
 	$(addprefix typing/,test_generated_python.py test_layouts.py test_pages.py test_programs_in_pyright.py) \
 	$(addprefix typing/,test_random_worlds.py test_stubtest.py) \
-	tools/verify/test_command.py test_decoder.py test_example.py test_packaging.py)
+	test_decoder.py test_example.py test_packaging.py)
 
 # The modules are compiled once, also where PYTHONDONTWRITEBYTECODE is set: hundreds of processes import them.
 # One thread for each of the workers: they share the cores. `tests/scheduling.py` says what `loadgroup` gives to whom.

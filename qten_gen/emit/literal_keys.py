@@ -37,7 +37,7 @@ _REPLACE = ("batch_size", "device", "names", "lock")
 _NO_MODULE = frozenset({"None", "|", "builtins.int", "builtins.float", "builtins.bool", "builtins.str", "torch.dtype"})
 """The parts of types whose values register nothing."""
 
-_WIDER = (FieldKind.NUMBER, FieldKind.PER_ITEM, FieldKind.COLLECTION)
+_WIDER = (FieldKind.NUMBER, FieldKind.PER_ITEM)
 """Fields that take more than the attribute is read as."""
 
 

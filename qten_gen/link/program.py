@@ -50,7 +50,7 @@ class Library:
     """The files that a program may consist of."""
 
     reading: Callable[[str], Reading | None]
-    """The file of a module; None for a module that is not in the run."""
+    """The file of a module, or of the one that a generated module is made from; None for a module that is not in the run."""
     is_package: Callable[[str], bool | None]
     """Whether a module is a package; None for a module that is not in the run. It reads nothing."""
     heads: Container[str]
@@ -140,7 +140,7 @@ class Program:
             file,
             own,
             functionals,
-            related=_Lazy(self.declaration, listed),
+            related=_Lazy(self._related, listed),
             sources=_Lazy(self.find, ()),
             packages=_Lazy(self.is_package, ()),
             type_variables=frozenset(name for module in mentioned for name in self._type_variables(module)),
@@ -151,9 +151,13 @@ class Program:
         )
         return linked, ordered(self.ancestry.diagnostics(file))
 
-    def constructor(self, qualified: str) -> str | None:
+    def _related(self, name: str) -> Declaration | None:
+        """The declaration of a class by any of its qualified names."""
+        return self.declaration(self.names.resolve(name))
+
+    def constructor(self, name: str) -> str | None:
         """The parameters of a class, in the run or outside: `dim: int, heads=4`; None if they are not known."""
-        return parameters_of(qualified, self._constructed)
+        return parameters_of(self.names.resolve(name), self._constructed)
 
     def owners(self, module: str) -> frozenset[str]:
         """The modules whose classes a file registers handlers for."""
@@ -207,6 +211,8 @@ class Program:
 
     def _find(self, module: str) -> SourceFile | None:
         file = self.written(module)
+        if file is not None and file.module != module:
+            return self.peek(file.module)
         if file is not None and self._with_inner and file.inner:
             file = replace(file, classes=(*file.classes, *file.inner))
         return None if file is None else with_constants(file, self._written_names)
@@ -215,6 +221,8 @@ class Program:
         reading = self._reading(module)
         if reading is None:
             return None
+        if reading.file.module != module:
+            return self.written(reading.file.module)
         context = import_context(reading.file, reading.asked, self) if reading.again is not None else None
         return reading.file if context is None or reading.again is None else reading.again(context)
 

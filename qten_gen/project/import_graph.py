@@ -18,6 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from os.path import join, split
 from typing import NamedTuple, Protocol
 
+from ..common.module_names import source_module
 from ..common.stub_settings import NOTHING_MORE, StubSettings
 from .import_mismatch import ImportMismatch, find_import_mismatches
 from .scan import Origin, Scan, scan
@@ -180,7 +181,7 @@ class Modules(NamedTuple):
 
     A name refers to the module below the same root. Without one, it refers to the only module of that name in the project, or
     else outside the project. The name of a module of the standard library refers to nothing below another root: there, an import
-    finds Python's own.
+    finds Python's own. The name of a generated module, `shop.model_qten`, refers to the file that it is made from.
     """
 
     local: dict[tuple[str, str], str]
@@ -200,19 +201,20 @@ class Modules(NamedTuple):
 
     def find(self, origin: Origin, names: Iterable[str]) -> tuple[str, ...]:
         """The files that these module names refer to in a file at `origin`."""
-        found = [self.below(origin.root, name) for name in names if name in self.anywhere]
+        found = [self.below(origin.root, name) for name in names if name in self.anywhere or name.endswith("_qten")]
         return tuple([path for path in found if path is not None])
 
     def passing(self, origin: Origin, names: Iterable[str], scans: Mapping[str, Scan]) -> Iterator[str]:
         """The files that reexport a name which a file imports from them: `shop.common` for `shop.common.Tensor`."""
         for name in names:
             module, _, last = name.rpartition(".")
-            path = self.below(origin.root, module) if module in self.anywhere else None
+            path = next(iter(self.find(origin, (module,))), None)
             if path is not None and last in scans[path].binds:
                 yield path
 
     def places(self, name: str) -> list[str]:
         """The files that have a name, where none is meant because there are several; empty for any other name."""
+        name = name if name in self.anywhere else source_module(name)
         if name not in self.anywhere or self.anywhere[name] is not None:
             return []
         return [path for (_, module), path in self.local.items() if module == name]
@@ -220,14 +222,22 @@ class Modules(NamedTuple):
     def possible(self, origin: Origin, names: Iterable[str]) -> Iterator[str]:
         """The files that these names may refer to in a file at `origin`, because there are several of a name."""
         for name in names:
-            if self.anywhere.get(name, name) is None and (origin.root, name) not in self.local:
+            if not self.is_known(origin.root, name):
                 yield from self.places(name)
+
+    def is_known(self, root: str, name: str) -> bool:
+        """Whether it is known which file a name refers to in files below a root."""
+        known = (root, name) in self.local or self.anywhere.get(name) is not None
+        source = "" if known else source_module(name)
+        return known or (bool(source) and self.is_known(root, source))
 
     def below(self, root: str, name: str) -> str | None:
         """The file that a name refers to in files below a root."""
         found = self.local.get((root, name))
         if found is None and name.partition(".")[0] not in sys.stdlib_module_names:
             found = self.anywhere.get(name)
+        if found is None and (source := source_module(name)):
+            found = self.below(root, source)
         return found
 
 

@@ -24,7 +24,6 @@ from . import (  # noqa: F401 # the tables below find them
     field_after_default,
     foreign_output,
     frozen_mutation,
-    generated_base,
     hidden_method,
     hidden_type,
     ignored_specifier,

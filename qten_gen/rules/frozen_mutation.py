@@ -35,7 +35,7 @@ EXAMPLE = """
 +        return self.replace(x=self.x + 1)
 """
 
-_TENSORS = (FieldKind.TENSOR, FieldKind.NUMBER, FieldKind.NESTED, FieldKind.COLLECTION)
+_TENSORS = (FieldKind.TENSOR, FieldKind.NUMBER, FieldKind.NESTED)
 
 
 def check(context: RuleContext) -> Iterator[Diagnostic]:

@@ -40,15 +40,6 @@ def settled_by(state: ProjectState, fresh: Mapping[str, FreshRecord], paths: Seq
     return digest(repr((os.getcwd(), paths, folders, files, made)).encode("utf-8", "surrogateescape"))
 
 
-def tells_the_same(state: ProjectState, fresh: Mapping[str, FreshRecord]) -> bool:
-    """Whether a run left the outputs and warnings of the run before, as far as `settled_by` looks at them."""
-    before = ((state.previous.fresh.get(state.names[path]), fresh[path]) for path in state.stale)
-    return all(
-        old is not None and old.outputs.keys() == new.outputs.keys() and old.warnings == new.warnings
-        for old, new in before
-    )
-
-
 def is_unaffected(root: str, settled: str, changed: Mapping[str, Sequence[int]]) -> bool:
     """Whether changed sources and outputs still say what the manifest has of them.
 

@@ -129,9 +129,7 @@ LATE = {
     "methods.representation": "__repr__=show",
     "storage.pickling": "__reduce__=reduce __reduce_ex__=reduce_ex __setstate__=restore",
     "processes.shared_memory": "share_memory_ is_shared",
-    "processes.parallel": "map map_iter",
-    "processes.distributed.transfers": "send recv isend irecv",
-    "processes.distributed.collectives": "broadcast all_reduce reduce all_gather gather_and_stack scatter",
+    "processes.distributed": "send recv broadcast all_gather",
     "interop.tensordicts": "to_tensordict",
     "interop.arrays": "numpy tolist",
     "storage.memory_map": """

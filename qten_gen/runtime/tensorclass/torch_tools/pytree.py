@@ -27,18 +27,6 @@ def register(cls: type[Stored]) -> None:
     _register(cls, *_both_ways(cls))
 
 
-def register_entries() -> None:
-    """Make known what pytree sees of a TensorDict in a field."""
-    from ..fields.tensordict_entries import register_made_classes
-
-    register_made_classes(_register_entries)
-
-
-def _register_entries(cls: type[Stored]) -> None:
-    names = tensor_and_nested(cls)
-    _register(cls, partial(late.uncommon_trees.flatten_some, names), partial(_unflatten, cls, names))
-
-
 def register_unfilled(cls: type[Stored]) -> None:
     """Make a class known to pytree whose tables are filled before the first object is made."""
     both_ways = cache(lambda: _both_ways(cls))
