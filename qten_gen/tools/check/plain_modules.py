@@ -28,10 +28,9 @@ from ...rules import PLAIN_RULES, hidden_method, unregistered_state
 from ...rules import Project as Declared
 from ...rules.plain_classes import Finding, PlainClass, attribute_of, stays_where_it_is
 from ...rules.rule_input import RuleContext
-from ..adopt.adoption import FoundClass, Kind, Options
-from ..adopt.finding import NN_MODULE, is_module_of_a_library
-from ..adopt.opened import OpenFile, Project
-from ..adopt.opening import Sources, open_project
+from ..adopt.files import OpenFile, Project
+from ..adopt.opening import NN_MODULE, Sources, is_module_of_a_library, open_project
+from ..adopt.records import FoundClass, Kind, Options
 
 _WITHOUT_ATTRIBUTES = frozenset(
     {"object", "builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol", *NN_MODULE}
@@ -84,7 +83,7 @@ def _span(finding: Finding, file: OpenFile) -> Span:
         start = text.content.index(node.name, start + len("def"))
         end = start + len(node.name)
     line = text.content.count("\n", 0, start) + 1
-    first = text.line_start(line)
+    first = text.offset(line, 0)
     whole = text.lines[line - 1]
     return Span(line, start - first + 1, line, min(end - first, len(whole)) + 1, whole)
 

@@ -6,9 +6,9 @@ from textwrap import dedent
 
 from qten_gen.project.import_graph import graph_from_texts
 from qten_gen.project.library_classes import RememberedClasses
-from qten_gen.tools.adopt.adopting import Outcome, adopt
-from qten_gen.tools.adopt.adoption import Adoption, Level, Options
+from qten_gen.tools.adopt.adopting import adopt
 from qten_gen.tools.adopt.opening import Sources
+from qten_gen.tools.adopt.records import Adoption, Level, Options, Outcome
 
 LIBRARIES = RememberedClasses(None, "no cache")
 """The classes of the libraries that the tests run with, read once for all of them."""

@@ -1,4 +1,4 @@
-"""The attributes of modules, as far as constructors alone set them."""
+"""What functions return, annotated or proven by their statements, and the attributes of modules as constructors set them."""
 
 from __future__ import annotations
 
@@ -6,29 +6,84 @@ import ast
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
-from ..adoption import FoundClass
-from ..opened import OpenFile, Project
-from ..uses import nodes
-from .evaluation import Called, Run, annotated, begun, is_object
-from .lineage import lineage, method_of
-from .statements import Statements, own_nodes
-from .values import ANYTHING, NEVER, State, Values, elsewhere, several
+from .evaluation import Called, Run, annotated, begun
+from .files import OpenFile, Project, method_of
+from .records import FoundClass
+from .values import ANYTHING, NEVER, NONE, State, Statements, Values, elsewhere, own_nodes, several
+
+_DEEPEST = 8
+"""How many functions that call each other are followed."""
+
+_PASSING = frozenset(
+    "builtins.staticmethod staticmethod torch.enable_grad torch.inference_mode torch.jit.ignore torch.jit.unused "
+    "torch.no_grad".split()
+)
+"""Decorators of functions that return what the function returns."""
+
+
+def returned(
+    function: ast.FunctionDef,
+    file: OpenFile,
+    project: Project,
+    cls: FoundClass | None,
+    passed: tuple[Values, ...] = (),
+    depth: int = 0,
+) -> Values:
+    """The values that a function returns: what it is annotated with, or what its statements return for such arguments."""
+    for decorator in function.decorator_list:
+        head = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if project.meaning(file, head) not in _PASSING:
+            return ANYTHING
+    if function.returns is not None:
+        return annotated(function.returns, file, project)
+    if depth > _DEEPEST or any(
+        isinstance(each, ast.Yield | ast.YieldFrom | ast.Nonlocal) for each in own_nodes(function)
+    ):
+        return ANYTHING
+    key = (file.path, function.lineno, "" if cls is None else cls.qualified, passed)
+    if key in project.results:
+        return project.results[key]
+    called = _caller(project, depth + 1)
+    attributes = {} if cls is None else _attributes_of(cls, project, called)
+    project.results[key] = ANYTHING  # for a function that calls itself
+    run, state = begun(function, file, project, called, cls, attributes or {}, passed)
+    result = run.statements().result(function, state)
+    if attributes is None:
+        del project.results[key]  # it is better known once the constructor is
+    else:
+        project.results[key] = result
+    return result
+
+
+def _caller(project: Project, depth: int) -> Called:
+    """What functions return that a function at such a depth calls."""
+    return lambda function, file, cls, passed: returned(function, file, project, cls, passed, depth)
+
+
+def attributes_set(found: FoundClass, file: OpenFile, project: Project) -> Mapping[str, Values]:
+    """What a class sets the attributes of its objects to, and None from other methods; `*` stands for names that are computed."""
+    values = _constructed(found, file, project, _caller(project, 1))
+    methods = (each for each in found.node.body if isinstance(each, ast.FunctionDef))
+    stored = (pair for method in methods for pair in _stored(method))
+    to_none = {name for name, value in stored if isinstance(value, ast.Constant) and value.value is None}
+    return values | {name: values.get(name, NONE) | NONE for name in to_none}
+
 
 _REGISTERING = ("register_buffer", "register_parameter", "add_module", "register_module")
 _VALUE = ("tensor", "param", "module")
 _GROWING = ("insert", "extend", "add_module", "pop", "register_module")
 
 
-def attributes_of(found: FoundClass, project: Project, called: Called) -> Mapping[str, Values] | None:
+def _attributes_of(found: FoundClass, project: Project, called: Called) -> Mapping[str, Values] | None:
     """The attributes of the objects of a class, as far as constructors alone set them; None while these are followed."""
     key = found.qualified
     if key not in project.attributes:
         project.attributes[key] = None
         values: dict[str, Values] = {}
         said: dict[str, Values] = {}
-        classes = list(lineage(found, project))
+        classes = list(project.lineage(found))
         for cls, home in reversed(classes):
-            for name, kinds in constructed(cls, home, project, called).items():
+            for name, kinds in _constructed(cls, home, project, called).items():
                 values[name] = values.get(name, NEVER) | kinds
             for statement in cls.node.body:
                 match statement:
@@ -40,7 +95,7 @@ def attributes_of(found: FoundClass, project: Project, called: Called) -> Mappin
     return project.attributes[key]
 
 
-def constructed(cls: FoundClass, file: OpenFile, project: Project, called: Called) -> dict[str, Values]:
+def _constructed(cls: FoundClass, file: OpenFile, project: Project, called: Called) -> dict[str, Values]:
     """What the constructor of a class, and the methods that it calls on the object, set its attributes to."""
     found: dict[str, Values] = {}
     for name in _building(cls):
@@ -55,12 +110,6 @@ def constructed(cls: FoundClass, file: OpenFile, project: Project, called: Calle
     return found
 
 
-def set_to_none(cls: FoundClass) -> Iterator[str]:
-    """The attributes that some method of a class sets to None."""
-    for method in (each for each in cls.node.body if isinstance(each, ast.FunctionDef)):
-        yield from (name for name, value in _stored(method) if isinstance(value, ast.Constant) and value.value is None)
-
-
 def _building(cls: FoundClass) -> list[str]:
     """The methods of a class that run while an object is made: the constructor, and methods that it calls as a statement."""
     waiting, found = ["__init__", "__post_init__"], list[str]()
@@ -73,8 +122,7 @@ def _building(cls: FoundClass) -> list[str]:
         for node in own_nodes(method):
             match node:
                 case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=called))):
-                    if is_object(ast.Name(owner), _owner(method)):
-                        waiting.append(called)
+                    waiting += [called] if owner == _owner(method) else []
     return found
 
 
@@ -120,7 +168,7 @@ def _changed(cls: FoundClass, building: Collection[str]) -> Iterator[str]:
         if not is_building:
             yield from (name for name, _ in _stored(method))
         growing = _GROWING if is_building else (*_GROWING, "append")
-        for node in nodes(method):
+        for node in ast.walk(method):
             match node:
                 case ast.Call(
                     func=ast.Attribute(value=ast.Attribute(value=ast.Name(id=name), attr=attribute), attr=how)
@@ -132,10 +180,10 @@ def _stored(method: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[st
     """The attributes of the object that a method sets, by name too, with the values of plain assignments."""
     owner = _owner(method)
     plain: dict[int, ast.expr] = {}
-    for node in nodes(method):
+    for node in ast.walk(method):
         if isinstance(node, ast.Assign):
             plain |= {id(target): node.value for target in node.targets}
-    for node in nodes(method):
+    for node in ast.walk(method):
         match node:
             case ast.Attribute(value=ast.Name(id=name), attr=attribute, ctx=ast.Store() | ast.Del()) if name == owner:
                 yield attribute, plain.get(id(node))

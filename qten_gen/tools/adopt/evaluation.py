@@ -6,16 +6,14 @@ import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ....model.field_kinds import is_tensor, members_of
-from ....model.field_parts import NO_PATH, TypeExpr
-from ....read.annotations import type_expr
-from ....read.bound_names import dotted
-from ..adoption import FoundClass
-from ..finding import is_layer_of_torch
-from ..opened import OpenFile, Project
-from . import torch_results as known
-from .lineage import class_named, lineage, method_of
-from .statements import Statements
+from ...model.field_kinds import is_tensor, members_of
+from ...model.field_parts import NO_PATH, TypeExpr
+from ...read.annotations import type_expr
+from ...read.bound_names import dotted
+from . import values as known
+from .files import OpenFile, Project, method_of
+from .opening import is_layer_of_torch
+from .records import FoundClass
 from .values import (
     ANYTHING,
     NEVER,
@@ -25,6 +23,7 @@ from .values import (
     SOMETHING,
     TENSOR,
     State,
+    Statements,
     Values,
     argument,
     computed,
@@ -70,7 +69,7 @@ class Run:
 
     def value(self, node: ast.expr, state: State) -> Values:
         """The values of an expression. What its calls prove of arguments is noted in the state."""
-        return state.settled(self._value(node, state))
+        return state.updated(self._value(node, state))
 
     def _value(self, node: ast.expr, state: State) -> Values:
         """The values of an expression by its form, as far as its parts are known before the last of them is evaluated."""
@@ -94,11 +93,11 @@ class Run:
                 return found
             case ast.BinOp(left=left, right=right):
                 before, after = self.value(left, state), self.value(right, state)
-                return computed(state.settled(before), after)
+                return computed(state.updated(before), after)
             case ast.Compare(left=left, ops=[op], comparators=[right]):
                 before, after = self.value(left, state), self.value(right, state)
                 is_operator = not isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn)
-                return computed(state.settled(before), after) if is_operator else SOMETHING
+                return computed(state.updated(before), after) if is_operator else SOMETHING
             case ast.UnaryOp(op=op, operand=operand):
                 values = self.value(operand, state)
                 return SOMETHING if isinstance(op, ast.Not) else computed(values, values)
@@ -144,7 +143,7 @@ class Run:
         match head:
             case ast.Attribute(value=ast.Name(id=self.owner), attr=method) if method not in self.attributes:
                 return self._method(method, call, state)
-            case ast.Attribute(value=owner, attr=method) if not is_object(owner, self.owner):
+            case ast.Attribute(value=owner, attr=method) if not isinstance(owner, ast.Name) or owner.id != self.owner:
                 values = self.value(owner, state)
                 passed = self._passed(call, state)
                 if values == TENSOR:
@@ -170,7 +169,7 @@ class Run:
         for each in call.keywords:
             self.value(each.value, state)
         stars = [at for at, each in enumerate(call.args) if isinstance(each, ast.Starred)]
-        return [state.settled(each) for each in found[: stars[0] if stars else None]]
+        return [state.updated(each) for each in found[: stars[0] if stars else None]]
 
     def _function(self, name: str, call: ast.Call, state: State) -> Values:
         """The values of a call of a name of the top level."""
@@ -231,7 +230,7 @@ class Run:
         if kind in known.EINOPS_LAYERS:
             return TENSOR if passed == [TENSOR] else ANYTHING
         cls = self._class(kind)
-        for owner, home in () if cls is None else lineage(cls, self.project):
+        for owner, home in () if cls is None else self.project.lineage(cls):
             forward = method_of(owner.node, "forward")
             if forward is not None and cls is not None:
                 return self._run(forward, home, cls, passed, call)
@@ -246,7 +245,7 @@ class Run:
         heirs = self.project.heirs.get(self.found.qualified, ())
         if any(method_of(each.node, name) is not None for each in heirs):
             return ANYTHING
-        for owner, home in lineage(self.found, self.project):
+        for owner, home in self.project.lineage(self.found):
             method = method_of(owner.node, name)
             if method is not None:
                 return self._run(method, home, None if _is_static(method) else self.found, passed, call)
@@ -260,7 +259,7 @@ class Run:
             method = method_of(cls.node, last)
             static = method if method is not None and _is_static(method) else None
             return ANYTHING if static is None else self._run(static, self.project.files[cls.path], None, passed, call)
-        for file in self.project.with_functions(module, self.file) if module else ():
+        for file in self.project.modules.get(module, ()):
             for node in file.tree.body:
                 if isinstance(node, ast.FunctionDef) and node.name == last:
                     return self._run(node, file, None, passed, call)
@@ -275,7 +274,7 @@ class Run:
         return elsewhere(self.called(function, home, cls, values))
 
     def _class(self, name: str) -> FoundClass | None:
-        return class_named(name, self.project) if "." in name else None
+        return self.project.class_named(name) if "." in name else None
 
 
 def _is_static(method: ast.FunctionDef) -> bool:
@@ -349,10 +348,6 @@ def _of_type(each: TypeExpr, project: Project) -> Values:
         return NONE
     if each.name in ("builtins.int", "builtins.float", "builtins.bool", "builtins.complex"):
         return NUMBER
-    if each.name in known.LAYERS or class_named(each.name, project) is not None:
+    if each.name in known.LAYERS or project.class_named(each.name) is not None:
         return frozenset({each.name})
     return SOMETHING if each.name.startswith("builtins.") and each.name != "builtins.object" else ANYTHING
-
-
-def is_object(node: ast.expr, owner: str) -> bool:
-    return isinstance(node, ast.Name) and bool(owner) and node.id == owner
