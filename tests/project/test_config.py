@@ -149,13 +149,10 @@ def test_shapes_need_a_package_without_which_checkers_fall_silent(qten_gen: Comm
     result = qten_gen("src")
     why = "shapes needs a package that is not installed"
     assert (result.status, result.err) == (2, f"pyproject.toml: error: {why}: {help}\n")
-    said = "problem  shapes: the stubs import a package that is not installed"
-    assert f"{said}\n         help: {help}: " in qten_gen("doctor").out
     (packages / "shape_extensions").mkdir()
     (packages / "pyrefly_shape_extensions-1.4.0.dist-info").mkdir()
     (packages / "pyrefly_shape_extensions-1.4.0.dist-info/METADATA").write_text("Name: pyrefly-shape-extensions\n")
     assert qten_gen("src").status == 0
-    assert "shapes" not in qten_gen("doctor").out
 
 
 def test_a_refused_section_stops_the_run(qten_gen: Command) -> None:
