@@ -79,7 +79,7 @@ def _says_the_same(data: bytes, name: str, known: Manifest) -> bool:
     """Whether a source says what it said, so far as that can be told from its text alone."""
     record = known.sources[name]
     has_warnings = name in known.fresh and known.fresh[name].warnings  # which have places
-    if has_warnings or f"!{record.module}" in known.lookups:  # somebody has asked for its bytes
+    if has_warnings:
         return False
     is_package = os.path.basename(name) == "__init__.py" and record.module.rpartition(".")[2] != "__init__"
     origin = Origin("", record.module, is_package)
