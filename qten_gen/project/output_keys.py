@@ -68,9 +68,7 @@ class Keys:
         """The key of a file with these look-ups."""
         graph, view = self._graph, self._graph.view(path)
         imported = graph.scans[path].registers and path in graph.imported
-        own = (
-            f"{self._names[path]} {graph.origins[path].module} {imported} {graph.mismatches.get(path)} {[*graph.stubs]}"
-        )
+        own = f"{self._names[path]} {graph.origins[path].module} {imported} {graph.mismatches.get(path)}"
         names = sorted(lookups)
         answers = self._answers.setdefault(view, {})
         for name in names:

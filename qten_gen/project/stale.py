@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from ..common.digests import digest
 from ..common.header import read_header
-from ..common.stub_settings import StubSettings
 from . import manifest
 from .changes import Changes, OpenReader
 from .config import Config
@@ -104,7 +103,6 @@ def project_state(
         graph = graph._replace(imported=frozenset(graph.origins))
     graph = graph._replace(
         unresolved=dependencies.unresolved(*scanned, modules),
-        stubs=StubSettings(config.literal_keys, config.shapes is not None),
     )
     state = ProjectState(files, cache, names, previous, records, graph, {}, {}, None, {}, [], tuple(unreadable))
     return _compared(state, {}, now, open_reader)

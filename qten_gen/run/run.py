@@ -19,7 +19,6 @@ from ..project.import_graph import Handlers
 from ..project.manifest import FreshRecord
 from ..project.output_names import outputs_of, source_of
 from ..project.paths import read_output
-from ..project.shape_package import refuse_missing
 from ..project.stale import Failure, ProjectState, orphans, project_state
 from ..project.walk import NONE_SEEN
 from .parts import Part, parts
@@ -116,8 +115,6 @@ class _Changed(Exception):
 
 def _run_part(part: Part, settings: Settings, manner: _Manner) -> Outcome:
     """Generate the code for the files of one project. If a source changes meanwhile, begin again."""
-    if part.config.shapes is not None:
-        refuse_missing(part.config)
     path = ""
     for _ in range(_ATTEMPTS):
         try:
