@@ -63,12 +63,6 @@ class CheckOptions:
     write_baseline: str | None
 
 
-class DoctorOptions:
-    """The options of `qten-gen doctor`."""
-
-    json: bool
-
-
 class ExplainOptions:
     """The options of `qten-gen explain`."""
 
@@ -79,22 +73,14 @@ class ShowOptions:
     """The options of `qten-gen show`."""
 
     target: str
-    json: bool
-    schema: bool
-    color: Color
 
 
 class InspectOptions:
     """The options of `qten-gen inspect`."""
 
-    target: str | None
-    all: bool
+    target: str
     config: list[str]
-    run: list[str] | None
-    mesh: str | None
-    plan: str | None
     dtype: str | None
-    device: str
     unfold: bool
     json: bool
     color: Color
@@ -106,7 +92,6 @@ class LockOptions:
     targets: list[str]
     check: bool
     accept: bool
-    fix: bool
     load: str | None
     """The checkpoint that is held against a lock."""
     quiet: bool

@@ -13,7 +13,7 @@ from ...link.program import Program
 from ...model import ClassSource, SourceFile
 from ...model.diagnostics import Diagnostic
 from ...model.field_kinds import is_tensor, members_of
-from ...project.import_graph import LibraryClasses, closure, importers_of, source_graph
+from ...project.import_graph import closure, importers_of, source_graph
 from ...project.scan import Origin, Scan, scan
 from ...read.bound_names import dotted
 from ...read.dotted_names import Scope
@@ -60,8 +60,6 @@ class Sources:
     """The files that have the name of an output of a target, whoever wrote them."""
     locked: frozenset[str] = frozenset()
     """The targets that cannot be written."""
-    libraries: LibraryClasses | None = None
-    """The classes of installed libraries, whose constructors the rules know as in a run; None without any."""
 
     @classmethod
     def of(
@@ -71,10 +69,9 @@ class Sources:
         targets: Collection[str],
         outputs: Mapping[str, bytes] | None = None,
         locked: Collection[str] = (),
-        libraries: LibraryClasses | None = None,
     ) -> Sources:
         scans = {path: scan(data, origins[path]) for path, data in texts.items()}
-        return cls(texts, origins, scans, frozenset(targets), outputs or {}, frozenset(locked), libraries)
+        return cls(texts, origins, scans, frozenset(targets), outputs or {}, frozenset(locked))
 
     def changed(self, texts: Mapping[str, bytes]) -> Sources:
         """The same files, some of them with other texts."""
@@ -101,7 +98,6 @@ def open_project(sources: Sources, options: Options, before: Opened | None = Non
     used: Mapping[str, frozenset[str]]
     if before is None:
         graph = source_graph(sources.origins, sources.scans, sources.origins)  # every file is relevant
-        graph = graph._replace(libraries=sources.libraries)
         leading = {path for path, data in sources.texts.items() if any(word in data for word in _LEADING)}
         reached = closure(leading, importers_of(graph.imports).__getitem__)
         paths, used = tuple(sorted(reached & sources.targets)), _imported_names(sources)
