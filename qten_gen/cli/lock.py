@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from time import time_ns
 from typing import TextIO
 
 from ..project.config import Config, Settings
-from ..project.glance import FOLDER, LISTS, LOCKS, recall
 from ..project.paths import display_path
 from . import DONE, FOUND, MISUSE
-from .glance import remember_locks
 from .misuse import UsageError
 from .options import LockOptions
 
@@ -29,32 +26,24 @@ def lock(options: LockOptions, out: TextIO, err: TextIO) -> int:
         ConfigError: The settings of the project cannot be used.
         UsageError: No model is named, or one twice.
     """
-    began = time_ns()
     config = Settings().of(".")
     targets = _targets(options.targets, config.locks)
     root = config.root or "."
     if options.load is not None:
         return _load(options.load, targets, root, out)
-    known = recall(options.targets, ".", LOCKS)
-    if known is None:
-        status = _keep(options, targets, config, began, out, err)
-    else:
-        status = DONE
-        out.write("" if options.quiet else f"{known.told.summary}\n")
+    status = _keep(options, targets, config, out, err)
     problems = [*_misspelt(config, root, targets), *_misfits(config, root)]
     err.writelines(f"error: {problem}\n" for problem in problems)
-    if status == DONE and not problems:
-        _remember_lists(options.targets, targets, config, root, began)
     return max(status, FOUND if problems else DONE)
 
 
-def _keep(options: LockOptions, targets: Sequence[str], config: Config, began: int, out: TextIO, err: TextIO) -> int:
-    """Write or compare the locks, and remember the files that they follow from if all are as the code says."""
+def _keep(options: LockOptions, targets: Sequence[str], config: Config, out: TextIO, err: TextIO) -> int:
+    """Write or compare the locks."""
     from ..tools.lock.keeping import Keeper
 
     root = config.root or "."
     keeper = Keeper(root, _roots(config), check=options.check, accept=options.accept, fix=options.fix)
-    status, seen = DONE, list[frozenset[str]]()
+    status = DONE
     for target in targets:
         kept = keeper.keep(target, lock_path(root, target))
         if kept.files is None or not options.quiet:
@@ -62,33 +51,7 @@ def _keep(options: LockOptions, targets: Sequence[str], config: Config, began: i
         out.flush()  # so that a log has both streams in order
         err.writelines(f"{line}\n" for line in kept.errors)
         status = max(status, MISUSE if kept.is_misuse else FOUND if kept.errors or kept.is_stale else DONE)
-        if kept.files is not None:
-            seen.append(kept.files)
-    if len(seen) == len(targets):
-        files = set[str]().union(*seen)
-        folder = os.path.abspath(".")
-        while folder != os.path.dirname(folder):
-            files.add(os.path.join(folder, "pyproject.toml"))
-            folder = os.path.dirname(folder)
-        remember_locks(root, LOCKS, options.targets, len(seen), files, began)
     return status
-
-
-def _remember_lists(given: Sequence[str], targets: Sequence[str], config: Config, root: str, began: int) -> None:
-    """Remember that the files in the settings fit these locks, until what is remembered of the locks is written anew.
-
-    A schema follows from the same files as a lock only if its Module is in the module of one.
-    """
-    from ..tools.lock.lists_and_settings import path_of
-
-    locked = {_module(target) for target in targets}
-    if all(_module(target) in locked for _, target in config.names):
-        files = {os.path.join(root, path_of(place)) for place, _ in config.names} | {os.path.join(root, FOLDER, LOCKS)}
-        remember_locks(root, LISTS, given, len(targets), files, began)
-
-
-def _module(target: str) -> str:
-    return _name(target).rpartition(":")[0]
 
 
 def _load(file: str, targets: Sequence[str], root: str, out: TextIO) -> int:

@@ -10,8 +10,7 @@ import json
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from . import manifest
-from .glance import read_cached
+from .cache import generator, read_cached, write
 from .import_graph import LibrarySource
 from .paths import read_regular
 
@@ -66,11 +65,11 @@ class RememberedClasses:
             known = {**self._remembered, **self._kept}
             heads = {lookup[1:] for found in known.values() for lookup in found.lookups}
             document = {
-                "generator": manifest.generator(),
+                "generator": generator(),
                 "versions": {head: self.version(head) for head in sorted(heads)},
                 "classes": dict(sorted(known.items())),
             }
-            manifest.write(self._cache, _NAME, json.dumps(document, separators=(",", ":")))
+            write(self._cache, _NAME, json.dumps(document, separators=(",", ":")).encode())
             self._kept = {}
 
     @cached_property
@@ -84,7 +83,7 @@ class RememberedClasses:
         """The results of earlier runs in the versions that are installed now."""
         try:
             document = json.loads(read_cached(self._cache, _NAME))
-            if document["generator"] != manifest.generator():
+            if document["generator"] != generator():
                 return {}
             changed = {f"!{head}" for head, version in document["versions"].items() if version != self.version(head)}
             found = {name: _found(entry) for name, entry in document["classes"].items()}
