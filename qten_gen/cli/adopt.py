@@ -10,8 +10,6 @@ from typing import TextIO
 
 from ..project.apply import Change, diff, write
 from ..project.config import Settings
-from ..project.dependencies import Dependencies
-from ..project.library_classes import RememberedClasses
 from ..project.paths import leads_below, read_all, read_regular
 from ..report.concise import headline
 from ..run.parts import parts
@@ -45,12 +43,11 @@ def adopt(options: AdoptOptions, out: TextIO, err: TextIO) -> int:
         failures += [f"{path}: cannot read it: {why}" for path, why in part.files.unlistable.items()]
         targets = [path for path in texts if part.files.sources[path].target]
         outputs, locked = read_all(part.files.outputs)[0], list(filter(_is_locked, targets))
-        libraries = RememberedClasses(Dependencies(part.config).environment, part.cache)
         # The parser creates millions of objects that live to the end. Collecting garbage among them takes a tenth of the time.
         gc.disable()
         try:
             outcome = adopt_sources(
-                Sources.of(texts, origins, targets, outputs, locked, libraries),
+                Sources.of(texts, origins, targets, outputs, locked),
                 Options(Level(options.level), options.dataclasses),
             )
         finally:

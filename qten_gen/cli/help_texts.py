@@ -50,11 +50,9 @@ Print the code that is generated for a class. Nothing is imported or written.
                        class, all declarations of the file
 """,
     "inspect": """\
-Show the parameters, buffers and memory of a model without allocating it. With
---run, also show the shapes of outputs, count floating point operations, and
-check annotated shapes. The model is built on fake tensors, so it can be larger
-than the memory of this machine. Your code is imported. --run alone makes inputs
-from the annotations of forward.
+Show the parameters, buffers and memory of a model without allocating it. The
+model is built on fake tensors, so it can be larger than the memory of this
+machine. Your code is imported.
 
   TARGET               pkg.model:Decoder, or src/pkg/model.py:Decoder: a class,
                        a function that constructs a module, or a module
@@ -105,12 +103,10 @@ exit status: 0 success, 1 errors found or files out of date, 2 wrong usage,
     "inspect": """\
 examples:
   qten-gen inspect pkg.model:Decoder --config depth=48 dim=8192
-  qten-gen inspect pkg.model:Decoder --run "tokens: Int[4,2048]"
-  qten-gen inspect --all
   qten-gen inspect "transformers:LlamaForCausalLM(config=LlamaConfig())"
 
-exit status: 0 success, 1 the model raised or an annotation is wrong,
-2 wrong usage, 101 a bug in qten-gen, 130 interrupted
+exit status: 0 success, 1 the model cannot be imported or built, 2 wrong usage,
+101 a bug in qten-gen, 130 interrupted
 """,
     "lock": """\
 exit status: 0 success, 1 a change without a higher version or, with --check, a

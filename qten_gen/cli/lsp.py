@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from .. import __version__
-from ..tools.lsp.capabilities import Generated
-from ..tools.lsp.server import serve
+from ..tools.lsp.protocol import Connection, Params, serve
 from . import DONE
+
+if TYPE_CHECKING:
+    from ..tools.lsp.session import Generated
 
 
 def lsp() -> int:
     """Serve an editor until it says that it has finished, and return the exit status."""
-    serve(__version__, _generate)
+    serve(__version__, _converse)
     return DONE
+
+
+def _converse(connection: Connection, start: Params, encoding: str) -> None:
+    """Load the generator, which the first request does not wait for, and answer everything else."""
+    from ..tools.lsp.session import Session
+
+    Session(connection, start, encoding, _generate).run()
 
 
 def _generate(path: str) -> Generated:
@@ -21,6 +31,7 @@ def _generate(path: str) -> Generated:
     from ..project.config import ConfigError, Settings, source_paths
     from ..project.files import PathError
     from ..run.run import run
+    from ..tools.lsp.session import Generated
     from .summary import summary
 
     started = perf_counter()

@@ -81,14 +81,9 @@ class ShowOptions:
 class InspectOptions:
     """The options of `qten-gen inspect`."""
 
-    target: str | None
-    all: bool
+    target: str
     config: list[str]
-    run: list[str] | None
-    mesh: str | None
-    plan: str | None
     dtype: str | None
-    device: str
     unfold: bool
     json: bool
     color: Color
@@ -100,7 +95,6 @@ class LockOptions:
     targets: list[str]
     check: bool
     accept: bool
-    fix: bool
     load: str | None
     """The checkpoint that is held against a lock."""
     quiet: bool

@@ -7,10 +7,8 @@ from typing import TextIO
 
 from ..common.records import replace
 from ..common.suggestions import did_you_mean
-from ..generate.description import Plain
 from ..generate.plan import Plan, plan
 from ..generate.render import render_python
-from ..model import ModuleDecl
 from ..project.config import Settings
 from ..project.files import discover
 from ..project.stale import ProjectState, project_state
@@ -61,23 +59,6 @@ def _planned(module: str) -> tuple[str, Plan]:
     path = _path(module, is_path, state)
     readings = open_readings(state)
     return path, plan(readings.sources, {}, [path], state.graph, readings)
-
-
-def schema_of(target: str) -> dict[str, Plain]:
-    """The JSON schema of the constructor of a Module, `shop.model:Decoder`, from the text.
-
-    Raises:
-        UsageError: The project declares no such Module.
-    """
-    from ..generate.config_schema import config_schema
-
-    module, _, name = target.partition("(")[0].strip().rpartition(":")
-    path, planned = _planned(module)
-    file = planned.linked.get(path)
-    for item in () if file is None else file.declarations:
-        if item.name == name and isinstance(item, ModuleDecl):
-            return config_schema(item)
-    raise UsageError(f"{target} is no Module, so no settings belong to it")
 
 
 def _path(module: str, is_path: bool, state: ProjectState) -> str:

@@ -10,14 +10,12 @@ from ..common.digests import digest
 from ..link.lookups import widest
 from ..link.program import Library, Program, Reading
 from ..model import Asked, ImportContext, SourceFile
-from ..model.constructed import FoundClass
 from ..model.diagnostics import SYNTAX_ERROR, UNDECODABLE_FILE, Diagnostic
 from ..project.cache import SourceRecord
 from ..project.import_graph import Handlers, SourceGraph, View
 from ..project.paths import read_regular
 from ..read.module import read
 from .crashes import Crash, attempt
-from .other_classes import OtherClasses
 from .parsed import Parsed, content_of, decoded, encoded
 
 _UNREADABLE = (SYNTAX_ERROR, UNDECODABLE_FILE)
@@ -55,7 +53,6 @@ class Readings:
         self._handlers: dict[str, Handlers] = {}
         self._registering: dict[str, list[str]] | None = None
         self._heads = graph.heads
-        self._others = OtherClasses(sources, graph)
 
     def program(self, path: str) -> Program:
         """The files as a program sees them that is imported from the same folder as a file."""
@@ -137,10 +134,7 @@ class Readings:
             # Handlers in a file that the program does not see are not registered in it.
             return [module for module, other in modules.items() if self.graph.relevant_file(view, module) == other]
 
-        def other(name: str) -> FoundClass:
-            return self._others.find(view.root, name)
-
-        return Library(reading, is_package, self._heads, handlers, other)
+        return Library(reading, is_package, self._heads, handlers)
 
     def _reading(self, path: str) -> Reading:
         if path not in self._readings:

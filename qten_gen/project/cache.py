@@ -121,8 +121,6 @@ class Cache(NamedTuple):
     sources: Mapping[str, SourceRecord] = {}
     fresh: Mapping[str, FreshRecord] = {}
     handlers: Mapping[str, HandlerRecord] = {}
-    versions: Mapping[str, str] = {}
-    """The versions of the libraries that were looked up."""
     parsed: Mapping[str, bytes] = {}
     """The parsed sources."""
     line: bytes = b""
@@ -141,7 +139,7 @@ def load(root: str) -> Cache:
         mark, index, data = read_cached(root, NAME).split(b"\n", 2)
         if mark != _mark(index):
             return Cache()
-        names, versions, sources = json.loads(index)
+        names, sources = json.loads(index)
         sources_found: dict[str, SourceRecord] = {}
         fresh_found: dict[str, FreshRecord] = {}
         handlers_found: dict[str, HandlerRecord] = {}
@@ -161,7 +159,7 @@ def load(root: str) -> Cache:
             if size:
                 parsed[path] = data[start : start + size]
                 start += size
-        return Cache(sources_found, fresh_found, handlers_found, versions, parsed, index)
+        return Cache(sources_found, fresh_found, handlers_found, parsed, index)
     except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError, MemoryError):
         return Cache()
 
@@ -207,7 +205,7 @@ def save(root: str, current: Cache) -> Cache:
             len(current.parsed.get(path, b"")),
         ]
         sources.append(entry)
-    index = _encode([names, current.versions, sources]).encode()
+    index = _encode([names, sources]).encode()
     if index != current.line:
         parsed = b"".join([current.parsed[path] for path in sorted(current.sources) if path in current.parsed])
         write(root, NAME, b"\n".join([_mark(index), index, parsed]))

@@ -49,8 +49,7 @@ class Config(NamedTuple):
     locks: tuple[str, ...] = ()
     """The models that `qten-gen lock` keeps locks of: `shop.model:Decoder(width=64)`."""
     names: tuple[tuple[str, str], ...] = ()
-    """Lists of names in files, `configs/lora.yaml:target_modules`, each with the model that they are names of; settings in
-    files, with the constructor that takes them, `shop.model:Decoder.from_config`."""
+    """Lists of names in files, `configs/lora.yaml:target_modules`, each with the model that they are names of."""
 
     @property
     def import_roots(self) -> tuple[str, ...]:

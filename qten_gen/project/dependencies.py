@@ -21,8 +21,6 @@ class Dependencies:
     def __init__(self, config: Config) -> None:
         root = config.root
         environment = None if root is None or config.environment is None else os.path.join(root, config.environment)
-        self.environment = environment
-        """The folder of a virtual environment, or None for the running interpreter."""
         roots = () if root is None else (*config.import_roots, root)
         self._libraries = Libraries(environment, roots)
         self._has_root = root is not None

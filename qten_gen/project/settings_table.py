@@ -23,7 +23,7 @@ SETTINGS = (
     Setting(
         "names",
         "names",
-        "lists of names in files, `path:key`, each with the lock, or the `from_config`, that `qten-gen lock` holds it against",
+        "lists of names in files, `path:key`, each with the lock that `qten-gen lock` holds it against",
     ),
     Setting("output-format", "format", "the format of diagnostics"),
     Setting("per-file-ignores", "codes", "warnings that are off in files, by globs like those of exclude"),

@@ -16,12 +16,11 @@ from ..common.digests import digest
 from ..common.header import read_header
 from ..common.stub_settings import StubSettings
 from . import cache as caches
-from .cache import Cache, FreshRecord, HandlerRecord, Signature, SourceRecord, Stat, looked_up
+from .cache import Cache, FreshRecord, HandlerRecord, Signature, SourceRecord, Stat
 from .config import Config
 from .dependencies import Dependencies
 from .files import ProjectFiles, Source
 from .import_graph import Handlers, Modules, SourceGraph, source_graph
-from .library_classes import RememberedClasses
 from .output_names import is_ours, name_of, outputs_of, source_of
 from .paths import display_path, read_output, read_regular, relative_to
 from .scan import Origin, Scan, scan
@@ -152,7 +151,6 @@ def project_state(
         # Without settings, files that are not listed may import any of these.
         imported=frozenset(origins) if config.root is None else graph.imported,
         unresolved=dependencies.unresolved(origins, scans, outside, modules),
-        libraries=RememberedClasses(dependencies.environment, root),
         stubs=StubSettings(config.literal_keys, config.shapes is not None),
     )
     parsed = {
@@ -217,11 +215,6 @@ def _compared(state: ProjectState, now: int, open_reader: OpenReader | None) -> 
             records[path] = record._replace(place=place)
     present = {names[path]: record for path, record in records.items()}
     changed = {*_changes(previous.sources, present)}
-    asked = {name[1:] for name in looked_up(previous.fresh, previous.handlers) if name[0] == "!"}
-    libraries = graph.libraries
-    versions = {head: libraries.version(head) for head in asked if libraries is not None and head in previous.versions}
-    changed |= {f"!{head}" for head, version in versions.items() if version != previous.versions[head]}
-
     handlers: dict[str, HandlerRecord] = {}
     owners: dict[str, tuple[str, ...]] = {}
     paths = {names[path]: path for path in graph.relevant}
@@ -299,12 +292,10 @@ def _changes(before: Mapping[str, SourceRecord], now: Mapping[str, SourceRecord]
             continue
         if old is None or new is None or (old.module, old.place) != (new.module, new.place):
             for module in {record.module for record in (old, new) if record is not None}:
-                yield from (module, f"?{module}", f"!{module}")
+                yield from (module, f"?{module}")
             continue
         if old.content and old.content != new.content:
             yield new.module
-        if old.signature.digest != new.signature.digest:
-            yield f"!{new.module}"
     heads = (
         {item.module.partition(".")[0] for item in each.values() if item.place[:1] == "*"} for each in (before, now)
     )
@@ -372,8 +363,6 @@ def orphans(state: ProjectState) -> dict[str, bytes]:
 def save(state: ProjectState, fresh: Mapping[str, FreshRecord], reader: Reader | None) -> None:
     """Save what a run has found, and what its reader has read."""
     caches.save(state.root, found_now(state, fresh, reader))
-    if isinstance(state.graph.libraries, RememberedClasses):
-        state.graph.libraries.save()
 
 
 def found_now(state: ProjectState, fresh: Mapping[str, FreshRecord], reader: Reader | None) -> Cache:
@@ -384,14 +373,10 @@ def found_now(state: ProjectState, fresh: Mapping[str, FreshRecord], reader: Rea
         said = {path: records[path]._replace(content=content) for path, content in reader.contents.items()}
         torn = {*reader.torn(records)}
         records = {path: record for path, record in {**records, **said}.items() if path not in torn}
-    lookups = {name for name in looked_up(fresh, state.handlers) if name[0] == "!"}
-    lookups -= {f"!{record.module}" for record in records.values()}
-    libraries = state.graph.libraries
     return Cache(
         {names[path]: record for path, record in records.items()},
         {names[path]: record for path, record in fresh.items() if path in records},
         state.handlers,
-        {} if libraries is None else {name[1:]: libraries.version(name[1:]) for name in sorted(lookups)},
         {names[path]: data for path, data in parsed.items() if path in records},
         state.previous.line,
     )

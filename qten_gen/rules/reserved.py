@@ -52,7 +52,7 @@ arguments, and those that generated code or loading a state dict depends on."""
 
 GIVING_WAY = frozenset(
     """
-    allows config_schema dynamic_shapes export export_all freeze from_config get_applicable_types get_config gpu invoke kept_names
+    allows dynamic_shapes export export_all freeze from_config get_applicable_types get_config gpu invoke kept_names
     materialize optimizer_groups register to_device unfreeze
     """.split()
 )

@@ -6,13 +6,13 @@ import stat
 from collections.abc import Set as AbstractSet
 
 import pytest
+from qten_gen.project.manifest import FreshRecord
+from qten_gen.run.record import fresh_now
 
 from qten_gen.generate.plan import Plan
 from qten_gen.generate.readings import Readings
-from qten_gen.project.manifest import FreshRecord
 from qten_gen.project.stale import ProjectState
 from qten_gen.run import run
-from qten_gen.run.record import fresh_now
 from tests.command import BATCH, BROKEN, Command
 
 

@@ -1,4 +1,4 @@
-"""The actions of an editor at a finding: to mend it as `--fix` does, or to suppress it with a comment."""
+"""Findings as the protocol has them: where they are, what is shown over them, and the actions that mend or suppress them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,109 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import takewhile
+from typing import NotRequired, TypedDict
 
 from ...generate.suppression import can_be_suppressed
-from ...model.diagnostics import Diagnostic
+from ...model.diagnostics import Diagnostic, Span
 from ...read.encoding import decode
+from ...read.source_lines import lines_of
 from ...read.suppressions import suppressions
-from .capabilities import FIX_ALL, GENERATE
-from .connection import Json
-from .messages import Lines, Range, Shown, message
+from ...rules import RULES
+from ...rules.explaining import page
+from .protocol import FIX_ALL, GENERATE, Json
+
+SOURCE = "qten-gen"
+
+ERROR, WARNING = 1, 2
+"""Severities, as the protocol numbers them."""
+
+
+class Position(TypedDict):
+    """A line and a character of a text, counted from 0."""
+
+    line: int
+    character: int
+
+
+class Range(TypedDict):
+    """The text between two positions."""
+
+    start: Position
+    end: Position
+
+
+class Shown(TypedDict):
+    """A diagnostic in the protocol."""
+
+    range: Range
+    message: str
+    severity: int
+    source: str
+    code: NotRequired[str]
+
+
+class Lines:
+    """The lines of a text, between the places of qten-gen and those of an editor.
+
+    qten-gen counts lines and characters from 1. Editors count from 0, and most of them count in units of UTF-16.
+    """
+
+    def __init__(self, text: str, encoding: str) -> None:
+        self.lines = lines_of(text)
+        self._are_points = encoding == "utf-32"
+        """The editor counts characters as Python does."""
+
+    def range(self, span: Span) -> Range:
+        """The range of a span. One over several lines ends with the first, so that not a whole class is underlined."""
+        line = self.lines[span.line - 1] if 0 < span.line <= len(self.lines) else ""
+        is_whole = not span.line or not span.column or span.end_line > span.line
+        end = len(line) if is_whole else span.end_column - 1
+        return self.between((span.line - 1, span.column - 1), (span.line - 1, end))
+
+    def between(self, start: tuple[int, int], end: tuple[int, int]) -> Range:
+        """The range between two places, each a line and a character, counted from 0."""
+        return {"start": self._position(*start), "end": self._position(*end)}
+
+    def place(self, position: Position) -> tuple[int, int]:
+        """The line and the character of a position of an editor, counted from 0."""
+        line, units = position["line"], position["character"]
+        if self._are_points or line >= len(self.lines):
+            return line, units
+        before = self.lines[line].encode("utf-16-le", "surrogatepass")[: 2 * units]
+        return line, len(before.decode("utf-16-le", "replace"))
+
+    def _position(self, line: int, character: int) -> Position:
+        line = max(0, min(line, len(self.lines) - 1))
+        before = self.lines[line][: max(0, character)]
+        units = len(before) if self._are_points else len(before.encode("utf-16-le", "surrogatepass")) // 2
+        return {"line": line, "character": units}
+
+    def place_of(self, offset: int) -> tuple[int, int]:
+        """The line and the character at an offset of the text whose lines all end with one character."""
+        for number, line in enumerate(self.lines):
+            if offset <= len(line):
+                return number, offset
+            offset -= len(line) + 1
+        return len(self.lines) - 1, len(self.lines[-1])
+
+
+def message(item: Diagnostic, lines: Lines) -> Shown:
+    """A finding, with help and notes below its message."""
+    texts = [item.message, *([f"help: {item.help}"] if item.help else []), *(f"note: {note}" for note in item.notes)]
+    shown: Shown = {
+        "range": lines.range(item.span),
+        "message": "\n".join(texts),
+        "severity": ERROR if item.is_error else WARNING,
+        "source": SOURCE,
+    }
+    return {**shown, "code": item.code} if item.code else shown
+
+
+def over_findings(found: Iterable[Diagnostic], line: int) -> str | None:
+    """The pages of the rules whose findings begin in a line, as Markdown."""
+    codes = dict.fromkeys(item.code for item in found if item.span.line == line + 1)
+    pages = [page(rule) for code in codes for rule in RULES if rule.KIND.code == code]
+    return "\n\n---\n\n".join(pages) or None
 
 
 def actions(
@@ -26,7 +121,7 @@ def actions(
         found: The findings of the file.
         data: The text that they were found in.
         uri: The URI of the file.
-        version: That of the text, if the file is open.
+        version: The version of the text, if the file is open.
         lines: The lines of the text.
         range: Where the user looks.
     """
@@ -128,7 +223,7 @@ def _commented(text: str, number: int, code: str) -> Iterator[str]:
 
 
 def _suppresses(text: str, number: int, code: str) -> bool:
-    """Whether a text is still Python, and has such a comment in a line."""
+    """True for a text that is still Python, and has such a comment in a line."""
     try:
         ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
