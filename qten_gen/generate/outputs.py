@@ -17,7 +17,6 @@ from ..emit.stub_file import StubFileView, stub_file
 from ..model import FileDecl
 from ..project.output_names import outputs_of
 from .render import text_of_python
-from .templates import rendered
 
 
 class Views(NamedTuple):
@@ -40,6 +39,8 @@ def views_of(file: FileDecl, more: StubSettings = NOTHING_MORE) -> Views:
 
 def texts_of(views: Views) -> dict[str, str]:
     """The generated texts by suffix, `"py"` and `"pyi"`, headers included."""
+    from .templates import rendered
+
     texts = {"py": text_of_python(views.python), "pyi": rendered("file.pyi.j2", file=views.stub)}
     return {suffix: with_header(views.source, FORMAT, text) for suffix, text in texts.items()}
 

@@ -89,6 +89,7 @@ _dump = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def _encoded(value: Any) -> Any:
+    """A part of a parsed source as JSON. `_decoded` reads it back."""
     kind = value.__class__
     if kind in _PLAIN:
         return value

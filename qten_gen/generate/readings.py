@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from types import MappingProxyType
 
@@ -11,9 +11,7 @@ from ..link.lookups import widest
 from ..link.program import Library, Program, Reading
 from ..model import Asked, ImportContext, SourceFile
 from ..model.diagnostics import SYNTAX_ERROR, UNDECODABLE_FILE, Diagnostic
-from ..project.cache import SourceRecord
 from ..project.import_graph import Handlers, SourceGraph, View
-from ..project.paths import read_regular
 from ..read.module import read
 from .crashes import Crash, attempt
 from .parsed import Parsed, content_of, decoded, encoded
@@ -98,14 +96,6 @@ class Readings:
                 if path in earlier.unread:
                     self.unread.add(path)
 
-    def torn(self, records: Mapping[str, SourceRecord]) -> list[str]:
-        """The sources that were read with other bytes than their records say: they changed in between.
-
-        A record with the digest of one text and the content of another would call what was made of the other one fresh, for good.
-        """
-        read = self.sources.digests if isinstance(self.sources, SourceTexts) else {}
-        return [path for path, found in read.items() if found != records[path].signature.digest]
-
     def registering(self, path: str) -> list[str]:
         """The files that register handlers for Modules of a file."""
         if self._registering is None:
@@ -174,38 +164,3 @@ class Readings:
     def _empty(self, path: str) -> SourceFile:
         origin = self.graph.origins[path]
         return SourceFile(path, origin.module, is_package=origin.is_package)
-
-
-class SourceTexts(Mapping[str, bytes]):
-    """The bytes of sources by path, read when they are asked for. A source that has disappeared since it was listed is empty.
-
-    Args:
-        paths: The sources.
-        unsaved: Texts by path that are taken for those of files, of sources or others.
-    """
-
-    def __init__(self, paths: Collection[str], unsaved: Mapping[str, bytes] | None = None) -> None:
-        self._paths = paths
-        self._unsaved = unsaved or {}
-        self.digests: dict[str, str] = {}
-        """The digests of the sources that were read from the disk."""
-
-    def __getitem__(self, path: str) -> bytes:
-        if path in self._unsaved:
-            return self._unsaved[path]
-        if path not in self._paths:
-            raise KeyError(path)
-        try:
-            data = read_regular(path)
-        except OSError:
-            data = b""
-            self.digests[path] = ""
-        else:
-            self.digests[path] = digest(data)
-        return data
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._paths)
-
-    def __len__(self) -> int:
-        return len(self._paths)

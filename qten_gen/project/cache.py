@@ -206,7 +206,7 @@ def save(root: str, current: Cache) -> Cache:
         ]
         sources.append(entry)
     index = _encode([names, sources]).encode()
-    if index != current.line:
+    if index != current.line and (sources or current.line):
         parsed = b"".join([current.parsed[path] for path in sorted(current.sources) if path in current.parsed])
         write(root, NAME, b"\n".join([_mark(index), index, parsed]))
     return current._replace(line=index)

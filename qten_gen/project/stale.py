@@ -48,15 +48,13 @@ class Reader(Protocol):
         """Take over what files register handlers for."""
         ...
 
-    def torn(self, records: Mapping[str, SourceRecord]) -> list[str]:
-        """The sources that were read with other bytes than their records say: they changed in between."""
-        ...
-
     @property
     def contents(self) -> dict[str, str]:
         """The digests of what the files say that were read."""
         ...
 
+    sources: Mapping[str, bytes]
+    """The bytes of the files."""
     parsed: dict[str, bytes]
     """The files that are parsed, as they go into the cache."""
 
@@ -93,6 +91,50 @@ class ProjectState(NamedTuple):
 
 OpenReader = Callable[[ProjectState], Reader]
 """Gives what reads the files of a project."""
+
+
+class SourceTexts(Mapping[str, bytes]):
+    """The bytes of sources by path, read when they are asked for. A source that has disappeared since it was listed is empty.
+
+    Args:
+        paths: The sources.
+        unsaved: Texts by path that are taken for those of files, of sources or others.
+    """
+
+    def __init__(self, paths: Collection[str], unsaved: Mapping[str, bytes] | None = None) -> None:
+        self._paths = paths
+        self._unsaved = unsaved or {}
+        self.digests: dict[str, str] = {}
+        """The digests of the sources that were read from the disk."""
+
+    def __getitem__(self, path: str) -> bytes:
+        if path in self._unsaved:
+            return self._unsaved[path]
+        if path not in self._paths:
+            raise KeyError(path)
+        try:
+            data = read_regular(path)
+        except OSError:
+            data = b""
+            self.digests[path] = ""
+        else:
+            self.digests[path] = digest(data)
+        return data
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._paths)
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+
+def torn_sources(state: ProjectState, reader: Reader | None) -> list[str]:
+    """The sources that were read with other bytes than their records say: they changed in between.
+
+    A record with the digest of one text and the content of another would call what was made of the other one fresh, for good.
+    """
+    read = reader.sources.digests if reader is not None and isinstance(reader.sources, SourceTexts) else {}
+    return [path for path, found in read.items() if found != state.records[path].signature.digest]
 
 
 def project_state(
@@ -371,7 +413,7 @@ def found_now(state: ProjectState, fresh: Mapping[str, FreshRecord], reader: Rea
     if reader is not None:
         parsed = reader.parsed
         said = {path: records[path]._replace(content=content) for path, content in reader.contents.items()}
-        torn = {*reader.torn(records)}
+        torn = {*torn_sources(state, reader)}
         records = {path: record for path, record in {**records, **said}.items() if path not in torn}
     return Cache(
         {names[path]: record for path, record in records.items()},

@@ -21,7 +21,7 @@ from ..project.import_graph import Handlers
 from ..project.output_names import outputs_of, source_of
 from ..project.paths import read_output
 from ..project.shape_package import refuse_missing
-from ..project.stale import Failure, ProjectState, orphans, project_state, save
+from ..project.stale import Failure, ProjectState, Reader, SourceTexts, orphans, project_state, save, torn_sources
 from .parts import Part, parts
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _run_part(part: Part, settings: Settings, writes: bool, explains: bool) -> O
 
 def open_readings(state: ProjectState) -> Readings:
     """The reader of the sources of a run from the disk. The generator is imported only then, when there is something to read."""
-    from ..generate.readings import Readings, SourceTexts
+    from ..generate.readings import Readings
 
     return Readings(SourceTexts(state.graph.origins), state.graph, state.parsed)
 
@@ -126,6 +126,7 @@ def _attempt(part: Part, writes: bool, explains: bool, undeclared: frozenset[str
         _Changed: A source has changed since the files were listed.
     """
     state = project_state(part.files, os.path.abspath(part.cache), part.config, open_readings, undeclared=undeclared)
+    _refuse_changed(state, state.reader)
     if writes:
         remove_leftovers(part.files.leftovers)
     lost = orphans(state)
@@ -146,6 +147,16 @@ def _attempt(part: Part, writes: bool, explains: bool, undeclared: frozenset[str
     return outcome
 
 
+def _refuse_changed(state: ProjectState, reader: Reader | None) -> None:
+    """Make sure that what was read of the sources is what their records say.
+
+    Raises:
+        _Changed: A source changed between the two.
+    """
+    for path in torn_sources(state, reader):
+        raise _Changed(path)
+
+
 def _planned(state: ProjectState, lost: Mapping[str, bytes]) -> tuple[Plan, Readings, Mapping[str, bytes]]:
     """The plan for the stale targets, with the reader that it took and the outputs that exist.
 
@@ -155,15 +166,12 @@ def _planned(state: ProjectState, lost: Mapping[str, bytes]) -> tuple[Plan, Read
     from ..generate.readings import Readings
 
     readings = state.reader if isinstance(state.reader, Readings) else open_readings(state)
-    for path in readings.torn(state.records):
-        raise _Changed(path)
     readings.know({path: Handlers(owners, frozenset()) for path, owners in state.owners.items()})
     readings.sound = {path: record.lookups for path, record in state.fresh.items()}
     existing = _Outputs(output for path in state.stale for output in outputs_of(path) if output in state.files.outputs)
     rendered = {path: record.fingerprint for path, record in state.rendered.items()}
     planned = plan(readings.sources, existing, state.stale, state.graph, readings, rendered)
-    for path in readings.torn(state.records):
-        raise _Changed(path)
+    _refuse_changed(state, readings)
     planned.outputs.update(dict.fromkeys(lost))
     return planned, readings, {**existing.read, **lost}
 

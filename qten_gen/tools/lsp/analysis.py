@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ...generate.crashes import Crash
 from ...generate.plan import Plan, plan
-from ...generate.readings import Readings, SourceTexts
+from ...generate.readings import Readings
 from ...model import FileDecl
 from ...model.diagnostics import FOREIGN_OUTPUT, Diagnostic
 from ...project.cache import Cache, FreshRecord, load
@@ -19,7 +19,7 @@ from ...project.import_graph import Handlers
 from ...project.judging import judged
 from ...project.output_names import is_output, outputs_of
 from ...project.paths import below, display_path, read_output, true_path
-from ...project.stale import ProjectState, found_now, project_state
+from ...project.stale import ProjectState, SourceTexts, found_now, project_state
 from ...read.encoding import encoding_of
 
 

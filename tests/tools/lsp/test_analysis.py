@@ -27,7 +27,8 @@ def test_a_source_that_changes_to_and_fro_during_an_analysis_is_looked_at_again(
 
     source.write_text(BROKEN, encoding="utf-8")
     with monkeypatch.context() as patch:
-        patch.setattr("qten_gen.generate.readings.read_regular", lambda _: BATCH.encode())
+        texts = iter([BROKEN.encode()])
+        patch.setattr("qten_gen.project.stale.read_regular", lambda _: next(texts, BATCH.encode()))
         analysis.findings({})
 
     assert [item.code for item in analysis.findings({}).diagnostics[str(source)]] == ["QG104"]
