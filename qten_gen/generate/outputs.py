@@ -10,7 +10,6 @@ from typing import NamedTuple
 from ..common.digests import digest
 from ..common.format_number import FORMAT
 from ..common.header import with_header
-from ..common.stub_settings import NOTHING_MORE, StubSettings
 from ..emit.file import PythonFileView, python_file
 from ..emit.source_imports import source_name
 from ..emit.stub_file import StubFileView, stub_file
@@ -32,9 +31,9 @@ class Views(NamedTuple):
         return digest(repr(self).encode("utf-8", "surrogatepass"))
 
 
-def views_of(file: FileDecl, more: StubSettings = NOTHING_MORE) -> Views:
-    """The views of a file's outputs, with what the settings add to the stub."""
-    return Views(source_name(file), python_file(file), stub_file(file, more))
+def views_of(file: FileDecl) -> Views:
+    """The views of a file's outputs."""
+    return Views(source_name(file), python_file(file), stub_file(file))
 
 
 def texts_of(views: Views) -> dict[str, str]:
@@ -45,9 +44,9 @@ def texts_of(views: Views) -> dict[str, str]:
     return {suffix: with_header(views.source, FORMAT, text) for suffix, text in texts.items()}
 
 
-def render(file: FileDecl, more: StubSettings = NOTHING_MORE) -> dict[str, str]:
+def render(file: FileDecl) -> dict[str, str]:
     """The generated texts of a source file by suffix."""
-    return texts_of(views_of(file, more))
+    return texts_of(views_of(file))
 
 
 def render_outputs(path: str, views: Views, existing: Mapping[str, bytes]) -> dict[str, str]:

@@ -124,7 +124,7 @@ def _plan_file(
         if linked is not None and declares and not broken and not blocking:
             if path in readings.graph.mismatches:
                 found.append(unknown_root(path, readings.graph.origins[path], readings.graph.mismatches[path]))
-            views = attempt(readings.crashes, path, "rendering", views_of, linked, readings.graph.stubs)
+            views = attempt(readings.crashes, path, "rendering", views_of, linked)
             if views is not None:
                 fingerprint = views.fingerprint
                 if fingerprint != known:

@@ -14,7 +14,6 @@ from typing import NamedTuple, Protocol
 
 from ..common.digests import digest
 from ..common.header import read_header
-from ..common.stub_settings import StubSettings
 from . import cache as caches
 from .cache import Cache, FreshRecord, HandlerRecord, Signature, SourceRecord, Stat
 from .config import Config
@@ -193,7 +192,6 @@ def project_state(
         # Without settings, files that are not listed may import any of these.
         imported=frozenset(origins) if config.root is None else graph.imported,
         unresolved=dependencies.unresolved(origins, scans, outside, modules),
-        stubs=StubSettings(config.literal_keys, config.shapes is not None),
     )
     parsed = {
         path: previous.parsed[name]
@@ -321,8 +319,6 @@ def _place(path: str, roots: Mapping[str, str], graph: SourceGraph) -> str:
             found += " not imported"
         if path in graph.mismatches:
             found += f" {graph.mismatches[path]}"
-        if any(graph.stubs):
-            found += f" {graph.stubs}"
     return found if unresolved is None else f"{found} {sorted(unresolved)}"
 
 

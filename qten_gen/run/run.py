@@ -20,7 +20,6 @@ from ..project.files import PathError, discover
 from ..project.import_graph import Handlers
 from ..project.output_names import outputs_of, source_of
 from ..project.paths import read_output
-from ..project.shape_package import refuse_missing
 from ..project.stale import Failure, ProjectState, Reader, SourceTexts, orphans, project_state, save, torn_sources
 from .parts import Part, parts
 
@@ -91,8 +90,6 @@ class _Changed(Exception):
 
 def _run_part(part: Part, settings: Settings, writes: bool, explains: bool) -> Outcome:
     """Generate the code for the files of one project. If a source changes meanwhile, begin again."""
-    if part.config.shapes is not None:
-        refuse_missing(part.config)
     path = ""
     for _ in range(_ATTEMPTS):
         try:
