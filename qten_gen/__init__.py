@@ -4,7 +4,7 @@ The names below are the language of declarations. They are imported at first use
 package too, and must not import torch.
 """
 
-__version__ = "0.2.0"
+__version__ = "0.1.0"
 
 _HOMES = {
     "CheckpointError": "large_models.materializing.checkpoint_files",

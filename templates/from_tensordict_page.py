@@ -48,7 +48,7 @@ Traceback (most recent call last):
 AttributeError: Step has no attribute 'pack'; use torch.stack or torch.cat, or Batch.stack and Batch.cat
 ```
 
-Both libraries can be used in one program: a field [can hold a TensorDict](interop.md#keep-a-tensordict-in-a-field), and
+Both libraries can be used in one program: a nested field [takes a TensorDict](interop.md#convert-to-and-from-tensordict), and
 `batch.to_tensordict()` [is one](interop.md#use-objects-where-a-tensordict-is-wanted) that shares the tensors, for losses of
 torchrl, for example.
 """

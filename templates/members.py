@@ -54,12 +54,7 @@ FILES = {
         "storage.load_state",
         "storage.safetensors_files",
     ),
-    "processes": (
-        "processes.shared_memory",
-        "processes.parallel",
-        "processes.distributed.transfers",
-        "processes.distributed.collectives",
-    ),
+    "processes": ("processes.shared_memory", "processes.distributed"),
 }
 """The files, and the modules whose functions each of them has, below `qten_gen/runtime/tensorclass`."""
 

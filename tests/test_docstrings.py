@@ -80,7 +80,7 @@ CLASSES = (
 # Constants and aliases have no docstring of their own.
 WITHOUT_DOCSTRING = {"TENSOR_BUFFER_PREFIX", "TENSOR_PARAM_PREFIX", "ModuleType", "Unbatched"}
 NEEDS_A_GPU = {"cuda", "gpu", "pin_memory", "record_stream"}
-NEEDS_TWO_PROCESSES = {"send", "recv", "isend", "irecv"}
+NEEDS_TWO_PROCESSES = {"send", "recv"}
 # Methods of the table of operations have their examples on docs/operations.md.
 ON_THE_PAGE_OF_OPERATIONS = table.methods().keys()
 

@@ -6,12 +6,10 @@ import gc
 import os
 from collections.abc import Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from ..project.apply import Change, diff, write
 from ..project.config import Settings
-from ..project.dependencies import Dependencies
-from ..project.library_classes import RememberedClasses
 from ..project.paths import leads_below, read_all, read_regular
 from ..report.concise import headline
 from ..run.parts import parts
@@ -21,64 +19,16 @@ from ..tools.adopt.adoption import Level, Options
 from ..tools.adopt.opening import Sources
 from ..tools.adopt.views import as_json, lines_of, summary
 from . import DONE, FOUND, MISUSE
-from .misuse import UsageError
 from .options import AdoptOptions, given_paths
-
-if TYPE_CHECKING:
-    from ..tools.verify.verifying import VerifyRequest
 
 
 def adopt(options: AdoptOptions, out: TextIO, err: TextIO) -> int:
-    """Report what would be adopted, or do it, and return the exit status.
+    """Adopt the classes of each project that has files below the given paths, or report it; return the exit status.
 
     Raises:
         PathError: A path cannot be used.
         ConfigError: The settings of a project cannot be used.
-        UsageError: Options do not fit each other.
     """
-    if options.max_unadopted is not None and options.max_unadopted < 0:
-        raise UsageError("--max-unadopted must be an integer of at least 0")
-    if options.verify is not None:
-        return _verify(options, options.verify, out, err)
-    for name in ("config", "run", "against", "old"):
-        if getattr(options, name):
-            raise UsageError(f"--{name.replace('_', '-')} requires --verify")
-    return _adopt(options, out, err)
-
-
-def _verify(options: AdoptOptions, target: str, out: TextIO, err: TextIO) -> int:
-    """Compare the class that the options name."""
-    from ..tools.verify.verifying import VerifyRequest
-
-    request = VerifyRequest(
-        target,
-        tuple(options.config),
-        None if options.run is None else tuple(options.run),
-        options.against or "HEAD",
-        options.old,
-        import_roots=tuple(root for root in Settings().of(".").import_roots if os.path.isdir(root)),
-    )
-    return verify(request, out, err)
-
-
-def verify(request: VerifyRequest, out: TextIO, err: TextIO) -> int:
-    """Compare a class with its old version. This imports torch and the user's code, in other processes."""
-    from ..tools.verify.verifying import InspectionError, lines
-    from ..tools.verify.verifying import verify as compared
-
-    started = perf_counter()
-    try:
-        verdict = compared(request)
-    except InspectionError as error:
-        err.write(error.trace)
-        err.writelines(f"error: {problem}\n" for problem in error.problems)
-        return MISUSE if error.is_misuse else FOUND
-    out.writelines(f"{line}\n" for line in lines(verdict, took=perf_counter() - started))
-    return DONE if verdict.is_equal else FOUND
-
-
-def _adopt(options: AdoptOptions, out: TextIO, err: TextIO) -> int:
-    """Adopt the classes of each project that has files below the given paths."""
     started = perf_counter()
     settings = Settings()
     config = settings.of(options.paths[0] if options.paths else ".")
@@ -93,12 +43,11 @@ def _adopt(options: AdoptOptions, out: TextIO, err: TextIO) -> int:
         failures += [f"{path}: cannot read it: {why}" for path, why in part.files.unlistable.items()]
         targets = [path for path in texts if part.files.sources[path].target]
         outputs, locked = read_all(part.files.outputs)[0], list(filter(_is_locked, targets))
-        libraries = RememberedClasses(Dependencies(part.config).environment, part.cache)
         # The parser creates millions of objects that live to the end. Collecting garbage among them takes a tenth of the time.
         gc.disable()
         try:
             outcome = adopt_sources(
-                Sources.of(texts, origins, targets, outputs, locked, libraries),
+                Sources.of(texts, origins, targets, outputs, locked),
                 Options(Level(options.level), options.dataclasses),
             )
         finally:
@@ -112,7 +61,7 @@ def _adopt(options: AdoptOptions, out: TextIO, err: TextIO) -> int:
     err.writelines(f"error: {failure}\n" for failure in failures)
     if failures:
         return MISUSE
-    return FOUND if outcome.problems or _exceeds(outcome, options, err) else DONE
+    return FOUND if outcome.problems else DONE
 
 
 def _is_locked(path: str) -> bool:
@@ -174,19 +123,3 @@ def _print(
     elif not options.quiet:
         out.writelines(f"{line}\n" for line in lines_of(outcome, options.verbose, options.color.enabled(out)))
     messages.writelines(f"{line}\n" for line in summary(outcome, options.write, seconds))
-
-
-def _exceeds(outcome: Outcome, options: AdoptOptions, err: TextIO) -> bool:
-    """Whether more classes stay than are allowed, which is printed then."""
-    if options.max_unadopted is None:
-        return False
-    left = outcome.unadopted(options.write)
-    if left > options.max_unadopted:
-        err.write(f"error: {_count(left)} not adopted, and --max-unadopted allows {options.max_unadopted}\n")
-    elif left < options.max_unadopted:
-        err.write(f"note: {_count(left)} not adopted: --max-unadopted can be {left} from now on\n")
-    return left > options.max_unadopted
-
-
-def _count(number: int) -> str:
-    return f"{number} class is" if number == 1 else f"{number} classes are"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 
-from ..project.glance import LISTS, LOCKS, recall
+from ..project.glance import recall
 from . import COMMANDS
 from .color import wants_color
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from typing import TextIO
 
     from ..project.glance import Recalled, Told
@@ -73,35 +73,6 @@ def print_again(told: Told, arguments: Sequence[str], started: float, out: TextI
     if not any(item in _QUIET for item in arguments):
         warnings = told.coloured if told.plain and wants_color(out) else told.plain
         out.write(f"{warnings}{told.summary} in {perf_counter() - started:.2f}s\n")
-
-
-def print_unchanged_locks(arguments: Sequence[str], out: TextIO) -> bool:
-    """Print what the last `qten-gen lock` printed, if nothing has changed since. Give whether that was so."""
-    targets = plain_paths(arguments)
-    found = None if targets is None or recall(targets, ".", LISTS) is None else recall(targets, ".", LOCKS)
-    if found is not None and not any(item in _QUIET for item in arguments):
-        out.write(f"{found.told.summary}\n")
-    return found is not None
-
-
-def remember_locks(root: str, name: str, targets: Sequence[str], locks: int, files: Iterable[str], began: int) -> None:
-    """Write what `recall` compares for `qten-gen lock`.
-
-    Args:
-        root: The folder of the project.
-        name: `LOCKS` or `LISTS`.
-        targets: The targets of the command line.
-        locks: How many locks were compared.
-        files: The files whose status is compared.
-        began: The time before anything was read, in nanoseconds.
-    """
-    from ..project import manifest
-    from ..project.glance import Told, text_of
-
-    told = Told(f"{locks} {'lock' if locks == 1 else 'locks'} unchanged", "", "", "")
-    text = text_of(targets, told, sorted(files), {}, began - _CLOCK)
-    if text is not None:
-        manifest.write(root, name, text)
 
 
 def remember(outcome: Outcome, glance: Glance, paths: Sequence[str], began: int) -> None:

@@ -63,12 +63,6 @@ class CheckOptions:
     write_baseline: str | None
 
 
-class DoctorOptions:
-    """The options of `qten-gen doctor`."""
-
-    json: bool
-
-
 class ExplainOptions:
     """The options of `qten-gen explain`."""
 
@@ -79,22 +73,14 @@ class ShowOptions:
     """The options of `qten-gen show`."""
 
     target: str
-    json: bool
-    schema: bool
-    color: Color
 
 
 class InspectOptions:
     """The options of `qten-gen inspect`."""
 
-    target: str | None
-    all: bool
+    target: str
     config: list[str]
-    run: list[str] | None
-    mesh: str | None
-    plan: str | None
     dtype: str | None
-    device: str
     unfold: bool
     json: bool
     color: Color
@@ -106,7 +92,6 @@ class LockOptions:
     targets: list[str]
     check: bool
     accept: bool
-    fix: bool
     load: str | None
     """The checkpoint that is held against a lock."""
     quiet: bool
@@ -121,17 +106,6 @@ class AdoptOptions:
     diff: bool
     json: bool
     dataclasses: bool
-    max_unadopted: int | None
-    verify: str | None
-    """The class that is built before and after, `pkg.model:Encoder`."""
-    config: list[str]
-    """Its constructor arguments: `["depth=4", "dim=64"]`."""
-    run: list[str] | None
-    """The inputs to run forward with; None for no run."""
-    against: str | None
-    """The revision of git with the old code."""
-    old: str | None
-    """The folder with the old code."""
     color: Color
     quiet: bool
     verbose: bool

@@ -1,4 +1,4 @@
-"""Resolves relative imports to module names."""
+"""Names of modules: of relative imports, and of the modules that generated ones are made from."""
 
 
 def absolute(module: str, importer: str, is_package: bool) -> str:
@@ -14,3 +14,12 @@ def absolute(module: str, importer: str, is_package: bool) -> str:
     parts = importer.split(".") if importer else []
     kept = parts[: max(0, len(parts) - level + is_package)]
     return ".".join([*kept, *([name] if name else [])])
+
+
+def source_module(name: str) -> str:
+    """The module that a generated module is made from, by its name; empty for any other name.
+
+    >>> source_module("shop.model_qten"), source_module("shop._qten"), source_module("shop.model")
+    ('shop.model', 'shop', '')
+    """
+    return name.removesuffix("_qten").removesuffix(".") if name.endswith("_qten") else ""

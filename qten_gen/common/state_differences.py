@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple, Protocol
 
-from .folded_names import fold, with_segment
+from .folded_names import fold, with_number, with_segment
 
 Change = Literal[
     "added",
@@ -49,14 +49,15 @@ class Difference(NamedTuple):
     before: str = ""
     after: str = ""
     needs_version: bool = True
-    """Whether old checkpoints notice, so that a class has to have another version."""
+    """Old checkpoints notice, so that a class has to have another version."""
 
-    def __str__(self) -> str:
-        """`reshaped  head.weight: [10, 64] -> [12, 64]`."""
+    @property
+    def detail(self) -> str:
+        """`head.weight: [10, 64] -> [12, 64]`."""
         if self.change == "renamed":
-            return f"{self.change:12}{self.before} -> {self.name}"
+            return f"{self.before} -> {self.name}"
         what = " -> ".join(filter(None, (self.before, self.after)))
-        return f"{self.change:12}{self.name}{': ' if what else ''}{what}"
+        return f"{self.name}{': ' if what else ''}{what}"
 
 
 def shown(found: Iterable[Difference]) -> list[Difference]:
@@ -69,15 +70,9 @@ def _renumbered(item: Difference, position: int, segment: str) -> Difference:
     number = item.name.split(".")[position]
     return item._replace(
         name=with_segment(item.name, position, segment),
-        before=_with_number(item.before, position, number, segment),
-        after=_with_number(item.after, position, number, segment),
+        before=with_number(item.before, position, number, segment),
+        after=with_number(item.after, position, number, segment),
     )
-
-
-def _with_number(text: str, position: int, number: str, segment: str) -> str:
-    """A name with another segment in place of a number; any other text as it is."""
-    same = text.split(".")[position : position + 1] == [number]
-    return with_segment(text, position, segment) if same else text
 
 
 class Stored(NamedTuple):
@@ -126,7 +121,7 @@ class Found(NamedTuple):
         lines = [f"  the names begin with {self.prefix!r}, which has to be removed"] if self.prefix else []
         by_change: dict[Change, list[str]] = {change: [] for change in LOADING}
         for item in _summed(shown(self.differences)):
-            by_change[item.change].append(str(item)[12:])
+            by_change[item.change].append(item.detail)
         for change, names in by_change.items():
             lines += [f"  {_WORDS.get(change, change)}: {LOADING[change]}"] if names else []
             lines += [f"    {name}" for name in names]

@@ -50,7 +50,7 @@ def field_type(
             plain = "_Tensor"
         case FieldKind.NESTED:
             plain = f"{names[qualified_name(field)]}{_any_arguments(field)}"
-        case FieldKind.STATIC | FieldKind.PER_ITEM | FieldKind.COLLECTION:
+        case FieldKind.STATIC | FieldKind.PER_ITEM:
             return python_type(field, module, builtins, variables)
         case _:
             assert_never(field.kind)
@@ -116,8 +116,6 @@ def _shape_doc(field: FieldDecl) -> str:
             return f"Number as a tensor of shape `(*batch, ...)`{none}."
         case FieldKind.NESTED:
             return f"`{field.nested}` whose batch size starts with this one's{none}."
-        case FieldKind.COLLECTION:
-            return f"`{field.nested}` of tensordict whose batch size starts with this one's{none}."
         case FieldKind.STATIC:
             return "The same for the whole batch."
         case FieldKind.PER_ITEM:

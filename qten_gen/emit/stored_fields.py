@@ -77,8 +77,6 @@ class StoredField(NamedTuple):
     """Whether it is one tensor that carries the batch."""
     stored: str
     """The expression that `_fill` puts into the slot."""
-    seen: str
-    """The expression for the slot in operations."""
     lines: Lines
 
 
@@ -99,21 +97,17 @@ class _FieldCode(NamedTuple):
     @property
     def mine(self) -> str:
         """The value of this object."""
-        return self.seen(f"self.{self.storage}")
+        return f"self.{self.storage}"
 
     @property
     def others(self) -> str:
         """The value of another object."""
-        return self.seen(f"other.{self.storage}")
+        return f"other.{self.storage}"
 
     @property
     def of_items(self) -> str:
         """The values of several objects."""
-        return f"[{self.seen(f'item.{self.storage}')} for item in items]"
-
-    def seen(self, stored: str) -> str:
-        """The expression for a stored value in operations: the entries of a TensorDict."""
-        return f"_features.entries({stored})" if self.field.kind is FieldKind.COLLECTION else stored
+        return f"[item.{self.storage} for item in items]"
 
     def none_or(self, expression: str, name: str = "") -> str:
         """An expression for values that are not None; None stays None. `name` is what may be None, if not `mine`."""
@@ -161,12 +155,6 @@ def stored_field(
     """
     nested = names[qualified_name(field)] if field.kind is FieldKind.NESTED else ""
     code = _FieldCode(field, storage(field.name), nested, builtins, n, guard)
-    frozen_value = f"_rt.frozen_view({field.name})"
-    if field.kind is FieldKind.COLLECTION:
-        frozen_value = f"_features.collection(_rt.frozen_view(_features.entries({field.name})))"
-        stored = frozen_value if declaration.frozen else f"_features.collection({field.name})"
-    else:
-        stored = frozen_value if nested and declaration.frozen else field.name
     lines = _lines(code)
     return StoredField(
         name=field.name,
@@ -178,8 +166,7 @@ def stored_field(
         static=field.kind.is_static,
         plain=field.kind in (FieldKind.TENSOR, FieldKind.NUMBER)
         and not (field.optional or field.unbatched or field.container),
-        stored=stored,
-        seen=code.mine,
+        stored=f"_rt.frozen_view({field.name})" if nested and declaration.frozen else field.name,
         lines=lines,
     )
 
@@ -196,8 +183,6 @@ def _lines(code: _FieldCode) -> Lines:
     match code.field.kind:
         case FieldKind.NESTED:
             return _nested(code)
-        case FieldKind.COLLECTION:
-            return _collection(code)
         case FieldKind.STATIC:
             return _static(code)
         case FieldKind.PER_ITEM:
@@ -319,18 +304,6 @@ def _nested(code: _FieldCode) -> Lines:
     )
 
 
-def _collection(code: _FieldCode) -> Lines:
-    """A TensorDict, whose entries are seen as an object."""
-    name = code.field.name
-    lines = _of_objects(
-        code,
-        fit_if=code.given,
-        fit=code.feature("held", f"{name}, batch_size, device"),
-        set=code.none_or(code.feature("held", "value, self._batch_size, self._device"), "value"),
-    )
-    return lines._replace(imports=_FEATURES)
-
-
 def _of_objects(code: _FieldCode, fit_if: str, fit: str, set: str) -> Lines:
     """The lines of a field whose value has primitives of its own; the rest says how it is stored."""
     name, mine = code.field.name, code.mine
@@ -344,7 +317,7 @@ def _of_objects(code: _FieldCode, fit_if: str, fit: str, set: str) -> Lines:
         map_with=code.none_or(f"{mine}._map_with(fn, argument, device or {mine}._device)"),
         rearrange=code.none_or(f"{mine}._rearrange(fn, argument, batch_size + {rest})"),
         zip=code.call("zip_nested", f"fn, {mine}, {code.others}"),
-        put=code.call("put_nested", f"{mine}, index, {code.seen(f'value.{code.storage}')}"),
+        put=code.call("put_nested", f"{mine}, index, value.{code.storage}"),
         join=code.call("join_nested", f"fn, {code.of_items}, batch_size"),
         pieces=f"_rt.part_nested(self, fn, {mine}, argument, batch_sizes)",
         leaf=f"*{mine}._leaves()",

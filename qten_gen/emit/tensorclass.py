@@ -104,9 +104,9 @@ def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection
         shape_checks=checks.lines,
         n=n,
         plain=plain,
-        has_nested=any(f.kind in (FieldKind.NESTED, FieldKind.COLLECTION) for f in declaration.fields),
+        has_nested=any(f.kind is FieldKind.NESTED for f in declaration.fields),
         fill_signature=_fill_signature(stored),
-        stores=tuple(f"self.{f.storage}{_annotation(f)} = {f.stored}" for f in stored),
+        stores=tuple(f"self.{f.storage} = {f.stored}" for f in stored),
         fill=layout.bracketed("self._fill(", [*(f.name for f in stored), "batch_size", "device", "names"], ")", 8),
         map=_new([f.lines.map for f in stored], "self._batch_size", "self._device", "self._names"),
         map_with=_new([f.lines.map_with for f in stored], "self._batch_size", "device", "self._names"),
@@ -118,7 +118,7 @@ def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection
         pieces=layout.bracketed(
             "pieces = zip(", [*(f.lines.pieces for f in stored), "batch_sizes", "_repeat(self._device)"], ")", 8
         ),
-        contents=_contents([f.seen for f in carried], [f.seen for f in static]),
+        contents=_contents([f"self.{f.storage}" for f in carried], [f"self.{f.storage}" for f in static]),
         to_dict=layout.bracketed("return {", [f.lines.item for f in fields], "}", 8),
         builtin=builtins.names(
             *("type", "tuple", "dict", "str", "object"),
@@ -134,11 +134,6 @@ def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection
         )
         | builtins.imports,
     )
-
-
-def _annotation(field: StoredField) -> str:
-    """The annotation of a slot whose value checkers know nothing of: what the runtime gives for a TensorDict."""
-    return f": {field.type}" if field.stored.startswith("_features.collection(") else ""
 
 
 def _contents(carried: list[str], static: list[str]) -> str:

@@ -8,7 +8,6 @@ from symtable import symtable
 
 from ..common.format_number import FORMAT
 from ..common.header import with_header
-from ..common.stub_settings import NOTHING_MORE, StubSettings
 from ..emit.source_imports import source_name
 from ..model import FileDecl
 from ..project.output_names import outputs_of
@@ -16,13 +15,13 @@ from .render import render_python
 from .render_stub import render_stub
 
 
-def render_outputs(file: FileDecl, existing: Mapping[str, bytes], more: StubSettings = NOTHING_MORE) -> dict[str, str]:
+def render_outputs(file: FileDecl, existing: Mapping[str, bytes]) -> dict[str, str]:
     """The texts of the outputs of a file. Those that exist already, with the same bytes, are not checked again.
 
     Raises:
         SyntaxError: A rendered text is not valid Python, which is a bug in qten-gen.
     """
-    texts = render(file, more)
+    texts = render(file)
     module, stub = outputs_of(file.source.path)
     named = {module: texts["py"], stub: texts["pyi"]}
     for path, text in named.items():
@@ -31,10 +30,10 @@ def render_outputs(file: FileDecl, existing: Mapping[str, bytes], more: StubSett
     return named
 
 
-def render(file: FileDecl, more: StubSettings = NOTHING_MORE) -> dict[str, str]:
+def render(file: FileDecl) -> dict[str, str]:
     """The generated texts of a source file by suffix, `"py"` and `"pyi"`, headers included."""
     name = source_name(file)
-    texts = {"py": render_python(file), "pyi": render_stub(file, more)}
+    texts = {"py": render_python(file), "pyi": render_stub(file)}
     return {suffix: with_header(name, FORMAT, text) for suffix, text in texts.items()}
 
 

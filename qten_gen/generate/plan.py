@@ -127,8 +127,7 @@ def _plan_file(path: str, examination: Examination, readings: Readings, existing
         if linked is not None and sound:
             if path in readings.graph.mismatches:
                 found.append(_unknown_root(path, readings.graph))
-            more = readings.graph.stubs
-            outputs = attempt(readings.crashes, path, "rendering", render_outputs, linked, own, more) or {}
+            outputs = attempt(readings.crashes, path, "rendering", render_outputs, linked, own) or {}
         # Of a file without declarations, findings or outputs, nothing is missing.
         blocked = bool(blocking) and not broken and (declares or examined.is_suspect or bool(own))
         if blocked:

@@ -8,13 +8,11 @@ from collections.abc import Set as AbstractSet
 from ..link.lookups import widest
 from ..link.program import Library, Program, Reading
 from ..model import Asked, ImportContext, SourceFile
-from ..model.constructed import FoundClass
 from ..model.diagnostics import SYNTAX_ERROR, UNDECODABLE_FILE, Diagnostic
 from ..project.import_graph import Handlers, SourceGraph, View
 from ..read.module import read
 from .content import content_digest, part_digests
 from .crashes import Crash, attempt
-from .other_classes import OtherClasses
 
 _UNREADABLE = (SYNTAX_ERROR, UNDECODABLE_FILE)
 """After one of these errors, the declarations of a file are not known."""
@@ -43,7 +41,6 @@ class Readings:
         self._handlers: dict[str, Handlers] = {}
         self._registering: dict[str, list[str]] | None = None
         self._heads = graph.heads
-        self._others = OtherClasses(sources, graph)
 
     def program(self, path: str) -> Program:
         """The files as a program sees them that is imported from the same folder as a file."""
@@ -131,10 +128,7 @@ class Readings:
             # Handlers in a file that the program does not see are not registered in it.
             return [module for module, other in modules.items() if self.graph.relevant_file(view, module) == other]
 
-        def other(name: str) -> FoundClass:
-            return self._others.find(view.root, name)
-
-        return Library(reading, is_package, self._heads, handlers, other)
+        return Library(reading, is_package, self._heads, handlers)
 
     def _reading(self, path: str) -> Reading:
         if path not in self._readings:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from ..common.stub_settings import NOTHING_MORE, StubSettings
 from ..emit.stub_file import stub_file
 from ..model import FileDecl
 
 
-def render_stub(file: FileDecl, more: StubSettings = NOTHING_MORE) -> str:
+def render_stub(file: FileDecl) -> str:
     """The stub of the generated module of a source file, without a header."""
     from .templates import rendered
 
-    return rendered("file.pyi.j2", file=stub_file(file, more))
+    return rendered("file.pyi.j2", file=stub_file(file))

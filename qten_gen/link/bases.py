@@ -12,7 +12,7 @@ from ..common.suggestions import did_you_mean
 from ..model import DYNAMIC, ClassSource, SourceFile, TypeExpr, language
 from ..model.diagnostics import DYNAMIC_DECLARATION, INCONSISTENT_BASES, UNRESOLVED_BASE, Diagnostic
 from ..model.field_kinds import is_tensor
-from ..model.foreign_classes import CLASS_MAKERS, OTHER_KINDS, PROTOCOLS, TENSORDICT_BASES, TENSORDICT_DECORATORS
+from ..model.foreign_classes import CLASS_MAKERS, OTHER_KINDS, PROTOCOLS
 from .lookups import Lookups, Remembered
 from .name_resolution import Names
 
@@ -74,14 +74,6 @@ class Ancestry:
         """The root of a declaration; None for any other class."""
         roots = self.roots(qualified)
         return next((root for root in Root if root in roots), None)
-
-    def is_made_by_tensordict(self, qualified: str) -> bool:
-        """Whether tensordict makes a class of the run: one with its decorator `tensorclass`, or derived from its TensorClass."""
-        mro = self.mro(qualified)
-        if any(name in TENSORDICT_BASES for name in mro[1:]):
-            return True
-        found = [cls for name in mro if (cls := self._names.class_of(name)) is not None]
-        return any(name in TENSORDICT_DECORATORS for _, cls in found for name, _ in cls.decorators)
 
     def diagnostics(self, file: SourceFile) -> Iterator[Diagnostic]:
         """The diagnostics about the bases of the classes in a file."""

@@ -193,7 +193,7 @@ class Declarations:
         written = [(field, field.annotation) for field in lineage[0].source.fields if field.annotation is not None]
         typed = [(field, self._names.expand(annotation)) for field, annotation in written]
         return tuple(
-            build_tensorclass_field(field, type, flags, owner, is_tensorclass, self._ancestry.is_made_by_tensordict)
+            build_tensorclass_field(field, type, flags, owner, is_tensorclass)
             for field, type in typed
             if type.name != _CLASS_VARIABLE  # by an alias
         )

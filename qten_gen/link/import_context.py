@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Protocol
 
-from ..common.module_names import absolute
+from ..common.module_names import absolute, source_module
 from ..model import ImportContext, ImportedName, SourceFile, language
 from .lookups import Lookups
 
@@ -68,7 +68,7 @@ class Exports:
         """The names that the star imports of a file bind, and whether it has such imports and all their names are known."""
         star_names: dict[str, ImportedName] = {}
         for star, source in self._stars(file):
-            for name in sorted(self._exports(source)):
+            for name in sorted(self._bound(star, source)):
                 # `__all__` of a package may list its modules, which its text need not bind.
                 submodule = f"{source.module}.{name}"
                 meaning = self._meaning(source, name) or (
@@ -93,12 +93,19 @@ class Exports:
         waiting, seen = [file], {file.module}
         while waiting:
             current = waiting.pop()
-            sources = [source for _, source in self._stars(current)]
-            if len(sources) < len(current.star_imports):
+            stars = list(self._stars(current))
+            if len(stars) < len(current.star_imports):
                 return False
-            waiting += [source for source in sources if source.module not in seen]
+            sources = [source for star, source in stars if source.module not in seen and not source_module(star)]
+            waiting += sources
             seen.update(source.module for source in sources)
         return True
+
+    def _bound(self, star: str, source: SourceFile) -> Collection[str]:
+        """The names that a star import from a file binds. A generated module has what the file defines, not what it imports."""
+        if not source_module(star):
+            return self._exports(source)
+        return [name for name in source.names if not name.startswith("_") and name not in source.imports]
 
     def _exports(self, file: SourceFile) -> frozenset[str]:
         """The names that a star import of the file binds: those of `__all__`, or all public names."""
@@ -111,9 +118,12 @@ class Exports:
                     found.update(current.exported)
                     continue
                 found.update(name for name in current.names if not name.startswith("_"))
-                sources = [source for _, source in self._stars(current) if source.module not in seen]
-                waiting += sources
-                seen.update(source.module for source in sources)
+                for star, source in self._stars(current):
+                    if source_module(star):
+                        found.update(self._bound(star, source))
+                    elif source.module not in seen:
+                        seen.add(source.module)
+                        waiting.append(source)
             self._exported[file.module] = frozenset(found)
         return self._exported[file.module]
 
@@ -141,8 +151,7 @@ class Exports:
             elif name in file.names:
                 return f"{file.module}.{name}"
             else:
-                sources = [source for _, source in self._stars(file)]
-                waiting += [(source, name) for source in sources if name in self._exports(source)]
+                waiting += [(source, name) for star, source in self._stars(file) if name in self._bound(star, source)]
         return None
 
     def _imported(self, file: SourceFile, imported: ImportedName) -> Iterator[tuple[SourceFile, str] | str]:

@@ -7,8 +7,7 @@ The answer for a file depends on the answers to its look-ups, and on nothing els
 * `+shop.model`: whether an error keeps this file from being generated;
 * `?shop.model`: whether there is such a file, and whether it is a package;
 * `shop.`: whether any file is a module of that name or below it;
-* `@shop.model`: the files that register handlers for Modules of this file;
-* `!shop.layers`: the bytes of a file that declares nothing; `!torch`: the version of a library.
+* `@shop.model`: the files that register handlers for Modules of this file.
 """
 
 from __future__ import annotations

@@ -164,13 +164,12 @@ class Names:
 
     def _step(self, qualified: str, *, as_object: bool = False) -> str | None:
         """Follow one import or alias; None if the name is defined there, or is outside the run."""
-        declared = self._declared(qualified)
-        if declared is not None:
-            return declared
         located = self.locate(qualified)
         if located is None:
             return None
         file, rest = located
+        if qualified != f"{file.module}.{rest}":  # by its generated module, `shop.model_qten.Batch`
+            return f"{file.module}.{rest}"
         head, _, tail = rest.partition(".")
         own = _alias(file, rest, as_object)
         if tail and own is not None and not own.args and "." in own.name:  # an alias in a class body: `Batch.Own`
@@ -187,15 +186,6 @@ class Names:
         if alias is not None and not alias.args and "." in alias.name:
             return f"{alias.name}.{tail}" if tail else alias.name
         return None
-
-    def _declared(self, qualified: str) -> str | None:
-        """`shop.model.Batch` for `shop.model_qten.Batch`, which is the same class at run time; None for any other name."""
-        module, _, name = qualified.rpartition(".")
-        if not module.endswith("_qten") or self.find(module) is not None:  # a file of the user's may have such a name
-            return None
-        # What is generated for a package itself is its module `_qten`.
-        source = module.removesuffix("._qten").removesuffix("_qten")
-        return None if self.find(source) is None else f"{source}.{name}"
 
     def _meaning(self, name: str) -> TypeExpr | None:
         """The type of an alias, or the bound of a type variable. An unbound variable stands for any type."""

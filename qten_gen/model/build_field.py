@@ -34,12 +34,7 @@ from .sequences import is_several
 
 
 def build_tensorclass_field(
-    source: FieldSource,
-    type: TypeExpr,
-    flags: frozenset[str],
-    owner: str,
-    is_declared: Callable[[str], bool],
-    is_collection: Callable[[str], bool] = lambda _: False,
+    source: FieldSource, type: TypeExpr, flags: frozenset[str], owner: str, is_declared: Callable[[str], bool]
 ) -> FieldDecl:
     """Build a field of a TensorClass.
 
@@ -49,10 +44,9 @@ def build_tensorclass_field(
         flags: The flags of the class, inherited ones included.
         owner: Qualified name of the class.
         is_declared: Whether a qualified name is a TensorClass.
-        is_collection: Whether it is a class that tensordict made.
     """
     default, kw_only = _default(source)
-    decl = classify(source.name, type, flags, is_declared, is_collection)
+    decl = classify(source.name, type, flags, is_declared)
     return replace(decl, default=default, kw_only=kw_only, doc=source.doc, owner=owner, place=source.place)
 
 

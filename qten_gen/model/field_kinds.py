@@ -40,16 +40,9 @@ class _Annotation(NamedTuple):
     """The only member of `present`; None if there are several or none."""
     flags: frozenset[str]
     is_declared: Callable[[str], bool]
-    is_collection: Callable[[str], bool]
 
 
-def classify(
-    name: str,
-    type: TypeExpr,
-    flags: frozenset[str],
-    is_declared: Callable[[str], bool],
-    is_collection: Callable[[str], bool] = lambda _: False,
-) -> FieldDecl:
+def classify(name: str, type: TypeExpr, flags: frozenset[str], is_declared: Callable[[str], bool]) -> FieldDecl:
     """Build the field that `name: type` declares in a class with these flags, without its default, owner and place.
 
     Args:
@@ -57,7 +50,6 @@ def classify(
         type: Its annotation, with aliases and type variables expanded.
         flags: The flags of the class, inherited ones included.
         is_declared: Whether a qualified name is a TensorClass.
-        is_collection: Whether it is a class that tensordict made, by `@tensorclass` or its `TensorClass`.
 
     >>> from qten_gen.model import union
     >>> classify("mask", union((TypeExpr("torch.Tensor"), TypeExpr("None"))), frozenset(), lambda _: False).optional
@@ -67,7 +59,7 @@ def classify(
     present = tuple(member for member in members if member.name != "None")
     single = present[0] if len(present) == 1 else None
     optional = len(present) < len(members)
-    annotation = _Annotation(name, type, present, optional, single, flags, is_declared, is_collection)
+    annotation = _Annotation(name, type, present, optional, single, flags, is_declared)
     for decide in _DECIDERS:
         found = decide(annotation)
         if found is not None:
@@ -116,14 +108,6 @@ def _nested(given: _Annotation) -> FieldDecl | None:
     return FieldDecl(given.name, FieldKind.NESTED, given.optional, nested=nested, type=given.type)
 
 
-def _collection(given: _Annotation) -> FieldDecl | None:
-    """`TensorDict`, `TensorDictBase`, or a class that tensordict made."""
-    if given.single is None or not (is_tensordict(given.single) or given.is_collection(given.single.name)):
-        return None
-    last = given.single.name.rpartition(".")[2]
-    return FieldDecl(given.name, FieldKind.COLLECTION, given.optional, nested=last, type=given.type)
-
-
 def _converted(given: _Annotation) -> FieldDecl | None:
     """`int`, `float`, `bool`, `complex` or `str` in an `autocast` class, which converts values."""
     if "autocast" not in given.flags or given.single is None or given.single.name not in _CASTS:
@@ -141,7 +125,7 @@ def _number(given: _Annotation) -> FieldDecl | None:
     return FieldDecl(given.name, FieldKind.NUMBER, given.optional, cast=widest, type=given.type)
 
 
-_DECIDERS = (_unbatched, _tensor, _per_item, _several_tensors, _nested, _collection, _converted, _number)
+_DECIDERS = (_unbatched, _tensor, _per_item, _several_tensors, _nested, _converted, _number)
 """The kinds in the order in which they are tried."""
 
 
@@ -182,15 +166,6 @@ def is_tensor(type: TypeExpr) -> bool:
     if head == "tensordict":
         return last.endswith("Tensor")
     return head == "torch" and (last.endswith("Tensor") or last in ("Parameter", "Buffer"))
-
-
-_TENSORDICTS = frozenset({"TensorDict", "TensorDictBase", "TensorCollection"})
-
-
-def is_tensordict(type: TypeExpr) -> bool:
-    """Whether the type is tensordict's TensorDict or a base of it, by the public name or that of the module that defines it."""
-    head, _, last = type.name.partition(".")
-    return head == "tensordict" and last.rpartition(".")[2] in _TENSORDICTS
 
 
 def _container(type: TypeExpr) -> str | None:

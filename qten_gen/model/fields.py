@@ -31,8 +31,6 @@ class FieldKind(Enum):
     """`int`, `float`, `bool` or `complex` in a class that is neither `autocast` nor `nocast`: a number is stored as a tensor."""
     NESTED = "nested"
     """Another TensorClass, whose batch size starts with this one's: `Point`."""
-    COLLECTION = "collection"
-    """A TensorDict, or an object of a class that tensordict made, whose batch size starts with this one's: `TensorDict`."""
     STATIC = "static"
     """Any other Python value, the same for the whole batch: `str`."""
     PER_ITEM = "per item"
@@ -44,7 +42,7 @@ class FieldKind(Enum):
         match self:
             case FieldKind.STATIC | FieldKind.PER_ITEM:
                 return True
-            case FieldKind.TENSOR | FieldKind.NUMBER | FieldKind.NESTED | FieldKind.COLLECTION:
+            case FieldKind.TENSOR | FieldKind.NUMBER | FieldKind.NESTED:
                 return False
 
 
@@ -57,7 +55,7 @@ class FieldDecl:
     optional: bool = False
     """Whether None is among its values: `mask: Tensor | None`."""
     nested: str | None = None
-    """The class name of a nested field or a collection, without its module: `Point`, `TensorDict`."""
+    """The class name of a nested field, without its module: `Point`."""
     cast: str | None = None
     """The builtin that values are converted with, for a number and in an `autocast` class: `"float"` for `rate: float`."""
     dims: str | None = None

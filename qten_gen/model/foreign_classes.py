@@ -15,9 +15,5 @@ OTHER_KINDS = frozenset(
 )
 """Bases that create their subclasses in their own way."""
 
-TENSORDICT_DECORATORS = frozenset({"tensordict.tensorclass", "tensordict.prototype.tensorclass"})
-TENSORDICT_BASES = frozenset({"tensordict.TensorClass", "tensordict.tensorclass.TensorClass"})
-"""The bases and decorators of tensordict's classes."""
-
 PROTOCOLS = frozenset({"typing.Protocol", "typing_extensions.Protocol"})
 """The base that makes a class a protocol. A declaration cannot be one, but it can derive from one."""

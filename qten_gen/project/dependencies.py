@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
+from ..common.module_names import source_module
 from .config import Config
 from .files import Source
 from .import_graph import Modules
@@ -20,8 +21,6 @@ class Dependencies:
     def __init__(self, config: Config) -> None:
         root = config.root
         environment = None if root is None or config.environment is None else os.path.join(root, config.environment)
-        self.environment = environment
-        """The folder of a virtual environment, or None for the running interpreter."""
         roots = () if root is None else (*config.import_roots, root)
         self._libraries = Libraries(environment, roots)
         self._has_root = root is not None
@@ -37,10 +36,10 @@ class Dependencies:
         found: dict[str, Source] = {}
         for root, names in _imports_by_root(fresh, origins, scans).items():
             for name in names:
-                if modules.anywhere.get(name) is None and (root, name) not in modules.local:
+                if not modules.is_known(root, name):
                     for module in self._with_parents(name, root):
                         shown = display_path(module.path)
-                        if shown not in origins and shown not in found and not is_output(shown):
+                        if shown not in origins and shown not in found:
                             found.update(_sources(shown, module))
         return found
 
@@ -54,10 +53,14 @@ class Dependencies:
                 yield from self._with_parents(parent, root)
 
     def _find(self, name: str, root: str) -> Module | None:
-        """The file of a module that a file imports."""
+        """The file of a module that a file imports; of a generated one, the file that it is made from."""
         if name.partition(".")[0] in OWN_PACKAGES:
             return None
-        return self._libraries.find(name, root) or (None if self._has_root else self._find_above(name, root))
+        found = self._libraries.find(name, root) or (None if self._has_root else self._find_above(name, root))
+        if found is not None and not is_output(found.path):
+            return found
+        source = source_module(name)
+        return self._find(source, root) if source else None
 
     def _find_above(self, name: str, root: str) -> Module | None:
         """The module in the nearest folder above the importing file that has it. Used without a `pyproject.toml`."""
@@ -88,7 +91,7 @@ class Dependencies:
 
     def _is_lost(self, name: str, root: str, modules: Modules, origins: Mapping[str, Origin]) -> bool:
         """Whether no module of a name can be found, or only a file that cannot be read or that is another module here."""
-        if modules.anywhere.get(name) is not None or (root, name) in modules.local:
+        if modules.is_known(root, name):
             return False
         found = self._find(name, root)
         if found is not None:

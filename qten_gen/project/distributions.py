@@ -7,9 +7,7 @@ from collections.abc import Iterator
 
 from .paths import read_regular
 
-_MAKERS = frozenset({"qten-gen", "tensordict", "tensordict-nightly"})
-"""Distributions that make TensorClasses. Libraries that depend on one of them may have some."""
-_MAKER_FOLDERS = ("qten_gen-", "tensordict-", "tensordict_nightly-")
+_OWN = "qten-gen"
 _USUAL_HEAD = 16384
 """How many bytes the fields of most files with metadata take at most."""
 
@@ -86,12 +84,12 @@ def _lines_of(site: str, name: str) -> list[str]:
 def declaring(site: str) -> Iterator[tuple[str, str]]:
     """The top-level modules of the libraries in a folder that may make TensorClasses, each with the folder it is imported from.
 
-    They depend on qten-gen or on tensordict, directly or through others.
+    They depend on qten-gen, directly or through others.
     """
     entries = (name for name in listed(site) if name.endswith(".dist-info"))
     metadata = {entry: _head(os.path.join(site, entry, "METADATA")) for entry in entries}
-    others = (data for entry, data in metadata.items() if not entry.lower().startswith(_MAKER_FOLDERS))
-    if not any(b"qten" in data or b"tensordict" in data for data in map(bytes.lower, others)):
+    others = (data for entry, data in metadata.items() if not entry.lower().startswith("qten_gen-"))
+    if not any(b"qten" in data for data in map(bytes.lower, others)):
         return  # most environments; the rest takes longer
     requirements: dict[str, set[str]] = {}
     folders: dict[str, str] = {}
@@ -102,10 +100,10 @@ def declaring(site: str) -> Iterator[tuple[str, str]]:
             own = _normal(named[1])
             folders[own] = entry
             requirements[own] = {_normal(item) for item in re.findall(r"(?m)^Requires-Dist:\s*([\w.-]+)", head)}
-    depending = {*_MAKERS}
+    depending = {_OWN}
     while more := {name for name, needed in requirements.items() if needed & depending} - depending:
         depending |= more
-    for name in sorted((depending - _MAKERS) & folders.keys()):
+    for name in sorted((depending - {_OWN}) & folders.keys()):
         yield from _tops(site, folders[name])
 
 

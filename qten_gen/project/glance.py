@@ -23,9 +23,6 @@ FOLDER = ".qten_cache"
 NAME = "glance.txt"
 """The name of the file in `FOLDER` that holds what is remembered."""
 
-LOCKS, LISTS = "locks.txt", "lists.txt"
-"""The same of `qten-gen lock`: of the code that locks follow from, and of the files that are held against them."""
-
 _AS_IT_IS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 """How a file of the cache is opened: a link is an error, and a pipe is not waited for."""
 

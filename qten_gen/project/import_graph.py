@@ -16,43 +16,11 @@ Of these, a run reads the files that its targets depend on (see `generate.readin
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from os.path import join, split
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from ..common.stub_settings import NOTHING_MORE, StubSettings
+from ..common.module_names import source_module
 from .import_mismatch import ImportMismatch, find_import_mismatches
 from .scan import Origin, Scan, scan
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..model.constructed import FoundClass
-
-
-class LibrarySource(NamedTuple):
-    """The source of a module of an installed library."""
-
-    data: bytes
-    path: str
-    is_package: bool
-
-
-class LibraryClasses(Protocol):
-    """The classes of installed libraries (see `library_classes`)."""
-
-    def version(self, head: str) -> str:
-        """The version of a library by its top-level module; empty if it is not known."""
-        ...
-
-    def source(self, module: str) -> LibrarySource | None:
-        """The source of a module."""
-        ...
-
-    def recall(self, name: str) -> "FoundClass | None":
-        """The result of an earlier search for a qualified name; None if there was none."""
-        ...
-
-    def keep(self, name: str, found: "FoundClass") -> None:
-        """Remember what was found under a qualified name."""
-        ...
 
 
 class SourceGraph(NamedTuple):
@@ -81,10 +49,6 @@ class SourceGraph(NamedTuple):
     """The relevant sources that may register handlers, sorted."""
     unresolved: Mapping[str, frozenset[str]] = {}
     """For each source that imports modules which cannot be found anywhere, the names of these."""
-    libraries: LibraryClasses | None = None
-    """The classes of installed libraries; None where they do not matter."""
-    stubs: StubSettings = NOTHING_MORE
-    """The additions to stubs, as the settings of the run ask for them."""
 
     def view(self, path: str) -> "View":
         """The view from a source."""
@@ -102,7 +66,7 @@ class SourceGraph(NamedTuple):
     def files(self, path: str, lookups: Iterable[str]) -> list[str]:
         """The files whose content a source with these look-ups depends on (see `link.lookups`)."""
         view = self.view(path)
-        modules = {name.partition(":")[0] for name in lookups if name[0] not in "?@!+" and name[-1] != "."}
+        modules = {name.partition(":")[0] for name in lookups if name[0] not in "?@+" and name[-1] != "."}
         found = (self.relevant_file(view, module) for module in sorted(modules))
         return [other for other in found if other is not None]
 
@@ -180,7 +144,7 @@ class Modules(NamedTuple):
 
     A name refers to the module below the same root. Without one, it refers to the only module of that name in the project, or
     else outside the project. The name of a module of the standard library refers to nothing below another root: there, an import
-    finds Python's own.
+    finds Python's own. The name of a generated module, `shop.model_qten`, refers to the file that it is made from.
     """
 
     local: dict[tuple[str, str], str]
@@ -200,19 +164,20 @@ class Modules(NamedTuple):
 
     def find(self, origin: Origin, names: Iterable[str]) -> tuple[str, ...]:
         """The files that these module names refer to in a file at `origin`."""
-        found = [self.below(origin.root, name) for name in names if name in self.anywhere]
+        found = [self.below(origin.root, name) for name in names if name in self.anywhere or name.endswith("_qten")]
         return tuple([path for path in found if path is not None])
 
     def passing(self, origin: Origin, names: Iterable[str], scans: Mapping[str, Scan]) -> Iterator[str]:
         """The files that reexport a name which a file imports from them: `shop.common` for `shop.common.Tensor`."""
         for name in names:
             module, _, last = name.rpartition(".")
-            path = self.below(origin.root, module) if module in self.anywhere else None
+            path = next(iter(self.find(origin, (module,))), None)
             if path is not None and last in scans[path].binds:
                 yield path
 
     def places(self, name: str) -> list[str]:
         """The files that have a name, where none is meant because there are several; empty for any other name."""
+        name = name if name in self.anywhere else source_module(name)
         if name not in self.anywhere or self.anywhere[name] is not None:
             return []
         return [path for (_, module), path in self.local.items() if module == name]
@@ -220,14 +185,22 @@ class Modules(NamedTuple):
     def possible(self, origin: Origin, names: Iterable[str]) -> Iterator[str]:
         """The files that these names may refer to in a file at `origin`, because there are several of a name."""
         for name in names:
-            if self.anywhere.get(name, name) is None and (origin.root, name) not in self.local:
+            if not self.is_known(origin.root, name):
                 yield from self.places(name)
+
+    def is_known(self, root: str, name: str) -> bool:
+        """Whether it is known which file a name refers to in files below a root."""
+        known = (root, name) in self.local or self.anywhere.get(name) is not None
+        source = "" if known else source_module(name)
+        return known or (bool(source) and self.is_known(root, source))
 
     def below(self, root: str, name: str) -> str | None:
         """The file that a name refers to in files below a root."""
         found = self.local.get((root, name))
         if found is None and name.partition(".")[0] not in sys.stdlib_module_names:
             found = self.anywhere.get(name)
+        if found is None and (source := source_module(name)):
+            found = self.below(root, source)
         return found
 
 

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from os.path import split
 from typing import NamedTuple
 
+from ..common.module_names import source_module
 from .scan import Origin, Scan
 
 
@@ -32,7 +33,7 @@ def find_import_mismatches(
             found[path] = ImportMismatch("this file uses relative imports")
     known = {origin.module for origin in origins.values()}
     for name in sorted({name for scan in scans.values() for name in scan.imports} - known):
-        spelled = name.removesuffix("_qten").rstrip(".")
+        spelled = source_module(name) or name
         leading, _, rest = spelled.partition(".")
         while rest and spelled not in known:
             for path in modules.get(rest, ()):

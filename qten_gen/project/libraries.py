@@ -1,9 +1,9 @@
 """Finds the modules of installed libraries that may make TensorClasses, without importing anything.
 
-Such a library depends on qten-gen or on tensordict, and its metadata says so. Only such libraries are looked into, so that a
+Such a library depends on qten-gen, and its metadata says so. Only such libraries are looked into, so that a
 project that imports torch or numpy is as fast as one that does not. They are found in the folder `site-packages` of the running
 interpreter or of the environment in the settings, or where an editable installation points: a path file, or the mapping in a
-finder. Of folders without metadata, as in PYTHONPATH, a package that mentions one of them counts.
+finder. Of folders without metadata, as in PYTHONPATH, a package that mentions qten-gen counts.
 """
 
 import os
@@ -18,7 +18,7 @@ from .scan import Origin
 OWN_PACKAGES = frozenset({"qten_gen", "qten_gen_typing"})
 
 _MOST_FILES = 500
-"""How many files of a package without metadata are searched for a mention of qten-gen or tensordict."""
+"""How many files of a package without metadata are searched for a mention of qten-gen."""
 
 
 class Module(NamedTuple):
@@ -109,9 +109,9 @@ class Libraries:
         return self._places
 
     def _mentions(self, package: str) -> bool:
-        """Whether a package or module without metadata mentions qten-gen or tensordict."""
+        """Whether a package or module without metadata mentions qten-gen."""
         if package not in self._mentioning:
-            self._mentioning[package] = any(b"qten_gen" in data or b"tensordict" in data for data in _texts(package))
+            self._mentioning[package] = any(b"qten_gen" in data for data in _texts(package))
         return self._mentioning[package]
 
 

@@ -68,9 +68,7 @@ class Keys:
         """The key of a file with these look-ups."""
         graph, view = self._graph, self._graph.view(path)
         imported = graph.scans[path].registers and path in graph.imported
-        own = (
-            f"{self._names[path]} {graph.origins[path].module} {imported} {graph.mismatches.get(path)} {[*graph.stubs]}"
-        )
+        own = f"{self._names[path]} {graph.origins[path].module} {imported} {graph.mismatches.get(path)}"
         names = sorted(lookups)
         answers = self._answers.setdefault(view, {})
         for name in names:
@@ -82,8 +80,6 @@ class Keys:
         """Answer a look-up. Files are named as in the manifest, so that the answer does not depend on the working directory."""
         if name.endswith("."):
             return str(name[:-1] in self._heads)
-        if name.startswith("!"):
-            return self._classes(view, name[1:])
         module, colon, part = name.lstrip("?@+").partition(":")
         path = self._graph.relevant_file(view, module)
         if path is None:
@@ -110,10 +106,3 @@ class Keys:
             if path not in self._targets and (record is None or record.key != self.key(path, record.lookups)):
                 self._states[path] = self._contents.get(path, "")
         return self._states[path]
-
-    def _classes(self, view: View, module: str) -> str:
-        """A text on which the classes of a module depend: its bytes, or the version of the library."""
-        path = self._graph.modules.below(view.root, module)
-        if path is not None:
-            return f"{self._names[path]} {self._records[path].signature.digest}"
-        return "" if self._graph.libraries is None else self._graph.libraries.version(module)

@@ -23,7 +23,6 @@ _ALIAS = (
     r"(?m)^(?:[ \t]*+type[ \t]++\w|(?:\w++|[ \t]++[A-Z]\w*+)[ \t]*+(?::[^=\n]*+)?+="
     r"[ \t]*+(?:[-+~(]*+[\d\"']|[^\W\d][\w.]*+[ \t]*+(?:$|[\[|+*/%-])|(?:\w++\.)*+(?:TypeVar|NewType|TypeAliasType)\b))"
 )
-_TENSORDICT = r"(?m)^[ \t\f]*+(?:from|import)[ \t]++tensordict\b"
 _DEEPEST = 100
 """How many parts of a dotted name count."""
 _NAME = r"[.\w]++"
@@ -41,7 +40,7 @@ class Scan(NamedTuple):
     registers: bool
     """It registers a handler."""
     aliases: bool
-    """It may define a type alias, a type variable, a constant, or a class that tensordict makes."""
+    """It may define a type alias, a type variable or a constant."""
     imports: tuple[str, ...]
     """The dotted names of all imports that may be modules."""
     bases: tuple[str, ...]
@@ -81,8 +80,7 @@ def scan(data: bytes, origin: Origin) -> Scan:
         mentions=is_named or _lacks_import(code, {item.bound for item in found}),
         derives=bool(lists),
         registers=re.search(_REGISTER, code) is not None,
-        aliases=re.search(_ALIAS, code) is not None
-        or ("tensordict" in code and re.search(_TENSORDICT, code) is not None),
+        aliases=re.search(_ALIAS, code) is not None,
         imports=_modules(found),
         bases=bases,
         binds=tuple(sorted({item.bound for item in found})),

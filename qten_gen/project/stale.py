@@ -14,14 +14,12 @@ from typing import NamedTuple
 
 from ..common.digests import digest
 from ..common.header import read_header
-from ..common.stub_settings import StubSettings
 from . import manifest
 from .changes import Changes, OpenReader
 from .config import Config
 from .dependencies import Dependencies
 from .files import ProjectFiles, Source
 from .import_graph import Modules, SourceGraph, source_graph
-from .library_classes import RememberedClasses
 from .manifest import FreshRecord, HandlerRecord, Manifest, SourceRecord
 from .output_keys import Keys, Reader
 from .output_names import is_ours, is_output, name_of, outputs_of, source_of
@@ -105,8 +103,6 @@ def project_state(
         graph = graph._replace(imported=frozenset(graph.origins))
     graph = graph._replace(
         unresolved=dependencies.unresolved(*scanned, modules),
-        libraries=RememberedClasses(dependencies.environment, cache),
-        stubs=StubSettings(config.literal_keys, config.shapes is not None),
     )
     state = ProjectState(files, cache, names, previous, records, graph, {}, {}, None, {}, [], tuple(unreadable))
     return _compared(state, {}, now, open_reader)

@@ -28,17 +28,12 @@ class AnnotationWalk:
     def __init__(self, statement: ClassStatement) -> None:
         self._statement = statement
         self._declared: set[str] = set()
-        self._collections: set[str] = set()
         self._filled: dict[typing.TypeVar, TypeExpr] = {}
         self._open: set[int] = set()
 
     def is_declared(self, name: str) -> bool:
         """Whether a name of the annotation is a TensorClass."""
         return name in self._declared
-
-    def is_collection(self, name: str) -> bool:
-        """Whether a name of the annotation is a class that tensordict made, and not one of its own, such as `NonTensorData`."""
-        return name in self._collections
 
     def expr(self, annotation: object) -> TypeExpr:
         """The type expression of an annotation: a class, a typing construct, a string."""
@@ -134,6 +129,12 @@ class AnnotationWalk:
         module, name = getattr(value, "__module__", ""), getattr(value, "__qualname__", None)
         if name is None:
             name = getattr(value, "__name__", None) or str(getattr(value, "_name", ""))
+        if (
+            isinstance(value, type)
+            and getattr(value, "_is_tensorclass", False)
+            and module.partition(".")[0] != "tensordict"
+        ):
+            return "tensordict.TensorClass"  # whatever the class is that tensordict made, fields refuse it
         # A class derived from Tensor is a tensor to a field.
         if isinstance(value, type) and value is not self._tensor and issubclass(value, self._tensor):
             return "torch.Tensor"
@@ -145,9 +146,6 @@ class AnnotationWalk:
         if isinstance(value, type) and self._statement.is_declaration(value):
             self._declare(qualified)
             self._statement.classes[qualified] = value
-        is_made = isinstance(value, type) and getattr(value, "_is_tensorclass", False)
-        if is_made and module.partition(".")[0] != "tensordict":
-            self._collections.add(qualified)
         return qualified
 
     @property

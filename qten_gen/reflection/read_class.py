@@ -42,9 +42,7 @@ def read_tensorclass(statement: ClassStatement) -> TensorClassDecl:
         if expr.name in _NO_FIELDS:
             continue
         source = field_source(name, expr, statement)
-        fields[name] = build_tensorclass_field(
-            source, expr, flags, statement.qualified, walk.is_declared, walk.is_collection
-        )
+        fields[name] = build_tensorclass_field(source, expr, flags, statement.qualified, walk.is_declared)
     return TensorClassDecl(
         name=statement.name,
         fields=tuple(fields.values()),

@@ -23,8 +23,6 @@ from . import (  # noqa: F401 # the tables below find them
     early_value,
     field_after_default,
     foreign_output,
-    frozen_mutation,
-    generated_base,
     hidden_method,
     hidden_type,
     ignored_specifier,
@@ -49,13 +47,10 @@ from . import (  # noqa: F401 # the tables below find them
     missing_annotation,
     missing_init_flag,
     missing_initializer,
-    missing_param_group,
     missing_super_init,
     missing_version,
-    misspelled_method,
     mutable_default,
     non_tensor_field,
-    possibly_missing_attribute,
     private_name,
     reserved_name,
     shared_object,
@@ -63,12 +58,10 @@ from . import (  # noqa: F401 # the tables below find them
     unannotated_attribute,
     undecodable_file,
     undefined_attribute,
-    undefined_name,
     unimported_handler,
     unknown_dimension,
     unknown_flag,
     unknown_setting,
-    unknown_source,
     unknown_type,
     unmanaged_tensor,
     unregistered_state,
@@ -121,7 +114,7 @@ RULES = cast("tuple[Rule, ...]", tuple(sorted(_MODULES, key=lambda rule: cast("R
 DECLARATION_RULES = cast("tuple[DeclarationRule, ...]", tuple(rule for rule in RULES if hasattr(rule, "check")))
 FILE_RULES = cast("tuple[FileRule, ...]", tuple(rule for rule in RULES if hasattr(rule, "check_file")))
 PLAIN_RULES = cast("tuple[PlainRule, ...]", tuple(rule for rule in RULES if hasattr(rule, "check_plain")))
-"""The rules of `qten-gen check` beside two rules about declarations."""
+"""The rules of `qten-gen check` beside one about declarations."""
 
 RAISED_ELSEWHERE = tuple(rule for rule in RULES if rule not in (*DECLARATION_RULES, *FILE_RULES, *PLAIN_RULES))
 """Kinds that `read`, `link`, `generate` and `project.config` report. Their files only document them."""

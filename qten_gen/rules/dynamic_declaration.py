@@ -18,7 +18,6 @@ from collections.abc import Iterator
 
 from ..model import (
     DYNAMIC,
-    ClassSource,
     ConfigDecl,
     FieldSource,
     FileDecl,
@@ -65,17 +64,9 @@ _OF_EXPRESSIONS = (language.PARAM, language.BUFFER, language.DERIVED, language.C
 
 
 def check(context: RuleContext) -> Iterator[Diagnostic]:
-    """The dynamic parts of a declaration. Names that nothing defines are not: QG114 reports them."""
-    if context.source is None:
+    source = context.source
+    if source is None:
         return
-    undefined = {place.steps for _, place in context.source.unbound}
-    for found in _dynamic(context, context.source):
-        if not any(steps[: len(found.place.steps)] == found.place.steps for steps in undefined):
-            yield found
-
-
-def _dynamic(context: RuleContext, source: ClassSource) -> Iterator[Diagnostic]:
-    """Arguments that are dynamic, or have a name in them that nothing defines."""
     yield from _types(context)
     for place in source.unpacked:
         message = f"the bases and flags of {source.name} are {_ONLY_THEN}, because they are unpacked"

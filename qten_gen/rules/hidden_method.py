@@ -1,32 +1,29 @@
-"""A module hides a method that every nn.Module has.
+"""An attribute of a module hides a method that every nn.Module has.
 
 `self.parameters = [...]` in a constructor makes `module.parameters()` a call of a list, and the optimizer, `.to()` and the
-state dict rely on that method. A `__call__` of its own runs instead of the one of nn.Module, so hooks and registered handlers
-do not run.
+state dict rely on that method. `qten-gen check` reports it. A function in the place of the method may be meant.
 """
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
-from ..model import ModuleDecl
-from ..model.diagnostics import Diagnostic, Kind
-from .rule_input import RuleContext
+from ..model.diagnostics import Kind
+from .plain_classes import Finding, PlainClass, attribute_of, own_nodes, owner_of
 
 KIND = Kind("QG325", "hidden-method", "warning")
 
 EXAMPLE = """
- from qten_gen import Module
- from torch import Tensor
+ from torch import nn
 
 
- class Net(Module):
-     dim: int
-
--    def __call__(self, x: Tensor) -> Tensor:
--        ^^^^^^^^
-+    def forward(self, x: Tensor) -> Tensor:
-         return x
+ class Net(nn.Module):
+     def __init__(self) -> None:
+         super().__init__()
+-        self.buffers = []
+-        ^^^^^^^^^^^^
++        self.seen_buffers = []
 """
 
 _METHODS = frozenset(
@@ -39,17 +36,17 @@ _METHODS = frozenset(
 )
 """Methods of nn.Module that other code calls on every module."""
 
+_VALUES = ast.List | ast.Tuple | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.Constant
+"""Values that no method can be."""
 
-def check(context: RuleContext) -> Iterator[Diagnostic]:
-    if not isinstance(context.declaration, ModuleDecl):
-        return
-    for method in context.methods:
-        if method.name == "__call__":
-            message = (
-                f"__call__ of {context.declaration.name} replaces the one of nn.Module, which runs hooks and handlers"
-            )
-            yield Diagnostic(KIND, message, method.place / "name", "write def forward")
-        for change in method.changes:
-            if change.action == "assign" and change.name in _METHODS:
-                message = f"self.{change.name} hides the method {change.name}() that every module has"
-                yield Diagnostic(KIND, message, change.place, "write another name")
+
+def check_plain(cls: PlainClass) -> Iterator[Finding]:
+    for method in cls.methods:
+        owner = owner_of(method)
+        for node in own_nodes(method, owner) if owner else ():
+            if isinstance(node, ast.Assign) and isinstance(node.value, _VALUES):
+                for target in node.targets:
+                    name = attribute_of(target, owner)
+                    if name in _METHODS:
+                        message = f"self.{name} hides the method {name}() that every module has"
+                        yield Finding(target, message, "write another name")

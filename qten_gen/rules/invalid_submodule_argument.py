@@ -4,9 +4,8 @@ The constructor would raise TypeError when the first instance is made: an argume
 missing, one too many, or a string where it takes a number. Type checkers do not see it, because `submodule(cls, ...)` takes any
 arguments. `device` and `dtype` come from the owner.
 
-The command knows the classes of the project, declared or with an `__init__` written by hand, and those of installed libraries
-such as `torch.nn`, whose sources it reads as text. At run time, torch checks the arguments of its own classes. Nothing is
-reported if something else may decide what a class takes: `*args`, `**kwargs`, a decorator, overloads, a metaclass or `__new__`.
+The rule knows declared Modules with a generated constructor and the layers of `torch.nn`. The constructors of other classes are
+left to Python.
 """
 
 from __future__ import annotations
@@ -32,6 +31,7 @@ from ..model import (
 from ..model.diagnostics import Diagnostic, Kind
 from ..model.dimensions import in_words
 from ..model.field_kinds import members_of
+from ..model.torch_layers import parameters_of
 from .expression_types import NONE, UNKNOWN, Names, in_words_of, types_of
 from .rule_input import RuleContext
 
@@ -210,7 +210,7 @@ def _parameters(made: Value, context: RuleContext) -> _Parameters | None:
         if any(not base.declared and not base.name.startswith("qten_gen.") for base in declared.bases):
             return None  # a base of another kind may have a constructor
         return _of_fields(declared)
-    text = context.project.constructors.get(made.name)
+    text = parameters_of(made.name)
     return None if text is None else _parsed(text)
 
 

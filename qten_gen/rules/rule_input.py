@@ -40,13 +40,11 @@ class Project:
     class statement."""
     classes: Mapping[str, ClassSource] = field(default_factory=dict)
     """The class statements of the run by qualified name, declarations or not."""
-    constructors: Mapping[str, str] = field(default_factory=dict)
-    """The parameters of constructors, by the qualified name of a class of the run or outside: `dim: int, heads=4`."""
 
     @classmethod
     def of(cls, file: FileDecl, unimported: Collection[str] = ()) -> Project:
         """The project as a file sees it."""
-        return cls(file.related, unimported, file.nested, file.classes, file.constructors)
+        return cls(file.related, unimported, file.nested, file.classes)
 
     def is_tensorclass(self, name: str) -> bool:
         """Whether a qualified name is a TensorClass."""

@@ -1,12 +1,13 @@
 """The annotation of a field does not decide how the field is stored.
 
-A field is a tensor, another TensorClass, a TensorDict, or a Python value that is the same for the whole batch. Generated code has
+A field is a tensor, another TensorClass, or a Python value that is the same for the whole batch. Generated code has
 different lines for each. A union of these, or a tensor inside a container such as `tuple[Tensor, ...]` could only be stored as a
 Python value: `batch[0]` would return it unindexed, and `.to()` would not move its tensors.
 
 A type variable stands for its bound. Without a bound it stands for a Python value, and the constructor refuses tensors.
 
-The containers `dict[str, Tensor]` and `list[Tensor]` are supported.
+The containers `dict[str, Tensor]` and `list[Tensor]` are supported. TensorDicts and classes that tensordict makes are not: their
+keys and shapes change while a program runs.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ..model import DerivedDecl, FieldDecl, FieldKind, TypeExpr, language
 from ..model.array_shapes import ANY_DTYPE, DTYPES, FAMILIES
 from ..model.diagnostics import Diagnostic, Kind
 from ..model.expression_text import annotation_text
-from ..model.field_kinds import is_kw_only, is_tensor, is_tensordict, members_of
+from ..model.field_kinds import is_kw_only, is_tensor, members_of
 from .rule_input import RuleContext
 
 KIND = Kind("QG208", "unsupported-type")
@@ -130,26 +131,21 @@ def _problem(field: FieldDecl, context: RuleContext) -> tuple[str, str] | None:
         return "allows several classes", "declare a field for each class, with None as its default"
     if any(member.name == language.TENSORCLASS for member in present):
         return _base_itself(present[0].text, context)
-    if field.kind is not FieldKind.COLLECTION and any(is_tensordict(member) for member in present):
-        return "allows several classes", "declare a field for each class, with None as its default"
-    if any(_is_of_tensordict(member) for member in present):
-        return "is a class of tensordict that fields do not support", "write TensorDict, which accepts it"
+    if any(_is_of_tensordict(member, context) for member in present):
+        return "is a class of tensordict, which no field holds", f"{_FOR_CONTAINERS} for each entry"
     if any(member.name in _OTHER_BATCHES for member in present):
         return "holds tensors that a static field does not move or index", "write Tensor, or declare a TensorClass"
     if any(member.name == "typing.Self" for member in present):
         return "is Self, which means another class in each subclass", f"write {context.declaration.name}"
     if any(not member.name for member in present):
         return "cannot be determined from its annotation", "write a type, or its name in quotes"
-    if (
-        field.container is None
-        and field.kind is not FieldKind.COLLECTION
-        and any(_holds_tensors(member, context) for member in present if member not in tensors and member not in nested)
-    ):
-        return (
-            "contains tensors in an unsupported container",
-            "write dict[str, Tensor] or list[Tensor], or declare a TensorClass with a field for each",
-        )
+    others = [member for member in present if member not in tensors and member not in nested]
+    if field.container is None and any(_holds_tensors(member, context) for member in others):
+        return "contains tensors in an unsupported container", f"{_FOR_CONTAINERS} for each"
     return None
+
+
+_FOR_CONTAINERS = "write dict[str, Tensor] or list[Tensor], or declare a TensorClass with a field"
 
 
 def _base_itself(text: str, context: RuleContext) -> tuple[str, str]:
@@ -170,12 +166,18 @@ _OTHER_BATCHES = frozenset(
 )
 """Classes whose objects hold tensors, and that no kind of field is for."""
 
-_OF_TENSORDICT = r"tensordict\.(?:.*\.)?(?:\w*TensorDict|TensorDictBase|TensorCollection|NonTensor\w+)"
+_OF_TENSORDICT = r"tensordict\.(?:.*\.)?(?:\w*TensorDict|TensorDictBase|TensorCollection|TensorClass|NonTensor\w+)"
+_TENSORDICT_DECORATORS = frozenset({"tensordict.tensorclass", "tensordict.prototype.tensorclass"})
 
 
-def _is_of_tensordict(type: TypeExpr) -> bool:
-    """Whether the type is a container of tensordict, by its public name or that of the module that defines it."""
-    return re.fullmatch(_OF_TENSORDICT, type.name) is not None and not is_tensordict(type)
+def _is_of_tensordict(type: TypeExpr, context: RuleContext) -> bool:
+    """Whether the type is a container of tensordict, or a class of the run that tensordict makes."""
+    source = context.project.classes.get(type.name)
+    names = [type.name, *(base.name for base in (source.bases if source is not None else ()))]
+    decorators = source.decorators if source is not None else ()
+    return any(re.fullmatch(_OF_TENSORDICT, name) is not None for name in names) or any(
+        name in _TENSORDICT_DECORATORS for name, _ in decorators
+    )
 
 
 def _is_tensorclass(type: TypeExpr, context: RuleContext) -> bool:
@@ -193,6 +195,6 @@ def _holds_tensors(type: TypeExpr, context: RuleContext) -> bool:
 
 def _is_batched(type: TypeExpr, context: RuleContext) -> bool:
     """Whether objects of the type are tensors, or hold tensors."""
-    if is_tensor(type) or is_tensordict(type) or type.name in _OTHER_BATCHES or _is_of_tensordict(type):
+    if is_tensor(type) or type.name in _OTHER_BATCHES or _is_of_tensordict(type, context):
         return True
     return _is_tensorclass(type, context)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from ..common.digests import digest
 from ..project import manifest
 from ..project.apply import is_as_planned
-from ..project.library_classes import RememberedClasses
 from ..project.manifest import FreshRecord, HandlerRecord, Manifest, SourceRecord
 from ..project.output_names import outputs_of
 from ..project.paths import read_output
@@ -115,7 +114,5 @@ def remember(state: ProjectState, fresh: Mapping[str, FreshRecord], settled: str
     handlers.update(state.handlers)
     _keep_what_is_asked(records, previous, [*right.values(), *handlers.values()])
     saved = manifest.save(state.cache, Manifest(records, right, handlers, settled), previous)
-    if isinstance(state.graph.libraries, RememberedClasses):
-        state.graph.libraries.save()
     own = {path: records[name] for path, name in names.items() if name in records}
     return state._replace(previous=saved, records=own, fresh={**fresh}, stale=[])

@@ -8,27 +8,23 @@ from __future__ import annotations
 
 import gc
 import os
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..project.apply import Change, changes, remove_leftovers, write
 from ..project.config import Config, Settings
 from ..project.files import PathError, discover
-from ..project.following import Followed, followed
 from ..project.glance_record import Glance, is_closed
 from ..project.import_graph import Handlers
 from ..project.manifest import FreshRecord
 from ..project.output_names import outputs_of, source_of
 from ..project.paths import read_output
-from ..project.shape_package import refuse_missing
 from ..project.stale import Failure, ProjectState, orphans, project_state
 from ..project.walk import NONE_SEEN
-from .memory import Kept, Memory
 from .parts import Part, parts
 from .reading import open_readings
 from .record import fresh_now, remember, torn
-from .unaffected import settled_by, tells_the_same
+from .unaffected import settled_by
 
 if TYPE_CHECKING:
     from ..generate.crashes import Crash
@@ -60,11 +56,10 @@ class Outcome(NamedTuple):
 
 
 class _Manner(NamedTuple):
-    """How a run goes: whether it changes files and gives reasons, and where it leaves what it has found."""
+    """How a run goes: whether it changes files and gives reasons."""
 
     writes: bool
     explains: bool
-    memory: Memory | None
 
 
 def run(
@@ -73,12 +68,10 @@ def run(
     writes: bool = True,
     explains: bool = False,
     known: Recalled | None = None,
-    memory: Memory | None = None,
 ) -> Outcome:
     """Generate the code for the declarations below the paths. With `writes` off, change no file. If it `explains`, give reasons.
 
-    `known` is what was just seen at a glance, so that folders are not looked at again. `memory` has what earlier runs in this
-    process have left.
+    `known` is what was just seen at a glance, so that folders are not looked at again.
 
     Paths of several projects are generated one project after the other, each with its own settings.
 
@@ -87,17 +80,13 @@ def run(
         ConfigError: The settings of a project cannot be used.
     """
     settings = settings or Settings()
-    manner = _Manner(writes, explains, memory)
+    manner = _Manner(writes, explains)
     # The manifest and the parser create millions of objects that live to the end. Looking for garbage among them takes long.
     collects = gc.isenabled()
     gc.disable()
     try:
-        kept = None if memory is None else memory.recall(paths)
-        if kept is not None:
-            outcomes = [_run_part(kept.part, settings, manner, kept)]
-        else:
-            listed = NONE_SEEN if known is None else known.listed
-            outcomes = [_run_part(part, settings, manner) for part in parts(paths, settings, listed)]
+        listed = NONE_SEEN if known is None else known.listed
+        outcomes = [_run_part(part, settings, manner) for part in parts(paths, settings, listed)]
     finally:
         if collects:
             gc.enable()
@@ -124,16 +113,14 @@ class _Changed(Exception):
     """A source is not as it was when the run began; the text is its path. Nothing has been written yet."""
 
 
-def _run_part(part: Part, settings: Settings, manner: _Manner, kept: Kept | None = None) -> Outcome:
+def _run_part(part: Part, settings: Settings, manner: _Manner) -> Outcome:
     """Generate the code for the files of one project. If a source changes meanwhile, begin again."""
-    if part.config.shapes is not None:
-        refuse_missing(part.config)
     path = ""
     for _ in range(_ATTEMPTS):
         try:
-            return _judged(_attempt(part, manner, kept), part.config)
+            return _judged(_attempt(part, manner), part.config)
         except _Changed as changed:
-            path, kept = str(changed), None
+            path = str(changed)
             part = part._replace(files=discover(part.paths, part.config, settings))
     raise PathError(f"{path} changed while qten-gen was reading it; run qten-gen again")
 
@@ -147,8 +134,8 @@ def _judged(outcome: Outcome, config: Config) -> Outcome:
     return outcome._replace(diagnostics=judged(outcome.diagnostics, config))
 
 
-def _attempt(part: Part, manner: _Manner, kept: Kept | None, undeclared: frozenset[str] = frozenset()) -> Outcome:
-    """Generate the code for the files of one project, as they are now. What is `kept` has been compared with them.
+def _attempt(part: Part, manner: _Manner, undeclared: frozenset[str] = frozenset()) -> Outcome:
+    """Generate the code for the files of one project, as they are now.
 
     The next run does not read a source that nothing was generated for in this one. So a source that was read only because of its
     outputs, which go now, is `undeclared`, and all begins again.
@@ -156,12 +143,8 @@ def _attempt(part: Part, manner: _Manner, kept: Kept | None, undeclared: frozens
     Raises:
         _Changed: A source has changed since the files were listed.
     """
-    began = time.time_ns()
-    if kept is None:
-        cache = os.path.abspath(part.cache)
-        state = project_state(part.files, cache, part.config, open_readings, undeclared=undeclared)
-    else:
-        state = kept.followed.state
+    cache = os.path.abspath(part.cache)
+    state = project_state(part.files, cache, part.config, open_readings, undeclared=undeclared)
     _check_bytes(state, state.reader)
     if manner.writes:
         remove_leftovers(part.files.leftovers)
@@ -170,31 +153,19 @@ def _attempt(part: Part, manner: _Manner, kept: Kept | None, undeclared: frozens
         work = _plan(state, lost)
         found = _undeclared(state, work.plan) - undeclared
         if found:
-            return _attempt(part._replace(files=state.files), manner, None, undeclared | found)
+            return _attempt(part._replace(files=state.files), manner, undeclared | found)
         outcome, fresh, leaves_nothing = _generate(state, manner, work)
     else:
         outcome, fresh, leaves_nothing = _nothing_to_do(state), state.fresh, True
-    settled = _settled(part, state, fresh, kept) if leaves_nothing else None
+    settled = _settled(part, state, fresh) if leaves_nothing else None
     if settled is not None and fresh is state.fresh:
         outcome = outcome._replace(glance=Glance(state, part.paths, part.config, settled))
-    if (
-        kept is None or fresh is not state.fresh or settled != kept.settled
-    ):  # what says the same is written with what does not
-        state = remember(state, fresh, settled or "")
-    if manner.memory is not None and settled:
-        if kept is not None:
-            following: Followed | None = kept.followed._replace(state=state)
-        else:
-            following = followed(Glance(state, part.paths, part.config, settled), began)
-        if following is not None:
-            manner.memory.keep(Kept(part, settled, following))
+    remember(state, fresh, settled or "")
     return outcome
 
 
-def _settled(part: Part, state: ProjectState, fresh: Mapping[str, FreshRecord], kept: Kept | None) -> str | None:
+def _settled(part: Part, state: ProjectState, fresh: Mapping[str, FreshRecord]) -> str | None:
     """The identity of a run that left nothing to do; None if its outcome depends on files that are not listed."""
-    if kept is not None and not state.failures and tells_the_same(state, fresh):
-        return kept.settled
     if not is_closed(state, part.config):
         return None
     return "" if part.config.locks else settled_by(state, fresh, part.paths)  # a run also says which of these are stale
@@ -283,13 +254,12 @@ def _plan(state: ProjectState, lost: Mapping[str, bytes]) -> _Planned:
     """Plan the stale targets, and remove the `lost` outputs, which no source has any more."""
     from ..generate.plan import plan, together
     from ..generate.readings import Readings
-    from .shares import plan_in_shares
 
     readings = state.reader if isinstance(state.reader, Readings) else open_readings(state.graph)
     readings.know({path: Handlers(owners, frozenset()) for path, owners in state.owners.items()})
     readings.sound = state.fresh.keys()
     existing = _existing_outputs(state.stale, state)
-    planned = plan_in_shares(state, existing, readings)
+    planned = plan(readings.sources, existing, state.stale, state.graph, readings)
     while held := _held_back(state, planned):
         state.stale.extend(held)
         existing.update(_existing_outputs(held, state))

@@ -40,15 +40,6 @@ def settled_by(state: ProjectState, fresh: Mapping[str, FreshRecord], paths: Seq
     return digest(repr((os.getcwd(), paths, folders, files, made)).encode("utf-8", "surrogateescape"))
 
 
-def tells_the_same(state: ProjectState, fresh: Mapping[str, FreshRecord]) -> bool:
-    """Whether a run left the outputs and warnings of the run before, as far as `settled_by` looks at them."""
-    before = ((state.previous.fresh.get(state.names[path]), fresh[path]) for path in state.stale)
-    return all(
-        old is not None and old.outputs.keys() == new.outputs.keys() and old.warnings == new.warnings
-        for old, new in before
-    )
-
-
 def is_unaffected(root: str, settled: str, changed: Mapping[str, Sequence[int]]) -> bool:
     """Whether changed sources and outputs still say what the manifest has of them.
 
@@ -88,7 +79,7 @@ def _says_the_same(data: bytes, name: str, known: Manifest) -> bool:
     """Whether a source says what it said, so far as that can be told from its text alone."""
     record = known.sources[name]
     has_warnings = name in known.fresh and known.fresh[name].warnings  # which have places
-    if has_warnings or f"!{record.module}" in known.lookups:  # somebody has asked for its bytes
+    if has_warnings:
         return False
     is_package = os.path.basename(name) == "__init__.py" and record.module.rpartition(".")[2] != "__init__"
     origin = Origin("", record.module, is_package)

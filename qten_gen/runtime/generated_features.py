@@ -38,8 +38,5 @@ from .tensorclass.fields.per_item import part_items as part_items
 from .tensorclass.fields.per_item import per_item as per_item
 from .tensorclass.fields.per_item import put_items as put_items
 from .tensorclass.fields.per_item import rearrange_items as rearrange_items
-from .tensorclass.fields.tensordict_entries import collection as collection
-from .tensorclass.fields.tensordict_entries import entries as entries
-from .tensorclass.fields.tensordict_fields import held as held
 from .tensorclass.fields.unbatched import same_tensor as same_tensor
 from .tensorclass.fields.unbatched import unbatched as unbatched

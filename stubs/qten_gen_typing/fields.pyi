@@ -44,8 +44,6 @@ class Fields(Stored):
     def set(self: T, key: Key, value: object, inplace: bool = False, non_blocking: bool = False) -> T:
         """Set a field as assignment to the attribute does, checks included; a tuple names a field of a nested object.
 
-        In a TensorDict that a field holds, it may be a new key.
-
         >>> batch = Batch(torch.arange(2), batch_size=2)
         >>> batch.set("mask", torch.ones(2)).mask
         tensor([1., 1.])
@@ -197,8 +195,7 @@ class Fields(Stored):
 
         Raises:
             KeyError: there is no such field; nothing is written then.
-            TypeError: a value is of another type than its field. Without `inplace`, no field is set then, but for those that a
-                TensorDict holds.
+            TypeError: a value is of another type than its field. Without `inplace`, no field is set then.
             ValueError: a shape does not fit; no field is set then, as for a type.
             RuntimeError: the object is locked.
             FrozenInstanceError: it is frozen.

@@ -181,7 +181,7 @@ def test_explain_says_how_it_is_called(qten_gen: Command) -> None:
         (["init", "--chekc"], "unknown option --chekc; did you mean --check?"),
         (["init", "--check", "--diff"], "--diff: not allowed with argument --check"),
         (["init", "here"], "unexpected argument here"),
-        (["doctor", "--jsn"], "unknown option --jsn; did you mean --json?"),
+        (["adopt", "--jsn"], "unknown option --jsn; did you mean --json?"),
         (["explain", "--all"], "unknown option --all"),
     ],
 )

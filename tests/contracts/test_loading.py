@@ -20,7 +20,7 @@ from torch.distributed.checkpoint.filesystem import FileSystemWriter
 from qten_gen import Module, ModuleList, compare, fake_mode, param, submodule
 from qten_gen.common.state_differences import Stored
 from qten_gen.tools.lock.headers import HeaderError, header, held
-from qten_gen.tools.lock.lines import Line, Lock
+from qten_gen.tools.lock.lock import Line, Lock
 from tests.command import Command
 
 DTYPES = [torch.float32, torch.bfloat16, torch.float16, torch.int64, torch.bool, torch.float8_e4m3fn, torch.complex64]

@@ -103,6 +103,8 @@ def test_any_field_is_read_alike(annotation: str, default: str, flag: str) -> No
         "list[Later]",
         "PerItem[P]",
         "list[TensorDict]",
+        "TensorDict",
+        "TensorDict | None",
         "list[TensorClass]",
         "LazyStack[P]",
         "LabelledTensor",

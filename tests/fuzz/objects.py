@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-import pytest
 import torch
 from torch import Tensor, nn
 
@@ -58,9 +57,6 @@ def _value(field: FieldDecl, batch_size: tuple[int, ...]) -> object:
             return 1
         case FieldKind.PER_ITEM:
             return _per_item(batch_size)
-        case FieldKind.COLLECTION:
-            tensordict = pytest.importorskip("tensordict", reason="the class has a field of tensordict's")
-            return tensordict.TensorDict(a=torch.rand(*batch_size, 2), batch_size=batch_size)
         case FieldKind.NESTED if field.optional:
             return None
         case FieldKind.NESTED:

@@ -74,7 +74,7 @@ def test_a_fault_of_ours_spares_the_other_files(monkeypatch: pytest.MonkeyPatch,
 
 
 def test_a_null_byte_in_what_is_rendered_is_a_fault_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    def render(file: FileDecl, literal_keys: bool) -> dict[str, str]:
+    def render(file: FileDecl) -> dict[str, str]:
         return {"py": "x = 1\n", "pyi": 'x = "\0"\n'}
 
     monkeypatch.setattr(outputs, "render", render)

@@ -21,14 +21,12 @@ KINDS = {
     "list[Tensor]": (TypeExpr("typing.List", (TENSOR,)), FieldKind.TENSOR),
     "float": (FLOAT, FieldKind.NUMBER),
     "Point": (POINT, FieldKind.NESTED),
-    "TensorDict": (TypeExpr("tensordict._td.TensorDict"), FieldKind.COLLECTION),
-    "TensorDictBase": (TypeExpr("tensordict.TensorDictBase"), FieldKind.COLLECTION),
     "PerItem[str]": (TypeExpr("qten_gen.PerItem", (STR,)), FieldKind.PER_ITEM),
     "str": (STR, FieldKind.STATIC),
     "dict[int, Tensor]": (TypeExpr("builtins.dict", (TypeExpr("builtins.int"), TENSOR)), FieldKind.STATIC),
     "list[Int[Tensor, ...]]": (TypeExpr("builtins.list", (TOKENS,)), FieldKind.STATIC),
     "Tensor | str": (union((TENSOR, STR)), FieldKind.STATIC),
-    "NonTensorData": (TypeExpr("tensordict.NonTensorData"), FieldKind.STATIC),
+    "TensorDict": (TypeExpr("tensordict.TensorDict"), FieldKind.STATIC),
     "Unbatched[str]": (TypeExpr("qten_gen.Unbatched", (STR,)), FieldKind.STATIC),
     "None": (NONE, FieldKind.STATIC),
 }
@@ -41,13 +39,6 @@ def is_declared(name: str) -> bool:
 @pytest.mark.parametrize(("type", "kind"), KINDS.values(), ids=KINDS)
 def test_the_annotation_decides_the_kind(type: TypeExpr, kind: FieldKind) -> None:
     assert classify("x", type, frozenset(), is_declared).kind is kind
-
-
-def test_a_class_that_tensordict_made_is_a_collection() -> None:
-    made = TypeExpr("shop.model.Step")
-    found = classify("x", union((made, NONE)), frozenset(), is_declared, lambda name: name == made.name)
-
-    assert (found.kind, found.nested, found.optional) == (FieldKind.COLLECTION, "Step", True)
 
 
 def test_every_kind_is_decided_by_some_annotation() -> None:

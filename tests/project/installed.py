@@ -34,7 +34,7 @@ class Environment:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.site = folder / "lib" / "python3.11" / "site-packages"
-        self.site.mkdir(parents=True)
+        self.site.mkdir(parents=True, exist_ok=True)
 
     def write(self, path: str, text: str = "") -> None:
         """Write a file below `site-packages`."""
@@ -56,28 +56,3 @@ class Environment:
         self.write(f"shop_models/__init__{suffix}", "from .nets import Net as Net, Point as Point\n")
         self.write(f"shop_models/nets{suffix}", NETS)
         self.metadata("shop-models", [f"shop_models/__init__{suffix}", f"shop_models/nets{suffix}"])
-
-    def install_classes_of_tensordict(self, requires: str = "tensordict (>=0.8)") -> None:
-        """Install `replays`, whose classes tensordict makes, by the decorator and by a base; `__init__` reexports them."""
-        self.write("replays/__init__.py", "from replays.inner import *\nfrom .inner import Window as Span\n")
-        self.write("replays/inner/__init__.py", "from .classes import Transition, Window\n")
-        self.write(
-            "replays/inner/classes.py",
-            """
-            from __future__ import annotations
-            from tensordict import TensorClass, tensorclass
-            from torch import Tensor
-
-            class Base(TensorClass["nocast"]):
-                reward: Tensor
-
-            class Transition(Base):
-                action: Tensor
-
-            @tensorclass
-            class Window:
-                transition: Transition
-            """,
-        )
-        files = [f"replays/{name}" for name in ("__init__.py", "inner/__init__.py", "inner/classes.py")]
-        self.metadata("replays", files, requires)

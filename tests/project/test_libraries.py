@@ -3,12 +3,10 @@
 import os
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
-import torch
 
 from qten_gen.project import paths, stale
 from tests.command import Command
@@ -195,50 +193,6 @@ def test_bases_that_are_somewhere_are_not_reported(qten_gen: Command, base: str)
     head = "import threading\nfrom enum import Enum\nfrom torch import nn\nfrom qten_gen import param\n\nclass Other: ...\n"
     qten_gen.write("model.py", f"{head}\nclass Mine({base}):\n    w: nn.Parameter = param(3)\n")
     assert "QG007" not in qten_gen("model.py").out
-
-
-@pytest.mark.parametrize(
-    "requires", ["tensordict (>=0.8)", "tensordict-nightly==2026.8.6", "TensorDict; extra == 'rl'"]
-)
-def test_a_class_that_tensordict_made_in_a_library_is_found(
-    qten_gen: Command, environment: Environment, requires: str
-) -> None:
-    environment.install_classes_of_tensordict(requires)
-    qten_gen.write("app/model.py", COLLECTIONS)
-    assert qten_gen("app").summary == "2 files written"
-    text = qten_gen.read("app/model_qten.py")
-    assert ('_features.held(self, "one"' in text, '_features.held(self, "span"' in text) == (True, True)
-
-
-COLLECTIONS = """
-from qten_gen import TensorClass
-import replays
-from replays import Transition
-from torch import Tensor
-
-class Batch(TensorClass):
-    x: Tensor
-    one: Transition
-    span: replays.Span | None = None
-"""
-
-
-def test_the_class_statement_agrees_about_a_class_that_tensordict_made_in_a_library(
-    qten_gen: Command, environment: Environment, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("tensordict", reason="the library is imported, and its classes are made by tensordict")
-    environment.install_classes_of_tensordict()
-    qten_gen.write("collecting/model.py", COLLECTIONS)
-    qten_gen.write("collecting/__init__.py", "")
-    assert qten_gen("collecting").summary == "2 files written"
-    monkeypatch.syspath_prepend(environment.site)
-    monkeypatch.syspath_prepend(qten_gen.folder)
-    monkeypatch.setenv("QTEN_GEN_JIT", "off")
-    model, replays = import_module("collecting.model"), import_module("replays")
-    one = replays.Transition(reward=torch.ones(2), action=torch.zeros(2, 3), batch_size=[2])
-    batch = model.Batch(torch.ones(2), one, replays.Span(one, batch_size=[2]), batch_size=2)
-    assert batch[1].one.action.shape == (3,)
-    assert batch[1].span.transition.batch_size == ()
 
 
 @pytest.mark.long(8)

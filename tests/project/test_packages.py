@@ -147,9 +147,3 @@ def test_a_plain_class_whose_base_is_there_twice_is_none_of_ours(qten_gen: Comma
         qten_gen.write(path, "class Batch: ...\n")
     qten_gen.write("scripts/train.py", f"from pkg.base import Batch as Plain\n{BATCH.strip()}\nclass Sub(Plain): ...\n")
     assert qten_gen(".").summary == "2 files written"
-
-
-def test_a_class_of_a_generated_class_is_told_of_whatever_else_the_file_imports(qten_gen: Command) -> None:
-    qten_gen.write("model.py", BATCH)
-    qten_gen.write("use.py", "from model_qten import Batch\n\nclass Marked(Batch):\n    y: str\n")
-    assert qten_gen("--output-format=concise", ".").out.startswith("use.py:3:14: error QG103 [generated-base]")

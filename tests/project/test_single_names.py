@@ -57,7 +57,7 @@ def planned(monkeypatch: pytest.MonkeyPatch) -> set[str]:
         found.update(path.rpartition("/")[2] for path in targets)
         return plan(sources, existing, targets, graph, readings)
 
-    monkeypatch.setattr("qten_gen.run.shares.plan", recorded)
+    monkeypatch.setattr("qten_gen.generate.plan.plan", recorded)
     return found
 
 

@@ -23,13 +23,11 @@ DECLARING = [
     (FOLDER, "fleet.trucks"),
     (FOLDER, "signals.models"),
     (FOLDER, "llama.model"),
-    (FOLDER, "kinds.tensordicts"),
     (FOLDER, "atlas.maps"),
     (FOLDER, "atlas.places"),
     (FOLDER, "atlas.routes"),
     (FOLDER, "awkward.tensorclasses"),
     (FOLDER, "awkward.modules"),
-    (ROOT / "examples", "vision.after"),
     (ROOT / "examples", "decoder.model"),
     (ROOT / "examples", "digits.model"),
 ]
@@ -85,8 +83,6 @@ def test_nearly_all_class_statements_are_read_outright_and_as_the_generator_read
         "kinds.modules.Composed",
         "kinds.modules.Kept",
         "kinds.tensorclasses.Marked",
-        "kinds.tensordicts.Collected",
-        "kinds.tensordicts.Fixed",
     }
 
 

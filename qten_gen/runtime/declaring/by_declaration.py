@@ -134,8 +134,7 @@ def of_declaration(declaration: Declaration, classes: Mapping[str, type]) -> Sum
 
 
 def _of_field(field: FieldDecl | ModuleField, row: Row, classes: Mapping[str, type]) -> FieldSummary:
-    nested, kind = getattr(field, "nested", None), getattr(field, "kind", None)
+    nested = getattr(field, "nested", None)
     # `nested` is the last part of the name, as generated code writes it.
     named = next((name for name in field.type.mentioned if name.rpartition(".")[2] == nested), "")
-    is_made = getattr(kind, "value", "") == "collection" and named.partition(".")[0] != "tensordict"
-    return FieldSummary.of(field.owner, row, field.type.text, named if is_made else "", classes.get(named))
+    return FieldSummary.of(field.owner, row, field.type.text, classes.get(named))

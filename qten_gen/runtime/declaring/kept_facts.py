@@ -31,20 +31,11 @@ class FieldSummary(NamedTuple):
     kw_only: bool = False
     argument: str | None = None
     """Its name in the constructor; None if it is no argument."""
-    tensordict_class: str = ""
-    """The qualified name of the tensordict class that a collection holds."""
     nested_class: type | None = None
     """The TensorClass in its annotation, where that is bound already."""
 
     @classmethod
-    def of(
-        cls,
-        owner: str,
-        row: Row,
-        annotation: str = "",
-        tensordict_class: str = "",
-        nested_class: type | None = None,
-    ) -> FieldSummary:
+    def of(cls, owner: str, row: Row, annotation: str = "", nested_class: type | None = None) -> FieldSummary:
         """The summary of a field with this row."""
         said = attributes(row)
         # The others are no arguments of a constructor.
@@ -55,7 +46,6 @@ class FieldSummary(NamedTuple):
             row=row,
             annotation=annotation,
             argument=said.get("alias", said["name"]),
-            tensordict_class=tensordict_class,
             nested_class=nested_class,
             **{name: given for name, given in said.items() if name in cls._fields},
         )

@@ -66,7 +66,6 @@ class TensorClassMeta(DeclarationMeta):
     _per_item: tuple[str, ...] = ()
     __attribute_places__: tuple[str, ...] = ()
     _containers: tuple[str, ...] = ()
-    _collections: dict[str, str]
     _nested: dict[str, str]
     _shapes: dict[str, tuple[str, str]]
 
@@ -108,10 +107,6 @@ class TensorClassMeta(DeclarationMeta):
         cls._unbatched = tuple(f.name for f in summary.fields if f.unbatched)
         cls._per_item = tuple(f.name for f in summary.fields if f.kind == "per item")
         cls._containers = tuple(f.name for f in summary.fields if f.container is not None)
-        cls._collections = {f.name: f.tensordict_class for f in summary.fields if f.kind == "collection"}
-        if cls._collections:
-            cls._nested = {**cls._nested, **cls._collections}
-            pytree.register_entries()
         cls._shapes = _shapes_of(summary)
         annotations = {f.name: f.annotation for f in summary.fields}
         keyword_only = {f.name for f in summary.fields if f.kw_only}

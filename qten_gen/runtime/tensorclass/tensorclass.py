@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 from torch.utils.data._utils.collate import default_collate_fn_map
 
 from ..declaring.fields import field
-from .core import dimension_names
-from .core.late import bind
+from .core import dimension_names, late
 from .core.stored import Stored
 from .metaclass import Flagged, TensorClassMeta
 from .methods import indexing, metadata, moving
@@ -130,9 +129,7 @@ LATE = {
     "methods.representation": "__repr__=show",
     "storage.pickling": "__reduce__=reduce __reduce_ex__=reduce_ex __setstate__=restore",
     "processes.shared_memory": "share_memory_ is_shared",
-    "processes.parallel": "map map_iter",
-    "processes.distributed.transfers": "send recv isend irecv",
-    "processes.distributed.collectives": "broadcast all_reduce reduce all_gather gather_and_stack scatter",
+    "processes.distributed": "send recv broadcast all_gather",
     "interop.tensordicts": "to_tensordict",
     "interop.arrays": "numpy tolist",
     "storage.memory_map": """
@@ -156,9 +153,10 @@ LATE_ON_CLASS = {
 }
 """The same for class methods."""
 
-bind(TensorClass, LATE)
-bind(TensorClass, LATE_ON_CLASS, on_class=True)
+late.bind(TensorClass, LATE)
+late.bind(TensorClass, LATE_ON_CLASS, on_class=True)
 binding.bind(TensorClass)
+late.prepare_for_compiler()
 
 
 def _collate(items: Any, *, collate_fn_map: object = None) -> Any:

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 
 from ...model.diagnostics import Diagnostic
 from ...read.encoding import decode, encoding_of
 from ...read.syntax import keeping_trees
 from .adoption import Adoption, FoundClass, Key, Kind, Level, Options, Proposal, Reason
-from .declaring.proofs import constructor
+from .annotating import propose_annotations
+from .base import propose_bases
 from .level_rules import BASE_STAYS, refusals
-from .levels import LEVELS, LevelFunction
 from .opened import OpenFile, Project
 from .opening import Opened, Sources, open_project
+
+LevelFunction = Callable[[OpenFile, Project], Iterable[Proposal]]
+"""The function of a level: its proposals for each class of a file.
+
+The levels are applied one after the other, each to the text that the one before has left, parsed anew. The rules check the
+result. If they find an error in a class, the level is asked again with a file that lacks the class, and the report gives the
+finding. A level must propose nothing for what it has done before: a second run has nothing to do.
+"""
+
+LEVELS: Mapping[Level, LevelFunction] = {Level.BASE: propose_bases, Level.ANNOTATE: propose_annotations}
 
 _INSIDE = Reason(
     "it stands inside a function or class, where nothing is generated", "move it to the top level", is_open=False
@@ -33,17 +43,6 @@ class Outcome:
     """Why files cannot be read."""
     files: int = 0
     """How many files have classes to adopt, or adopted ones."""
-
-    def unadopted(self, written: bool) -> int:
-        """How many classes are not adopted after the run, or before it if nothing is written.
-
-        Those that no level is about do not count: classes inside functions, and dataclasses that were not asked for.
-        """
-        return sum(
-            not (each.is_adopted if written else each.found.is_adopted)
-            and ((reason := each.why_it_stays) is None or reason.is_open)
-            for each in self.adoptions
-        )
 
 
 @dataclass(slots=True)
@@ -80,13 +79,13 @@ def _adopt(sources: Sources, options: Options, levels: Mapping[Level, LevelFunct
     records = {each.key: _Record(each) for file in first.files.values() for each in _all(file)}
     current = sources
     for level in options.level.included:
-        applied, before = _apply(levels[level], current, opened), opened.project
+        applied = _apply(levels[level], current, opened)
         current, opened = applied.sources, applied.opened
         for key, proposal in applied.proposals.items():
             records[key].done += [(level, line) for line in proposal.does]
             records[key].notes += proposal.notes
         for key, reason in applied.stays.items():
-            records[key].stays.append((level, _at_first_line(reason, records[key].found, before)))
+            records[key].stays.append((level, reason))
     adoptions = [_adoption(record, opened.project, records) for record in records.values()]
     return Outcome(
         tuple(sorted(adoptions, key=lambda each: (each.found.path, each.found.line))),
@@ -94,15 +93,6 @@ def _adopt(sources: Sources, options: Options, levels: Mapping[Level, LevelFunct
         opened.problems,
         len(first.files),
     )
-
-
-def _at_first_line(reason: Reason, found: FoundClass, before: Project) -> Reason:
-    """The reason with the line that the user's file has: the levels before may have moved the constructor."""
-    moved = before.files[found.path].classes.get(found.name)
-    first, now = constructor(found), constructor(moved) if moved is not None else None
-    if reason.line is None or first is None or now is None:
-        return reason
-    return replace(reason, line=reason.line - now.lineno + first.lineno)
 
 
 def _all(file: OpenFile) -> list[FoundClass]:

@@ -22,8 +22,6 @@ class Level(Enum):
     """The bases change, and nothing else."""
     ANNOTATE = "annotate"
     """The class body also says what `__init__` registers, and methods what they provably return."""
-    DECLARE = "declare"
-    """An `__init__` that only registers becomes declared fields."""
 
     @property
     def included(self) -> tuple[Level, ...]:
@@ -69,10 +67,8 @@ class Reason:
     """The text to write instead, if there is one."""
     code: str = ""
     """The code of the finding that adopting the class would cause, such as QG218."""
-    line: int | None = None
-    """The line of the file that stands in the way, before the adoption; None for the class as a whole."""
     is_open: bool = True
-    """Whether a person could adopt the class; False for what does not concern qten-gen, which the ratchet does not count."""
+    """Whether a person could adopt the class; False for what does not concern qten-gen."""
 
 
 Key = tuple[str, str]
@@ -121,10 +117,6 @@ class Proposal:
     """Why there is nothing that the level can do; only without changes."""
     notes: tuple[str, ...] = ()
     """The facts that the author should know, and the work left to do by hand."""
-    init: ast.FunctionDef | None = None
-    """The constructor that fields take the place of."""
-    unflagged: tuple[str, ...] = ()
-    """The subclasses in the file that lose `init=False`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from ...link.program import Program
 from ...read.bound_names import dotted
@@ -14,9 +13,6 @@ from ...read.dotted_names import Scope
 from .adoption import FoundClass, Need, Options
 from .source_text import Text
 from .uses import uses
-
-if TYPE_CHECKING:
-    from .declaring.use import Use
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +103,8 @@ class Project:
     """The files by the name of their module."""
     heirs: Mapping[str, Sequence[FoundClass]] = field(init=False, repr=False)
     """The classes of the files that derive from each class, by its qualified name."""
-    uses: dict[str, Mapping[str, frozenset[Use]]] = field(default_factory=dict, init=False, repr=False)
-    """How the constructors of classes use their arguments, by class."""
-    makers: dict[str, bool] = field(default_factory=dict, init=False, repr=False)
-    """Whether functions of the project certainly return modules, by their qualified names."""
-    plain: dict[str, bool] = field(default_factory=dict, init=False, repr=False)
-    """Whether functions of the project compute plain values, and do nothing else."""
     helpers: dict[str, OpenFile | None] = field(default_factory=dict, init=False, repr=False)
-    """Files without classes to adopt whose functions constructors call, by the name of their module."""
-    calls: dict[str, list[tuple[str, ast.Call]]] = field(default_factory=dict, init=False, repr=False)
-    """The calls in all files that may construct a class, by its name, each with its path; empty before the search."""
+    """Files without classes to adopt whose functions are called, by the name of their module."""
     results: dict[tuple[object, ...], frozenset[str]] = field(default_factory=dict, init=False, repr=False)
     """The values that functions return, by function and arguments, as `annotating.functions` found them."""
     attributes: dict[str, Mapping[str, frozenset[str]] | None] = field(default_factory=dict, init=False, repr=False)

@@ -10,7 +10,7 @@ from functools import partial
 from ...generate.readings import Readings
 from ...link.program import Program
 from ...model.diagnostics import Diagnostic
-from ...project.import_graph import LibraryClasses, SourceGraph, closure, importers_of, source_graph
+from ...project.import_graph import SourceGraph, closure, importers_of, source_graph
 from ...project.scan import Origin, Scan, scan
 from ...read.encoding import decode
 from ...read.exported import exported
@@ -57,8 +57,6 @@ class Sources:
     """The files that have the name of an output of a target, whoever wrote them."""
     locked: frozenset[str] = frozenset()
     """The targets that cannot be written."""
-    libraries: LibraryClasses | None = None
-    """The classes of installed libraries, whose constructors the rules know as in a run; None without any."""
 
     @classmethod
     def of(
@@ -68,10 +66,9 @@ class Sources:
         targets: Collection[str],
         outputs: Mapping[str, bytes] | None = None,
         locked: Collection[str] = (),
-        libraries: LibraryClasses | None = None,
     ) -> Sources:
         scans = {path: scan(data, origins[path]) for path, data in texts.items()}
-        return cls(texts, origins, scans, frozenset(targets), outputs or {}, frozenset(locked), libraries)
+        return cls(texts, origins, scans, frozenset(targets), outputs or {}, frozenset(locked))
 
     def changed(self, texts: Mapping[str, bytes]) -> Sources:
         """The same files, some of them with other texts."""
@@ -98,7 +95,6 @@ def open_project(sources: Sources, options: Options, before: Opened | None = Non
     used: Mapping[str, frozenset[str]]
     if before is None:
         graph = source_graph(sources.origins, sources.scans, sources.origins)  # every file is relevant
-        graph = graph._replace(libraries=sources.libraries)
         used, promising = _imported_names(sources), tuple(sorted(_promising(sources, graph)))
     else:  # levels add imports of libraries alone
         graph = before.readings.graph._replace(scans=sources.scans)

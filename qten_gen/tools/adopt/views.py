@@ -13,7 +13,7 @@ _BOLD, _YELLOW = "1", "33"
 VERSION = 1
 """That of the JSON document. It is raised when a key is removed or changes its meaning, but not for a new key."""
 
-_STAYING = {Level.BASE: "stays", Level.ANNOTATE: "is not annotated", Level.DECLARE: "keeps its __init__"}
+_STAYING = {Level.BASE: "stays", Level.ANNOTATE: "is not annotated"}
 """The verb for a class for which a level can do nothing."""
 
 _MOST = 12
@@ -31,8 +31,7 @@ def lines_of(outcome: Outcome, verbose: bool, color: bool) -> Iterator[str]:
             yield f"{where} {name} is adopted already"
         for level, reason in each.stays:
             code = f" [{reason.code}]" if reason.code else ""
-            place = where if reason.line is None else f"{each.found.path}:{reason.line}:"
-            yield f"{place} {name} {_painted(_STAYING[level], _YELLOW, color)}: {reason.text}{code}"
+            yield f"{where} {name} {_painted(_STAYING[level], _YELLOW, color)}: {reason.text}{code}"
             if reason.help:
                 yield f"    help: {reason.help}"
         yield from (f"    note: {note}" for note in each.notes)
@@ -87,7 +86,7 @@ def as_json(outcome: Outcome, written: bool) -> str:
                 {
                     "level": level.value,
                     "text": reason.text,
-                    "line": reason.line if reason.line is not None else each.found.line,
+                    "line": each.found.line,
                     "help": reason.help,
                     "code": reason.code,
                 }
@@ -97,5 +96,5 @@ def as_json(outcome: Outcome, written: bool) -> str:
         }
         for each in outcome.adoptions
     ]
-    document = {"version": VERSION, "written": written, "unadopted": outcome.unadopted(written), "classes": classes}
+    document = {"version": VERSION, "written": written, "classes": classes}
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from ...generate.suppression import unsuppressed
 from ...link.program import Program
-from ...model import BaseDecl, ClassSource, ModuleDecl, NodePath
+from ...model import BaseDecl, ClassSource, ModuleDecl
 from ...model.diagnostics import UNUSED_SUPPRESSION, Diagnostic, Span, ordered
 from ...model.diagnostics import Kind as DiagnosticKind
 from ...project import manifest
@@ -24,7 +24,7 @@ from ...project.glance import read_cached
 from ...project.scan import Origin
 from ...read.places import node_at
 from ...read.positions import locate
-from ...rules import PLAIN_RULES, hidden_method, unregistered_state
+from ...rules import PLAIN_RULES, unregistered_state
 from ...rules import Project as Declared
 from ...rules.plain_classes import Finding, PlainClass, attribute_of, stays_where_it_is
 from ...rules.rule_input import RuleContext
@@ -62,7 +62,7 @@ def check(sources: Sources) -> Checked:
         for each in modules:
             of_file += _of_plain_rules(each, file, hierarchy)
             if not each.is_inner:
-                of_file += _of_declaration_rules(each, file, hierarchy, opened.project.programs[path])
+                of_file += _of_unregistered_state(each, file, hierarchy, opened.project.programs[path])
         kept = unsuppressed(of_file, path, sources.texts[path])
         # Comments may be about what the generator reports.
         found += locate((item for item in kept if item.kind != UNUSED_SUPPRESSION), {path: sources.texts[path]})
@@ -89,10 +89,10 @@ def _span(finding: Finding, file: OpenFile) -> Span:
     return Span(line, start - first + 1, line, min(end - first, len(whole)) + 1, whole)
 
 
-def _of_declaration_rules(
+def _of_unregistered_state(
     found: FoundClass, file: OpenFile, hierarchy: _Hierarchy, program: Program
 ) -> Iterator[Diagnostic]:
-    """The findings of two rules about declared classes, as far as they are mistakes in any class."""
+    """The findings of a rule about declared classes, as far as they are mistakes in any class."""
     read = program.find(file.module)
     source = next((each for each in read.classes if each.name == found.name), None) if read is not None else None
     if source is None or read is None:
@@ -106,14 +106,6 @@ def _of_declaration_rules(
         node = node_at(file.tree, item.place)
         if not _is_harmless(item, node, cls):
             yield replace(item, path=file.path)
-    for item in hidden_method.check(context):
-        statement = node_at(file.tree, NodePath(item.place.steps[:-2]))
-        if isinstance(statement, ast.Assign) and isinstance(statement.value, _VALUES):
-            yield replace(item, path=file.path)
-
-
-_VALUES = ast.List | ast.Tuple | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.Constant
-"""Values that no method can be, so that hiding one is a mistake. A function in its place may be meant."""
 
 
 def _is_harmless(item: Diagnostic, node: object, cls: PlainClass) -> bool:

@@ -16,11 +16,10 @@ from typing import Any
 from ...common.pickled_checkpoints import StandIn, distributed_tensors, unpickled
 from ...common.safetensors_dtypes import SAFETENSORS_DTYPES
 from ...common.state_differences import Found, Stored, compared
-from .lines import Line, Lock, names, unfolded
+from .lock import Line, Lock, names, unfolded
 
 _LARGEST_HEADER = 100_000_000
-"""That of safetensors itself."""
-
+"""The limit of safetensors itself."""
 
 _DAMAGED = (ValueError, LookupError, AttributeError, TypeError, EOFError)
 """Errors that reading a damaged file may raise."""
@@ -52,7 +51,7 @@ def header(path: str) -> dict[str, Stored]:
 
 
 def _is_archive(path: str) -> bool:
-    """Whether a file is one of torch, which is a ZIP archive."""
+    """True for a file of torch, which is a ZIP archive."""
     with open(path, "rb") as file:
         return file.read(4) == b"PK\x03\x04"
 
@@ -74,7 +73,7 @@ def _of_safetensors(path: str) -> dict[str, Stored]:
     known: dict[tuple[object, ...], Stored] = {}  # the same few for all layers
 
     def stored(entry: dict[str, Any]) -> object:
-        """The replacement of an object of the JSON: that of a tensor is forgotten at once, which saves a third of the time."""
+        """Replaces each object of the JSON while it is parsed, which saves a third of the time."""
         if "data_offsets" not in entry:
             return entry
         dtype: str = entry["dtype"]

@@ -11,16 +11,35 @@ from ...model.diagnostics import Diagnostic
 from ...project.output_names import is_output, outputs_of, source_of
 from ...project.paths import read_regular
 from ...read.encoding import decode
-from .actions import actions
 from .analysis import Findings, Workspace, is_source
-from .capabilities import COUNTERPART, GENERATE, Generate
-from .connection import CANCELLED, INTERNAL_ERROR, METHOD_NOT_FOUND, Connection, Json, Message, Params, path_of, uri_of
-from .generated_places import Name, Place, name_above, name_at, names, same
-from .hover import over_declaration, over_findings
-from .messages import Lines, Position, message
+from .findings import Lines, Position, actions, message, over_findings
+from .names import name_at, names, over_declaration, same
+from .protocol import (
+    CANCELLED,
+    GENERATE,
+    INTERNAL_ERROR,
+    METHOD_NOT_FOUND,
+    Connection,
+    Json,
+    Message,
+    Params,
+    path_of,
+    uri_of,
+)
 
 _ERROR, _INFO = 1, 3
 """Kinds of what is shown or logged, as the protocol numbers them."""
+
+
+class Generated(NamedTuple):
+    """The result of writing the generated files."""
+
+    message: str
+    is_error: bool
+
+
+Generate = Callable[[str], Generated]
+"""Writes the generated files of the project that a file belongs to. The command hands it in: no room below `cli/` imports it."""
 
 
 class _Found(NamedTuple):
@@ -34,13 +53,7 @@ class Session:
     """The conversation with one editor. It looks at what has changed as soon as no message waits."""
 
     def __init__(self, connection: Connection, start: Params, encoding: str, generate: Generate) -> None:
-        """
-        Args:
-            connection: What the editor is reached by.
-            start: What came with the request `initialize`.
-            encoding: How the editor counts characters: `utf-16` or `utf-32`.
-            generate: Writes generated files.
-        """
+        """Begin with the parameters of the request `initialize`; `encoding` is how the editor counts characters."""
         self._connection = connection
         self._encoding = encoding
         self._generate = generate
@@ -214,33 +227,26 @@ class Session:
     def _implementation(self, params: Params) -> Json | None:
         """The generated code of the declared name at a place."""
         path = path_of(params["textDocument"]["uri"])
-        return None if path is None or is_output(path) else self._counterpart(path, params["position"], name_at)
+        return None if path is None or is_output(path) else self._counterpart(path, params["position"])
 
     def _declaration(self, params: Params) -> Json | None:
         """The declaration of the name at a place of generated code."""
         path = path_of(params["textDocument"]["uri"])
-        return self._counterpart(path, params["position"], name_at) if path is not None and is_output(path) else None
+        return self._counterpart(path, params["position"]) if path is not None and is_output(path) else None
 
-    def _counterpart(
-        self, path: str, position: Position, of: Callable[[Mapping[Name, Place], Place], Name | None]
-    ) -> Json | None:
-        """Where the other text has the name of a place, which is that of the generated module for a source, or of the source."""
+    def _counterpart(self, path: str, position: Position) -> Json | None:
+        """The place of the same name in the generated module of a source, or in the source of a generated module."""
         data, other = self._data(path), source_of(path) if is_output(path) else outputs_of(path)[0]
-        name = of(names(_text(data)), self._lines(data).place(position))
+        name = name_at(names(_text(data)), self._lines(data).place(position))
         data = self._data(other)
         place = None if name is None else same(names(_text(data)), name)
         return None if place is None else {"uri": self._uri(other), "range": self._lines(data).between(place, place)}
 
-    def _execute(self, params: Params) -> Json | None:
-        """Run a command of the server."""
-        arguments = params.get("arguments") or []
-        if params["command"] == COUNTERPART:
-            path = path_of(arguments[0])
-            return None if path is None else self._counterpart(path, arguments[1], name_above)
+    def _execute(self, params: Params) -> None:
+        """Write the generated files, which is the only command."""
         if params["command"] == GENERATE:
-            paths = [path for uri in arguments if (path := path_of(uri)) is not None]
+            paths = [path for uri in params.get("arguments") or [] if (path := path_of(uri)) is not None]
             self._write(paths or sorted(self._workspace.projects()))
-        return None
 
     def _write(self, paths: Iterable[str]) -> None:
         """Write the generated files of the projects of some files or folders, and say what came of it."""
@@ -310,5 +316,5 @@ def _paths(folders: Iterable[Mapping[str, str]]) -> Iterable[str]:
 
 
 def _is_wanted(kind: str, only: Iterable[str] | None) -> bool:
-    """Whether an action is of a kind that the editor asks for. A kind includes those below it."""
+    """True for an action of a kind that the editor asks for. A kind includes those below it."""
     return only is None or any(kind == item or kind.startswith(f"{item}.") for item in only)

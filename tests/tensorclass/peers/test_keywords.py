@@ -327,9 +327,8 @@ def test_a_keyword_means_the_same(case: tuple[str, ...]) -> None:
 
 ELSEWHERE = frozenset(
     """
-    all_gather all_reduce broadcast gather_and_stack irecv isend recv reduce scatter send map map_iter
-    dumps load load_ load_memmap load_memmap_ memmap memmap_ memmap_like save load_state_dict state_dict
-    from_tensordict to_tensordict record_stream cuda get get_at
+    all_gather broadcast recv send dumps load load_ load_memmap load_memmap_ memmap memmap_ memmap_like save
+    load_state_dict state_dict from_tensordict to_tensordict record_stream cuda get get_at
     """.split()
 )
 """Methods whose keywords are tested with the files, processes and conversions that they are for, or need a GPU."""

@@ -7,7 +7,6 @@ import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
 from io import BytesIO
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
@@ -46,12 +45,6 @@ _NAMES: dict[str, Any] = {
     "field": field,
     "torch": torch,
 }
-
-
-if find_spec("tensordict"):
-    from tensordict import TensorDict
-
-    _NAMES["TensorDict"] = TensorDict
 
 
 class Declared:
@@ -157,20 +150,11 @@ ALL_FORMS = (
 )
 
 
-def _entries(made: Any) -> object:
-    """A TensorDict, or an entry of one, in values that compare."""
-    if isinstance(made, Tensor):
-        return made.dtype, made.shape, made.tolist()
-    if not hasattr(made, "batch_size") or not hasattr(made, "keys"):
-        return made
-    return type(made), made.batch_size, {key: _entries(made[key]) for key in made.keys()}
-
-
 def seen(made: Any) -> object:
     """All that can be seen of an object but its device and lock, in values that compare."""
     found = {name: (tensor.dtype, tensor.shape, tensor.tolist()) for name, tensor in tensors(made).items()}
     static = {
-        name: _entries(value)
+        name: value
         for name, value in made.items()
         if not isinstance(value, (Tensor, TensorClass, dict))
         and not (isinstance(value, list) and value and isinstance(value[0], Tensor))

@@ -8,7 +8,6 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -69,20 +68,6 @@ ROWS: tuple[tuple[str, Any], ...] = (
     ("t: PerItem[str] | None", None),
 )
 
-if find_spec("tensordict"):
-    from tensordict import TensorDict
-
-    ROWS += (
-        (
-            "t: TensorDict",
-            TensorDict(a=torch.rand(2), deep=TensorDict(b=torch.rand(2, 3), batch_size=[2]), batch_size=[2]),
-        ),
-        ("t: TensorDict", TensorDict(a=torch.rand(2, 3), tag="é", batch_size=[2, 3])),
-        ("t: TensorDict", TensorDict(batch_size=[2])),
-        ("t: TensorDict | None", TensorDict({"a.b": torch.rand(2)}, batch_size=[2])),
-        ("t: TensorDict | None", None),
-    )
-
 CAST_ROWS: tuple[tuple[str, Any], ...] = (("t: int", 3), ("t: int | None", 3), ("t: int | None", None))
 """Of classes that cast."""
 
@@ -133,8 +118,7 @@ def test_it_comes_back_as_it_was(declare: Declared, tmp_path: Path, form: Form, 
 def test_every_kind_and_variant_has_a_row(declare: Declared) -> None:
     rows = {variant(declare(row)._declaration.fields[0]) for row, _ in ROWS}
     rows |= {variant(declare(row, flags=", autocast=True")._declaration.fields[0]) for row, _ in CAST_ROWS}
-    unknown = set() if find_spec("tensordict") else {FieldKind.COLLECTION}
-    assert {kind for kind, *_ in rows} == set(FieldKind) - unknown
+    assert {kind for kind, *_ in rows} == set(FieldKind)
     samples = [
         found for _, found in inspect.getmembers(tensorclasses, inspect.isclass) if issubclass(found, TensorClass)
     ]

@@ -1,4 +1,4 @@
-"""`qten-gen adopt` as a command: its report, what it writes, the ratchet, and its exit status."""
+"""`qten-gen adopt` as a command: its report, what it writes, and its exit status."""
 
 from __future__ import annotations
 
@@ -133,31 +133,11 @@ def test_a_document_says_the_same_as_the_report(project: Path) -> None:
     status, out, _ = _run("shop", "--json")
     document = json.loads(out)
     assert status == DONE
-    assert (document["version"], document["written"], document["unadopted"]) == (1, False, 3)
+    assert (document["version"], document["written"]) == (1, False)
     names = {each["class"]: (each["adopted"], len(each["stays"])) for each in document["classes"]}
     assert names == {"shop.model.Encoder": (True, 0), "shop.model.Wide": (True, 0), "shop.model.Task": (False, 1)}
     (task,) = (each for each in document["classes"] if each["class"] == "shop.model.Task")
     assert task["stays"][0]["line"] == task["line"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "status", "message"),
-    [
-        (["--max-unadopted", "3"], DONE, ""),
-        (["--max-unadopted", "2"], FOUND, "error: 3 classes are not adopted, and --max-unadopted allows 2\n"),
-        (["--max-unadopted", "4"], DONE, "note: 3 classes are not adopted: --max-unadopted can be 3 from now on\n"),
-        (["--write", "--max-unadopted", "1"], DONE, ""),
-        (
-            ["--write", "--max-unadopted", "0"],
-            FOUND,
-            "error: 1 class is not adopted, and --max-unadopted allows 0\n",
-        ),
-    ],
-)
-def test_the_ratchet_counts_the_classes_that_are_not_adopted_on_disk(
-    project: Path, arguments: list[str], status: int, message: str
-) -> None:
-    assert _run("shop", *arguments)[::2] == (status, message)
 
 
 def test_a_base_is_found_in_another_folder_of_a_namespace_package(project: Path) -> None:
@@ -252,8 +232,7 @@ def test_a_link_in_a_circle_is_told_and_the_rest_is_written(project: Path) -> No
         (["missing"], "error: no such file or folder: missing"),
         (["--leve"], "error: unknown option --leve; did you mean --level?"),
         (["--level", "all"], "error: --level: invalid choice: 'all' (one of "),
-        (["--max-unadopted", "-1"], "error: --max-unadopted must be an integer of at least 0"),
-        (["--config", "{}"], "error: --config requires --verify"),
+        (["--max-unadopted", "3"], "error: unknown option --max-unadopted"),
     ],
 )
 def test_wrong_usage_is_told(project: Path, arguments: list[str], message: str) -> None:
@@ -264,9 +243,7 @@ def test_wrong_usage_is_told(project: Path, arguments: list[str], message: str) 
 
 def test_help_names_every_option() -> None:
     status, out, _ = _run("--help")
-    options = (
-        "--level --write --diff --verify --config --dataclasses --max-unadopted --json --color --quiet --verbose --help"
-    )
+    options = "--level --write --diff --dataclasses --json --color --quiet --verbose --help"
     assert status == DONE
     assert all(option in out for option in options.split())
 

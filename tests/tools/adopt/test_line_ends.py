@@ -58,4 +58,4 @@ def test_in_a_file_with_several_line_ends_each_line_keeps_its_own_and_new_ones_g
 @pytest.mark.parametrize("character", ["\f", "\v", "\x1c", "\x85", "\u2028"])
 def test_a_character_that_ends_no_line_for_python_moves_no_comment(character: str) -> None:
     head = f"# one{character}two\n"
-    assert adopted(head + _TEXT, Level.DECLARE) == head + adopted(_TEXT, Level.DECLARE)
+    assert adopted(head + _TEXT, Level.ANNOTATE) == head + adopted(_TEXT, Level.ANNOTATE)

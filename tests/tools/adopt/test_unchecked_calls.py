@@ -83,25 +83,3 @@ class Policy(Module):
 """
     files = {"actor.py": f"{_HEAD}{actor}\n\n{heir}", "policy.py": _HEAD + policy}
     assert outcome(files, Level.ANNOTATE).texts["actor.py"].decode().count(_UNCHECKED) == 1
-
-
-def test_a_declared_class_may_leave_its_calls_unchecked() -> None:
-    before = f"""\
-from typing import Any, ClassVar
-
-from qten_gen import Module
-from torch import Tensor, nn
-
-
-class Head(Module):
-{_UNCHECKED}
-    def __init__(self, dim: int):
-        super().__init__()
-        self.proj = nn.Linear(dim, dim)
-
-    def forward(self, x) -> Tensor:
-        return self.proj(x)
-"""
-    after = adopted(before, Level.DECLARE)
-    assert "proj: nn.Linear = submodule(nn.Linear" in after
-    assert _UNCHECKED in after

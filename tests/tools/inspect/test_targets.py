@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from qten_gen.tools.inspect.request import InspectionError
 from qten_gen.tools.inspect.targets import arguments_for, split_call
+from qten_gen.tools.inspect.user_code import InspectionError
 
 from .samples import Settings, of_settings
 

@@ -11,9 +11,9 @@ import pytest
 from qten_gen.project import following
 from qten_gen.tools.lsp import analysis as module
 from qten_gen.tools.lsp.analysis import Analysis
-from tests.cli.test_memory import PROJECT, STEPS, TWEAKS
 from tests.cli.test_run_laws import folder
 from tests.command import BATCH, BROKEN
+from tests.project.histories import PROJECT, STEPS, TWEAKS
 
 
 def test_a_source_that_changes_to_and_fro_during_an_analysis_is_looked_at_again(

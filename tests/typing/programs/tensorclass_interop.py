@@ -1,6 +1,5 @@
 """To and from other libraries."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, assert_type
 
@@ -52,42 +51,10 @@ Batch.from_dataclass(3)  # E
 Batch.from_namedtuple(3)  # E
 
 assert_type(batch.broadcast(0), Batch)
-assert_type(batch.all_reduce("mean", check=False), Batch)
-assert_type(batch.all_reduce(torch.distributed.ReduceOp.MAX), Batch)
-assert_type(batch.reduce(0, "sum"), Batch)
 assert_type(batch.all_gather(), list[Batch])
-assert_type(batch.gather_and_stack(0), Batch | None)
-assert_type(batch.scatter(0, [batch, batch]), Batch)
 assert_type(batch.recv(0), Batch)
-assert_type(batch.irecv(0).wait(), Batch)
 batch.send(1, tag=3)
-batch.all_reduce("avg")  # E
 batch.broadcast()  # E
-batch.scatter(0, [x])  # E
-print(batch.isend(0).target.tokns)  # E
-
-
-def flat(part: Batch) -> Point:
-    return part.point
-
-
-def lengths(part: Batch) -> Tensor:
-    return part.lengths
-
-
-def written(part: Batch) -> None:
-    part.lengths.zero_()
-
-
-def number(part: Batch) -> int:
-    return len(part)
-
 
 assert_type(batch.share_memory_(), Batch)
 assert_type(batch.is_shared(), bool)
-assert_type(batch.map(flat, num_workers=2), Point)
-assert_type(batch.map(lengths, 0, chunksize=4), Tensor)
-assert_type(batch.map_iter(flat, shuffle=True), Iterator[Point])
-batch.map(written)
-batch.map(number)  # E
-Point(x).map(flat)  # E

@@ -24,11 +24,8 @@ def contents(self: Stored) -> dict[str, object]:
 
 
 def nested_value(self: Stored, name: str) -> Stored | None:
-    """The object in a nested field. For a TensorDict, which the field itself gives, it is the object that operations see."""
-    value: object = getattr(self, name)
-    if value is not None and not isinstance(value, Stored):
-        value = contents(self)[name]
-    return cast("Stored | None", value)
+    """The object in a nested field."""
+    return cast("Stored | None", getattr(self, name))
 
 
 def nested_class(cls: type[Stored], name: str) -> type[Stored]:

@@ -72,7 +72,7 @@ def refuse_other(self: Stored, name: str, value: object) -> None:
         FrozenInstanceError: it is frozen.
     """
     is_same = value is getattr(self, storage(name))
-    if is_same and self._lock is not FROZEN and (isinstance(value, (Tensor, Stored)) or name in self._collections):
+    if is_same and self._lock is not FROZEN and isinstance(value, (Tensor, Stored)):
         return
     raise refusal(self, f"cannot assign to {type(self).__name__}.{name}", f".replace({name}=...)")
 

@@ -101,11 +101,6 @@ class Stored:
     """The fields with one Python value for each item of the batch."""
     _containers: ClassVar[tuple[str, ...]] = ()
     """The fields that hold a dict or a list of tensors."""
-    _collections: ClassVar[dict[str, str]] = {}
-    """For each field that holds a TensorDict, the qualified name of the tensordict class that it wants, `""` for TensorDict.
-
-    These are among `_nested` too: what the runtime sees of them is an object.
-    """
     _shapes: ClassVar[dict[str, tuple[str, str]]] = {}
     """For each field with an annotated shape, the dtype and the dimensions of the annotation."""
 

@@ -18,7 +18,6 @@ from .number import NumberKind, number
 from .per_item import per_item
 from .static import cast_static
 from .tensor import tensor
-from .tensordict_fields import held
 from .unbatched import unbatched
 
 if TYPE_CHECKING:
@@ -40,13 +39,11 @@ def as_declared(
     name = declared.name
     if value is None and declared.optional:
         return None
-    # In this order: PerItem fields are among the static ones, TensorDicts among the nested ones.
+    # In this order: PerItem fields are among the static ones.
     if name in self._per_item:
         return per_item(self, name, value, batch_size)
     if name in self._static:
         return value if declared.cast is None else cast_static(self, name, declared.cast, value)
-    if name in self._collections:
-        return held(self, name, value, batch_size, device)
     if name in self._nested:
         return nested(self, name, nested_class(type(self), name), value, batch_size, device)
     if declared.container is not None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from types import ModuleType
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from torch import Size, Tensor
 
@@ -16,7 +15,7 @@ from ..core.sizes import BatchSize
 from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
 from ..core.tensor_shapes import common_leading
-from ..core.tensordict_library import collection_class, is_tensordict, library, made_of
+from ..core.tensordict_library import is_tensordict
 
 T = TypeVar("T", bound=Stored)
 
@@ -71,37 +70,11 @@ def from_dict(
     # A TensorDict is a mapping, and a value that the constructor takes.
     fields = {
         name: from_dict(nested_class(cls, name), value, device=device, **of_nested)
-        if name in cls._nested
-        and name not in cls._collections
-        and isinstance(value, Mapping)
-        and not is_tensordict(value)
-        else _tensordict_of(cls, name, value, size, device)
-        if name in cls._collections
+        if name in cls._nested and isinstance(value, Mapping) and not is_tensordict(value)
         else value
         for name, value in values.items()
     }
     return construct(cls, {**fields, "batch_size": size, "device": device, "names": names})
-
-
-def _tensordict_of(cls: type[Stored], name: str, value: object, batch_size: Size, device: DeviceLike) -> object:
-    """The TensorDict of a mapping, for a field that holds one; any other value as it is."""
-    if not isinstance(value, Mapping) or is_tensordict(value):
-        return value
-    made = _entries_of(library(f"{cls.__name__}.{name}"), value, batch_size, device)
-    wanted = collection_class(cls, name)
-    return made if wanted is None else made_of(wanted, made)
-
-
-def _entries_of(made: ModuleType, values: Mapping[str, object], batch_size: Size, device: DeviceLike) -> object:
-    """The TensorDict of a mapping, and of those in it."""
-    entries = {
-        key: _entries_of(made, part, batch_size, device)
-        if isinstance(part, Mapping) and not is_tensordict(part)
-        else part
-        for key, part in values.items()
-        if part is not None
-    }
-    return cast("object", made.TensorDict(entries, batch_size=batch_size, device=device))
 
 
 def _shared_dimensions(cls: type[Stored], values: Mapping[str, object]) -> Size:
@@ -122,7 +95,6 @@ def _shapes(cls: type[Stored] | None, values: Mapping[str, object]) -> Iterator[
         elif is_tensordict(value):
             yield value.batch_size
         elif isinstance(value, dict):
-            is_of_class = cls is not None and name in cls._nested and name not in cls._collections
-            yield from _shapes(nested_class(cls, name) if cls is not None and is_of_class else None, value)
+            yield from _shapes(nested_class(cls, name) if cls is not None and name in cls._nested else None, value)
         elif isinstance(value, list) and cls is not None and name in cls._containers:
             yield from (tensor.shape for tensor in value)

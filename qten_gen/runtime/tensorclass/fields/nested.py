@@ -32,7 +32,7 @@ def object_for(cls: type[T], value: object) -> T | None:
         TypeError: the keys of a TensorDict do not fit.
         ValueError: its sizes do not fit.
     """
-    return cast("T", late.interop__tensordicts.from_tensordict(cls, value)) if is_tensordict(value) else None
+    return cast("T", late.tensordicts.from_tensordict(cls, value)) if is_tensordict(value) else None
 
 
 def nested(self: Stored, name: str, cls: type[T], value: object, batch_size: Size, device: torch.device | None) -> T:
@@ -98,7 +98,7 @@ def match_nested(self: Stored, name: str, left: Stored | None, right: Stored | N
     """
     if left is None or right is None:
         match_optional(self, name, left, right)
-    elif _alike(left, right):
+    elif type(left) is type(right):
         left._check_compatible(right)
 
 
@@ -107,7 +107,7 @@ def zip_nested(self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], 
     if left is None or right is None:
         all_or_none(self, name, [left, right])
         return left
-    if not _alike(left, right):
+    if type(left) is not type(right):
         raise _different(self, name, left, right)
     return left._zip(fn, right)
 
@@ -119,7 +119,7 @@ def join_nested(self: Stored, name: str, fn: Join, values: Sequence[N], batch_si
         return values[0]
     first = present[0]
     for value in present:
-        if not _alike(first, value):
+        if type(first) is not type(value):
             raise _different(self, name, first, value)
     return cast("N", first._join(fn, present, batch_size + first._batch_size[len(self._batch_size) :]))
 
@@ -140,18 +140,9 @@ def put_nested(self: Stored, name: str, target: T | None, index: object, value: 
     if target is None or value is None:
         all_or_none(self, name, [target, value])
         return
-    if not _alike(target, value):
+    if type(target) is not type(value):
         raise _different(self, name, target, value)
     target._index_put(index, value)
-
-
-def _alike(left: object, right: object) -> bool:
-    """Whether two objects are of one class. Entries of TensorDicts are, whatever their keys: they say themselves what differs."""
-    if type(left) is type(right):
-        return True
-    from .tensordict_entries import Entries  # few programs have a TensorDict in a field
-
-    return isinstance(left, Entries) and isinstance(right, Entries)
 
 
 def _different(self: Stored, name: str, left: object, right: object) -> TypeError:

@@ -48,7 +48,7 @@ def static(self: Stored, name: str, value: object) -> Any:  # of the type that t
     raise TypeError(
         f"{label(self, name)}: expected one value for the whole batch, without tensors, got {describe(found)}{inside}; the field "
         "is static by its annotation, and would not be indexed, moved or stacked. Annotate it with what it holds: Tensor, "
-        "dict[str, Tensor], list[Tensor], Unbatched[Tensor], PerItem, a TensorClass, or TensorCollection of tensordict"
+        "dict[str, Tensor], list[Tensor], Unbatched[Tensor], PerItem, or a TensorClass"
     )
 
 

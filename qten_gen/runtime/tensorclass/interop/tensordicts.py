@@ -14,8 +14,6 @@ from ..core.stored import Stored
 from ..core.tensordict_library import bare, carried, is_tensordict
 from ..fields.per_item import PerItem
 from ..fields.static import unwrapped
-from ..fields.tensordict_entries import collection, stacked
-from ..fields.tensordict_fields import dense
 
 if TYPE_CHECKING:
     from tensordict import TensorDict, TensorDictBase
@@ -56,11 +54,9 @@ def to_tensordict(self: Stored, *, retain_none: bool = True) -> TensorDict:
 def _entry(library: ModuleType, self: Stored, name: str, value: object, retain_none: bool) -> object:
     """A field's value as a TensorDict holds it."""
     if isinstance(value, PerItem):
-        return stacked(library, value)
+        return _stacked(library, value)
     if value is None or name in self._static:
         return library.NonTensorData(value, batch_size=self._batch_size, device=self._device)
-    if name in self._collections:
-        return collection(value).copy()
     if isinstance(value, Stored):
         return to_tensordict(value, retain_none=retain_none)
     hold = library.UnbatchedTensor if name in self._unbatched else carried
@@ -69,6 +65,13 @@ def _entry(library: ModuleType, self: Stored, name: str, value: object, retain_n
     keys = value if isinstance(value, dict) else map(str, range(len(tensors_of(value))))
     entries = {key: hold(tensor) for key, tensor in zip(keys, tensors_of(value), strict=True)}
     return library.TensorDict(entries, batch_size=self._batch_size, device=self._device)
+
+
+def _stacked(library: ModuleType, value: PerItem[Any]) -> object:
+    """One `NonTensorData` for each item, in stacks for the batch dimensions. Values may be lists themselves."""
+    if not value.batch_size:
+        return library.NonTensorData(value.item())
+    return library.NonTensorStack(*[_stacked(library, item) for item in value], stack_dim=0)
 
 
 def from_tensordict(
@@ -99,7 +102,7 @@ def from_tensordict(
         raise TypeError(
             f"{where}: expected a TensorDict, got {describe(tensordict)}; for other mappings use .from_dict"
         )
-    plain = tensordict if tensordict_library.is_made_class(tensordict) else dense(where, tensordict)
+    plain = tensordict if tensordict_library.is_made_class(tensordict) else _dense(where, tensordict)
     entries: dict[str, object] = {key: plain.get(key) for key in plain.keys()}
     for name, value in (non_tensordict or {}).items():
         if name in entries:
@@ -127,7 +130,7 @@ def _field_value(cls: type[Stored], name: str, entry: Any, safe: bool) -> object
     if name in cls._per_item:
         return None if getattr(entry, "data", entry) is None else entry
     found = unwrapped(f"{cls.__name__}.{name}", entry)
-    if found is not entry or name in cls._collections:
+    if found is not entry:
         return found
     if name in cls._nested and is_tensordict(entry):
         return from_tensordict(nested_class(cls, name), entry, safe=safe)
@@ -135,6 +138,32 @@ def _field_value(cls: type[Stored], name: str, entry: Any, safe: bool) -> object
         tensors = {key: carried(bare(tensor)) for key, tensor in entry.items()}
         return list(tensors.values()) if _declared(cls)[name].container == "list" else tensors
     return carried(bare(entry))
+
+
+def _dense(where: str, value: Any) -> Any:
+    """A TensorDict of any kind as a plain one, lazy stacks in it included. A plain one is given as it is.
+
+    Raises:
+        ValueError: a lazy stack holds tensors of several shapes.
+    """
+    library = tensordict_library.library(where)
+    if library.is_tensorclass(type(value)):
+        return value
+    try:
+        parts = {key: value._get_str(key, None) for key in value.keys()}
+    except RuntimeError as error:
+        advice = "pad the tensors to one shape, or keep the items in a LazyStack"
+        raise ValueError(f"{where}: the items of the lazy stack differ in shape; {advice}") from error
+    python = (library.NonTensorStack, library.NonTensorData)
+    found = {
+        key: _dense(f"{where}[{key!r}]", part)
+        if isinstance(part, library.TensorDictBase) and not isinstance(part, python)
+        else part
+        for key, part in parts.items()
+    }
+    if type(value) is library.TensorDict and all(found[key] is part for key, part in parts.items()):
+        return value
+    return library.TensorDict(found, batch_size=value.batch_size, device=value.device, names=value.names)
 
 
 def _declared(cls: type[Stored]) -> dict[str, FieldSummary]:

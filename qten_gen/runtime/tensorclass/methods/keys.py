@@ -11,10 +11,8 @@ from torch.utils._pytree import tree_leaves
 from ..core.contents import contents
 from ..core.error_text import label
 from ..core.indices import Index
-from ..core.lookup import NO_DEFAULT, Key, get, is_any_below, owner_of, path_of, walked
+from ..core.lookup import NO_DEFAULT, Key, get, is_any_below, owner_of, path_of
 from ..core.stored import Stored
-from ..core.tensordict_library import is_made_class
-from ..fields.tensordict_entries import Entries, collection
 from .indexing import getitem, plain_index
 from .inplace import write
 
@@ -94,11 +92,7 @@ def _walk(self: Stored, path: tuple[str, ...], include_nested: bool) -> Iterator
     for name, value in contents(self).items():
         steps = (*path, name)
         is_object = name in self._nested and value is not None
-        yield (
-            (steps if path else name),
-            collection(value),
-            not is_object and value is not None and name not in self._static,
-        )
+        yield (steps if path else name), value, not is_object and value is not None and name not in self._static
         if include_nested and is_object and isinstance(value, Stored):
             yield from _walk(value, steps, include_nested)
 
@@ -150,8 +144,6 @@ def get_at(self: Stored, key: Key, index: Index, default: object = NO_DEFAULT) -
 def set(self: T, key: Key, value: object, inplace: bool = False, non_blocking: bool = False) -> T:
     """Set a field as assignment to the attribute does, checks included; a tuple names a field of a nested object.
 
-    In a TensorDict that a field holds, it may be a new key.
-
     >>> batch = Batch(torch.arange(2), batch_size=2)
     >>> batch.set("mask", torch.ones(2)).mask
     tensor([1., 1.])
@@ -167,7 +159,7 @@ def set(self: T, key: Key, value: object, inplace: bool = False, non_blocking: b
         RuntimeError: the object is locked.
         FrozenInstanceError: it is frozen.
     """
-    owner, name = field_to_set(self, key)
+    owner, name = owner_of(self, key)
     if inplace and name not in owner._static and getattr(owner, name, None) is not None:
         write(owner, name, value, non_blocking)
     elif non_blocking and isinstance(value, Tensor) and owner._device is not None:
@@ -175,18 +167,6 @@ def set(self: T, key: Key, value: object, inplace: bool = False, non_blocking: b
     else:
         setattr(owner, name, value)
     return self
-
-
-def field_to_set(self: Stored, key: Key) -> tuple[Stored, str]:
-    """The object that has the field of a key, and the field's name, which may be a new key of a TensorDict."""
-    if key in self._fields:
-        return self, key
-    steps = (key,) if isinstance(key, str) else key
-    if isinstance(steps, tuple) and steps:
-        owner = walked(self, steps[:-1])[1]
-        if isinstance(owner, Entries) and not is_made_class(collection(owner)):
-            return owner, steps[-1]
-    return owner_of(self, key)
 
 
 def setdefault(self: Stored, key: Key, default: object) -> Any:
@@ -254,8 +234,6 @@ def delete(self: Stored, name: str) -> None:
 
 def _may_be_none(self: Stored, name: str) -> bool:
     """Whether a field holds an optional tensor or object."""
-    if isinstance(self, Entries):
-        return False
     fields = type(self)._declared_as.fields
     return name not in self._static and any(field.optional for field in fields if field.name == name)
 
@@ -303,4 +281,4 @@ def exclude(self: Stored, *keys: Key) -> dict[str, Any]:
         nested = left[name]
         if isinstance(nested, Stored):
             left[name] = exclude(nested, *inner)
-    return {name: collection(value) for name, value in left.items()}
+    return left

@@ -10,11 +10,9 @@ from ..core.construction import construct
 from ..core.contents import contents, copied, nested_value, shallow_copy
 from ..core.error_text import abridged, describe, suggestion
 from ..core.locks import refuse_if_locked
-from ..core.lookup import Key, Values, chosen, is_any_below, pairs
+from ..core.lookup import Key, Values, chosen, is_any_below, owner_of, pairs
 from ..core.stored import Stored
-from ..core.tensordict_library import is_tensordict
 from ..fields import annotated_shapes
-from ..fields.tensordict_entries import Entries
 from . import keys
 
 T = TypeVar("T", bound=Stored)
@@ -68,8 +66,7 @@ def update(
 
     Raises:
         KeyError: there is no such field; nothing is written then.
-        TypeError: a value is of another type than its field. Without `inplace`, no field is set then, but for those that a
-            TensorDict holds.
+        TypeError: a value is of another type than its field. Without `inplace`, no field is set then.
         ValueError: a shape does not fit; no field is set then, as for a type.
         RuntimeError: the object is locked.
         FrozenInstanceError: it is frozen.
@@ -97,7 +94,7 @@ def update(
         (owner, storage(name), getattr(owner, storage(name)))
         for owner, changes in together
         for name in changes
-        if name in owner._fields and not isinstance(owner, Entries) and hasattr(owner, storage(name))
+        if hasattr(owner, storage(name))
     ]
     try:
         for owner, changes in together:
@@ -114,10 +111,9 @@ def _assignments(
 ) -> Iterator[tuple[tuple[str, ...], Stored, str, object]]:
     """The assignments of `update`: the path of names, the object and its field, and the value. A mapping gives several."""
     for key, value in values:
-        owner, name = keys.field_to_set(self, key)
+        owner, name = owner_of(self, key)
         path = (*before, key) if isinstance(key, str) else (*before, *key)
-        replaces = not isinstance(value, Mapping) or (name in owner._collections and is_tensordict(value))
-        inner = nested_value(owner, name) if name in owner._nested and not replaces else None
+        inner = nested_value(owner, name) if name in owner._nested and isinstance(value, Mapping) else None
         if inner is None:
             yield path, owner, name, value
         else:

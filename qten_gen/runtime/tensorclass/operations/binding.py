@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Never
 
-from ..core.late import Late, import_all
+from ..core import late
 
 OPERATORS = """
     add iadd radd sub isub rsub mul imul rmul truediv itruediv rtruediv floordiv ifloordiv rfloordiv mod imod rmod pow ipow
@@ -41,9 +41,9 @@ CLASS_METHODS = "stack cat zeros_like ones_like empty_like full_like rand_like r
 def bind(cls: type) -> None:
     """Give TensorClass the operations."""
     for name in (*METHODS, *(f"__{operator}__" for operator in OPERATORS)):
-        Late("operations.bound").put(cls, name)
+        late.Late(cls, name, "operations.bound")
     for name in CLASS_METHODS:
-        Late("operations.bound", on_class=True).put(cls, name)
+        late.Late(cls, name, "operations.bound", on_class=True)
     cls.__hash__ = None  # type: ignore[assignment] # as a class statement with `__eq__` has it
 
 
@@ -78,8 +78,7 @@ class Absent:
 
 def present(cls: type, names: Iterable[str]) -> list[str]:
     """The names that do not stand for something absent, for `dir`, after which tools ask for signatures and documentation."""
-    for base in cls.__mro__:
-        import_all(base)
+    late.put_all_in_place()
     return [name for name in names if not isinstance(_found(cls, name), Absent)]
 
 

@@ -71,8 +71,10 @@ _NAMES: dict[str, str] = {
     ),
     "use .send; both processes construct the class with the same shapes": "init_remote",
     "use .recv on an object of the same shapes, which is written into": "from_remote_init",
-    "use .isend": "asend",
-    "use .irecv": "arecv",
+    "use .send": "asend isend",
+    "use .recv on an object of the same shapes": "arecv irecv",
+    "call torch.distributed on each of the tensors": ("all_reduce reduce scatter gather_and_stack"),
+    "call a multiprocessing pool on .split, or load the object with a DataLoader": "map map_iter",
     "locks hold no references that torch.compile minds": "clear_refs_for_compile_",
 }
 """Advice that ends the sentence `Batch has no attribute 'pack'; ...`, and the names that it is for."""

@@ -18,9 +18,7 @@ from ..core.locks import refuse_if_frozen, refuse_if_locked
 from ..core.stored import Stored
 from ..fields.annotated_shapes import refuse_contents
 from ..fields.as_declared import as_declared
-from ..fields.per_item import PerItem, per_item
 from ..fields.static import equal
-from ..fields.tensordict_entries import Entries
 from .json_values import decode, enum_of
 from .state_dict import Level, dotless
 
@@ -232,10 +230,6 @@ def _static(self: Stored, name: str, value: object, level: Level, own: Level, ba
         found = value
     if isinstance(found, (Tensor, Stored)):
         raise TypeError(f"{label(self, name)}: expected a static value, got {describe(found)}")
-    if isinstance(self, Entries):  # no annotation says what may be there
-        if isinstance(value, PerItem) and not isinstance(found, PerItem):
-            found = per_item(self, name, found, batch_size)
-        return value if type(found) is type(value) and equal(found, value) else found
     declared = next(one for one in type(self)._declared_as.fields if one.name == name)
     found = as_declared(self, declared, found, batch_size, None)
     return value if type(found) is type(value) and equal(found, value) else found

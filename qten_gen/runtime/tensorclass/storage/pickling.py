@@ -37,7 +37,6 @@ from ..core.tensordict_library import bare
 from ..fields.annotated_shapes import refuse_contents
 from ..fields.as_declared import fit_saved
 from ..fields.per_item import PerItem
-from ..fields.tensordict_entries import collection
 from . import files
 from .dtypes import DTYPES, dtype_name
 from .storage_errors import StorageError
@@ -91,8 +90,8 @@ def reduce(self: T) -> Reduced[T]:
 
 
 def _state(self: Stored) -> State:
-    """The values of the fields, TensorDicts as they are, with the batch size and the device in plain values."""
-    fields = {name: collection(bare(value)) for name, value in contents(self).items()}
+    """The values of the fields, with the batch size and the device in plain values."""
+    fields = {name: bare(value) for name, value in contents(self).items()}
     device = None if self._device is None else str(self._device)
     return State(fields=fields, batch_size=tuple(self._batch_size), device=device)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import torch
 from torch import Size, Tensor
@@ -14,11 +14,9 @@ from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 from ..core.contents import nested_class, tensor_and_nested
 from ..core.stored import Stored
-from ..core.tensordict_library import collection_class, library, made_classes_in
 from ..fields.annotated_shapes import refuse_contents
 from ..fields.as_declared import fit_saved
 from ..fields.per_item import PerItem
-from ..fields.tensordict_entries import stacked
 from . import files, metadata_files, schema, tensordict_folders
 from .file_names import PENDING
 from .json_values import Json, as_annotated, decode, enum_of
@@ -194,39 +192,11 @@ def _value(
         return None
     if isinstance(entry, TensorEntry):
         return source.tensor(folder, entry, where)
-    if name in cls._collections:
-        return _tensordict(collection_class(cls, name), entry, folder, where, source)
     inside = f"{folder}{os.sep}{entry.folder}"
     source.check_folder(inside, where)
     if name in cls._nested:
         return fill(nested_class(cls, name), entry, inside, where, source)
     return _container(declared.container or entry.kind, entry, inside, where, source)
-
-
-def _tensordict(wanted: type | None, level: Level, folder: str, where: str, source: Source) -> Any:
-    """The TensorDict of a level; `wanted` is a class that tensordict made, of which it is to be an object."""
-    made = library(where)
-    inner = {} if wanted is None else made_classes_in(wanted)
-    inside = f"{folder}{os.sep}{level.folder}"
-    source.check_folder(inside, where)
-    batch_size = Size(level.batch_size)
-    entries: dict[str, object] = {}
-    for key, entry in level.entries.items():
-        at = f"{where}[{key!r}]"
-        if isinstance(entry, TensorEntry):
-            entries[key] = source.tensor(inside, entry, at)
-        elif isinstance(entry, Level):
-            entries[key] = _tensordict(inner.get(key), entry, inside, at, source)
-        elif isinstance(entry, StaticEntry):
-            value = decode(entry.value, at, allow_pickle=source.allow_pickle)
-            entries[key] = stacked(made, value) if isinstance(value, PerItem) else made.NonTensorData(value, batch_size)
-        else:
-            raise StorageError(f"{at}: expected a tensor, an object or a value, got nothing")
-    try:
-        found = made.TensorDict(entries, batch_size, source.device or _CPU, level.names and [*level.names])
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise StorageError(f"{where}: {error}") from None
-    return found if wanted is None else cast("Any", wanted)._from_tensordict(found)
 
 
 def _container(kind: str, level: Level, folder: str, where: str, source: Source) -> dict[str, Tensor] | list[Tensor]:

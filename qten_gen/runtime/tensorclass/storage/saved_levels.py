@@ -15,7 +15,6 @@ from ..core.stored import Stored
 from ..core.tensordict_library import bare
 from ..fields.annotated_shapes import refuse_contents
 from ..fields.per_item import PerItem
-from ..fields.tensordict_entries import Entries
 from .dtypes import PLAIN
 from .file_names import PENDING, TENSOR_SUFFIX, FileNames
 from .files import is_current, mapped_file
@@ -90,16 +89,13 @@ def _object(self: Stored, name: str, folder: _Folder) -> Level:
     entries: dict[str, Entry] = {}
     if self._shapes:
         refuse_contents(self, self._batch_size, contents(self))
-    if isinstance(self, Entries) and self._unbatched:
-        raise TypeError(f"{label(self, self._unbatched[0])}: an UnbatchedTensor in a TensorDict cannot be saved")
     for key, value in contents(self).items():
         if key in self._static:
             entries[key] = _static(self, key, value, folder)
         else:
             size = Size() if key in self._unbatched else self._batch_size
             entries[key] = _entry(value, label(self, key), size, key, folder)
-    kind = type(self).__name__ if isinstance(self, Entries) else type(self).__qualname__
-    return Level("class", kind, tuple(self._batch_size), self._names, name, entries)
+    return Level("class", type(self).__qualname__, tuple(self._batch_size), self._names, name, entries)
 
 
 def _static(self: Stored, key: str, value: object, folder: _Folder) -> StaticEntry:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Collection, Sequence
-from functools import partial
 
-from ....common.language import INIT
 from ..adoption import Change, Proposal
 from ..opened import OpenFile
 from ..uses import uses
-from .class_changes import ChangeClasses, without_keyword
+from .class_changes import ChangeClasses
 from .elision import rewritten_parts
 from .import_changes import with_imports
 
@@ -31,13 +28,8 @@ def rewritten_file(file: OpenFile, content: str, proposals: Sequence[Proposal], 
     changes: dict[str, list[Change]] = {}
     for proposal in proposals:
         changes.setdefault(proposal.name, []).extend(proposal.changes)
-        for name in proposal.unflagged:
-            changes.setdefault(name, []).append(partial(without_keyword, name=INIT))
     classes = [file.classes[name].node for name in changes]
-    constructors = [proposal.init for proposal in proposals if proposal.init is not None]
-    changed = rewritten_parts(
-        content, file.tree, [*classes, *constructors], lambda module: module.visit(ChangeClasses(changes))
-    )
-    replaced: list[ast.AST] = [*constructors, *(part for cls in classes for part in (*cls.bases, *cls.decorator_list))]
+    changed = rewritten_parts(content, file.tree, classes, lambda module: module.visit(ChangeClasses(changes)))
+    replaced = [part for cls in classes for part in (*cls.bases, *cls.decorator_list)]
     needs = {need for proposal in proposals for need in proposal.needs}
     return with_imports(file, changed, needs, own, {name for part in replaced for name in uses(part)})

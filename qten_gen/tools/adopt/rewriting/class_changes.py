@@ -51,11 +51,6 @@ def with_arguments(cls: cst.ClassDef, added: Sequence[str]) -> cst.ClassDef:
     return _with(cls, bases, [*(each for each in new if each.keyword is not None), *cls.keywords])
 
 
-def without_keyword(cls: cst.ClassDef, name: str) -> cst.ClassDef:
-    """The class statement without a keyword."""
-    return _with(cls, cls.bases, [each for each in cls.keywords if each.keyword is None or each.keyword.value != name])
-
-
 def _with(cls: cst.ClassDef, bases: Sequence[cst.Arg], keywords: Sequence[cst.Arg]) -> cst.ClassDef:
     """A class with other arguments. Behind the last one stands what stood behind the last one before."""
     before, arguments = [*cls.bases, *cls.keywords], [*bases, *keywords]

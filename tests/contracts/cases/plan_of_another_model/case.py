@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from qten_gen.tools.lock.lines import Line, Lock
-from qten_gen.tools.lock.lists_and_settings import misspelt
+from qten_gen.tools.lock.lock import Line, Lock
+from qten_gen.tools.lock.name_lists import unmatched
 
 PLAIN = ""
 OURS = "plan.py:Config.base_model_tp_plan: 'layers.*.mlp.up' matches nothing: did you mean up_proj?"
@@ -19,4 +19,4 @@ def plain() -> None:
 
 
 def ours() -> str:
-    return "\n".join(misspelt("plan.py:Config.base_model_tp_plan", str(Path(__file__).parent), LOCK))
+    return "\n".join(unmatched("plan.py:Config.base_model_tp_plan", str(Path(__file__).parent), LOCK))

@@ -1,1 +1,0 @@
-"""TensorClasses between the processes of `torch.distributed`, tensor by tensor."""

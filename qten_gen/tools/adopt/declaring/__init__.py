@@ -1,1 +1,0 @@
-"""The level *declare*: a constructor that only registers → declared fields."""

@@ -1,0 +1,231 @@
+"""Findings as the protocol has them: where they are, what is shown over them, and the actions that mend or suppress them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import takewhile
+from typing import NotRequired, TypedDict
+
+from ...generate.suppression import can_be_suppressed
+from ...model.diagnostics import Diagnostic, Span
+from ...read.encoding import decode
+from ...read.source_lines import lines_of
+from ...read.suppressions import suppressions
+from ...rules import RULES
+from ...rules.explaining import page
+from .protocol import FIX_ALL, GENERATE, Json
+
+SOURCE = "qten-gen"
+
+ERROR, WARNING = 1, 2
+"""Severities, as the protocol numbers them."""
+
+
+class Position(TypedDict):
+    """A line and a character of a text, counted from 0."""
+
+    line: int
+    character: int
+
+
+class Range(TypedDict):
+    """The text between two positions."""
+
+    start: Position
+    end: Position
+
+
+class Shown(TypedDict):
+    """A diagnostic in the protocol."""
+
+    range: Range
+    message: str
+    severity: int
+    source: str
+    code: NotRequired[str]
+
+
+class Lines:
+    """The lines of a text, between the places of qten-gen and those of an editor.
+
+    qten-gen counts lines and characters from 1. Editors count from 0, and most of them count in units of UTF-16.
+    """
+
+    def __init__(self, text: str, encoding: str) -> None:
+        self.lines = lines_of(text)
+        self._are_points = encoding == "utf-32"
+        """The editor counts characters as Python does."""
+
+    def range(self, span: Span) -> Range:
+        """The range of a span. One over several lines ends with the first, so that not a whole class is underlined."""
+        line = self.lines[span.line - 1] if 0 < span.line <= len(self.lines) else ""
+        is_whole = not span.line or not span.column or span.end_line > span.line
+        end = len(line) if is_whole else span.end_column - 1
+        return self.between((span.line - 1, span.column - 1), (span.line - 1, end))
+
+    def between(self, start: tuple[int, int], end: tuple[int, int]) -> Range:
+        """The range between two places, each a line and a character, counted from 0."""
+        return {"start": self._position(*start), "end": self._position(*end)}
+
+    def place(self, position: Position) -> tuple[int, int]:
+        """The line and the character of a position of an editor, counted from 0."""
+        line, units = position["line"], position["character"]
+        if self._are_points or line >= len(self.lines):
+            return line, units
+        before = self.lines[line].encode("utf-16-le", "surrogatepass")[: 2 * units]
+        return line, len(before.decode("utf-16-le", "replace"))
+
+    def _position(self, line: int, character: int) -> Position:
+        line = max(0, min(line, len(self.lines) - 1))
+        before = self.lines[line][: max(0, character)]
+        units = len(before) if self._are_points else len(before.encode("utf-16-le", "surrogatepass")) // 2
+        return {"line": line, "character": units}
+
+    def place_of(self, offset: int) -> tuple[int, int]:
+        """The line and the character at an offset of the text whose lines all end with one character."""
+        for number, line in enumerate(self.lines):
+            if offset <= len(line):
+                return number, offset
+            offset -= len(line) + 1
+        return len(self.lines) - 1, len(self.lines[-1])
+
+
+def message(item: Diagnostic, lines: Lines) -> Shown:
+    """A finding, with help and notes below its message."""
+    texts = [item.message, *([f"help: {item.help}"] if item.help else []), *(f"note: {note}" for note in item.notes)]
+    shown: Shown = {
+        "range": lines.range(item.span),
+        "message": "\n".join(texts),
+        "severity": ERROR if item.is_error else WARNING,
+        "source": SOURCE,
+    }
+    return {**shown, "code": item.code} if item.code else shown
+
+
+def over_findings(found: Iterable[Diagnostic], line: int) -> str | None:
+    """The pages of the rules whose findings begin in a line, as Markdown."""
+    codes = dict.fromkeys(item.code for item in found if item.span.line == line + 1)
+    pages = [page(rule) for code in codes for rule in RULES if rule.KIND.code == code]
+    return "\n\n---\n\n".join(pages) or None
+
+
+def actions(
+    found: Sequence[Diagnostic], data: bytes, uri: str, version: int | None, lines: Lines, range: Range
+) -> list[Json]:
+    """The actions in a range of a file.
+
+    Args:
+        found: The findings of the file.
+        data: The text that they were found in.
+        uri: The URI of the file.
+        version: The version of the text, if the file is open.
+        lines: The lines of the text.
+        range: Where the user looks.
+    """
+    text = decode(data, "")
+    if not isinstance(text, str):
+        return []
+    offered: list[Json] = []
+    for item in found:
+        shown = message(item, lines)
+        if not _touch(shown["range"], range):
+            continue
+        mended = _mended([item], data)
+        if mended is not None:
+            edit = _edit(text, mended, uri, version, lines)
+            title = f"{item.code}: {_title(item)}"
+            offered.append(_quick_fix(title, shown, edit, is_preferred=item.fix is not None and item.fix.is_sure))
+        silenced = with_suppression(text, item)
+        if silenced is not None:
+            edit = _edit(text, silenced, uri, version, lines)
+            offered.append(_quick_fix(f"Ignore {item.code} here", shown, edit, is_preferred=False))
+    everything = _mended([item for item in found if item.fix is not None and item.fix.is_sure], data)
+    if everything is not None:
+        edit = _edit(text, everything, uri, version, lines)
+        offered.append({"title": "qten-gen: mend what can be mended", "kind": FIX_ALL, "edit": edit})
+    title = "qten-gen: write the generated files"
+    command = {"title": title, "command": GENERATE, "arguments": [uri]}
+    return [*offered, {"title": title, "kind": "source.qten-gen", "command": command}]
+
+
+def _title(item: Diagnostic) -> str:
+    assert item.fix is not None
+    return f"insert {item.fix.text.strip()!r}" if item.fix.is_behind else f"change to {item.fix.text!r}"
+
+
+def _quick_fix(title: str, shown: Shown, edit: Json, is_preferred: bool) -> Json:
+    fix: Json = {"title": title, "kind": "quickfix", "diagnostics": [shown], "edit": edit}
+    return {**fix, "isPreferred": True} if is_preferred else fix
+
+
+def _touch(one: Range, other: Range) -> bool:
+    return one["start"]["line"] <= other["end"]["line"] and other["start"]["line"] <= one["end"]["line"]
+
+
+def _mended(found: Iterable[Diagnostic], data: bytes) -> str | None:
+    """The text with all findings mended that have a fix; None if that changes nothing."""
+    with_fix = tuple(item for item in found if item.fix is not None)
+    return _fixed(with_fix, data) if with_fix else None
+
+
+@lru_cache(maxsize=32)
+def _fixed(found: tuple[Diagnostic, ...], data: bytes) -> str | None:
+    """The text of one file mended. Editors ask whenever the cursor has moved, so the answers are kept."""
+    from ...generate.fixing import fixed
+
+    (changed,) = fixed(found, {item.path: data for item in found}).values()
+    text = decode(changed, "") if isinstance(changed, bytes) and changed != data else None
+    return text if isinstance(text, str) else None
+
+
+def _edit(old: str, new: str, uri: str, version: int | None, lines: Lines) -> Json:
+    """The edit of the one place in which two texts differ."""
+    old, new = (re.sub(r"\r\n|\r", "\n", text) for text in (old, new))
+    start = _common(old, new)
+    end = _common(old[start:][::-1], new[start:][::-1])
+    range = lines.between(lines.place_of(start), lines.place_of(len(old) - end))
+    edits = [{"range": range, "newText": new[start : len(new) - end]}]
+    return {"documentChanges": [{"textDocument": {"uri": uri, "version": version}, "edits": edits}]}
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters two texts begin with alike."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
+def with_suppression(text: str, item: Diagnostic) -> str | None:
+    """The text with a comment that suppresses a finding; None if there can be none.
+
+    The comment goes to the end of the first line, or of the last one if the first cannot end with a comment.
+    """
+    if not can_be_suppressed(item.code) or not item.span.line:
+        return None
+    for number in dict.fromkeys((item.span.line, item.span.end_line)):
+        for new in _commented(text, number, item.code):
+            if _suppresses(new, number, item.code):
+                return new
+    return None
+
+
+def _commented(text: str, number: int, code: str) -> Iterator[str]:
+    """The text with the code in the comment of a line, or with a comment behind the line."""
+    pieces = re.split(r"(\r\n|\r|\n)", text)
+    line = pieces[2 * number - 2]
+    known = re.search(r"#\s*qten-gen:\s*ignore\[([^\]]*)", line)
+    if known is not None:
+        new = f"{line[: known.end()]}{', ' if known[1].strip() else ''}{code}{line[known.end() :]}"
+    else:
+        new = f"{line.rstrip()}  # qten-gen: ignore[{code}]"
+    yield "".join([*pieces[: 2 * number - 2], new, *pieces[2 * number - 1 :]])
+
+
+def _suppresses(text: str, number: int, code: str) -> bool:
+    """True for a text that is still Python, and has such a comment in a line."""
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    return any(item.line == number and code in dict(item.codes) for item in suppressions(text))

@@ -1,1 +1,0 @@
-"""Models as they were and as they are."""
