@@ -113,6 +113,7 @@ def initialised(tree: Tree, unit: Unit, seed: int, names: Mapping[int, str], wit
 def _attempt(
     tree: Tree, unit: Unit, seed: int, names: Mapping[int, str], without: Container[int], attempt: int
 ) -> Initialised:
+    """Run the methods of a unit on memory with one poison or the other; `attempt` says which."""
     found = Initialised()
     stand_ins = _stand_ins(tree, unit, attempt)
     watch = Watch(_guarded(tree, unit), attempt)
