@@ -190,7 +190,7 @@ def test_only_these_files_change_the_disk() -> None:
     assert found == {
         "generate/templates.py",  # compiled ones
         "project/apply.py",
-        "project/manifest.py",
+        "project/cache.py",
         "runtime/tensorclass/storage/files.py",  # those of objects
     }
 

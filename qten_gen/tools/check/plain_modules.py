@@ -19,8 +19,7 @@ from ...link.program import Program
 from ...model import BaseDecl, ClassSource, ModuleDecl
 from ...model.diagnostics import UNUSED_SUPPRESSION, Diagnostic, Span, ordered
 from ...model.diagnostics import Kind as DiagnosticKind
-from ...project import manifest
-from ...project.glance import read_cached
+from ...project.cache import generator, read_cached, write
 from ...project.scan import Origin
 from ...read.places import node_at
 from ...read.positions import locate
@@ -202,13 +201,13 @@ def check_again(
     checked = check(Sources.of(texts, origins, targets))
     if cache is not None:
         document = [key, checked.classes, checked.files, [*map(_entry, checked.findings)]]
-        manifest.write(cache, _NAME, json.dumps(document))
+        write(cache, _NAME, json.dumps(document).encode())
     return checked
 
 
 def _key(texts: Mapping[str, bytes], origins: Mapping[str, Origin], targets: Collection[str]) -> str:
     """A digest of the generator, the files and which of them are checked."""
-    digest = blake2b(manifest.generator().encode(), digest_size=16)
+    digest = blake2b(generator().encode(), digest_size=16)
     for path, data in sorted(texts.items()):
         digest.update(repr((path, *origins[path], path in targets, len(data))).encode("utf-8", "surrogateescape"))
         digest.update(data)
