@@ -1,7 +1,7 @@
 """Layers of torch that a generated constructor calls as a person writes them: `_nn.Linear(4, 2, device=device, dtype=dtype)`.
 
-Any other class is constructed by the runtime, which looks at what its constructor takes. Stubs know the tensors in these layers,
-and a rule the parameters of their constructors.
+Any other class is constructed by the runtime, which looks at what its constructor takes. A rule knows the
+parameters of their constructors.
 """
 
 from __future__ import annotations
@@ -27,28 +27,6 @@ WITHOUT_TENSORS = frozenset(
     """.split()
 )
 """Layers that hold no tensors, so that their constructors take neither."""
-
-_WITHOUT_BIAS = frozenset({"Embedding", "EmbeddingBag", "PReLU", "RMSNorm"})
-
-
-def tensors_in(name: str) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """The parameters and buffers that a layer without children may have, by its qualified name; None for any other class.
-
-    >>> tensors_in("torch.nn.Linear"), tensors_in("torch.nn.Embedding"), tensors_in("torch.nn.Transformer")
-    ((('weight', 'bias'), ()), (('weight',), ()), None)
-    """
-    layer = name.removeprefix("torch.nn.")
-    if layer in WITHOUT_TENSORS:
-        return (), ()
-    if layer not in PLACED or layer == "MultiheadAttention":
-        return None
-    if layer in _WITHOUT_BIAS:
-        return ("weight",), ()
-    if layer.endswith("Cell"):
-        return ("weight_ih", "weight_hh", "bias_ih", "bias_hh"), ()
-    statistics = ("running_mean", "running_var", "num_batches_tracked")
-    return ("weight", "bias"), statistics if layer.startswith(("BatchNorm", "InstanceNorm")) else ()
-
 
 _CONSTRUCTORS = """
     AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d(output_size)

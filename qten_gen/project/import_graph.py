@@ -19,7 +19,6 @@ from os.path import join, split
 from typing import NamedTuple
 
 from ..common.module_names import source_module
-from ..common.stub_settings import NOTHING_MORE, StubSettings
 from .import_mismatch import ImportMismatch, find_import_mismatches
 from .scan import Origin, Scan, scan
 
@@ -50,8 +49,6 @@ class SourceGraph(NamedTuple):
     """The relevant sources that may register handlers, sorted."""
     unresolved: Mapping[str, frozenset[str]] = {}
     """For each source that imports modules which cannot be found anywhere, the names of these."""
-    stubs: StubSettings = NOTHING_MORE
-    """The additions to stubs, as the settings of the run ask for them."""
 
     def view(self, path: str) -> "View":
         """The view from a source."""

@@ -14,7 +14,6 @@ from tests.generate.random_projects import CHANGES, FILES
 SETTINGS = (
     "",
     "[tool.qten-gen]\n",
-    "[tool.qten-gen]\nliteral-keys = true\n",
     '[tool.qten-gen]\nexclude = ["leaf.py"]\n',
 )
 PROJECT = {path: texts[0] for path, texts in FILES.items() if path.startswith("shop/")}
