@@ -29,6 +29,7 @@ def attributes_read(function: FunctionType) -> tuple[str, ...]:
 
 
 def _reads(code: CodeType, owner: str) -> Iterator[str]:
+    """What follows each step that loads the object: a step that reads an attribute, or anything else."""
     steps = [step for step in dis.get_instructions(code) if step.opname not in _FILLER]
     is_shared = owner in code.co_cellvars or owner in code.co_freevars
     for step, following in zip(steps, [*steps[1:], None], strict=True):
