@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from ..model.diagnostics import Diagnostic
-    from ..project.glance import Recalled
     from ..run.run import Outcome
     from .options import GenerateOptions
     from .parser import CommandOptions
@@ -67,16 +66,9 @@ def _dispatch(arguments: list[str], out: TextIO, err: TextIO) -> int:
 
         out.write(f"qten-gen {__version__}\n")
         return DONE
-    from time import perf_counter, time_ns
+    from time import perf_counter
 
-    from .glance import print_again, recalled, still_holds
-
-    started, began = perf_counter(), time_ns()
-    known = recalled(arguments)
-    if known is not None and still_holds(known, began):
-        print_again(known.told, arguments, started, out)
-        return DONE
-
+    started = perf_counter()
     from ..project.config import ConfigError
     from ..project.files import PathError
     from .misuse import UsageError
@@ -85,13 +77,13 @@ def _dispatch(arguments: list[str], out: TextIO, err: TextIO) -> int:
     try:
         options = plain(arguments)
         if options is not None:
-            return _generate(options, started, began, out, err, known)
+            return _generate(options, started, out, err)
         from .parser import Shown, parse, parse_command
 
         try:
             if arguments[0] in COMMANDS:
                 return _carry_out(parse_command(arguments), out, err)
-            return _generate(parse(arguments), started, began, out, err, known)
+            return _generate(parse(arguments), started, out, err)
         except Shown as shown:
             out.write(str(shown))
             return DONE
@@ -151,15 +143,8 @@ def _carry_out(options: CommandOptions, out: TextIO, err: TextIO) -> int:
             return lsp()
 
 
-def _generate(
-    options: GenerateOptions,
-    started: float,
-    began: int,
-    out: TextIO,
-    err: TextIO,
-    known: Recalled | None,
-) -> int:
-    """Read the settings, run, and print the outcome. `known` is what was seen at a glance since the command began."""
+def _generate(options: GenerateOptions, started: float, out: TextIO, err: TextIO) -> int:
+    """Read the settings, run, and print the outcome."""
     from time import perf_counter
 
     from ..project.config import Settings
@@ -176,17 +161,13 @@ def _generate(
 
     paths = given_paths(options.paths, config)
     writes, explains = options.mode == "write", needs_reasons(options, config)
-    outcome = run(paths, settings, writes, explains, known)
+    outcome = run(paths, settings, writes, explains)
     mended: tuple[Diagnostic, ...] = ()
     if options.fix and any(item.fix is not None for item in outcome.diagnostics):
         from ..run.fixing import fix
 
         outcome, mended = fix(outcome, paths, lambda: run(paths, settings, writes, explains))
     print_outcome(outcome, options, config, perf_counter() - started, out, err, mended)
-    if outcome.glance is not None and config.output_format is None:
-        from .glance import remember
-
-        remember(outcome, outcome.glance, options.paths, began)
     return _status(outcome, options)
 
 

@@ -9,7 +9,6 @@ from typing import Literal, NamedTuple, TextIO
 
 from ..project.config import Config, source_paths
 from . import COMMANDS
-from .color import wants_color
 
 
 class Color(Enum):
@@ -26,7 +25,11 @@ class Color(Enum):
         """
         if self is not Color.AUTO:
             return self is Color.ALWAYS
-        return wants_color(stream)
+        if os.environ.get("NO_COLOR"):
+            return False
+        if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
+            return True
+        return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 class GenerateOptions(NamedTuple):

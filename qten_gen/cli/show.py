@@ -13,7 +13,7 @@ from ..project.config import Settings
 from ..project.files import discover
 from ..project.stale import ProjectState, project_state
 from ..report import report
-from ..run.reading import open_readings
+from ..run.run import open_readings
 from . import DONE, FOUND
 from .misuse import UsageError
 from .options import ShowOptions
@@ -57,7 +57,7 @@ def _planned(module: str) -> tuple[str, Plan]:
     files = discover([module if is_path else config.root or "."], config, settings)
     state = project_state(files, os.path.abspath(config.root or "."), config)
     path = _path(module, is_path, state)
-    readings = open_readings(state.graph)
+    readings = open_readings(state)
     return path, plan(readings.sources, {}, [path], state.graph, readings)
 
 

@@ -166,7 +166,7 @@ class Program:
         found = self.peek(module) if module else None
         if found is None:
             return ()
-        self.lookups.note_name(module, "")
+        self.lookups.note(module)
         return found.type_variables
 
     def _class_source(self, qualified: str) -> ClassSource | None:

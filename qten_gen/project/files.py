@@ -14,12 +14,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..common.suggestions import nearest
+from .cache import NO_STAT, Stat
 from .config import Config, Settings
 from .output_names import is_output, outputs_of, source_of
 from .packages import Packages
 from .paths import below, display_path, true_path
 from .scan import Origin
-from .statuses import NO_STAT, Stat
 from .walk import NONE_SEEN, Listings, Walk, exclusion
 
 LIBRARY_FOLDERS = ("site-packages", "dist-packages")

@@ -6,7 +6,7 @@ from unittest.mock import patch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from qten_gen.cli import glance
+from qten_gen.project import cache
 from tests.generate.random_projects import Project, edits, projects
 
 from .test_run_laws import folder, outputs, run, write
@@ -43,7 +43,7 @@ def test_a_run_after_edits_gives_what_a_run_from_nothing_gives(
 def test_a_run_that_remembers_the_last_one_gives_it_too(
     project: Project, steps: list[Edits], settings_text: str | None
 ) -> None:
-    with patch.object(glance, "_CLOCK", -(10**18)):  # nothing counts as just changed
+    with patch.object(cache, "COARSE_CLOCK", -(10**18)):  # nothing counts as just changed
         check_that_edits_change_nothing_else(project, steps, settings_text)
 
 

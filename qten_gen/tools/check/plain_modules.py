@@ -19,8 +19,7 @@ from ...link.program import Program
 from ...model import BaseDecl, ClassSource, ModuleDecl
 from ...model.diagnostics import UNUSED_SUPPRESSION, Diagnostic, Span, ordered
 from ...model.diagnostics import Kind as DiagnosticKind
-from ...project import manifest
-from ...project.glance import read_cached
+from ...project.cache import generator, read_cached, write
 from ...project.scan import Origin
 from ...read.places import node_at
 from ...read.positions import locate
@@ -28,10 +27,9 @@ from ...rules import PLAIN_RULES, UNREGISTERED_STATE
 from ...rules import Project as Declared
 from ...rules.plain_classes import Finding, PlainClass, attribute_of, stays_where_it_is
 from ...rules.rule_input import RuleContext
-from ..adopt.adoption import FoundClass, Kind, Options
-from ..adopt.finding import NN_MODULE, is_module_of_a_library
-from ..adopt.opened import OpenFile, Project
-from ..adopt.opening import Sources, open_project
+from ..adopt.files import OpenFile, Project
+from ..adopt.opening import NN_MODULE, Sources, is_module_of_a_library, open_project
+from ..adopt.records import FoundClass, Kind, Options
 
 _WITHOUT_ATTRIBUTES = frozenset(
     {"object", "builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol", *NN_MODULE}
@@ -84,7 +82,7 @@ def _span(finding: Finding, file: OpenFile) -> Span:
         start = text.content.index(node.name, start + len("def"))
         end = start + len(node.name)
     line = text.content.count("\n", 0, start) + 1
-    first = text.line_start(line)
+    first = text.offset(line, 0)
     whole = text.lines[line - 1]
     return Span(line, start - first + 1, line, min(end - first, len(whole)) + 1, whole)
 
@@ -202,13 +200,13 @@ def check_again(
     checked = check(Sources.of(texts, origins, targets))
     if cache is not None:
         document = [key, checked.classes, checked.files, [*map(_entry, checked.findings)]]
-        manifest.write(cache, _NAME, json.dumps(document))
+        write(cache, _NAME, json.dumps(document).encode())
     return checked
 
 
 def _key(texts: Mapping[str, bytes], origins: Mapping[str, Origin], targets: Collection[str]) -> str:
     """A digest of the generator, the files and which of them are checked."""
-    digest = blake2b(manifest.generator().encode(), digest_size=16)
+    digest = blake2b(generator().encode(), digest_size=16)
     for path, data in sorted(texts.items()):
         digest.update(repr((path, *origins[path], path in targets, len(data))).encode("utf-8", "surrogateescape"))
         digest.update(data)

@@ -60,7 +60,8 @@ class Late:
 
     def method(self) -> Any:
         """The function that belongs in the class, or its class method."""
-        function = getattr(import_module(_PACKAGE + self.module), self.function)
+        functions = vars(import_module(_PACKAGE + self.module))
+        function = functions.get("METHODS", functions)[self.function]  # the operations have a table of them
         return classmethod(function) if self.on_class else function
 
 
