@@ -1,43 +1,101 @@
-"""The default of a field is not a value that the field can hold.
-
-A default is stored like any other value of the field. With `mask: Tensor = None`, every call of the constructor that leaves the
-mask out would raise TypeError, and type checkers would take `batch.mask` for a tensor. A number or string in place of a tensor
-is refused likewise, unless the class converts values, and so is `0.5` in an `int` field.
-
-`field(default_factory=...)` takes a function, which is called without arguments for each instance. What means that in attrs or
-pydantic is an object like any other here: `x: str = Field(...)` would have that object as its default.
-"""
+"""Rules about the defaults of fields."""
 
 from __future__ import annotations
 
 import ast
+import re
 from ast import literal_eval
 from collections.abc import Iterator
 
-from ..model import ConfigDecl, Default, FieldDecl, FieldKind, TensorClassDecl, TypeExpr, Value
-from ..model.diagnostics import Diagnostic, Fix, Kind
+from ..model import ConfigDecl, Default, FieldDecl, FieldKind, ModuleDecl, TensorClassDecl, TypeExpr, Value
+from ..model.diagnostics import Fix
 from ..model.field_kinds import members_of
-from .rule_input import RuleContext
-from .shared_object import kind_of
-
-KIND = Kind("QG213", "invalid-default")
-
-EXAMPLE = """
--from qten_gen import TensorClass
-+import torch
-+from qten_gen import TensorClass, field
- from torch import Tensor
+from .rule_input import Problem, RuleContext
+from .shared_objects import kind_of
 
 
- class Batch(TensorClass):
-     tokens: Tensor
--    mask: Tensor = None
--                   ^^^^
-+    mask: Tensor | None = None
-+    weight: Tensor = field(default_factory=lambda: torch.ones(()))
-"""
+def field_after_default(context: RuleContext) -> Iterator[Problem]:
+    """A field without a default follows a field that has one.
+
+    Fields are the parameters of the constructor, in order, with the inherited fields first. Python does not allow a required
+    parameter after an optional one, so the generated module would be a SyntaxError. A Module with its own `__init__` can
+    have them in any order.
+
+    Example:
+
+     from qten_gen import TensorClass
+     from torch import Tensor
+
+
+     class Batch(TensorClass):
+    +    tokens: Tensor
+         mask: Tensor | None = None
+    -    tokens: Tensor
+    -    ^^^^^^
+    """
+    if isinstance(context.declaration, ModuleDecl) and context.declaration.custom_init:
+        return
+    own = {field.name for field in context.fields}
+    before: str | None = None
+    for field in context.declaration.fields:
+        if not isinstance(field, FieldDecl | ConfigDecl) or field.kw_only:
+            continue
+        if field.default is not None:
+            before = field.name
+        elif before is not None and (field.name in own or before in own):
+            place = field.place / "target" if field.name in own else context.name_place
+            help = (
+                f"give {field.name} a default, move it above {before}, or write {field.name}: ... = field(kw_only=True)"
+            )
+            yield Problem(f"{field.name} has no default, but follows {before}, which has one", place, help)
+
+
+_MUTABLE = r"[\[{]|(?:\w+\.)*(list|dict|set|bytearray|deque|defaultdict|OrderedDict|Counter)\("
+
+_KINDS = {"[": "list", "{": "dict"}
+
+
+def mutable_default(context: RuleContext) -> Iterator[Problem]:
+    """A default is a list, a dict or another mutable object.
+
+    The default is evaluated once, so all instances would share the object: appending to the list of one instance would change
+    it in every other. A `default_factory` creates a new object for each instance.
+
+    Example:
+
+    -from qten_gen import TensorClass
+    +from qten_gen import TensorClass, field
+     from torch import Tensor
+
+
+     class Batch(TensorClass):
+         tokens: Tensor
+    -    tags: list[str] = []
+    -                      ^^
+    +    tags: list[str] = field(default_factory=list)
+    """
+    for field in context.fields:
+        if not isinstance(field, FieldDecl | ConfigDecl) or field.default is None or field.default.factory:
+            continue
+        value = field.default.value
+        if value.held_specifier is not None:
+            continue  # see `misplaced_specifier`
+        match = re.match(_MUTABLE, value.text)
+        is_known = isinstance(field, ConfigDecl) or context.source is not None
+        if match is None and is_known and value.mutable and not value.contains:
+            message = f"the default of {field.name} is mutable, and all instances would share it"
+            yield Problem(message, value.place, "write field(default_factory=...) with a function that makes it")
+        if match is None or (match.group(1) is None and value.is_callable):  # such as {"a": 1}["a"]
+            continue
+        kind = match.group(1) or ("dict" if value.text == "{}" or ":" in value.text else _KINDS[value.text[0]])
+        empty = value.text in ("[]", "{}") or value.text.endswith("()")
+        factory = kind if empty else f"lambda: {value.text}"
+        message = f"the default of {field.name} is mutable, and all instances would share it"
+        yield Problem(message, value.place, f"write field(default_factory={factory})")
+
 
 _WIDTHS = (bool, int, float, complex)
+
 _BUILTINS = {
     **{f"builtins.{cls.__name__}": cls for cls in (*_WIDTHS, str, bytes, list, dict, tuple, set, frozenset)},
     "typing.List": list,
@@ -46,6 +104,7 @@ _BUILTINS = {
     "typing.Set": set,
     "typing.FrozenSet": frozenset,
 }
+
 _FOREIGN = {
     "attr.field": "attrs",
     "attr.ib": "attrs",
@@ -60,7 +119,31 @@ _FOREIGN = {
 """Functions of other libraries that mean `field` there."""
 
 
-def check(context: RuleContext) -> Iterator[Diagnostic]:
+def invalid_default(context: RuleContext) -> Iterator[Problem]:
+    """The default of a field is not a value that the field can hold.
+
+    A default is stored like any other value of the field. With `mask: Tensor = None`, every call of the constructor that leaves
+    the mask out would raise TypeError, and type checkers would take `batch.mask` for a tensor. A number or string in place of a
+    tensor is refused likewise, unless the class converts values, and so is `0.5` in an `int` field.
+
+    `field(default_factory=...)` takes a function, which is called without arguments for each instance. What means that in attrs
+    or pydantic is an object like any other here: `x: str = Field(...)` would have that object as its default.
+
+    Example:
+
+    -from qten_gen import TensorClass
+    +import torch
+    +from qten_gen import TensorClass, field
+     from torch import Tensor
+
+
+     class Batch(TensorClass):
+         tokens: Tensor
+    -    mask: Tensor = None
+    -                   ^^^^
+    +    mask: Tensor | None = None
+    +    weight: Tensor = field(default_factory=lambda: torch.ones(()))
+    """
     if context.constructs_itself:
         return
     declaration = context.declaration
@@ -73,14 +156,14 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         value = field.default.value
         found = _of_factory(field.name, value, context) if field.default.factory else _of_any(field, field.default)
         if found is not None:
-            yield Diagnostic(KIND, found[0], value.place, found[1])
+            yield Problem(found[0], value.place, found[1])
         elif not field.default.factory and (literal := value.literal or value.constant) is not None:
             help = _help(field, literal_eval(literal), converts)
             if help:
                 shown = value.text if value.literal is not None else f"{value.text}, which is {literal}"
                 message = f"the default of {field.name} is {shown}, but its type is {field.type.text}"
                 fix = _or_none(field.name, context) if help.endswith(" | None = None") else None
-                yield Diagnostic(KIND, message, value.place, help, fix=fix)
+                yield Problem(message, value.place, help, fix=fix)
 
 
 def _or_none(name: str, context: RuleContext) -> Fix | None:

@@ -1,17 +1,4 @@
-"""A declaration contains a module or a tensor.
-
-The class body runs once, so children that get a module that it makes would share the weights, or start with equal ones if it
-were copied. Seeds, the default dtype and `device="meta"` would have no effect on it. A parameter as a default would be neither
-registered nor trained.
-
-A method of an object holds the object: `submodule(Wrap, nn.Linear(2, 2).forward)` gives all instances the same weights. A
-default of a function holds what the class body made. The first instance uses an iterator up, and the next one gets nothing from
-it.
-
-Specifiers say how to construct an object for each instance: `submodule`, `param` and `buffer`. A submodule can be an argument
-of another one. A function that makes the child can do anything else. A tensor may be the default of a config field, because it
-is cloned for each instance.
-"""
+"""Rules about tensors and modules that the class body makes, once for all instances."""
 
 from __future__ import annotations
 
@@ -30,25 +17,10 @@ from ..model import (
     Value,
     language,
 )
-from ..model.diagnostics import Diagnostic, Kind
-from .rule_input import RuleContext
-
-KIND = Kind("QG314", "shared-object")
-
-EXAMPLE = """
- from qten_gen import Module, submodule
- from torch import nn
-
-
- class Net(Module):
-     dim: int
-     head: nn.Linear = submodule(nn.Linear, "dim", 2)
--    body: nn.Sequential = submodule(nn.Sequential, nn.Linear(8, 8), submodule(nn.ReLU))
--                                                   ^^^^^^^^^^^^^^^
-+    body: nn.Sequential = submodule(nn.Sequential, submodule(nn.Linear, "dim", "dim"), submodule(nn.ReLU))
-"""
+from .rule_input import Problem, RuleContext
 
 _PARAMETERS = ("Parameter", "Buffer", "UninitializedParameter", "UninitializedBuffer")
+
 _FACTORIES = frozenset(
     """
     arange as_tensor asarray bartlett_window blackman_window block_diag cat cartesian_prod clone complex diag diag_embed
@@ -59,23 +31,52 @@ _FACTORIES = frozenset(
     """.split()
 )
 """The functions of torch that make a tensor."""
+
 _ITERATORS = frozenset(f"builtins.{name}" for name in ("enumerate", "filter", "iter", "map", "reversed", "zip"))
+
 _USED_UP = "an iterator, which the first instance uses up"
 
 
-def check(context: RuleContext) -> Iterator[Diagnostic]:
+def shared_object(context: RuleContext) -> Iterator[Problem]:
+    """A declaration contains a module or a tensor.
+
+    The class body runs once, so children that get a module that it makes would share the weights, or start with equal ones if
+    it were copied. Seeds, the default dtype and `device="meta"` would have no effect on it. A parameter as a default would be
+    neither registered nor trained.
+
+    A method of an object holds the object: `submodule(Wrap, nn.Linear(2, 2).forward)` gives all instances the same weights. A
+    default of a function holds what the class body made. The first instance uses an iterator up, and the next one gets nothing
+    from it.
+
+    Specifiers say how to construct an object for each instance: `submodule`, `param` and `buffer`. A submodule can be an
+    argument of another one. A function that makes the child can do anything else. A tensor may be the default of a config
+    field, because it is cloned for each instance.
+
+    Example:
+
+     from qten_gen import Module, submodule
+     from torch import nn
+
+
+     class Net(Module):
+         dim: int
+         head: nn.Linear = submodule(nn.Linear, "dim", 2)
+    -    body: nn.Sequential = submodule(nn.Sequential, nn.Linear(8, 8), submodule(nn.ReLU))
+    -                                                   ^^^^^^^^^^^^^^^
+    +    body: nn.Sequential = submodule(nn.Sequential, submodule(nn.Linear, "dim", "dim"), submodule(nn.ReLU))
+    """
     for field in context.module_fields:
         match field:
             case ConfigDecl(default=default) if default is not None:
                 what = _kind_of(default.value, context)
                 is_cloned = what == "tensor" and not default.factory and not default.value.is_container
                 if what is not None and not is_cloned:
-                    yield Diagnostic(KIND, *_of_default(field, what, default, context))
+                    yield Problem(*_of_default(field, what, default, context))
             case SubmoduleDecl(cls=cls, arguments=arguments):
                 yield from _of_child(field.name, cls, arguments, context)
 
 
-def _of_child(name: str, cls: Value, arguments: tuple[Argument, ...], context: RuleContext) -> Iterator[Diagnostic]:
+def _of_child(name: str, cls: Value, arguments: tuple[Argument, ...], context: RuleContext) -> Iterator[Problem]:
     """The problem with the class and the arguments of one child, and with those of the children among them."""
     what = _kind_of(cls, context)
     if what is not None:
@@ -83,7 +84,7 @@ def _of_child(name: str, cls: Value, arguments: tuple[Argument, ...], context: R
         help = (
             "give submodule a class and its arguments, submodule(nn.Linear, 2, 2), or a function that makes the child"
         )
-        yield Diagnostic(KIND, message, cls.place, help)
+        yield Problem(message, cls.place, help)
     for argument in arguments:
         match argument.value:
             case Value() as value if value.is_container and language.SUBMODULE in value.contains:
@@ -91,10 +92,10 @@ def _of_child(name: str, cls: Value, arguments: tuple[Argument, ...], context: R
                     f"an argument of {name} contains submodule(...) inside a container, where nothing constructs it"
                 )
                 help = "give submodule a function that makes the whole child: submodule(lambda: nn.ModuleDict({...}))"
-                yield Diagnostic(KIND, message, value.place, help)
+                yield Problem(message, value.place, help)
             case Value() as value if (what := _kind_of(value, context)) is not None:
                 held = _USED_UP if what == "iterator" else f"a {what}, which exists once for all instances"
-                yield Diagnostic(KIND, f"an argument of {name} contains {held}", value.place, _INSTEAD[what])
+                yield Problem(f"an argument of {name} contains {held}", value.place, _INSTEAD[what])
             case SpecifierCall(arguments=(Argument(value=Value() as inner), *own)):
                 yield from _of_child(name, inner, tuple(own), context)
             case _:
@@ -180,3 +181,64 @@ def _derives_from_module(name: str, context: RuleContext) -> bool:
         return False
     bases = [base.name for cls in context.file.classes if cls.name == last for base in cls.bases]
     return any(base.startswith("torch.nn.") or _derives_from_module(base, context) for base in bases if base != name)
+
+
+_TYPES = frozenset(f"builtins.{name}" for name in ("bool", "bytes", "complex", "dict", "float", "int", "list", "str"))
+
+
+def unannotated_attribute(context: RuleContext) -> Iterator[Problem]:
+    """A tensor, a module or a type is assigned to a name without an annotation.
+
+    Only annotated names are fields, so `head = nn.Linear(2, 2)` is a module that exists once for all instances, and that none
+    of them registers: it is missing in `parameters()`, and `.to()` does not move it. Objects of a TensorClass cannot even
+    assign such an attribute, so `mask = None` cannot stand for a field either.
+
+    Example:
+
+    -from qten_gen import Module
+    +from qten_gen import Module, submodule
+     from torch import nn
+
+
+     class Net(Module):
+         dim: int
+    -    head = nn.Linear(8, 2)
+    -           ^^^^^^^^^^^^^^^
+    +    head: nn.Linear = submodule(nn.Linear, "dim", 2)
+    """
+    is_module = isinstance(context.declaration, ModuleDecl)
+    inherited = {field.name for field in context.declaration.fields}
+    for name, value in context.values:
+        problem = _problem(name, value, is_module, name in inherited, context)
+        if problem is not None:
+            message, help = problem
+            yield Problem(message, value.place, help)
+
+
+def _problem(
+    name: str, value: Value, is_module: bool, is_inherited: bool, context: RuleContext
+) -> tuple[str, str] | None:
+    """The problem with an attribute of the class, and how to fix it."""
+    if name.startswith("__"):
+        return None
+    type = value.torch_name or value.name
+    if type == "torch.Tensor" or (type in _TYPES and not is_module):
+        return f"{name} is the type {value.text} itself, not a field", f"write {name}: {value.text}"
+    if value.literal == "None" and not is_module and not is_inherited:
+        return (
+            f"{name} is None for all objects: without an annotation it is not a field",
+            f"write {name}: Tensor | None = None",
+        )
+    if value.partial is not None or value.text.startswith(("functools.partial", "partial(")):
+        return None
+    what = kind_of(value, context)
+    if what is None or (not is_module and what == "module"):
+        return None
+    if not is_module:
+        return f"{name} is a tensor of the class, not a field", f"write {name}: Tensor = field(default_factory=...)"
+    annotation = {"module": "...", "parameter": "nn.Parameter", "tensor": "Tensor"}[what]
+    held = "contains" if value.is_container else "is"
+    return (
+        f"{name} {held} a {what} that exists once for all instances, and that none of them registers",
+        f"write {name}: {as_specifier(what, value, annotation, context)}",
+    )

@@ -1,42 +1,40 @@
-"""A cached virtual tensor reads what can change unnoticed.
-
-A cached value is computed again when a config field or a derived value gets another value that its method reads, also in methods
-of the class that it calls. No such value shows that a parameter, a buffer or a child has changed, or what a function reads that
-gets the whole module: nothing would be kept, or the module would go on using an old value.
-"""
+"""The rule about cached virtual tensors."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
 from ..model import ConfigDecl, DerivedDecl, ModuleDecl, VirtualDecl, declares
-from ..model.diagnostics import Diagnostic, Kind
-from .rule_input import RuleContext
-
-KIND = Kind("QG326", "uncacheable-tensor", can_be_wrong=True)
-
-EXAMPLE = """
- import torch
- from qten_gen import Module, buffer, virtual
- from torch import Tensor, nn
-
-
- class Decay(Module):
-     size: int
-     rate: Tensor = buffer("size", initializer=nn.init.ones_)
-
--    @virtual(cached=True)
-+    @virtual
-     def factor(self, dtype: torch.dtype, device: torch.device) -> Tensor:
--        ^^^^^^
-         return torch.exp(-self.rate)
-"""
+from .rule_input import Problem, RuleContext
 
 _FOLLOWED = frozenset({"training", "dtype", "device"})
 """A cached value is computed again when one of these changes."""
 
 
-def check(context: RuleContext) -> Iterator[Diagnostic]:
+def uncacheable_tensor(context: RuleContext) -> Iterator[Problem]:
+    """A cached virtual tensor reads what can change unnoticed.
+
+    A cached value is computed again when a config field or a derived value gets another value that its method reads, also in methods
+    of the class that it calls. No such value shows that a parameter, a buffer or a child has changed, or what a function reads that
+    gets the whole module: nothing would be kept, or the module would go on using an old value.
+
+    Example:
+
+     import torch
+     from qten_gen import Module, buffer, virtual
+     from torch import Tensor, nn
+
+
+     class Decay(Module):
+         size: int
+         rate: Tensor = buffer("size", initializer=nn.init.ones_)
+
+    -    @virtual(cached=True)
+    +    @virtual
+         def factor(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+    -        ^^^^^^
+             return torch.exp(-self.rate)
+    """
     declaration = context.declaration
     if not isinstance(declaration, ModuleDecl):
         return
@@ -65,8 +63,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
                 [*([f"reads {' and '.join(named)}"] if named else []), *([whole] if "" in found else [])]
             )
             place = field.place if declares(declaration, field) else own[0].place
-            yield Diagnostic(
-                KIND,
+            yield Problem(
                 f"{field.name} is cached, and {does}, which can change unnoticed",
                 place / "name",
                 "leave cached out, or derive it from config fields and derived values, in methods of the class",

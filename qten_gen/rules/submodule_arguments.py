@@ -1,12 +1,4 @@
-"""The arguments of a submodule do not fit its class.
-
-The constructor would raise TypeError when the first instance is made: an argument that the class does not take, one that is
-missing, one too many, or a string where it takes a number. Type checkers do not see it, because `submodule(cls, ...)` takes any
-arguments. `device` and `dtype` come from the owner.
-
-The rule knows declared Modules with a generated constructor and the layers of `torch.nn`. The constructors of other classes are
-left to Python.
-"""
+"""The rule about the arguments of a child."""
 
 from __future__ import annotations
 
@@ -28,30 +20,11 @@ from ..model import (
     Value,
     language,
 )
-from ..model.diagnostics import Diagnostic, Kind
 from ..model.dimensions import in_words
 from ..model.field_kinds import members_of
 from ..model.torch_layers import parameters_of
 from .expression_types import NONE, UNKNOWN, Names, in_words_of, types_of
-from .rule_input import RuleContext
-
-KIND = Kind("QG320", "invalid-submodule-argument", can_be_wrong=True)
-
-EXAMPLE = """
- from qten_gen import Module, submodule
-
-
- class Block(Module):
-     dim: int
-     heads: int = 4
-
-
- class Net(Module):
-     dim: int
--    block: Block = submodule(Block, "dim", head=2)
--                                           ^^^^
-+    block: Block = submodule(Block, "dim", heads=2)
-"""
+from .rule_input import Problem, RuleContext
 
 _TIED = 'declare the weight in place of the child: head: nn.Parameter = param(tie="embed.weight"), used by F.linear(x, self.head)'
 
@@ -89,7 +62,32 @@ class _Parameters:
         return (*(name for name in self.positional if name not in self.unnamed), *self.keyword_only)
 
 
-def check(context: RuleContext) -> Iterator[Diagnostic]:
+def invalid_submodule_argument(context: RuleContext) -> Iterator[Problem]:
+    """The arguments of a submodule do not fit its class.
+
+    The constructor would raise TypeError when the first instance is made: an argument that the class does not take, one that is
+    missing, one too many, or a string where it takes a number. Type checkers do not see it, because `submodule(cls, ...)` takes
+    any arguments. `device` and `dtype` come from the owner.
+
+    The rule knows declared Modules with a generated constructor and the layers of `torch.nn`. The constructors of other classes
+    are left to Python.
+
+    Example:
+
+     from qten_gen import Module, submodule
+
+
+     class Block(Module):
+         dim: int
+         heads: int = 4
+
+
+     class Net(Module):
+         dim: int
+    -    block: Block = submodule(Block, "dim", head=2)
+    -                                           ^^^^
+    +    block: Block = submodule(Block, "dim", heads=2)
+    """
     if not isinstance(context.declaration, ModuleDecl):
         return
     for field in context.module_fields:
@@ -100,7 +98,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             yield from _of_call(SpecifierCall("", arguments), context)
 
 
-def _of_call(call: SpecifierCall, context: RuleContext, is_certain: bool = True) -> Iterator[Diagnostic]:
+def _of_call(call: SpecifierCall, context: RuleContext, is_certain: bool = True) -> Iterator[Problem]:
     """The problem with the arguments of a child that is certainly made, or perhaps, and of those among its arguments."""
     is_certain = is_certain and call.get("when") is None
     for argument in call.arguments[1:]:
@@ -113,7 +111,7 @@ def _of_call(call: SpecifierCall, context: RuleContext, is_certain: bool = True)
         yield from _of_class(made, call, context, is_certain)
 
 
-def _of_class(made: Value, call: SpecifierCall, context: RuleContext, is_certain: bool) -> Iterator[Diagnostic]:
+def _of_class(made: Value, call: SpecifierCall, context: RuleContext, is_certain: bool) -> Iterator[Problem]:
     """The problem with the arguments of a child for one class that it may have."""
     taken = _parameters(made, context)
     if taken is None:
@@ -127,14 +125,13 @@ def _of_class(made: Value, call: SpecifierCall, context: RuleContext, is_certain
         extra = positional[len(taken.positional)]
         takes = f"{len(taken.positional)} positional argument{'s' * (len(taken.positional) != 1)}"
         help = f"it takes {', '.join(taken.names)}" if taken.names else "remove it"
-        yield Diagnostic(KIND, f"{made.text} takes {takes}, but {len(positional)} are given", extra.place, help)
+        yield Problem(f"{made.text} takes {takes}, but {len(positional)} are given", extra.place, help)
         return
     by_position = set(taken.positional[: len(positional)])
     for argument in keywords:
         name = argument.keyword or ""
         if name in by_position:
-            yield Diagnostic(
-                KIND,
+            yield Problem(
                 f"{made.text} gets {name} twice, by position and by keyword",
                 _name(argument),
                 "remove one of them",
@@ -142,7 +139,7 @@ def _of_class(made: Value, call: SpecifierCall, context: RuleContext, is_certain
         elif name not in taken.names and not taken.any_keyword:
             takes = f"it takes {', '.join(taken.names)}" if taken.names else "remove it"
             help = _TIED if name == "tie" else did_you_mean(name, taken.names, takes)
-            yield Diagnostic(KIND, f"{made.text} has no constructor argument {name}", _name(argument), help)
+            yield Problem(f"{made.text} has no constructor argument {name}", _name(argument), help)
     if isinstance(context.declaration, ModuleDecl):
         fields = {field.name: field for field in context.declaration.fields}
         scope = Names(fields, has_index=language.INDEX not in fields)
@@ -157,13 +154,13 @@ def _of_class(made: Value, call: SpecifierCall, context: RuleContext, is_certain
         plural = "arguments" if len(missing) > 1 else "argument"
         example = "".join(f", {name}=..." for name in sorted(missing))
         message = f"{made.text} requires the {plural} {names}"
-        yield Diagnostic(KIND, message, made.place, f"write submodule({made.text}, ...{example})")
+        yield Problem(message, made.place, f"write submodule({made.text}, ...{example})")
 
 
 _OF_SUBMODULE = language.SPECIFIER_KEYWORDS[language.SUBMODULE]
 
 
-def _of_type(argument: Argument, type: _Type, takes: str, scope: Names, is_certain: bool) -> Iterator[Diagnostic]:
+def _of_type(argument: Argument, type: _Type, takes: str, scope: Names, is_certain: bool) -> Iterator[Problem]:
     """An argument that a parameter cannot take by its type: a string or None for an integer."""
     value = argument.value
     if isinstance(value, Dim):
@@ -171,17 +168,17 @@ def _of_type(argument: Argument, type: _Type, takes: str, scope: Names, is_certa
         text = in_words(value)
         if is_certain and types >= NONE and "None" not in type.names:
             help = f'write {text}: {type.text}, or when="..."'
-            yield Diagnostic(KIND, f"{text} may be None, but {takes}", argument.place, help)
+            yield Problem(f"{text} may be None, but {takes}", argument.place, help)
         elif not any(_is_taken(found, type.names) for found in types):
             message = f"{text} has the type {in_words_of(types)}, but {takes}"
-            yield Diagnostic(KIND, message, argument.place, "pass a value of the annotated type")
+            yield Problem(message, argument.place, "pass a value of the annotated type")
     elif isinstance(value, Value) and value.literal is not None:
         got = literal_eval(value.literal)
         name = "None" if got is None else f"builtins.{got.__class__.__name__}"
         # A number or a flag for another serves where the constructor only computes with it, but a fraction is no size.
         suspect = not isinstance(got, int | complex) or "builtins.str" in type.names
         if suspect and not _is_taken(TypeExpr(name), type.names):
-            yield Diagnostic(KIND, f"{takes}, got {value.text}", argument.place, "write a value of the annotated type")
+            yield Problem(f"{takes}, got {value.text}", argument.place, "write a value of the annotated type")
 
 
 _PLAIN = frozenset({"None", *(f"builtins.{name}" for name in ("bool", "complex", "float", "int", "str"))})

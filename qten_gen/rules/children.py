@@ -1,11 +1,4 @@
-"""A choice does not fit what decides it.
-
-`choice("act", {"relu": nn.ReLU, "gelu": nn.GELU})` looks up the value of the config field `act` when an instance is made. A value
-without an option raises ValueError there. So a field of type `bool` needs the options True and False, a `Literal` one option for
-each of its values, and the default of the field has to be among them.
-
-The annotation of the child names each class that the choice may give, or a base of it. mypy does not compare the two.
-"""
+"""Rules about the children of a Module: lists of them, and choices among them."""
 
 from __future__ import annotations
 
@@ -14,28 +7,33 @@ from ast import literal_eval
 from collections.abc import Iterator
 
 from ..common.suggestions import did_you_mean
-from ..model import Choice, ConfigDecl, Dim, ModuleDecl, SubmoduleDecl, TypeExpr, Value
-from ..model.diagnostics import Diagnostic, Kind
+from ..model import Choice, ConfigDecl, DerivedDecl, Dim, ModuleDecl, ParameterDecl, SubmoduleDecl, TypeExpr, Value
 from ..model.field_kinds import members_of
-from .dynamic_declaration import is_dynamic_text
-from .rule_input import Project, RuleContext
-
-KIND = Kind("QG341", "invalid-choice")
-
-EXAMPLE = """
- from qten_gen import Module, choice, submodule
- from torch import nn
+from .dynamic_declarations import is_dynamic_text
+from .rule_input import Problem, Project, RuleContext
 
 
- class Net(Module):
--    act: str = "rleu"
-+    act: str = "relu"
-     activation: nn.ReLU | nn.GELU = submodule(choice("act", {"relu": nn.ReLU, "gelu": nn.GELU}))
--                                              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-"""
+def invalid_choice(context: RuleContext) -> Iterator[Problem]:
+    """A choice does not fit what decides it.
+
+    `choice("act", {"relu": nn.ReLU, "gelu": nn.GELU})` looks up the value of the config field `act` when an instance is made. A
+    value without an option raises ValueError there. So a field of type `bool` needs the options True and False, a `Literal` one
+    option for each of its values, and the default of the field has to be among them.
+
+    The annotation of the child names each class that the choice may give, or a base of it. mypy does not compare the two.
+
+    Example:
+
+     from qten_gen import Module, choice, submodule
+     from torch import nn
 
 
-def check(context: RuleContext) -> Iterator[Diagnostic]:
+     class Net(Module):
+    -    act: str = "rleu"
+    +    act: str = "relu"
+         activation: nn.ReLU | nn.GELU = submodule(choice("act", {"relu": nn.ReLU, "gelu": nn.GELU}))
+    -                                              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+    """
     declaration = context.declaration
     if not isinstance(declaration, ModuleDecl):
         return
@@ -44,17 +42,17 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         if isinstance(field, SubmoduleDecl):
             for argument in field.call.nested:
                 if isinstance(argument.value, Value) and argument.value.choice is not None:
-                    problem = _problem(argument.value.choice, config)
+                    problem = _choice_problem(argument.value.choice, config)
                     if problem is not None:
-                        yield Diagnostic(KIND, problem[0], argument.value.place, problem[1])
+                        yield Problem(problem[0], argument.value.place, problem[1])
             yield from _of_other_types(field, context.project)
         elif isinstance(field, ConfigDecl) and field.default is not None and field.default.value.choice is not None:
             message = f"the default of {field.name} is a choice, which decides between the classes of a child"
             help = "write choice(...) as the class or an argument of submodule(...)"
-            yield Diagnostic(KIND, message, field.default.value.place, help)
+            yield Problem(message, field.default.value.place, help)
 
 
-def _problem(given: Choice, config: dict[str, ConfigDecl]) -> tuple[str, str] | None:
+def _choice_problem(given: Choice, config: dict[str, ConfigDecl]) -> tuple[str, str] | None:
     """The problem with a choice, and how to fix it."""
     if given.selector is None and _is_told(given.text):
         return (
@@ -91,7 +89,7 @@ _BASES = {
 """The layers of torch that derive from other public ones, except for the lazy ones."""
 
 
-def _of_other_types(field: SubmoduleDecl, project: Project) -> Iterator[Diagnostic]:
+def _of_other_types(field: SubmoduleDecl, project: Project) -> Iterator[Problem]:
     """The classes among the options that are certainly none of those that the annotation names."""
     made = field.call.arguments[0].value if field.call.arguments else None
     if not isinstance(made, Value) or made.choice is None:
@@ -103,7 +101,7 @@ def _of_other_types(field: SubmoduleDecl, project: Project) -> Iterator[Diagnost
         above = _ancestors(_public(option.name), project)
         if above is not None and not above & annotated:
             message = f"the option {key} is {option.text}, but {field.name} is annotated {field.type.text}"
-            yield Diagnostic(KIND, message, option.place, f"write {field.name}: ... | {option.text}")
+            yield Problem(message, option.place, f"write {field.name}: ... | {option.text}")
 
 
 def _children(type: TypeExpr) -> Iterator[TypeExpr]:
@@ -183,3 +181,97 @@ def _known_ancestors(name: str, project: Project) -> frozenset[str] | None:
 
 def _root_of_ours(name: str) -> frozenset[str] | None:
     return frozenset({name}) if name.startswith("qten_gen.") else None
+
+
+_SEQUENTIALS = ("torch.nn.Sequential", "torch.nn.modules.container.Sequential", "qten_gen.Sequential")
+
+_NO_NAMES = frozenset(f"builtins.{name}" for name in ("bool", "int", "float", "complex", "str", "bytes"))
+
+
+def invalid_repeat(context: RuleContext) -> Iterator[Problem]:
+    """The argument `repeat=` or `keys=` of a submodule cannot be used.
+
+    `repeat=` creates a ModuleList with that many children, and `keys=` a ModuleDict with a child for each name. If a field had
+    both, one of them would be ignored. The same name twice would create a single child. A name with a dot would raise KeyError,
+    because dots separate the parts of a parameter's path.
+
+    `keys` is a tuple of names, or the name of a config field or derived value that contains one.
+
+    Example:
+
+    -from qten_gen import Module, ModuleDict, submodule
+    +from qten_gen import Module, ModuleDict, ModuleList, submodule
+     from torch import nn
+
+
+     class Net(Module):
+         dim: int
+    -    heads: ModuleDict[nn.Linear] = submodule(nn.Linear, "dim", 1, keys=("topic", "topic"))
+    -                                                                       ^^^^^^^^^^^^^^^^^^
+    +    depth: int
+    +    tasks: tuple[str, ...]
+    +    layers: ModuleList[nn.Linear] = submodule(nn.Linear, "dim", "dim", repeat="depth")
+    +    heads: ModuleDict[nn.Linear] = submodule(nn.Linear, "dim", 1, keys="tasks")
+    """
+    declaration = context.declaration
+    if not isinstance(declaration, ModuleDecl):
+        return
+    config = {field.name: field for field in declaration.fields if isinstance(field, ConfigDecl | DerivedDecl)}
+    for field in context.module_fields:
+        if not isinstance(field, SubmoduleDecl | ParameterDecl) or (field.repeat is None and field.keys is None):
+            continue
+        inner = field.inner if isinstance(field, SubmoduleDecl) else None
+        while inner is not None:
+            if (wrong := _repeat_problem(inner.keys, config)) is not None:
+                yield Problem(wrong[0], context.value_place(field.name), wrong[1])
+            inner = inner.inner
+        given = [name for name in ("repeat", "keys") if getattr(field, name) is not None]
+        may_be_none = field.may_be_none if isinstance(field, SubmoduleDecl) else field.when is not None
+        given += ["when"] if may_be_none else []
+        if len(given) > 1:
+            message = f"{field.name} has both {given[0]} and {given[1]}"
+            help = (
+                "remove when; with repeat=0 or keys=() the container is empty, and index in when leaves out children"
+                if "when" in given
+                else "keep one of them: repeat creates a ModuleList, keys a ModuleDict"
+            )
+            yield Problem(message, context.argument_place(field.name, given[1]), help)
+        if isinstance(field, SubmoduleDecl) and field.repeat is not None and field.type.name in _SEQUENTIALS:
+            message = (
+                f"{field.name} is annotated {field.type.text}, but repeat= makes a ModuleList, which cannot be called"
+            )
+            help = (
+                f"annotate it ModuleList[{field.type.text}], or write sequential(submodule(...), ...) without repeat="
+            )
+            yield Problem(message, context.argument_place(field.name, "repeat"), help)
+        problem = _repeat_problem(field.keys, config)
+        if problem is not None:
+            message, help = problem
+            yield Problem(message, context.argument_place(field.name, "keys"), help)
+
+
+def _repeat_problem(
+    keys: str | tuple[str, ...] | None, config: dict[str, ConfigDecl | DerivedDecl]
+) -> tuple[str, str] | None:
+    """The problem with `keys`, and how to fix it."""
+    if isinstance(keys, tuple):
+        wrong = [key for index, key in enumerate(keys) if not key or "." in key or key in keys[:index]]
+        if wrong:
+            return (
+                f"{wrong[0]!r} cannot be the name of a child",
+                "write each name once; a name cannot be empty or contain a dot",
+            )
+    elif keys is not None:
+        found = config.get(keys)
+        if found is None:
+            if not keys.isidentifier():
+                help = f'write keys="names", with a field above: names: tuple[str, ...] = derived({keys!r})'
+                return f"keys is the name of a config field or derived value, got {keys!r}", help
+            help = did_you_mean(keys, config, f"for a single child, write keys=({keys!r},)")
+            return f"there is no config field {keys!r}", help
+        if found.type.name in _NO_NAMES:
+            return (
+                f"{keys} is annotated {found.type.text}, which cannot contain names",
+                f"write {keys}: tuple[str, ...]",
+            )
+    return None
