@@ -14,9 +14,9 @@ _FOLLOWED = frozenset({"training", "dtype", "device"})
 def uncacheable_tensor(context: RuleContext) -> Iterator[Problem]:
     """A cached virtual tensor reads what can change unnoticed.
 
-    A cached value is computed again when a config field or a derived value gets another value that its method reads, also in methods
-    of the class that it calls. No such value shows that a parameter, a buffer or a child has changed, or what a function reads that
-    gets the whole module: nothing would be kept, or the module would go on using an old value.
+    A cached value is computed again when a config field or a derived value changes that its method reads, also in methods of the
+    class that it calls. Nothing shows that a parameter, a buffer or a child has changed, or what a function reads that gets the
+    whole module: the value would never be kept.
 
     Example:
 
@@ -49,10 +49,8 @@ def uncacheable_tensor(context: RuleContext) -> Iterator[Problem]:
     seen |= {field.name for field in declaration.fields if isinstance(field, ConfigDecl | DerivedDecl | VirtualDecl)}
     for field in cached:
         called = _called(field.name, reads)
-        unseen = {
-            name: name in seen or _may_be_assigned(name, declaration) for method in called for name in reads[method]
-        }
-        found = [name for name, is_seen in unseen.items() if not is_seen]
+        mentioned = dict.fromkeys(name for method in called for name in reads[method])
+        found = [name for name in mentioned if name not in seen and not _may_be_assigned(name, declaration)]
         own = [
             method for method in declaration.methods if method.name in called and not {*found}.isdisjoint(method.reads)
         ]
