@@ -19,12 +19,12 @@ from .runtime.declaring.containers import Sequential as Sequential
 from .runtime.declaring.containers import Unbatched as Unbatched
 from .runtime.declaring.derived_values import check as check
 from .runtime.declaring.derived_values import derived as derived
+from .runtime.declaring.fields import buffer as buffer
 from .runtime.declaring.fields import const as const
 from .runtime.declaring.fields import field as field
+from .runtime.declaring.fields import param as param
 from .runtime.declaring.in_memory import NotGeneratedError as NotGeneratedError
 from .runtime.declaring.in_memory import StaleWarning as StaleWarning
-from .runtime.declaring.parameters import buffer as buffer
-from .runtime.declaring.parameters import param as param
 from .runtime.declaring.virtual_fields import virtual as virtual
 from .runtime.module.functional import Functional as Functional
 from .runtime.module.load_report import compare as compare

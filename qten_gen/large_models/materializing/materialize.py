@@ -21,7 +21,7 @@ from torch.types import Device as DeviceLike
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 from torch.utils._pytree import tree_map_only
 
-from ...runtime.declaring.parameters import Buffer, Parameter
+from ...runtime.declaring.fields import Buffer, Parameter
 from ...runtime.module.core.module_base import ModuleBase
 from ...runtime.module.kept_dtypes import kept_tensors
 from ..deferred.deferred_init import values_of

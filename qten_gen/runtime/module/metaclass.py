@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 
     from ..declaring.child_specifiers import sequential, submodule
     from ..declaring.derived_values import derived
-    from ..declaring.fields import constructor_argument, field
+    from ..declaring.fields import buffer, constructor_argument, field, param
     from ..declaring.kept_facts import Summary
-    from ..declaring.parameters import buffer, param
     from ..declaring.virtual_fields import virtual
 else:
     # Checkers alone ask for the functions of declarations, whose files a program loads when it calls them.

@@ -10,8 +10,7 @@ from torch import nn
 if TYPE_CHECKING:
     from ...declaring.child_specifiers import Submodule
     from ...declaring.derived_values import Derived
-    from ...declaring.fields import Default
-    from ...declaring.parameters import Buffer, Parameter
+    from ...declaring.fields import Buffer, Default, Parameter
     from ...declaring.virtual_fields import Virtual
 
 VIRTUAL_CACHE = "_virtual_values"
