@@ -31,12 +31,12 @@ _HOMES = {
     "VirtualTensor": "runtime.qten_style.virtual_tensor",
     "audit": "runtime.module.parameter_selection",
     "buffer": "runtime.declaring.fields",
-    "check": "runtime.declaring.derived_values",
+    "check": "runtime.declaring.derived",
     "choice": "runtime.declaring.child_specifiers",
     "compare": "runtime.module.load_report",
     "const": "runtime.declaring.fields",
     "deferred_init": "large_models.deferred.deferred_init",
-    "derived": "runtime.declaring.derived_values",
+    "derived": "runtime.declaring.derived",
     "fake_mode": "large_models.fake.context",
     "field": "runtime.declaring.fields",
     "from_dataclass": "runtime.tensorclass.dataclass_types",
@@ -53,7 +53,7 @@ _HOMES = {
     "select": "runtime.module.parameter_selection",
     "sequential": "runtime.declaring.child_specifiers",
     "submodule": "runtime.declaring.child_specifiers",
-    "virtual": "runtime.declaring.virtual_fields",
+    "virtual": "runtime.declaring.derived",
 }
 
 __all__ = sorted(_HOMES)  # pyright: ignore[reportUnsupportedDunderAll] # checkers read __init__.pyi

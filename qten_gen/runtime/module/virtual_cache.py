@@ -25,7 +25,7 @@ from torch.nn import Module
 
 from ...common.object_reads import attributes_read
 from ..declaring.declared_class import DeclaredClass
-from ..declaring.virtual_fields import Virtual
+from ..declaring.derived import Virtual
 from .core.module_base import VIRTUAL_CACHE, ModuleBase
 from .core.registered_properties import of_torch
 from .virtual_tensors import compute, dtype_device_source, virtual

@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.fx import Proxy
 
 from ...common.naming import REFERENCE
-from ..declaring.virtual_fields import Virtual
+from ..declaring.derived import Virtual
 from .core.module_base import ModuleBase
 
 

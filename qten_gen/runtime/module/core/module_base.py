@@ -9,9 +9,8 @@ from torch import nn
 
 if TYPE_CHECKING:
     from ...declaring.child_specifiers import Submodule
-    from ...declaring.derived_values import Derived
+    from ...declaring.derived import Derived, Virtual
     from ...declaring.fields import Buffer, Default, Parameter
-    from ...declaring.virtual_fields import Virtual
 
 VIRTUAL_CACHE = "_virtual_values"
 """The key in a module's instance dict under which it keeps the values of its cached virtual tensors."""
