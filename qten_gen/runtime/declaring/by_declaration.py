@@ -12,8 +12,7 @@ from . import freshness, generator, in_memory, loading
 from .declared_class import DeclaredClass, known_declaration
 from .freshness import GeneratedClass, NoGeneratedClass, Settled
 from .kept_facts import FieldSummary, Summary
-from .statement import Body, ancestors_of, is_nestable, mixins_of, qualified
-from .statement_values import values_of, with_inherited
+from .statement import Body, ancestors_of, is_nestable, mixins_of, qualified, values_of, with_inherited
 
 if TYPE_CHECKING:
     from .generator import ClassStatement, Declaration, FieldDecl, Meaning, ModuleField

@@ -15,7 +15,7 @@ from ...common.naming import generated_class
 from ...common.written_values import written_as
 from . import loading
 from .loading import BrokenModule, real_name
-from .statement_values import Values
+from .statement import Values
 
 if TYPE_CHECKING:
     from .declared_class import LaterDeclaration

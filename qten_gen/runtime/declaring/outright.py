@@ -27,8 +27,7 @@ from .fields import Const
 from .freshness import GeneratedClass, Settled
 from .kept_facts import FieldSummary, Summary
 from .specifier_rows import expression, is_harmless, parameter_row
-from .statement import Body, is_nestable, mixins_of, parents_of
-from .statement_values import values_of, with_inherited
+from .statement import Body, is_nestable, mixins_of, parents_of, values_of, with_inherited
 
 if TYPE_CHECKING:
     from .generator import Declaration

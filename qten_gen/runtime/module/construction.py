@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from ..declaring.child_specifiers import Submodule
-from ..declaring.statement_values import value_at
+from ..declaring.statement import value_at
 from .core.module_base import ModuleBase
 
 if TYPE_CHECKING:
