@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from ...common.fingerprint_rows import Row
 from ...common.specifier_records import recorded_call
 from . import freshness, generator, in_memory, loading
-from .declared_class import DeclaredClass, known_declaration
+from .declared_class import DeclaredClass, FieldSummary, Summary, known_declaration
 from .freshness import GeneratedClass, NoGeneratedClass, Settled
-from .kept_facts import FieldSummary, Summary
 from .statement import Body, ancestors_of, is_nestable, mixins_of, qualified, values_of, with_inherited
 
 if TYPE_CHECKING:

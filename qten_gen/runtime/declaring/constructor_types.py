@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from .class_scope import Scope
 
 if TYPE_CHECKING:
-    from .kept_facts import Summary
+    from .declared_class import Summary
     from .statement import Body
 
 

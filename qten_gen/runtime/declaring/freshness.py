@@ -18,8 +18,7 @@ from .loading import BrokenModule, real_name
 from .statement import Values
 
 if TYPE_CHECKING:
-    from .declared_class import LaterDeclaration
-    from .kept_facts import Summary
+    from .declared_class import LaterDeclaration, Summary
 
 
 class GeneratedClass(NamedTuple):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from torch import nn
 
 from ...common import language
-from . import constructor_types, freshness, loading, redeclaration
+from . import constructor_types, declared_class, freshness, loading
 from .class_scope import Scope, statement_frame
 from .declared_class import DeclaredClass, declared_bases, without_annotations
 from .freshness import GeneratedClass, NoGeneratedClass
@@ -23,7 +23,7 @@ from .outright import settle_outright
 from .statement import Body, ClassKeywords
 
 if TYPE_CHECKING:
-    from .kept_facts import Summary
+    from .declared_class import Summary
 
 
 @without_annotations
@@ -99,7 +99,7 @@ class DeclarationMeta(DeclaredClass):
         # Asked before `_publish` puts this class in its place.
         replaced = loading.last_of_this_name(cls)
         _publish(cls, generated, body)
-        redeclaration.declare(replaced, cls, scope.filename)
+        declared_class.declare(replaced, cls, scope.filename)
         if "IPython.core.interactiveshell" in sys.modules:
             from . import autoreload
 

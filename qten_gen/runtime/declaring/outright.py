@@ -22,10 +22,9 @@ from ...common.naming import PRIVATE_NAMES, storage
 from ...common.specifier_records import recorded_call
 from . import freshness
 from .annotated_kinds import Kind, Kinds, Names, NotCertain, evaluated, is_class_variable
-from .declared_class import DeclaredClass, LaterDeclaration
+from .declared_class import DeclaredClass, FieldSummary, LaterDeclaration, Summary
 from .fields import Const
 from .freshness import GeneratedClass, Settled
-from .kept_facts import FieldSummary, Summary
 from .specifier_rows import expression, is_harmless, parameter_row
 from .statement import Body, is_nestable, mixins_of, parents_of, values_of, with_inherited
 

@@ -15,7 +15,7 @@ from .declared_class import DeclaredClass, declared_bases
 from .fields import Const, Default, Field
 
 if TYPE_CHECKING:
-    from .kept_facts import Summary
+    from .declared_class import Summary
 
 
 class ClassKeywords(NamedTuple):

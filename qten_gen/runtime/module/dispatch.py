@@ -18,7 +18,7 @@ from typing import Any
 
 from torch import nn
 
-from ..declaring.redeclaration import earlier, on_declared_again
+from ..declaring.declared_class import earlier, on_declared_again
 from .core.handler_tables import REGISTRATION, Dispatch, HandlerTables
 from .core.handlers import add, collect, unhandled
 from .core.registered_types import registrable as registrable

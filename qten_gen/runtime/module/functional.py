@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, overload
 
-from ..declaring.redeclaration import is_replaced
+from ..declaring.declared_class import is_replaced
 from .core.handler_tables import REGISTRATION, Dispatch, HandlerTables
 
 F = TypeVar("F", bound="Functional")

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from dataclasses import field as dataclass_field
 
     from ..declaring.child_specifiers import sequential, submodule
+    from ..declaring.declared_class import Summary
     from ..declaring.derived import derived, virtual
     from ..declaring.fields import buffer, constructor_argument, field, param
-    from ..declaring.kept_facts import Summary
 else:
     # Checkers alone ask for the functions of declarations, whose files a program loads when it calls them.
     buffer = constructor_argument = dataclass_field = derived = field = param = sequential = submodule = virtual = None

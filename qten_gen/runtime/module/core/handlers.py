@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from torch.compiler import is_dynamo_compiling
 
-from ...declaring.redeclaration import is_replaced
+from ...declaring.declared_class import is_replaced
 from .handler_tables import HandlerTables
 from .registered_types import find_by_bases, find_by_subclass, finder, is_open
 from .registrations import Handler, Registration, is_repeated

@@ -21,7 +21,7 @@ from .tensor import tensor
 from .unbatched import unbatched
 
 if TYPE_CHECKING:
-    from ...declaring.kept_facts import FieldSummary
+    from ...declaring.declared_class import FieldSummary
 
 
 def as_declared(

@@ -24,7 +24,7 @@ from .schema import Entry, Level, Metadata, StaticEntry, TensorEntry
 from .storage_errors import StorageError
 
 if TYPE_CHECKING:
-    from ...declaring.kept_facts import FieldSummary
+    from ...declaring.declared_class import FieldSummary
 
 T = TypeVar("T", bound=Stored)
 
