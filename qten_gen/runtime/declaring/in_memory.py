@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from weakref import WeakValueDictionary, finalize
 
 from ...common.naming import generated_class
-from . import copies, generator, loading
+from . import dynamic_classes, generator, loading
 from .class_scope import Scope
 from .declared_class import nests
 from .freshness import GeneratedClass, NoGeneratedClass
@@ -45,14 +45,14 @@ def build(declaration: Declaration, missing: NoGeneratedClass, scope: Scope) -> 
     _allow(declaration, missing, scope)
     text = generator.render(declaration)
     compiled = _compiled(f"{declaration.module}.{declaration.name}", text)
-    module = copies.new_module(f"qten_gen.in_memory.{declaration.module}.{declaration.name}")
+    module = dynamic_classes.new_module(f"qten_gen.in_memory.{declaration.module}.{declaration.name}")
     module.__file__ = compiled.code.co_filename
     # Held by the module: without the record, `linecache` loses the lines.
     vars(module)["_compiled"] = compiled
     exec(compiled.code, vars(module))
     built = vars(module)[generated_class(declaration.name)]
     assert isinstance(built, type)
-    copies.show(module)
+    dynamic_classes.show(module)
     # A function that declares a class at each call would fill `sys.modules`.
     finalize(built, sys.modules.pop, module.__name__, None).atexit = False
     return GeneratedClass(built, (module, *missing.modules))

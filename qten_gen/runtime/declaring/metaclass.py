@@ -131,7 +131,7 @@ def _undeclared(
     mcls: type[DeclarationMeta], name: str, bases: tuple[type, ...], namespace: dict[str, object]
 ) -> DeclarationMeta:
     """A class made by a call that declares nothing: derived from its bases, copied, or rebuilt by cloudpickle."""
-    from . import copies, dynamic_classes
+    from . import dynamic_classes
 
     if dynamic_classes.is_complete(namespace):
         cls = DeclaredClass.__new__(mcls, name, bases, dynamic_classes.rebuilt(namespace))
@@ -141,7 +141,7 @@ def _undeclared(
     if generated is not None:
         cls = DeclaredClass.__new__(mcls, name, bases, dynamic_classes.rebuilt(namespace))
         mcls._register(cls, is_filled=False)
-        copies.show_rebuilt(generated.cls)
+        dynamic_classes.show_rebuilt(generated.cls)
         return cls
     cls = DeclaredClass.__new__(mcls, name, bases, dynamic_classes.named(mcls, name, namespace))
     mcls._register(cls)

@@ -42,7 +42,7 @@ class DeclaredModule(ModuleBase, Functional):
         return ", ".join(f"{aliases.get(name, name)}={state[name]!r}" for name in type(self)._config if name in state)
 
     def __getstate__(self) -> dict[str, object]:
-        from ..declaring.spawning import refuse_for_new_interpreters
+        from ..declaring.dynamic_classes import refuse_for_new_interpreters
 
         refuse_for_new_interpreters(type(self))
         state = vars(self).copy()

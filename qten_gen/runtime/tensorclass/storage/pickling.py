@@ -28,7 +28,7 @@ import torch
 from torch import Size, Tensor
 from torch._C._functorch import is_functorch_wrapped_tensor
 
-from ...declaring.spawning import refuse_for_new_interpreters
+from ...declaring.dynamic_classes import refuse_for_new_interpreters
 from ..core.attributes import beside_fields, store_beside
 from ..core.contents import contents, tensors_of
 from ..core.locks import lock
