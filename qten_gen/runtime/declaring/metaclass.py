@@ -64,10 +64,10 @@ class DeclarationMeta(DeclaredClass):
         # A class that is stale or missing is built in memory.
         settled = settle_outright(body, found, nests=mcls._nests) if isinstance(found, GeneratedClass) else None
         if settled is None:
-            from . import by_declaration
+            from . import in_memory
 
             try:
-                settled = by_declaration.settle(body, found, nests=mcls._nests)
+                settled = in_memory.settle(body, found, nests=mcls._nests)
             except TypeError as error:
                 if hasattr(error, "findings"):  # a DeclarationError: its traceback ends at the class statement
                     error.__traceback__ = None

@@ -287,7 +287,7 @@ def settle_outright(body: Body, found: GeneratedClass, *, nests: bool) -> Settle
 
     def declaration() -> Declaration:
         from . import generator
-        from .by_declaration import describe, known_nested
+        from .in_memory import describe, known_nested
 
         return generator.read(describe(later, known_nested(later)), nests=nests)
 
