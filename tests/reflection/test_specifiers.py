@@ -105,7 +105,7 @@ class Parameter(NamedTuple):
 def test_every_specifier_takes_the_keywords_that_the_readers_know(name: str) -> None:
     """`submodule` takes any keyword, for the class of the child, and `sequential` for the names of its members."""
     parameters = inspect.signature(getattr(qten_gen, name.rpartition(".")[2])).parameters.values()
-    assert [p.name for p in fields if p.kind is p.KEYWORD_ONLY] == list(SPECIFIER_KEYWORDS[name])
+    assert [p.name for p in parameters if p.kind is p.KEYWORD_ONLY] == list(SPECIFIER_KEYWORDS[name])
 
 
 @pytest.mark.parametrize("value", [Parameter(), MagicMock(), fields.Parameter, 3, None, fields])

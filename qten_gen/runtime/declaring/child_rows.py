@@ -12,7 +12,7 @@ from .annotated_kinds import NotCertain
 from .specifier_rows import expression, is_harmless
 
 _OF_CHILDREN = (language.SUBMODULE, language.SEQUENTIAL)
-_OWN = language.SPECIFIER_KEYWORDS[language.SUBMODULE]
+_OWN_KEYWORDS = language.SPECIFIER_KEYWORDS[language.SUBMODULE]
 
 
 def child_row(name: str, call: RecordedCall) -> Row:
@@ -24,7 +24,7 @@ def child_row(name: str, call: RecordedCall) -> Row:
     inner = _inner(call)
     if inner is not None and inner.kwargs.keys().isdisjoint((language.REPEAT, "keys")):
         raise NotCertain
-    own = {keyword: given for keyword, given in call.kwargs.items() if keyword in _OWN}
+    own = {keyword: given for keyword, given in call.kwargs.items() if keyword in _OWN_KEYWORDS}
     own |= {keyword: expression(own[keyword]) for keyword in (language.WHEN, language.REPEAT) if keyword in own}
     return row(
         "SubmoduleDecl",
@@ -55,11 +55,11 @@ def _arguments(call: RecordedCall) -> tuple[Row, ...]:
     """
     positional = call.args[1:] if call.name == language.SUBMODULE else call.args
     return (
-        *(row("Argument", value=_argument(None, given)) for given in positional),
+        *(row("Argument", value=_child_argument(None, given)) for given in positional),
         *(
-            row("Argument", keyword=keyword, value=_argument(keyword, given))
+            row("Argument", keyword=keyword, value=_child_argument(keyword, given))
             for keyword, given in call.kwargs.items()
-            if keyword not in _OWN
+            if keyword not in _OWN_KEYWORDS
         ),
     )
 
@@ -92,11 +92,11 @@ def _choice(call: RecordedCall, is_certain: Callable[[object], bool]) -> Row:
     return row("Value", choice=row("Choice", selector=expression(selector), is_given=options is None))
 
 
-def _argument(keyword: str | None, given: object) -> object:
+def _child_argument(keyword: str | None, given: object) -> object:
     """The value of an argument in its row."""
     call = recorded_call(given)
     if call is not None and call.name in _OF_CHILDREN:
-        if not call.kwargs.keys().isdisjoint(_OWN):
+        if not call.kwargs.keys().isdisjoint(_OWN_KEYWORDS):
             raise NotCertain
         constructed = row("Argument", value=_class(call))
         return row("SpecifierCall", name=language.SUBMODULE, arguments=(constructed, *_arguments(call)))

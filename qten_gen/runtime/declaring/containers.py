@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Generic, TypeVar
 
 from torch import nn
 
-M = TypeVar("M", bound=nn.Module)
+Child_ = TypeVar("Child_", bound=nn.Module)
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar as TypeVarWithDefault
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-class ModuleList(nn.ModuleList, Generic[M]):
+class ModuleList(nn.ModuleList, Generic[Child_]):
     """`torch.nn.ModuleList` of children of one class: `blocks[0]` is a `Block` in a `ModuleList[Block]`.
 
     >>> class Net(Module):
@@ -35,20 +35,20 @@ class ModuleList(nn.ModuleList, Generic[M]):
 
     if TYPE_CHECKING:
 
-        def __init__(self, modules: Iterable[M] | None = None) -> None: ...
+        def __init__(self, modules: Iterable[Child_] | None = None) -> None: ...
         @overload
-        def __getitem__(self, idx: slice) -> ModuleList[M]: ...
+        def __getitem__(self, idx: slice) -> ModuleList[Child_]: ...
         @overload
-        def __getitem__(self, idx: int) -> M: ...
-        def __getitem__(self, idx: int | slice) -> M | ModuleList[M]: ...
-        def __setitem__(self, idx: int, module: M) -> None: ...  # type: ignore[override] # children of one class
-        def __iter__(self) -> Iterator[M]: ...
-        def __iadd__(self, modules: Iterable[M]) -> Self: ...  # type: ignore[misc, override, unused-ignore] # children of one class; stubtest sees more than mypy
-        def __add__(self, other: Iterable[M]) -> ModuleList[M]: ...  # type: ignore[override] # children of one class
-        def pop(self, key: int | slice) -> M: ...
-        def insert(self, index: int, module: M) -> None: ...  # type: ignore[override] # children of one class
-        def append(self, module: M) -> Self: ...  # type: ignore[override] # children of one class
-        def extend(self, modules: Iterable[M]) -> Self: ...  # type: ignore[override] # children of one class
+        def __getitem__(self, idx: int) -> Child_: ...
+        def __getitem__(self, idx: int | slice) -> Child_ | ModuleList[Child_]: ...
+        def __setitem__(self, idx: int, module: Child_) -> None: ...  # type: ignore[override] # children of one class
+        def __iter__(self) -> Iterator[Child_]: ...
+        def __iadd__(self, modules: Iterable[Child_]) -> Self: ...  # type: ignore[misc, override, unused-ignore] # children of one class; stubtest sees more than mypy
+        def __add__(self, other: Iterable[Child_]) -> ModuleList[Child_]: ...  # type: ignore[override] # children of one class
+        def pop(self, key: int | slice) -> Child_: ...
+        def insert(self, index: int, module: Child_) -> None: ...  # type: ignore[override] # children of one class
+        def append(self, module: Child_) -> Self: ...  # type: ignore[override] # children of one class
+        def extend(self, modules: Iterable[Child_]) -> Self: ...  # type: ignore[override] # children of one class
 
 
 class Sequential(nn.Sequential, Generic[S]):
@@ -79,7 +79,7 @@ class Sequential(nn.Sequential, Generic[S]):
         def __call__(self, input: Tensor) -> Tensor: ...
 
 
-class ModuleDict(nn.ModuleDict, Generic[M]):
+class ModuleDict(nn.ModuleDict, Generic[Child_]):
     """`torch.nn.ModuleDict` of children of one class: `heads["topic"]` is a `Head` in a `ModuleDict[Head]`.
 
     >>> class Net(Module):
@@ -90,13 +90,13 @@ class ModuleDict(nn.ModuleDict, Generic[M]):
 
     if TYPE_CHECKING:
 
-        def __init__(self, modules: Mapping[str, M] | None = None) -> None: ...
-        def __getitem__(self, key: str) -> M: ...
-        def __setitem__(self, key: str, module: M) -> None: ...  # type: ignore[override] # children of one class
-        def items(self) -> ItemsView[str, M]: ...
-        def values(self) -> ValuesView[M]: ...
-        def pop(self, key: str) -> M: ...
-        def update(self, modules: Mapping[str, M]) -> None: ...  # type: ignore[override] # children of one class
+        def __init__(self, modules: Mapping[str, Child_] | None = None) -> None: ...
+        def __getitem__(self, key: str) -> Child_: ...
+        def __setitem__(self, key: str, module: Child_) -> None: ...  # type: ignore[override] # children of one class
+        def items(self) -> ItemsView[str, Child_]: ...
+        def values(self) -> ValuesView[Child_]: ...
+        def pop(self, key: str) -> Child_: ...
+        def update(self, modules: Mapping[str, Child_]) -> None: ...  # type: ignore[override] # children of one class
 
 
 T = TypeVar("T")
