@@ -36,9 +36,9 @@ from .tensorclass.fields.tensor import tensor as tensor
 from .tensorclass.fields.tensor import tensor_property as tensor_property
 
 if TYPE_CHECKING:
-    from .declaring.containers import ModuleDict as ModuleDict
-    from .declaring.containers import ModuleList as ModuleList
-    from .declaring.containers import Sequential as Sequential
+    from .declaring.children import ModuleDict as ModuleDict
+    from .declaring.children import ModuleList as ModuleList
+    from .declaring.children import Sequential as Sequential
     from .module.construction import construct as construct
     from .module.construction import from_declaration as from_declaration
     from .module.core import module_base
@@ -83,9 +83,9 @@ else:
     from .module.core.module_base import ModuleBase as ModuleBase
 
     _HOMES = {
-        "ModuleDict": "declaring.containers",
-        "ModuleList": "declaring.containers",
-        "Sequential": "declaring.containers",
+        "ModuleDict": "declaring.children",
+        "ModuleList": "declaring.children",
+        "Sequential": "declaring.children",
         "check_filled": "module.initialisation",
         "construct": "module.construction",
         "fill": "module.initialisation",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import torch
 from torch import nn
 
-from ..declaring.child_specifiers import Submodule
+from ..declaring.children import Submodule
 from ..declaring.statement import value_at
 from .core.module_base import ModuleBase
 

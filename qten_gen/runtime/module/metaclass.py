@@ -16,7 +16,7 @@ from .core.module_base import ModuleBase
 if TYPE_CHECKING:
     from dataclasses import field as dataclass_field
 
-    from ..declaring.child_specifiers import sequential, submodule
+    from ..declaring.children import sequential, submodule
     from ..declaring.declared_class import Summary
     from ..declaring.derived import derived, virtual
     from ..declaring.fields import buffer, constructor_argument, field, param

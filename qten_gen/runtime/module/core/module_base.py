@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from torch import nn
 
 if TYPE_CHECKING:
-    from ...declaring.child_specifiers import Submodule
+    from ...declaring.children import Submodule
     from ...declaring.derived import Derived, Virtual
     from ...declaring.fields import Buffer, Default, Parameter
 
