@@ -1,4 +1,4 @@
-"""What a Module says of its children: `submodule(...)`, `sequential(...)` and `choice(...)`, and the containers that hold them."""
+"""What a Module says of its children: `submodule(...)`, `sequential(...)`, `choice(...)`, and the containers that hold them."""
 
 from __future__ import annotations
 
@@ -13,23 +13,20 @@ from .fields import Dimension, Names, keywords_in, refuse_misplaced
 
 if TYPE_CHECKING:
     from collections import OrderedDict
-    from collections.abc import ItemsView, Iterable, Iterator, Mapping, ValuesView
-    from typing import Self, overload
+    from collections.abc import ItemsView, Iterable, Iterator, ValuesView
+    from typing import Self
 
     from torch import Tensor
-
-
-Child_ = TypeVar("Child_", bound=nn.Module)
-
-if TYPE_CHECKING:
     from typing_extensions import TypeVar as TypeVarWithDefault
 
     S = TypeVarWithDefault("S", bound=nn.Module, default=nn.Module)
 else:
     S = TypeVar("S", bound=nn.Module)
 
+M = TypeVar("M", bound=nn.Module)
 
-class ModuleList(nn.ModuleList, Generic[Child_]):
+
+class ModuleList(nn.ModuleList, Generic[M]):
     """`torch.nn.ModuleList` of children of one class: `blocks[0]` is a `Block` in a `ModuleList[Block]`.
 
     >>> class Net(Module):
@@ -41,20 +38,20 @@ class ModuleList(nn.ModuleList, Generic[Child_]):
 
     if TYPE_CHECKING:
 
-        def __init__(self, modules: Iterable[Child_] | None = None) -> None: ...
+        def __init__(self, modules: Iterable[M] | None = None) -> None: ...
         @overload
-        def __getitem__(self, idx: slice) -> ModuleList[Child_]: ...
+        def __getitem__(self, idx: slice) -> ModuleList[M]: ...
         @overload
-        def __getitem__(self, idx: int) -> Child_: ...
-        def __getitem__(self, idx: int | slice) -> Child_ | ModuleList[Child_]: ...
-        def __setitem__(self, idx: int, module: Child_) -> None: ...  # type: ignore[override] # children of one class
-        def __iter__(self) -> Iterator[Child_]: ...
-        def __iadd__(self, modules: Iterable[Child_]) -> Self: ...  # type: ignore[misc, override, unused-ignore] # children of one class; stubtest sees more than mypy
-        def __add__(self, other: Iterable[Child_]) -> ModuleList[Child_]: ...  # type: ignore[override] # children of one class
-        def pop(self, key: int | slice) -> Child_: ...
-        def insert(self, index: int, module: Child_) -> None: ...  # type: ignore[override] # children of one class
-        def append(self, module: Child_) -> Self: ...  # type: ignore[override] # children of one class
-        def extend(self, modules: Iterable[Child_]) -> Self: ...  # type: ignore[override] # children of one class
+        def __getitem__(self, idx: int) -> M: ...
+        def __getitem__(self, idx: int | slice) -> M | ModuleList[M]: ...
+        def __setitem__(self, idx: int, module: M) -> None: ...  # type: ignore[override] # children of one class
+        def __iter__(self) -> Iterator[M]: ...
+        def __iadd__(self, modules: Iterable[M]) -> Self: ...  # type: ignore[misc, override, unused-ignore] # children of one class; stubtest sees more than mypy
+        def __add__(self, other: Iterable[M]) -> ModuleList[M]: ...  # type: ignore[override] # children of one class
+        def pop(self, key: int | slice) -> M: ...
+        def insert(self, index: int, module: M) -> None: ...  # type: ignore[override] # children of one class
+        def append(self, module: M) -> Self: ...  # type: ignore[override] # children of one class
+        def extend(self, modules: Iterable[M]) -> Self: ...  # type: ignore[override] # children of one class
 
 
 class Sequential(nn.Sequential, Generic[S]):
@@ -85,7 +82,7 @@ class Sequential(nn.Sequential, Generic[S]):
         def __call__(self, input: Tensor) -> Tensor: ...
 
 
-class ModuleDict(nn.ModuleDict, Generic[Child_]):
+class ModuleDict(nn.ModuleDict, Generic[M]):
     """`torch.nn.ModuleDict` of children of one class: `heads["topic"]` is a `Head` in a `ModuleDict[Head]`.
 
     >>> class Net(Module):
@@ -96,13 +93,13 @@ class ModuleDict(nn.ModuleDict, Generic[Child_]):
 
     if TYPE_CHECKING:
 
-        def __init__(self, modules: Mapping[str, Child_] | None = None) -> None: ...
-        def __getitem__(self, key: str) -> Child_: ...
-        def __setitem__(self, key: str, module: Child_) -> None: ...  # type: ignore[override] # children of one class
-        def items(self) -> ItemsView[str, Child_]: ...
-        def values(self) -> ValuesView[Child_]: ...
-        def pop(self, key: str) -> Child_: ...
-        def update(self, modules: Mapping[str, Child_]) -> None: ...  # type: ignore[override] # children of one class
+        def __init__(self, modules: Mapping[str, M] | None = None) -> None: ...
+        def __getitem__(self, key: str) -> M: ...
+        def __setitem__(self, key: str, module: M) -> None: ...  # type: ignore[override] # children of one class
+        def items(self) -> ItemsView[str, M]: ...
+        def values(self) -> ValuesView[M]: ...
+        def pop(self, key: str) -> M: ...
+        def update(self, modules: Mapping[str, M]) -> None: ...  # type: ignore[override] # children of one class
 
 
 T = TypeVar("T")
@@ -117,9 +114,6 @@ Unbatched = Annotated[T, "qten_gen.Unbatched"]
 To a type checker it is a Tensor. Indexing, reshaping and what else rearranges the batch pass it on as it is; what applies to
 every value (`to`, `clone`, `* 2`) applies to it. Objects that are put together must have one and the same.
 """
-
-
-M = TypeVar("M", bound=nn.Module)
 
 
 class Submodule(NamedTuple):
