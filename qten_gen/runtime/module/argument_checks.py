@@ -9,7 +9,7 @@ from torch import nn
 
 from ...common.suggestions import did_you_mean
 from .construction import anew, recorded
-from .core.module_base import ModuleBase
+from .module_base import ModuleBase
 
 _LONGEST = 200
 

@@ -15,7 +15,7 @@ from torch import nn
 
 from ..declaring.children import Submodule
 from ..declaring.statement import value_at
-from .core.module_base import ModuleBase
+from .module_base import ModuleBase
 
 if TYPE_CHECKING:
     from torch.types import Device

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from .core.module_base import VIRTUAL_CACHE, ModuleBase
 from .functional import Functional
+from .module_base import VIRTUAL_CACHE, ModuleBase
 
 if TYPE_CHECKING:
     from qten_gen_typing import DeclaredCall

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
-from .core.module_base import ModuleBase
+from .module_base import ModuleBase
 
 
 def kept_names(root: nn.Module) -> list[str]:

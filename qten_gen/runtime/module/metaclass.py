@@ -11,7 +11,7 @@ from ...common import language
 from ...common.fingerprint_rows import attributes
 from ...common.specifier_records import recorded_call
 from ..declaring.metaclass import DeclarationMeta
-from .core.module_base import ModuleBase
+from .module_base import ModuleBase
 
 if TYPE_CHECKING:
     from dataclasses import field as dataclass_field

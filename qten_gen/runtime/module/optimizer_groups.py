@@ -9,7 +9,7 @@ from torch import nn
 from torch.nn.utils import parametrize
 
 from ...common.suggestions import did_you_mean
-from .core.module_base import ModuleBase
+from .module_base import ModuleBase
 
 DEFAULT = "default"
 """The group of the parameters that no declaration gives one."""

@@ -9,7 +9,7 @@ from itertools import chain
 import torch
 from torch import Tensor, nn
 
-from .core.module_base import ModuleBase
+from .module_base import ModuleBase
 
 _Place = tuple[nn.Module, str]
 """The module that holds a parameter, and its name there."""

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeGuard, TypeVar, cast
 import torch
 from torch import Tensor, nn
 
-from .core.module_base import ModuleBase
+from .module_base import ModuleBase
 
 R = TypeVar("R")
 

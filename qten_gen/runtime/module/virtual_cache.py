@@ -26,8 +26,7 @@ from torch.nn import Module
 from ...common.object_reads import attributes_read
 from ..declaring.declared_class import DeclaredClass
 from ..declaring.derived import Virtual
-from .core.module_base import VIRTUAL_CACHE, ModuleBase
-from .core.registered_properties import of_torch
+from .module_base import VIRTUAL_CACHE, ModuleBase, of_torch
 from .virtual_tensors import compute, dtype_device_source, virtual
 
 _CONSTANTS = (

@@ -17,7 +17,7 @@ from torch.fx import Proxy
 
 from ...common.naming import REFERENCE
 from ..declaring.derived import Virtual
-from .core.module_base import ModuleBase
+from .module_base import ModuleBase
 
 
 def virtual(module: ModuleBase, owner: type[ModuleBase], name: str) -> Tensor:

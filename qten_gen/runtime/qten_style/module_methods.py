@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 from torch import Tensor
 
-from ..module.core.yielding_names import yields_names
 from ..module.declared_module import DeclaredModule
+from ..module.module_base import yields_names
 from . import module_devices
 from .devices import Device
 from .labelled_assignment import LabelledAssignment

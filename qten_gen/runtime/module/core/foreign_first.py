@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from torch import nn
 
-from .module_base import ModuleBase
+from ..module_base import ModuleBase
 
 
 class PlainConstruction:

@@ -11,8 +11,7 @@ from typing import Protocol, cast
 
 from torch import Tensor
 
-from .module_base import ModuleBase
-from .yielding_names import Yielding
+from ..module_base import ModuleBase, Yielding
 
 
 class _Migrating(Protocol):
