@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, MutableMapping
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from torch import Tensor
 
 from .functional import Functional
-from .module_base import VIRTUAL_CACHE, ModuleBase
+from .module_base import VIRTUAL_CACHE, ModuleBase, Yielding
 
 if TYPE_CHECKING:
     from qten_gen_typing import DeclaredCall
@@ -94,8 +94,6 @@ class DeclaredModule(ModuleBase, Functional):
         vars(self).pop(VIRTUAL_CACHE, None)
         cls = type(self)
         if local_metadata.get("version") != cls._version:  # an import for each layer would cost a tenth of the load
-            from .core.state_dict_versions import migrate
-
             migrate(cls, state_dict, prefix, local_metadata)
         if cls._kept and local_metadata.get("assign_to_params_buffers", False):
             from .kept_dtypes import cast_assigned
@@ -126,3 +124,30 @@ def _keys_of_absent_children(module: DeclaredModule, state_dict: Mapping[str, ob
         if getattr(specifier, "when", None) is not None and name in module._modules and module._modules[name] is None
     )
     return [key for key in state_dict if key.startswith(absent)] if absent else []
+
+
+class _Migrating(Protocol):
+    @classmethod
+    def migrate(cls, state_dict: dict[str, Tensor], version: int) -> None: ...
+
+
+def migrates(cls: type[ModuleBase]) -> bool:
+    """Whether a class has a class method `migrate`; any other attribute of that name does not count."""
+    definer = next((vars(base)["migrate"] for base in cls.__mro__ if "migrate" in vars(base)), None)
+    return isinstance(definer, classmethod) and not isinstance(definer, Yielding)
+
+
+def migrate(
+    cls: type[ModuleBase], state_dict: MutableMapping[str, Tensor], prefix: str, metadata: Mapping[str, object]
+) -> None:
+    """Let `cls.migrate`, if the class has one, bring the entries below `prefix` up to date that an older version saved."""
+    version = cast(int, metadata.get("version") or 0)
+    if version >= cls._version or not migrates(cls):
+        return
+    own = {key.removeprefix(prefix): value for key, value in state_dict.items() if key.startswith(prefix)}
+    old = list(own)
+    cast(type[_Migrating], cls).migrate(own, version)
+    # Those too that `migrate` has taken out or renamed.
+    for key in old:
+        del state_dict[prefix + key]
+    state_dict.update({prefix + key: value for key, value in own.items()})
