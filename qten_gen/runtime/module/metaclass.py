@@ -84,7 +84,7 @@ class ModuleMeta(DeclarationMeta):
     def _separated(bases: tuple[type, ...]) -> tuple[type, ...]:
         if issubclass(bases[0], ModuleBase):
             return bases
-        from .core.foreign_first import separated
+        from .load_report import separated
 
         return separated(bases)
 
