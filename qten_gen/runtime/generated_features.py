@@ -12,7 +12,7 @@ from .module.computed_values import register_parameters as register_parameters
 from .module.computed_values import register_value as register_value
 from .module.post_init import placed as placed
 from .module.tied_parameters import tied_parameter as tied_parameter
-from .module.virtual_cache import cached_virtual as cached_virtual
+from .module.virtual_tensors import cached_virtual as cached_virtual
 from .module.virtual_tensors import virtual as virtual
 from .tensorclass.fields.annotated_shapes import COMPLEX as COMPLEX
 from .tensorclass.fields.annotated_shapes import FLOAT as FLOAT
