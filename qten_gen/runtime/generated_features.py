@@ -3,8 +3,8 @@
 A generated module imports it only if one of its classes has such a feature.
 """
 
-from .module.argument_checks import chosen as chosen
-from .module.argument_checks import failed_check as failed_check
+from .module.construction import chosen as chosen
+from .module.construction import failed_check as failed_check
 from .module.initialisation import forget_fresh as forget_fresh
 from .module.initialisation import placed as placed
 from .module.initialisation import recompute as recompute
