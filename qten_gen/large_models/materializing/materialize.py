@@ -22,8 +22,8 @@ from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 from torch.utils._pytree import tree_map_only
 
 from ...runtime.declaring.fields import Buffer, Parameter
-from ...runtime.module.kept_dtypes import kept_tensors
 from ...runtime.module.module_base import ModuleBase
+from ...runtime.module.ties_and_dtypes import kept_tensors
 from ..deferred.deferred_init import values_of
 from ..sharding.agreement import agreed_seed, check_agreement, values_of_tensors
 from ..sharding.placements import is_distributed, write_part

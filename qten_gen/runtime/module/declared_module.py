@@ -59,7 +59,7 @@ class DeclaredModule(ModuleBase, Functional):
         """Move or cast every tensor of the module by `fn`, as nn.Module does; ties hold, and cached values are dropped."""
         vars(self).pop(VIRTUAL_CACHE, None)
         if type(self)._kept:
-            from .kept_dtypes import keeping_dtypes
+            from .ties_and_dtypes import keeping_dtypes
 
             fn = keeping_dtypes(self, fn)
 
@@ -69,7 +69,7 @@ class DeclaredModule(ModuleBase, Functional):
         try:
             if not type(self)._tied:
                 return change()
-            from .tied_parameters import keeping_ties
+            from .ties_and_dtypes import keeping_ties
 
             return keeping_ties(self, change)
         except NotImplementedError as error:
@@ -96,11 +96,11 @@ class DeclaredModule(ModuleBase, Functional):
         if local_metadata.get("version") != cls._version:  # an import for each layer would cost a tenth of the load
             migrate(cls, state_dict, prefix, local_metadata)
         if cls._kept and local_metadata.get("assign_to_params_buffers", False):
-            from .kept_dtypes import cast_assigned
+            from .ties_and_dtypes import cast_assigned
 
             cast_assigned(self, state_dict, prefix)
         if cls._tied:
-            from .tied_parameters import disagreements, share_assigned
+            from .ties_and_dtypes import disagreements, share_assigned
 
             error_msgs += disagreements(self, state_dict, prefix)
             if local_metadata.get("assign_to_params_buffers", False):
