@@ -202,7 +202,7 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
         Raises:
             ValueError: no declaration in the module names such a group, or the options contain `params` or `name`.
         """
-        from ..module.optimizer_groups import optimizer_groups
+        from ..module.parameter_selection import optimizer_groups
 
         return optimizer_groups(self, options or {})
 
