@@ -8,7 +8,6 @@ from typing import NamedTuple
 from torch import Tensor, nn
 
 from ...common.state_differences import Stored, compared
-from .module_base import ModuleBase
 
 
 def compare(model: nn.Module, state_dict: Mapping[str, object]) -> list[str]:
@@ -66,35 +65,3 @@ def _memory(tensor: Tensor) -> object:
 
 def _dtype(tensor: Tensor) -> str:
     return str(tensor.dtype).removeprefix("torch.")
-
-
-class PlainConstruction:
-    """Stands behind the base from the library, whose `super().__init__()` passes the generated constructors by."""
-
-    def __init__(self, *args: object, **keywords: object) -> None:
-        order = type(self).__mro__
-        behind = order[order.index(PlainConstruction) + 1 :]
-        init = next(vars(base)["__init__"] for base in behind if "__init__" in vars(base) and not _is_generated(base))
-        init(self, *args, **keywords)
-
-
-def separated(bases: tuple[type, ...]) -> tuple[type, ...]:
-    """The bases, with `PlainConstruction` where a generated constructor stands behind a class of another library."""
-    declared = next(index for index, base in enumerate(bases) if issubclass(base, ModuleBase))
-    is_behind = any(map(_is_foreign, bases[:declared])) and _has_generated_init(bases[declared])
-    if not is_behind or any(issubclass(base, PlainConstruction) for base in bases):
-        return bases
-    return (*bases[:declared], PlainConstruction, *bases[declared:])
-
-
-def _has_generated_init(base: type) -> bool:
-    """Whether a class is constructed by generated code, and not by an `__init__` of its own."""
-    return next((_is_generated(each) for each in base.__mro__ if "__init__" in vars(each)), False)
-
-
-def _is_generated(base: type) -> bool:
-    return "_fingerprint" in vars(base)
-
-
-def _is_foreign(base: type) -> bool:
-    return issubclass(base, nn.Module) and not issubclass(base, ModuleBase) and base is not nn.Module

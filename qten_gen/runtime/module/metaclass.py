@@ -84,9 +84,7 @@ class ModuleMeta(DeclarationMeta):
     def _separated(bases: tuple[type, ...]) -> tuple[type, ...]:
         if issubclass(bases[0], ModuleBase):
             return bases
-        from .load_report import separated
-
-        return separated(bases)
+        return _separated(bases)
 
     def _complete_class(cls) -> None:
         """Fill in the tables, move virtual tensors to the declaration, and keep the `device` of a base from another library.
@@ -129,3 +127,35 @@ def _keep_device(cls: type[ModuleBase]) -> None:
                 if "device" in vars(of):
                     type.__setattr__(cls, "device", vars(of)["device"])
                     return
+
+
+class _PlainConstruction:
+    """Stands behind the base from the library, whose `super().__init__()` passes the generated constructors by."""
+
+    def __init__(self, *args: object, **keywords: object) -> None:
+        order = type(self).__mro__
+        behind = order[order.index(_PlainConstruction) + 1 :]
+        init = next(vars(base)["__init__"] for base in behind if "__init__" in vars(base) and not _is_generated(base))
+        init(self, *args, **keywords)
+
+
+def _separated(bases: tuple[type, ...]) -> tuple[type, ...]:
+    """The bases, with `_PlainConstruction` where a generated constructor stands behind a class of another library."""
+    declared = next(index for index, base in enumerate(bases) if issubclass(base, ModuleBase))
+    is_behind = any(map(_is_foreign, bases[:declared])) and _has_generated_init(bases[declared])
+    if not is_behind or any(issubclass(base, _PlainConstruction) for base in bases):
+        return bases
+    return (*bases[:declared], _PlainConstruction, *bases[declared:])
+
+
+def _has_generated_init(base: type) -> bool:
+    """Whether a class is constructed by generated code, and not by an `__init__` of its own."""
+    return next((_is_generated(each) for each in base.__mro__ if "__init__" in vars(each)), False)
+
+
+def _is_generated(base: type) -> bool:
+    return "_fingerprint" in vars(base)
+
+
+def _is_foreign(base: type) -> bool:
+    return issubclass(base, nn.Module) and not issubclass(base, ModuleBase) and base is not nn.Module

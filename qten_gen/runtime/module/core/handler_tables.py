@@ -7,8 +7,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
-    from .registered_types import FindType
     from .registrations import Handler, Registration, Resolved
+
+FindType = Callable[[type], type | None]
+"""Gives the registered type for an object class, or None."""
 
 REGISTRATION = threading.RLock()
 """Held by whoever changes the tables of classes."""

@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterable
 
 from torch import Tensor
 
-FindType = Callable[[type], type | None]
-"""Gives the registered type for an object class, or None."""
+from .handler_tables import FindType
 
 
 def registrable(owner: str, given: object) -> tuple[type, ...]:
