@@ -8,7 +8,7 @@ from types import UnionType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, overload
 
 from ..declaring.declared_class import is_replaced
-from .core.handler_tables import REGISTRATION, Dispatch, HandlerTables
+from .handler_tables import REGISTRATION, Dispatch, HandlerTables
 
 F = TypeVar("F", bound="Functional")
 T = TypeVar("T")

@@ -13,9 +13,8 @@ from __future__ import annotations
 from torch.compiler import is_dynamo_compiling
 
 from ...declaring.declared_class import is_replaced
-from .handler_tables import HandlerTables
+from ..handler_tables import Handler, HandlerTables, Registration, is_repeated
 from .registered_types import find_by_bases, find_by_subclass, finder, is_open
-from .registrations import Handler, Registration, is_repeated
 
 _MOST = 1000
 """How many classes of objects that are not registered themselves are remembered, and thereby kept alive."""

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 
 from torch import Tensor
 
-from .handler_tables import FindType
+from ..handler_tables import FindType
 
 
 def registrable(owner: str, given: object) -> tuple[type, ...]:
