@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from .declaring.loading import declared as declared
 from .module.fast_paths import init as init
-from .module.fast_paths.registration import init_module as init_module
-from .module.fast_paths.registration import new_buffer as new_buffer
-from .module.fast_paths.registration import new_parameter as new_parameter
-from .module.fast_paths.registration import set_attributes as set_attributes
 from .module.module_base import buffer as buffer
 from .module.module_base import parameter as parameter
 from .module.module_base import submodule as submodule
+from .module.registration import init_module as init_module
+from .module.registration import new_buffer as new_buffer
+from .module.registration import new_parameter as new_parameter
+from .module.registration import set_attributes as set_attributes
 from .tensorclass.core.construction import DEFAULT as DEFAULT
 from .tensorclass.core.construction import Device as Device
 from .tensorclass.core.construction import DeviceLike as DeviceLike

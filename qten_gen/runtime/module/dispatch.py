@@ -22,10 +22,10 @@ from torch.jit import _trace as torch_trace
 from torch.nn.modules import module as torch_module
 
 from ..declaring.declared_class import earlier, on_declared_again
-from .fast_paths.registration import KNOWN
 from .handler_tables import REGISTRATION, Dispatch, Handler, HandlerTables, registration
 from .handlers import NotGiven, add, collect, find_handler, unhandled
 from .handlers import registrable as registrable
+from .registration import KNOWN
 
 Call = Callable[..., Any]
 
