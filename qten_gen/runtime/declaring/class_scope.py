@@ -1,4 +1,4 @@
-"""Where a class statement stands: the names that its annotations can mean."""
+"""Where a class statement stands: the names that its annotations can mean, and what the text of its file binds."""
 
 from __future__ import annotations
 

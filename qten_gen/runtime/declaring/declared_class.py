@@ -1,4 +1,8 @@
-"""The type of declared classes: the tables that the metaclass fills in for each of them."""
+"""The type of declared classes: the tables that the metaclass fills in for each of them, and classes that are declared again.
+
+`outright.py` reads the facts of a `Summary` from a class statement whose generated class is fresh. Where it is not sure,
+`in_memory.py` takes them from the declaration that the generator's reader makes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""What is computed from other attributes: `derived(...)`, `check(...)` and `@virtual`."""
+"""What is computed from other attributes: `derived(...)`, `check(...)` and `@virtual`.
+
+`derived(...)` stands on the right of a field. `check(...)` is a statement of its own in the body of a Module, which keeps it in
+the namespace of the class, where the metaclass finds it.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,9 @@
 
 Such a call declares a class where it gives annotations or flags, as a statement does. Without them the class derives from its
 bases and declares nothing: so parametrizations and FSDP derive. A copy and what cloudpickle rebuilds have a declaration already.
+
+Generated modules that are no import of a file are here too: copies for one class statement, and modules for what is rendered in
+memory.
 """
 
 from __future__ import annotations

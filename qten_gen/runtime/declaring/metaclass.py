@@ -1,7 +1,7 @@
 """How a declaration and its generated class become one class.
 
 When `class Batch(TensorClass)` runs, the metaclass gets the generated class `_Batch_` for it: `freshness` finds it, `outright`
-decides whether it is what the statement says, and `by_declaration` builds it where it is missing or stale. The metaclass puts it
+decides whether it is what the statement says, and `in_memory` builds it where it is missing or stale. The metaclass puts it
 between the declaration and its bases: `Batch, _Batch_, TensorClass`. The class is complete when its statement ends, user
 methods win by the ordinary method resolution order, and `super()` in them reaches the generated ones.
 """

@@ -1,4 +1,7 @@
-"""The rows of the fields of a Module in its fingerprint, from the records of their specifiers, as in `model.build_field`."""
+"""The part of a Module's fingerprint that covers its fields, from the records of their specifiers, as in `model.build_field`.
+
+It gives up on values that a rule may refuse once they are objects, and the generator's reader decides.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The functions that a generated `__init__` calls beside registration: values that only the declaration has, and children."""
+"""The functions that a generated `__init__` calls beside registration: what only the declaration has, children, choices, checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""nn.Module's construction, loading, moving and pickling for declared classes."""
+"""nn.Module's construction, loading, moving and pickling for declared classes.
+
+nn.Module notes `_version` for each module in the metadata of a state dict, and hands it back when one is loaded. A Module sets it
+by `version`, and `migrate` brings what an older version saved under the names of today.
+"""
 
 from __future__ import annotations
 

@@ -130,7 +130,12 @@ def _keep_device(cls: type[ModuleBase]) -> None:
 
 
 class _PlainConstruction:
-    """Stands behind the base from the library, whose `super().__init__()` passes the generated constructors by."""
+    """Stands behind a base from another library before a declared one: `class Embedding(nn.Embedding, Base)`.
+
+    The layer's `super().__init__()` continues behind it, so it would reach the constructor that is generated for `Base`. That one
+    knows nothing of the layer: it would want the arguments of `Base`, or initialise parameters that do not exist yet. The
+    constructor that is wanted is the one of the class itself, which runs already.
+    """
 
     def __init__(self, *args: object, **keywords: object) -> None:
         order = type(self).__mro__
