@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .declaring.loading import declared as declared
+from .module import init as init
 from .module.module_base import buffer as buffer
 from .module.module_base import parameter as parameter
 from .module.module_base import submodule as submodule

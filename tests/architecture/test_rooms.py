@@ -249,9 +249,7 @@ def test_an_import_that_hides_in_a_string_or_from_the_interpreter_is_found() -> 
 RUNTIME = (
     {"emulated_cuda"},
     {"declaring"},
-    {"tensorclass", "module/core"},
-    {"module/fast_paths"},
-    {"module"},
+    {"tensorclass", "module"},
     {"qten_style"},
     {"generated", "generated_features"},
 )

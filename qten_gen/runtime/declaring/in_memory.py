@@ -1,7 +1,7 @@
 """The class of a statement that is unusual, or whose generated class is stale or missing.
 
-The generator's reader says what it declares. If nothing fresh was generated for that, the class is built with the templates of the
-command.
+The generator's reader says what it declares. If nothing fresh was generated for that, the class is built with the templates of
+the command.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A class statement that runs, for the reader here and for the generator's: names, namespace, flags, ancestors, and its values."""
+"""A class statement that runs, for the reader here and for the generator's: names, namespace, flags, ancestors and values."""
 
 from __future__ import annotations
 

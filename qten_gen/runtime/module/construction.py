@@ -1,4 +1,4 @@
-"""The functions that a generated `__init__` calls beside registration: what only the declaration has, children, choices, checks."""
+"""The functions that a generated `__init__` calls beside registration: defaults, children, choices and checks."""
 
 from __future__ import annotations
 

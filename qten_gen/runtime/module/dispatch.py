@@ -1,13 +1,13 @@
 """Multiple dispatch: how a class with handlers is called.
 
-`handlers.py` finds the handler for an object. `connect` puts functions into the class as `forward` and `__call__`. `forward` looks
-for a handler and then runs the author's forward, so nn.Module's own call, with all hooks, dispatches too. `__call__` reaches the
-same in fewer steps: nn.Module's call checks for hooks, for a compiled call and for tracing before it runs `forward`; `module_call`
-does the same checks, and leaves the call to nn.Module where one of them finds something. A module class without handlers keeps the
-`forward` and `__call__` that it has.
+`handlers.py` finds the handler for an object. `connect` puts functions into the class as `forward` and `__call__`. `forward`
+looks for a handler and then runs the author's forward, so nn.Module's own call, with all hooks, dispatches too. `__call__`
+reaches the same in fewer steps: nn.Module's call checks for hooks, for a compiled call and for tracing before it runs
+`forward`; `module_call` does the same checks, and leaves the call to nn.Module where one of them finds something. A module
+class without handlers keeps the `forward` and `__call__` that it has.
 
-A `forward` that is assigned to a class later takes the place of the one that dispatches: it sees every call, as it does when
-it is assigned to an instance. It can still call the `forward` that it replaced, which dispatches.
+A `forward` that is assigned to a class later takes the place of the one that dispatches: it sees every call, as it does when it
+is assigned to an instance. It can still call the `forward` that it replaced, which dispatches.
 
 The calls read `_resolved` themselves, and call `find_handler` for a type that is not there. Calling that each time makes a
 dispatching call 20 % slower, and a function for the look-up alone 5 %.

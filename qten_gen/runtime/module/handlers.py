@@ -2,12 +2,12 @@
 
 A handler is registered for a pair of functional class and object class. The object decides first, by the rule of
 `functools.singledispatch`: the most specific type counts along the method resolution order of the object's class, whichever
-functional class it is registered on. An abstract class also covers its virtual subclasses (`Mapping.register(Table)`) and what its
-`__subclasshook__` accepts, a runtime protocol every class with its methods; it stands in the order where a base of that kind would.
-Then the functional class decides: of the handlers for that type, the nearest one along its bases counts.
+functional class it is registered on. An abstract class also covers its virtual subclasses (`Mapping.register(Table)`) and what
+its `__subclasshook__` accepts, a runtime protocol every class with its methods; it stands in the order where a base of that
+kind would. Then the functional class decides: of the handlers for that type, the nearest one along its bases counts.
 
-`_resolved` also caches the handlers of classes that are not registered themselves, of a thousand at most, as it keeps them alive.
-Weak references would cost every call more than the look-up itself.
+`_resolved` also caches the handlers of classes that are not registered themselves, of a thousand at most, as it keeps them
+alive. Weak references would cost every call more than the look-up itself.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
 """The functions that a generated class calls so that no declared parameter or buffer is left uninitialised in silence.
 
-Initialisers of torch fill what they are given. User code may forget to: a function returns a new tensor or fills a part,
-a `reset_parameters` leaves a field out. The constructor marks the tensors that depend on such code, and looks for the mark
+Initialisers of torch fill what they are given. User code may forget to: a function returns a new tensor or fills a part, a
+`reset_parameters` leaves a field out. The constructor marks the tensors that depend on such code, and looks for the mark
 afterwards.
 
-The constructor computes a value, such as that of `buffer(value="causal_mask")`, where the field stands, as a hand-written one would.
-`reset_parameters`, which `materialize` and the user call too, computes it again. Within the constructor it leaves fresh values
-alone, so that random ones are drawn once. What a `__post_init__` registers is put where the constructor was asked to put the module.
+The constructor computes a value, such as that of `buffer(value="causal_mask")`, where the field stands, as a hand-written one
+would. `reset_parameters`, which `materialize` and the user call too, computes it again. Within the constructor it leaves fresh
+values alone, so that random ones are drawn once. What a `__post_init__` registers is put where the constructor was asked to put
+the module.
 """
 
 from __future__ import annotations

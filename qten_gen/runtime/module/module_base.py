@@ -1,9 +1,9 @@
 """The base of generated module classes: its tables, properties of what is registered, and names that give way to a user's.
 
 nn.Module finds what is registered in its `__getattr__`, after the ordinary look-up has failed; a property of the class is found
-first. While `torch.fx.symbolic_trace` runs, a module gives proxies for its parameters: the tracer puts its own function in the place
-of `nn.Module.__getattr__`, which the properties would hide. So they compare the two, `Module.__getattr__ is not of_torch`, where a
-call would take half the time of the read again.
+first. While `torch.fx.symbolic_trace` runs, a module gives proxies for its parameters: the tracer puts its own function in the
+place of `nn.Module.__getattr__`, which the properties would hide. So they compare the two, `Module.__getattr__ is not
+of_torch`, where a call would take half the time of the read again.
 """
 
 from __future__ import annotations
@@ -194,9 +194,9 @@ _ASKING = frozenset(
 class Yielding:
     """The descriptor of a function, property or value that is there unless the module has registered something of its name.
 
-    A class that writes `self.config = config`, registers a buffer `version` or has a child `export` works as an nn.Module, and has
-    to work as a Module. A name that a class body or an instance binds wins by Python's own rules, because methods are not data
-    descriptors. What nn.Module keeps in its registries is looked up after the class: there the name steps aside.
+    A class that writes `self.config = config`, registers a buffer `version` or has a child `export` works as an nn.Module, and
+    has to work as a Module. A name that a class body or an instance binds wins by Python's own rules, because methods are not
+    data descriptors. What nn.Module keeps in its registries is looked up after the class: there the name steps aside.
     """
 
     def __init__(self, name: str, found: Any) -> None:  # what a class can hold is anything

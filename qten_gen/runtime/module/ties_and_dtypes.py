@@ -1,9 +1,9 @@
 """What a declared module keeps through moves, casts and loads: tied parameters, and dtypes that no cast changes.
 
-nn.Module keeps a tie as long as nobody makes a new Parameter. `to_empty` and `load_state_dict(assign=True)` do, once for each name.
-The functions here give both names the same one. A tie that the user has cut, by assigning another parameter to one of the names,
-stays cut. A parameter that has moved stays tied: an adapter in the place of a submodule, a parametrization and pruning hold it at
-another path.
+nn.Module keeps a tie as long as nobody makes a new Parameter. `to_empty` and `load_state_dict(assign=True)` do, once for each
+name. The functions here give both names the same one. A tie that the user has cut, by assigning another parameter to one of the
+names, stays cut. A parameter that has moved stays tied: an adapter in the place of a submodule, a parametrization and pruning
+hold it at another path.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
 """Virtual tensors: attributes of a Module that a method decorated with `virtual` computes when they are read.
 
 The method gets the dtype and device of one tensor of the module: its first parameter without a dtype of its own, else such a
-buffer, else an empty buffer registered for the purpose. So a virtual tensor follows `.to()` without being in the state dict. What
-the method returns keeps its dtype: a mask stays boolean, and positions stay integers.
+buffer, else an empty buffer registered for the purpose. So a virtual tensor follows `.to()` without being in the state dict.
+What the method returns keeps its dtype: a mask stays boolean, and positions stay integers.
 
-A module keeps the values of `@virtual(cached=True)` in its instance dict, each with its sources and the state of torch that it was
-computed in. Its sources are the attributes that the method reads, in methods of the class that it calls too. They are found in the
-code that runs, so that an edit of a method cannot leave one out. A read compares them with what is there now, and nothing has to
-announce a change. Values are compared by identity, and only those that cannot change in place count. No version counter proves that
-a tensor is unchanged: fused optimizers, collectives, NumPy and `.data` write without counting. So nothing derived from a tensor is
-kept.
+A module keeps the values of `@virtual(cached=True)` in its instance dict, each with its sources and the state of torch that it
+was computed in. Its sources are the attributes that the method reads, in methods of the class that it calls too. They are found
+in the code that runs, so that an edit of a method cannot leave one out. A read compares them with what is there now, and
+nothing has to announce a change. Values are compared by identity, and only those that cannot change in place count. No version
+counter proves that a tensor is unchanged: fused optimizers, collectives, NumPy and `.data` write without counting. So nothing
+derived from a tensor is kept.
 """
 
 from __future__ import annotations
