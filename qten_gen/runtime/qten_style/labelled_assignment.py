@@ -12,8 +12,7 @@ from typing import Any, cast
 
 from torch import nn
 
-from .devices import DeviceBounded
-from .module_devices import brought_to, device
+from .devices import DeviceBounded, brought_to, device
 
 
 class ChecksAssignment:

@@ -12,11 +12,10 @@ from collections.abc import Hashable
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
-from .devices import DeviceBounded
+from .devices import DeviceBounded, device, place
 from .instance_properties import ABSENT, Kind, give, make_way
 from .labelled import LabelledTensor, labelled
 from .labelled_tree import register_pytree
-from .module_devices import device, place
 
 TENSOR_PARAM_PREFIX = "tensor:"
 """The prefix of an attribute's name in the name of the parameter that holds its data."""

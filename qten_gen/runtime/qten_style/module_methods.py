@@ -14,7 +14,7 @@ from torch import Tensor
 
 from ..module.declared_module import DeclaredModule
 from ..module.module_base import yields_names
-from . import module_devices
+from . import devices
 from .devices import Device
 from .labelled_assignment import LabelledAssignment
 
@@ -64,7 +64,7 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
     @torch.jit.unused
     def device(self) -> Device | Any:
         """Where the module's first tensor is; without tensors, where the module was last moved to, else the default device."""
-        return module_devices.device(self)
+        return devices.device(self)
 
     def get_config(self) -> dict[str, Any]:
         """The constructor arguments by name: the values themselves, not copies.
@@ -252,7 +252,7 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
             TypeError: `device` is not a Device.
             RuntimeError: a gpu, and the machine has none.
         """
-        return module_devices.moved(self, device)
+        return devices.moved(self, device)
 
     def cpu(self) -> Self:
         """Move the module to the cpu, and return the module itself.
@@ -261,7 +261,7 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
         Device(name='cpu', index=None)
         """
         super().cpu()
-        module_devices.note_moved(self, Device("cpu"))
+        devices.note_moved(self, Device("cpu"))
         return self
 
     def gpu(self, index: int | None = None) -> Self:
@@ -270,7 +270,7 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
         Raises:
             RuntimeError: the machine has none.
         """
-        return module_devices.moved(self, Device("gpu", index))
+        return devices.moved(self, Device("gpu", index))
 
     def export(self, name: str) -> LabelledTensor:
         """A copy of the labelled tensor that the attribute `name` is: nothing that the module does changes it.
