@@ -14,8 +14,7 @@ from torch.nn.utils import parametrize
 
 from .devices import DeviceBounded, device, place
 from .instance_properties import ABSENT, Kind, give, make_way
-from .labelled import LabelledTensor, labelled
-from .labelled_tree import register_pytree
+from .labelled import LabelledTensor, register_pytree
 
 TENSOR_PARAM_PREFIX = "tensor:"
 """The prefix of an attribute's name in the name of the parameter that holds its data."""
@@ -45,7 +44,7 @@ class BoundTensor(LabelledTensor):
         return getattr(module, key)  # type: ignore[no-any-return] # a buffer, or computed by a parametrization
 
 
-register_pytree(BoundTensor, labelled)
+register_pytree(BoundTensor)
 
 
 def own(module: nn.Module, name: str, value: DeviceBounded) -> bool:
@@ -91,11 +90,6 @@ def release(module: nn.Module, name: str) -> bool:
     return True
 
 
-def names(module: nn.Module) -> tuple[str, ...]:
-    """The attributes of a module that are labelled tensors, in the order of assignment."""
-    return tuple(_owned(module))
-
-
 def exported(module: nn.Module, name: str) -> LabelledTensor:
     """A copy of a labelled tensor, without gradients.
 
@@ -113,7 +107,7 @@ def all_exported(module: nn.Module) -> dict[str, LabelledTensor]:
     return {
         f"{prefix}.{name}" if prefix else name: exported(inner, name)
         for prefix, inner in module.named_modules(remove_duplicate=False)
-        for name in names(inner)
+        for name in _owned(inner)
         if not name.startswith("_")
     }
 
@@ -142,13 +136,13 @@ def _read(module: nn.Module, name: str) -> object:
     return _bound(module, *state[_OWNED][name]) if _OWNED in state and name in state[_OWNED] else ABSENT
 
 
-def _make_way(module: nn.Module, name: str, value: object) -> bool:
+def _released_for(module: nn.Module, name: str, value: object) -> bool:
     if not isinstance(value, LabelledTensor):
         release(module, name)
     return False
 
 
-_LABELLED = Kind(read=_read, make_way=_make_way, remove=release)
+_LABELLED = Kind(read=_read, make_way=_released_for, remove=release)
 
 
 def _bound(module: nn.Module, key: str, dims: tuple[Hashable, ...]) -> BoundTensor:
