@@ -435,7 +435,7 @@ def register_pytree(cls: type[LabelledTensor]) -> None:
     _pytree.register_pytree_node(
         cls,
         lambda tensor: ([tensor.data], tensor.dims),
-        lambda children, dims: labelled(*children, dims),
+        lambda children, dims: labelled(next(iter(children)), dims),
         flatten_with_keys_fn=lambda tensor: ([(_pytree.GetAttrKey("data"), tensor.data)], tensor.dims),
     )
 
