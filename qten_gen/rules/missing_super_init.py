@@ -3,7 +3,7 @@
 `nn.Module.__init__` makes the tables that parameters, buffers and children are registered in. Without it, the first assignment
 of a layer fails, and a module without layers fails at its first call or `.to()`.
 
-`qten-gen check` reports this for plain classes. It does not look into methods that the constructor calls.
+`qten-gen check` reports this for plain classes. It does not look into methods that the constructor calls, and leaves out mixins.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ def check_plain(cls: PlainClass) -> Iterator[Finding]:
     if init is None or init.decorator_list or cls.node.decorator_list or _only_raises(init):
         return
     if not any(_constructs(node) for node in ast.walk(cls.node)):
+        if _is_mixin(cls):
+            return
         help = "begin the constructor with super().__init__()"
         yield Finding(init, f"__init__ of {cls.node.name} does not call the constructor of its base", help)
         return
@@ -47,6 +49,11 @@ def check_plain(cls: PlainClass) -> Iterator[Finding]:
             )
             yield Finding(statement, message, "call super().__init__() first")
             return
+
+
+def _is_mixin(cls: PlainClass) -> bool:
+    """Whether another base of a subclass may call the constructor."""
+    return "mixin" in cls.node.name.lower() or any(len(each.node.bases) > 1 for each in cls.descendants)
 
 
 def _constructs(node: ast.AST) -> bool:

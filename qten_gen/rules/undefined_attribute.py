@@ -48,6 +48,14 @@ _PRIVATE = frozenset(
 )
 """Other attributes of nn.Module and its instances."""
 
+_OF_LIBRARIES = frozenset(
+    """
+    _ddp_params_and_buffers_to_ignore _fsdp_wrapped_module _hf_hook _hf_peft_config_loaded _is_fsdp_managed_module
+    _is_hf_initialized _old_forward _orig_mod ds_id
+    """.split()
+)
+"""Attributes that accelerate, DeepSpeed, peft, transformers and torch set on modules of others."""
+
 _OPEN_ENDED = ("__getattr__", "__getattribute__", "__setattr__")
 _SETS_ANY = ("setattr", "vars", "locals", "exec")
 _IS_A_BASE = r"base|mixin|abstract|interface|template"
@@ -61,7 +69,7 @@ def check_plain(cls: PlainClass) -> Iterator[Finding]:
         return
     if any(_sets_any(each) for each in family) or _is_meant_as_base(cls):
         return
-    known = {*MODULE, *_PRIVATE, *(name for each in family for name in _defined(each))}
+    known = {*MODULE, *_PRIVATE, *_OF_LIBRARIES, *(name for each in family for name in _defined(each))}
     seen: set[str] = set()
     for method in cls.methods:
         owner = owner_of(method)
@@ -71,7 +79,9 @@ def check_plain(cls: PlainClass) -> Iterator[Finding]:
             if node.attr in known or node.attr in seen or node.attr.startswith("__") or cls.is_mentioned(node.attr):
                 continue
             seen.add(node.attr)
-            help = did_you_mean(node.attr, sorted(known - MODULE - _PRIVATE), "define it, or remove the line")
+            help = did_you_mean(
+                node.attr, sorted(known - MODULE - _PRIVATE - _OF_LIBRARIES), "define it, or remove the line"
+            )
             yield Finding(node, f"{cls.node.name} has no attribute {node.attr}", help)
 
 
