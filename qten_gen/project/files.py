@@ -10,11 +10,12 @@ over an unchanged tree.
 
 import os
 import stat
+import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from ..common.suggestions import nearest
-from .cache import NO_STAT, Stat
+from ..common.digests import digest
+from .cache import NO_STAT, Stat, generator
 from .config import Config, Settings
 from .output_names import is_output, outputs_of, source_of
 from .packages import Packages
@@ -126,6 +127,18 @@ def discover(
     )
 
 
+def listing(files: ProjectFiles, config: Config, paths: Sequence[str]) -> str:
+    """A digest of what a run over these paths lists, and of what it is asked for."""
+    seen = [
+        (generator(), os.getcwd(), paths, config, config.import_roots),
+        (sys.prefix, sys.flags.no_user_site, os.environ.get("PYTHONPATH")),
+        *[(path, source.origin.module, *source.stat, source.target) for path, source in files.sources.items()],
+        *[(path, *status) for path, status in files.outputs.items()],
+        (sorted(files.unlisted), files.unlistable, files.others, files.leftovers),
+    ]
+    return digest(repr(seen).encode("utf-8", "surrogateescape"))
+
+
 def _with_folders(paths: Iterable[str]) -> Iterator[str]:
     """The paths in folders that exist."""
     return (path for path in paths if os.path.isdir(os.path.dirname(path) or "."))
@@ -182,6 +195,8 @@ def _usable(path: str) -> os.stat_result:
 
 def _nearby(path: str) -> str:
     """`; did you mean ...?` if the folder contains a similar name."""
+    from ..common.suggestions import nearest
+
     folder, name = os.path.split(path)
     try:
         names = [name for name in os.listdir(folder or ".") if not is_output(name)]
