@@ -1,47 +1,47 @@
-"""A cached virtual tensor does not name what it is derived from.
-
-A cached value is computed again when one of its `sources` changes. If the function reads another field, a change of that field
-does not count: the module goes on using the old value, without an error. So a cached virtual tensor names every field that its
-function reads, in the methods of the class that it calls too. With `sources=()`, it reads none. A subclass that replaces such a
-method, and reads further fields in it, declares the virtual tensor again.
-"""
+"""The rule about the sources of cached virtual tensors."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
 from ..model import BufferDecl, ConfigDecl, DerivedDecl, MethodSource, ModuleDecl, ParameterDecl, VirtualDecl, declares
-from ..model.diagnostics import Diagnostic, Fix, Kind
-from .rule_input import RuleContext
-
-KIND = Kind("QG326", "incomplete-sources", can_be_wrong=True)
-
-EXAMPLE = """
- import torch
- from qten_gen import Module, buffer, virtual
- from torch import Tensor, nn
-
-
- class Decay(Module):
-     size: int
-     rate: Tensor = buffer("size", initializer=nn.init.ones_)
-
--    @virtual(cached="may_be_stale", sources=("size",))
-+    @virtual(cached="may_be_stale", sources=("rate",))
-     def factor(self, dtype: torch.dtype, device: torch.device) -> Tensor:
--        ^^^^^^
--        return torch.exp(-self.rate) / self.size
-+        return torch.exp(-self.rate)
-"""
-
+from ..model.diagnostics import Fix
+from .rule_input import Problem, RuleContext
 
 _VALUES = (ConfigDecl, DerivedDecl)
+
 _TENSORS = (ParameterDecl, BufferDecl)
+
 _COMPARED = frozenset({"training", "dtype", "device"})
 """The values that a cached value follows without being told."""
 
 
-def check(context: RuleContext) -> Iterator[Diagnostic]:
+def incomplete_sources(context: RuleContext) -> Iterator[Problem]:
+    """A cached virtual tensor does not name what it is derived from.
+
+    A cached value is computed again when one of its `sources` changes. If the function reads another field, a change of that
+    field does not count: the module goes on using the old value, without an error. So a cached virtual tensor names every field
+    that its function reads, in the methods of the class that it calls too. With `sources=()`, it reads none. A subclass that
+    replaces such a method, and reads further fields in it, declares the virtual tensor again.
+
+    Example:
+
+     import torch
+     from qten_gen import Module, buffer, virtual
+     from torch import Tensor, nn
+
+
+     class Decay(Module):
+         size: int
+         rate: Tensor = buffer("size", initializer=nn.init.ones_)
+
+    -    @virtual(cached="may_be_stale", sources=("size",))
+    +    @virtual(cached="may_be_stale", sources=("rate",))
+         def factor(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+    -        ^^^^^^
+    -        return torch.exp(-self.rate) / self.size
+    +        return torch.exp(-self.rate)
+    """
     declaration = context.declaration
     if not isinstance(declaration, ModuleDecl):
         return
@@ -53,14 +53,14 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         if not field.cached:
             if field.sources and not _is_given(method, "cached"):
                 message = f"{field.name} is not cached, so its sources have no effect"
-                yield Diagnostic(KIND, message, field.place / "name", "write cached=True, or remove sources")
+                yield Problem(message, field.place / "name", "write cached=True, or remove sources")
         elif field.sources is not None and _comparable(context, declaration).issuperset(field.sources):
             left_out = [name for name in _fields_read(context, declaration, field) if name not in field.sources]
             if left_out:
                 message = f"{field.name} reads {' and '.join(left_out)}, which its sources leave out"
                 text = _tuple((*field.sources, *left_out))
                 fix = _fix(method, "sources", text)
-                yield Diagnostic(KIND, message, field.place / "name", f"write sources={text}", fix=fix)
+                yield Problem(message, field.place / "name", f"write sources={text}", fix=fix)
         elif field.sources is None and not _is_given(
             method, "sources"
         ):  # what is no tuple of names, another rule refuses
@@ -68,7 +68,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     yield from _replaced(context, declaration)
 
 
-def _replaced(context: RuleContext, declaration: ModuleDecl) -> Iterator[Diagnostic]:
+def _replaced(context: RuleContext, declaration: ModuleDecl) -> Iterator[Problem]:
     """Methods that let an inherited virtual tensor read fields that it did not read in its own class."""
     known, inherited = _comparable(context, declaration), tuple(_inherited_methods(context, declaration))
     for field in declaration.fields:
@@ -81,7 +81,7 @@ def _replaced(context: RuleContext, declaration: ModuleDecl) -> Iterator[Diagnos
         if left_out and method is not None:
             message = f"{method.name} lets {field.name} read {' and '.join(left_out)}, which its sources leave out"
             help = f"declare {field.name} in {declaration.name} too, with sources={_tuple((*field.sources, *left_out))}"
-            yield Diagnostic(KIND, message, method.place / "name", help)
+            yield Problem(message, method.place / "name", help)
 
 
 def _methods(context: RuleContext, declaration: ModuleDecl) -> tuple[MethodSource, ...]:
@@ -95,23 +95,21 @@ def _inherited_methods(context: RuleContext, declaration: ModuleDecl) -> Iterato
         yield from () if source is None else source.methods
 
 
-def _unnamed(
-    context: RuleContext, declaration: ModuleDecl, field: VirtualDecl, method: MethodSource | None
-) -> Diagnostic:
+def _unnamed(context: RuleContext, declaration: ModuleDecl, field: VirtualDecl, method: MethodSource | None) -> Problem:
     """The finding about a cached virtual tensor without `sources=`."""
     message = f"{field.name} is cached, and does not name the fields that it reads"
     place = field.place / "name"
     names = _fields_read(context, declaration, field)
     sources = f"sources={_tuple(names)}"
     if field.cached is True and any(isinstance(f, _TENSORS) and f.name in names for f in declaration.fields):
-        return Diagnostic(KIND, message, place, f'leave cached out, or write cached="may_be_stale", {sources}')
+        return Problem(message, place, f'leave cached out, or write cached="may_be_stale", {sources}')
     if method is None or method.specifier is None:  # of a class statement, functions are not read
-        return Diagnostic(KIND, message, place, 'write sources=("size",) with all of them; qten-gen --fix does it')
+        return Problem(message, place, 'write sources=("size",) with all of them; qten-gen --fix does it')
     if others := _others(context, declaration, field):
         note = f"{' and '.join(name or 'self as a whole' for name in others)} may depend on further fields"
-        return Diagnostic(KIND, message, place, f"write {sources}, with every field that it reads", (note,))
+        return Problem(message, place, f"write {sources}, with every field that it reads", (note,))
     cached = "True" if field.cached is True else f'"{field.cached}"'
-    return Diagnostic(KIND, message, place, f"write {sources}", fix=_fix(method, "cached", f"{cached}, {sources}"))
+    return Problem(message, place, f"write {sources}", fix=_fix(method, "cached", f"{cached}, {sources}"))
 
 
 def _comparable(context: RuleContext, declaration: ModuleDecl) -> set[str]:

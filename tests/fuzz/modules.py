@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from random import Random
 
-from qten_gen.rules.reserved import MODULE
+from qten_gen.rules.field_names import MODULE
 
 from . import tensorclasses
 from .known import Known
