@@ -11,7 +11,7 @@ over an unchanged tree.
 import os
 import stat
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..common.digests import digest
@@ -19,7 +19,7 @@ from .cache import NO_STAT, Stat, generator
 from .config import Config, Settings
 from .output_names import is_output, outputs_of, source_of
 from .packages import Packages
-from .paths import below, display_path, true_path
+from .paths import below, display_path, read_regular, true_path
 from .scan import Origin
 from .walk import NONE_SEEN, Listings, Walk, exclusion
 
@@ -214,3 +214,38 @@ def origin(path: str, packages: Packages) -> Origin:
     if stem == "__init__" and package:
         return Origin(root, package, is_package=True)
     return Origin(root, f"{package}.{stem}".lstrip("."))
+
+
+class SourceTexts(Mapping[str, bytes]):
+    """The bytes of sources by path, read when they are asked for. A source that has disappeared since it was listed is empty.
+
+    Args:
+        paths: The sources.
+        unsaved: Texts by path that are taken for those of files, of sources or others.
+    """
+
+    def __init__(self, paths: Collection[str], unsaved: Mapping[str, bytes] | None = None) -> None:
+        self._paths = paths
+        self._unsaved = unsaved or {}
+        self.digests: dict[str, str] = {}
+        """The digests of the sources that were read from the disk."""
+
+    def __getitem__(self, path: str) -> bytes:
+        if path in self._unsaved:
+            return self._unsaved[path]
+        if path not in self._paths:
+            raise KeyError(path)
+        try:
+            data = read_regular(path)
+        except OSError:
+            data = b""
+            self.digests[path] = ""
+        else:
+            self.digests[path] = digest(data)
+        return data
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._paths)
+
+    def __len__(self) -> int:
+        return len(self._paths)

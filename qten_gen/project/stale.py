@@ -18,8 +18,7 @@ from . import cache as caches
 from .cache import Cache, FreshRecord, HandlerRecord, Seen, Signature, SourceRecord, Stat
 from .config import Config
 from .dependencies import Dependencies
-from .distributions import looked_at
-from .files import ProjectFiles, Source
+from .files import ProjectFiles, Source, SourceTexts
 from .import_graph import Handlers, Modules, SourceGraph, source_graph
 from .output_names import is_ours, name_of, outputs_of, source_of
 from .paths import display_path, read_output, read_regular, relative_to
@@ -91,41 +90,6 @@ class ProjectState(NamedTuple):
 
 OpenReader = Callable[[ProjectState], Reader]
 """Gives what reads the files of a project."""
-
-
-class SourceTexts(Mapping[str, bytes]):
-    """The bytes of sources by path, read when they are asked for. A source that has disappeared since it was listed is empty.
-
-    Args:
-        paths: The sources.
-        unsaved: Texts by path that are taken for those of files, of sources or others.
-    """
-
-    def __init__(self, paths: Collection[str], unsaved: Mapping[str, bytes] | None = None) -> None:
-        self._paths = paths
-        self._unsaved = unsaved or {}
-        self.digests: dict[str, str] = {}
-        """The digests of the sources that were read from the disk."""
-
-    def __getitem__(self, path: str) -> bytes:
-        if path in self._unsaved:
-            return self._unsaved[path]
-        if path not in self._paths:
-            raise KeyError(path)
-        try:
-            data = read_regular(path)
-        except OSError:
-            data = b""
-            self.digests[path] = ""
-        else:
-            self.digests[path] = digest(data)
-        return data
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._paths)
-
-    def __len__(self) -> int:
-        return len(self._paths)
 
 
 def torn_sources(state: ProjectState, reader: Reader | None) -> list[str]:
@@ -404,39 +368,6 @@ def save(
 ) -> None:
     """Save what a run has found, and what its reader has read. `seen` is for one that left nothing to do."""
     caches.save(state.root, found_now(state, fresh, reader), seen)
-
-
-def seen_by(state: ProjectState, config: Config, listed: str, began: int) -> Seen | None:
-    """What a run has seen that left nothing to do; None if its outcome depends on more than what it listed, or is too young.
-
-    Args:
-        state: The state that it found.
-        config: The settings of the project.
-        listed: The digest of what it listed.
-        began: When it began, in nanoseconds. What has changed just before may change again without another time.
-    """
-    files, graph, root = state.files, state.graph, config.root
-    if root is None or graph.unresolved or state.failures or files.leftovers or files.others:
-        return None
-    if any(source.outside for source in files.sources.values()):
-        return None
-    statuses = [*(source.stat for source in files.sources.values()), *files.outputs.values()]
-    if any(max(status.modified, status.changed) > began - caches.COARSE_CLOCK for status in statuses):
-        return None
-    # An import may lead to a folder that is not listed, where nobody sees files come and go.
-    hidden = {os.path.basename(path).removesuffix(".py") for path in files.unlisted}
-    imports = {name for found in graph.scans.values() for name in found.imports} if hidden else set[str]()
-    is_open = any(not hidden.isdisjoint(name.split(".")) for name in imports)
-    if is_open or not all(f"{folder}{os.sep}".startswith(os.path.join(root, "")) for folder in config.import_roots):
-        return None
-    environment = None if config.environment is None else os.path.join(root, config.environment)
-    targets = {path: record for path, record in state.fresh.items() if files.sources[path].target}
-    return Seen(
-        listed,
-        sum(len(record.outputs) for record in targets.values()),
-        {path: record.warnings for path, record in targets.items() if record.warnings},
-        {path: caches.status_of(path) for path in looked_at(environment)},
-    )
 
 
 def found_now(state: ProjectState, fresh: Mapping[str, FreshRecord], reader: Reader | None) -> Cache:

@@ -13,9 +13,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..common.digests import digest
+from ..project import cache
 from ..project.apply import Change, changes, is_as_planned, remove_leftovers, write
-from ..project.cache import NO_FILE, FreshRecord, Signature, Stat, last_seen
-from ..project.config import Settings
+from ..project.cache import NO_FILE, FreshRecord, Seen, Signature, Stat, last_seen, status_of
+from ..project.config import Config, Settings
 from ..project.files import PathError, discover, listing
 from ..project.output_names import outputs_of, source_of
 from ..project.paths import read_output
@@ -108,7 +109,7 @@ def _run_part(part: Part, settings: Settings, writes: bool, explains: bool) -> O
 def open_readings(state: ProjectState) -> Readings:
     """The reader of the sources of a run from the disk. The generator is imported only then, when there is something to read."""
     from ..generate.readings import Readings
-    from ..project.stale import SourceTexts
+    from ..project.files import SourceTexts
 
     return Readings(SourceTexts(state.graph.origins), state.graph, state.parsed)
 
@@ -128,7 +129,7 @@ def _attempt(part: Part, writes: bool, explains: bool, undeclared: frozenset[str
     if seen is not None and seen.listing == listed:
         targets = sum(source.target for source in part.files.sources.values())
         return Outcome(targets, seen.up_to_date, (), _warnings(seen.warnings))
-    from ..project.stale import orphans, project_state, save, seen_by
+    from ..project.stale import orphans, project_state, save
 
     state = project_state(part.files, root, part.config, open_readings, undeclared=undeclared)
     _refuse_changed(state, state.reader)
@@ -136,7 +137,7 @@ def _attempt(part: Part, writes: bool, explains: bool, undeclared: frozenset[str
         remove_leftovers(part.files.leftovers)
     lost = orphans(state)
     if not (state.stale or lost):
-        save(state, state.fresh, state.reader, seen_by(state, part.config, listed, began))
+        save(state, state.fresh, state.reader, _seen(state, part.config, listed, began))
         return Outcome(_targets(state), _fresh_outputs(state), (), _fresh_warnings(state), (), state.failures)
     planned, readings, existing = _planned(state, lost)
     losing = {source_of(path) for path, text in planned.outputs.items() if text is None}.intersection(state.stale)
@@ -150,6 +151,41 @@ def _attempt(part: Part, writes: bool, explains: bool, undeclared: frozenset[str
         outcome = outcome._replace(reasons=reasons(outcome.changes, state))
     save(state, {**state.fresh, **_fresh_now(state, planned, pending)}, readings)
     return outcome
+
+
+def _seen(state: ProjectState, config: Config, listed: str, began: int) -> Seen | None:
+    """What a run has seen that left nothing to do; None if its outcome depends on more than what it listed, or is too young.
+
+    Args:
+        state: The state that it found.
+        config: The settings of the project.
+        listed: The digest of what it listed.
+        began: When it began, in nanoseconds. What has changed just before may change again without another time.
+    """
+    from ..project.distributions import looked_at
+
+    files, graph, root = state.files, state.graph, config.root
+    if root is None or graph.unresolved or state.failures or files.leftovers or files.others:
+        return None
+    if any(source.outside for source in files.sources.values()):
+        return None
+    statuses = [*(source.stat for source in files.sources.values()), *files.outputs.values()]
+    if any(max(status.modified, status.changed) > began - cache.COARSE_CLOCK for status in statuses):
+        return None
+    # An import may lead to a folder that is not listed, where nobody sees files come and go.
+    hidden = {os.path.basename(path).removesuffix(".py") for path in files.unlisted}
+    imports = {name for found in graph.scans.values() for name in found.imports} if hidden else set[str]()
+    is_open = any(not hidden.isdisjoint(name.split(".")) for name in imports)
+    if is_open or not all(f"{folder}{os.sep}".startswith(os.path.join(root, "")) for folder in config.import_roots):
+        return None
+    environment = None if config.environment is None else os.path.join(root, config.environment)
+    targets = {path: record for path, record in state.fresh.items() if files.sources[path].target}
+    return Seen(
+        listed,
+        sum(len(record.outputs) for record in targets.values()),
+        {path: record.warnings for path, record in targets.items() if record.warnings},
+        {path: status_of(path) for path in looked_at(environment)},
+    )
 
 
 def _refuse_changed(state: ProjectState, reader: Reader | None) -> None:

@@ -99,9 +99,10 @@ def generated(qten_gen: Command) -> Command:
     return qten_gen
 
 
-@pytest.mark.parametrize(
-    "text", ["", "{", "[]", "null\n", "\nM\n", "\nM\nI", "\nM\nI\n", "\nM\n[]\n", "\nM\n[[],[[]]]\n", "[]\nM\nI\n"]
-)
+DAMAGED = ("", "{", "[]", "null\n", "\nM\n", "\nM\nI", "\nM\nI\n", "\nM\n[]\n", "\nM\n[[],[[]]]\n", "[]\nM\nI\n")
+
+
+@pytest.mark.parametrize("text", DAMAGED)
 def test_a_damaged_cache_is_ignored(generated: Command, text: str) -> None:
     _, mark, index, _ = Path(".qten_cache/sources").read_bytes().split(b"\n", 3)
     Path(".qten_cache/sources").write_bytes(text.encode().replace(b"M", mark).replace(b"I", index))
