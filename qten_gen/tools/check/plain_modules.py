@@ -23,7 +23,7 @@ from ...project.cache import generator, read_cached, write
 from ...project.scan import Origin
 from ...read.places import node_at
 from ...read.positions import locate
-from ...rules import PLAIN_RULES, unregistered_state
+from ...rules import PLAIN_RULES, UNREGISTERED_STATE
 from ...rules import Project as Declared
 from ...rules.plain_classes import Finding, PlainClass, attribute_of, stays_where_it_is
 from ...rules.rule_input import RuleContext
@@ -68,8 +68,8 @@ def check(sources: Sources) -> Checked:
 def _of_plain_rules(found: FoundClass, file: OpenFile, hierarchy: _Hierarchy) -> Iterator[Diagnostic]:
     cls = hierarchy.plain(found, file)
     for rule in PLAIN_RULES:
-        for finding in rule.check_plain(cls):
-            yield Diagnostic(rule.KIND, finding.message, help=finding.help, path=file.path, span=_span(finding, file))
+        for finding in rule.of_plain(cls):
+            yield Diagnostic(rule.kind, finding.message, help=finding.help, path=file.path, span=_span(finding, file))
 
 
 def _span(finding: Finding, file: OpenFile) -> Span:
@@ -98,7 +98,7 @@ def _of_unregistered_state(
     classes = {found.qualified: source, **_classes(found.ancestors, program)}
     context = RuleContext(declaration, source, read, Declared(classes=classes))
     cls = hierarchy.plain(found, file)
-    for item in unregistered_state.check(context):
+    for item in UNREGISTERED_STATE.of_declaration(context):
         node = node_at(file.tree, item.place)
         made = list(_assigned(node, cls)) if isinstance(node, ast.Attribute) else []
         if any(map(_requires_gradient, made)) and isinstance(node, ast.Attribute):
