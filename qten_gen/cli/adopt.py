@@ -13,11 +13,9 @@ from ..project.config import Settings
 from ..project.paths import leads_below, read_all, read_regular
 from ..report.concise import headline
 from ..run.parts import parts
-from ..tools.adopt.adopting import Outcome
 from ..tools.adopt.adopting import adopt as adopt_sources
-from ..tools.adopt.adoption import Level, Options
 from ..tools.adopt.opening import Sources
-from ..tools.adopt.views import as_json, lines_of, summary
+from ..tools.adopt.records import Level, Options, Outcome, as_json, lines_of, summary
 from . import DONE, FOUND, MISUSE
 from .options import AdoptOptions, given_paths
 
@@ -79,7 +77,6 @@ def _together(outcomes: Sequence[Outcome]) -> Outcome:
         tuple(each for outcome in outcomes for each in outcome.adoptions),
         {path: data for outcome in outcomes for path, data in outcome.texts.items()},
         tuple(each for outcome in outcomes for each in outcome.problems),
-        sum(outcome.files for outcome in outcomes),
     )
 
 

@@ -23,14 +23,13 @@ from ...project.cache import generator, read_cached, write
 from ...project.scan import Origin
 from ...read.places import node_at
 from ...read.positions import locate
-from ...rules import PLAIN_RULES, unregistered_state
+from ...rules import PLAIN_RULES, UNREGISTERED_STATE
 from ...rules import Project as Declared
 from ...rules.plain_classes import Finding, PlainClass, attribute_of, stays_where_it_is
 from ...rules.rule_input import RuleContext
-from ..adopt.adoption import FoundClass, Kind, Options
-from ..adopt.finding import NN_MODULE, is_module_of_a_library
-from ..adopt.opened import OpenFile, Project
-from ..adopt.opening import Sources, open_project
+from ..adopt.files import OpenFile, Project
+from ..adopt.opening import NN_MODULE, Sources, is_module_of_a_library, open_project
+from ..adopt.records import FoundClass, Kind, Options
 
 _WITHOUT_ATTRIBUTES = frozenset(
     {"object", "builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol", *NN_MODULE}
@@ -71,8 +70,8 @@ def check(sources: Sources) -> Checked:
 def _of_plain_rules(found: FoundClass, file: OpenFile, hierarchy: _Hierarchy) -> Iterator[Diagnostic]:
     cls = hierarchy.plain(found, file)
     for rule in PLAIN_RULES:
-        for finding in rule.check_plain(cls):
-            yield Diagnostic(rule.KIND, finding.message, help=finding.help, path=file.path, span=_span(finding, file))
+        for finding in rule.of_plain(cls):
+            yield Diagnostic(rule.kind, finding.message, help=finding.help, path=file.path, span=_span(finding, file))
 
 
 def _span(finding: Finding, file: OpenFile) -> Span:
@@ -83,7 +82,7 @@ def _span(finding: Finding, file: OpenFile) -> Span:
         start = text.content.index(node.name, start + len("def"))
         end = start + len(node.name)
     line = text.content.count("\n", 0, start) + 1
-    first = text.line_start(line)
+    first = text.offset(line, 0)
     whole = text.lines[line - 1]
     return Span(line, start - first + 1, line, min(end - first, len(whole)) + 1, whole)
 
@@ -101,7 +100,7 @@ def _of_unregistered_state(
     classes = {found.qualified: source, **_classes(found.ancestors, program)}
     context = RuleContext(declaration, source, read, Declared(classes=classes))
     cls = hierarchy.plain(found, file)
-    for item in unregistered_state.check(context):
+    for item in UNREGISTERED_STATE.of_declaration(context):
         node = node_at(file.tree, item.place)
         if not _is_harmless(item, node, cls):
             yield replace(item, path=file.path)

@@ -14,12 +14,12 @@ from ...model import FileDecl
 from ...model.diagnostics import FOREIGN_OUTPUT, Diagnostic
 from ...project.cache import Cache, FreshRecord, load
 from ...project.config import ConfigError, Settings, source_paths
-from ...project.files import PathError, discover
+from ...project.files import PathError, SourceTexts, discover
 from ...project.import_graph import Handlers
 from ...project.judging import judged
 from ...project.output_names import is_output, outputs_of
 from ...project.paths import below, display_path, read_output, true_path
-from ...project.stale import ProjectState, SourceTexts, found_now, project_state
+from ...project.stale import ProjectState, found_now, project_state
 from ...read.encoding import encoding_of
 
 

@@ -15,7 +15,7 @@ from ...read.encoding import decode
 from ...read.source_lines import lines_of
 from ...read.suppressions import suppressions
 from ...rules import RULES
-from ...rules.explaining import page
+from ...rules.rule import page
 from .protocol import FIX_ALL, GENERATE, Json
 
 SOURCE = "qten-gen"
@@ -108,7 +108,7 @@ def message(item: Diagnostic, lines: Lines) -> Shown:
 def over_findings(found: Iterable[Diagnostic], line: int) -> str | None:
     """The pages of the rules whose findings begin in a line, as Markdown."""
     codes = dict.fromkeys(item.code for item in found if item.span.line == line + 1)
-    pages = [page(rule) for code in codes for rule in RULES if rule.KIND.code == code]
+    pages = [page(rule) for code in codes for rule in RULES if rule.kind.code == code]
     return "\n\n---\n\n".join(pages) or None
 
 

@@ -8,8 +8,8 @@ from torch import nn
 from qten_gen.cli.command import main
 from qten_gen.model.diagnostics import Diagnostic
 from qten_gen.project.scan import Origin
-from qten_gen.rules.reserved import MODULE
-from qten_gen.rules.undefined_attribute import _PRIVATE
+from qten_gen.rules.field_names import MODULE
+from qten_gen.rules.plain_modules import _PRIVATE
 from qten_gen.tools.adopt.opening import Sources
 from qten_gen.tools.check.plain_modules import check
 
