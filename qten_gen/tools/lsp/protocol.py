@@ -62,7 +62,6 @@ class Connection:
         self._outgoing = outgoing
         self._messages: SimpleQueue[Message] = SimpleQueue()
         self._cancelled: set[int | str] = set()
-        self._requests = 0
         self._sending = Lock()
         Thread(target=self._read, args=(incoming,), daemon=True).start()
 
@@ -91,8 +90,7 @@ class Connection:
 
     def request(self, method: str, params: Json) -> None:
         """Ask the editor for something. What it answers is not looked at."""
-        self._requests += 1
-        self._send({"id": self._requests, "method": method, "params": params})
+        self._send({"id": method, "method": method, "params": params})
 
     def _send(self, message: Json) -> None:
         body = json.dumps({"jsonrpc": "2.0", **message}, separators=(",", ":")).encode()
