@@ -18,11 +18,6 @@ from ...rules import RULES
 from ...rules.rule import page
 from .protocol import FIX_ALL, GENERATE, Json
 
-SOURCE = "qten-gen"
-
-ERROR, WARNING = 1, 2
-"""Severities, as the protocol numbers them."""
-
 
 class Position(TypedDict):
     """A line and a character of a text, counted from 0."""
@@ -99,8 +94,8 @@ def message(item: Diagnostic, lines: Lines) -> Shown:
     shown: Shown = {
         "range": lines.range(item.span),
         "message": "\n".join(texts),
-        "severity": ERROR if item.is_error else WARNING,
-        "source": SOURCE,
+        "severity": 1 if item.is_error else 2,  # an error and a warning, as the protocol numbers them
+        "source": "qten-gen",
     }
     return {**shown, "code": item.code} if item.code else shown
 

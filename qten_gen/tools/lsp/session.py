@@ -26,6 +26,7 @@ from .protocol import (
     Params,
     path_of,
     uri_of,
+    within,
 )
 
 _ERROR, _INFO = 1, 3
@@ -43,13 +44,6 @@ Generate = Callable[[str], Generated]
 """Writes the generated files of the project that a file belongs to. The command hands it in: no room below `cli/` imports it."""
 
 
-class _Found(NamedTuple):
-    """The findings in a file, and the text that they are from."""
-
-    data: bytes
-    diagnostics: tuple[Diagnostic, ...]
-
-
 class Session:
     """The conversation with one editor. It looks at what has changed as soon as no message waits."""
 
@@ -61,11 +55,12 @@ class Session:
         self._workspace = Workspace()
         root = [{"uri": start["rootUri"]}] if start.get("rootUri") else []
         self._workspace.folders = {*_paths(start.get("workspaceFolders") or root)}
-        self._capabilities = start.get("capabilities", {}).get("workspace", {})
+        self._can_watch = within(start, "capabilities", "workspace", "didChangeWatchedFiles", "dynamicRegistration")
         self._uris: dict[str, str] = {}
         """The URIs of open files as the editor writes them, by path."""
         self._versions: dict[str, int] = {}
-        self._found: dict[str, _Found] = {}
+        self._found: dict[str, tuple[bytes, tuple[Diagnostic, ...]]] = {}
+        """The text of each file with the findings in it."""
         self._published: dict[str, set[str]] = {}
         """The files with findings that the editor shows, by project."""
         self._dirty: set[str] = set()
@@ -120,7 +115,7 @@ class Session:
             self._connection.refuse(message, METHOD_NOT_FOUND, message.method)
             return
         self._look()
-        if self._connection.is_cancelled(message):
+        if message.identity in self._connection.cancelled:
             self._connection.refuse(message, CANCELLED, "cancelled")
             return
         try:
@@ -133,7 +128,7 @@ class Session:
 
     def _initialized(self, _: Params) -> None:
         """Look at the folders of the editor, and ask to be told of files that change outside of it."""
-        if self._capabilities.get("didChangeWatchedFiles", {}).get("dynamicRegistration"):
+        if self._can_watch:
             watchers = [{"globPattern": pattern} for pattern in ("**/*.py", "**/pyproject.toml")]
             method = "workspace/didChangeWatchedFiles"
             registration = {"id": "qten-gen-files", "method": method, "registerOptions": {"watchers": watchers}}
@@ -181,8 +176,7 @@ class Session:
             self._dirty |= self._workspace.projects(added)
 
     def _changed_settings(self, params: Params) -> None:
-        settings = params.get("settings")
-        self._configure(settings.get("qten-gen", settings) if isinstance(settings, Mapping) else None)
+        self._configure(within(params, "settings", "qten-gen") or params.get("settings"))
 
     def _configure(self, options: object) -> None:
         """Take the options that an editor sends at the start, or when its settings change."""
@@ -197,11 +191,11 @@ class Session:
             return None
         lines = self._lines(data)
         place = lines.place(params["position"])
-        found = self._found.get(path)
+        _, found = self._found.get(path, (b"", ()))
         file = self._workspace.analysis(self._workspace.project(path)).declarations(path)
         name = name_at(names(_text(data)), place)
         shown = [
-            over_findings(found.diagnostics, place[0]) if found is not None else None,
+            over_findings(found, place[0]),
             over_declaration(file, name) if file is not None and name is not None else None,
         ]
         text = "\n\n---\n\n".join(filter(None, shown))
@@ -214,9 +208,10 @@ class Session:
         data = self._workspace.texts.get(path or "")
         if path is None or data is None:
             return []
-        found = self._found.get(path)
-        diagnostics = found.diagnostics if found is not None and found.data == data else ()
-        offered = actions(diagnostics, data, uri, self._versions[path], self._lines(data), params["range"])
+        seen, found = self._found.get(path, (b"", ()))
+        offered = actions(
+            found if seen == data else (), data, uri, self._versions[path], self._lines(data), params["range"]
+        )
         only = params["context"].get("only")  # a kind includes those below it
         return [
             item for item in offered if only is None or any(f"{item['kind']}.".startswith(f"{kind}.") for kind in only)
@@ -266,7 +261,7 @@ class Session:
                 continue
             data = self._data(path)
             lines = self._lines(data)
-            self._found[path] = _Found(data, diagnostics)
+            self._found[path] = data, diagnostics
             shown: Json = {
                 "uri": self._uri(path),
                 "diagnostics": [message(item, lines) for item in diagnostics],
