@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..model import Argument, Dim, SpecifierCall, SubmoduleDecl, Value, language
 from ..model.dimensions import to_python
-from ..model.torch_layers import PLACED, WITHOUT_TENSORS
+from ..model.foreign_classes import PLACED, WITHOUT_TENSORS
 from . import layout, spelling
 from .builtin_names import Builtins
 from .computed import either, written

@@ -19,9 +19,9 @@ from ..model import (
     declares,
     home,
 )
-from ..model.expression_text import annotation_text
+from ..model.dimensions import annotation_text
 from ..model.field_kinds import members_of
-from ..model.registered import Registered, RegisteredKind
+from ..model.source import Registered, RegisteredKind
 from . import layout, spelling
 from .parameters import as_written, of_call, parsed
 from .registered_names import is_told, registered_names

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from ..model import CheckDecl, Dim, ModuleDecl
-from ..model.derivations import computed
+from ..model.build_field import computed
 from ..model.dimensions import canonical, dim_names, in_words, to_python
 from . import layout
 from .builtin_names import Builtins

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from keyword import iskeyword
 
 from ..model import ModuleDecl
-from ..model.registered import Registered, RegisteredKind
+from ..model.source import Registered, RegisteredKind
 
 
 def says_more(declaration: ModuleDecl) -> bool:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
-from ..model.expression_text import annotation_text
+from ..model.dimensions import annotation_text
 
 _WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
 

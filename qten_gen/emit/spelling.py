@@ -19,8 +19,7 @@ from ..model import (
     Value,
     home,
 )
-from ..model.dimensions import in_words, to_python
-from ..model.expression_text import annotation_text
+from ..model.dimensions import annotation_text, in_words, to_python
 from ..model.field_kinds import members_of
 from .builtin_names import WRITTEN_BUILTINS, Builtins
 from .imports import Aliases

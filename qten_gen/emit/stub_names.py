@@ -11,7 +11,7 @@ import builtins
 import re
 from collections.abc import Collection
 
-from ..common.module_names import absolute
+from ..common.naming import absolute
 from ..model import Declaration, FileDecl, ModuleDecl, SourceFile, TypeExpr
 from . import spelling
 from .builtin_names import WRITTEN_BUILTINS, Builtins

@@ -17,9 +17,9 @@ from typing import Literal
 
 from ..common import language
 from ..common.records import field, record
-from .class_body import Argument, SpecifierCall
 from .dimensions import Dim, dim_names
 from .field_parts import NO_PATH, Default, NodePath, TypeExpr, Value
+from .source import Argument, SpecifierCall
 
 
 class FieldKind(Enum):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from torch import Tensor, nn
 
-from ...common.state_differences import Stored, compared
+from ...common.state_names import Stored, compared
 
 
 def compare(model: nn.Module, state_dict: Mapping[str, object]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ...model.diagnostics import Diagnostic
 from ...project.output_names import is_output, outputs_of, source_of
 from ...project.paths import read_regular
-from ...read.encoding import decode
+from ...read.syntax import decode
 from .analysis import Findings, Workspace, is_source
 from .findings import Lines, Position, actions, message, over_findings
 from .names import name_at, names, over_declaration, same

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import torch
 from torch import Size, Tensor
 
-from ....common.name_patterns import listed
+from ....common.state_names import listed
 from ..core import dimension_names
 from ..core.contents import contents
 from ..core.error_text import abridged, describe, label
