@@ -274,7 +274,7 @@ def _renumbered(item: Difference, position: int, segment: str) -> Difference:
     )
 
 
-class Stored(NamedTuple):
+class FileTensor(NamedTuple):
     """A tensor in a checkpoint."""
 
     dtype: str
@@ -284,7 +284,7 @@ class Stored(NamedTuple):
     """A value that is equal for two names of one tensor, where the file has one."""
 
 
-class Wanted(Protocol):
+class ModelTensor(Protocol):
     """A tensor of a model under one of its names."""
 
     @property
@@ -303,7 +303,7 @@ _PREFIXES = ("model.", "module.", "state_dict.", "_orig_mod.")
 """Prefixes that trainers put before the names of a model."""
 
 
-class Found(NamedTuple):
+class Comparison(NamedTuple):
     """The differences between a checkpoint and a lock."""
 
     differences: list[Difference]
@@ -312,7 +312,7 @@ class Found(NamedTuple):
 
     @property
     def fails(self) -> bool:
-        """Whether a strict load reports anything."""
+        """A strict load reports something."""
         return any(item.change in ("added", "removed", "reshaped") for item in self.differences)
 
     def lines(self) -> list[str]:
@@ -338,14 +338,14 @@ def _summed(found: list[Difference]) -> list[Difference]:
     for item in found:
         if item.change == "recast":
             casts.setdefault((item.before, item.after), []).append(item)
-    kept = [item for item in found if item.change != "recast"]
+    summed = [item for item in found if item.change != "recast"]
     for items in casts.values():
         is_many = len(items) >= _MANY
-        kept += [items[0]._replace(name=f"{items[0].name} and {len(items) - 1} others")] if is_many else items
-    return kept
+        summed += [items[0]._replace(name=f"{items[0].name} and {len(items) - 1} others")] if is_many else items
+    return summed
 
 
-def compared(file: Mapping[str, Stored], wanted: Mapping[str, Wanted]) -> Found:
+def compared(file: Mapping[str, FileTensor], wanted: Mapping[str, ModelTensor]) -> Comparison:
     """The differences between the tensors of a file and those of a model, which are given by all their names."""
     prefix = _prefix(file, wanted)
     given = (
@@ -371,18 +371,14 @@ def compared(file: Mapping[str, Stored], wanted: Mapping[str, Wanted]) -> Found:
         for name, stored in given.items()
         if name not in wanted
     ]
-    return Found(found, prefix)
+    return Comparison(found, prefix)
 
 
-def _prefix(file: Mapping[str, Stored], wanted: Mapping[str, object]) -> str:
+def _prefix(file: Mapping[str, FileTensor], wanted: Mapping[str, object]) -> str:
     """The prefix to remove from the names, if none of them is in the lock as it is."""
     if not wanted.keys().isdisjoint(file):
         return ""
-    return next(
-        (
-            each
-            for each in _PREFIXES
-            if any(name.removeprefix(each) in wanted for name in file if name.startswith(each))
-        ),
-        "",
-    )
+    for each in _PREFIXES:
+        if any(name.removeprefix(each) in wanted for name in file if name.startswith(each)):
+            return each
+    return ""

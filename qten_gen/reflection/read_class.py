@@ -11,6 +11,7 @@ from types import FunctionType
 
 from ..common.class_body import defines
 from ..common.fingerprint_rows import recorded_call
+from ..common.object_reads import WHOLE, attributes_read
 from ..model import (
     INIT,
     STRING_OPTIONS,
@@ -112,6 +113,7 @@ def read_module(statement: ClassStatement) -> ModuleDecl:
         bases=_bases(statement),
         doc=_doc(statement),
         methods=tuple(_methods(statement)),
+        bound=frozenset(attributes(statement)),
     )
 
 
@@ -178,13 +180,19 @@ def _methods(statement: ClassStatement) -> Iterator[MethodSource]:
         if isinstance(value, _FUNCTIONS) and not (
             name in statement.annotations and _is_default(name, value, statement)
         ):
-            yield MethodSource(name, Signature("", ""))
+            function = _function(value)
+            reads = attributes_read(function) if isinstance(function, types.FunctionType) else (WHOLE,)
+            yield MethodSource(name, Signature("", ""), reads=reads)
 
 
 def _is_default(name: str, value: object, statement: ClassStatement) -> bool:
     """Whether a function is the default of a field: a lambda, or a function from elsewhere."""
-    function = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
-    return getattr(function, "__qualname__", "") != f"{statement.qualname}.{name}"
+    return getattr(_function(value), "__qualname__", "") != f"{statement.qualname}.{name}"
+
+
+def _function(value: object) -> object:
+    """The function of a method or a property."""
+    return value.fget if isinstance(value, property) else getattr(value, "__func__", value)
 
 
 _WRAPPERS: tuple[tuple[type, str, str], ...] = (

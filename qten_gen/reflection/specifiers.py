@@ -14,6 +14,7 @@ from types import FunctionType
 from typing import TypeGuard
 
 from ..common.fingerprint_rows import RecordedCall, recorded_call
+from ..common.object_reads import WHOLE, attributes_read
 from ..common.records import field, record, replace
 from ..model import (
     Argument,
@@ -141,6 +142,7 @@ def virtual_source(name: str, given: object, statement: ClassStatement) -> Metho
         specifier=specifier_call(options, place_of(name)),
         doc=cleandoc(getattr(call.args[0], "__doc__", None) or ""),
         place=place_of(name),
+        reads=attributes_read(call.args[0]) if isinstance(call.args[0], FunctionType) else (WHOLE,),
     )
 
 

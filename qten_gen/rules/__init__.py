@@ -11,6 +11,7 @@ from ..common.records import replace
 from ..model import Declaration, FileDecl
 from ..model.diagnostics import DYNAMIC_DECLARATION, INCONSISTENT_BASES, MISPLACED_SPECIFIER, Diagnostic, Kind
 from . import (
+    cached_tensors,
     children,
     class_statements,
     defaults,
@@ -19,7 +20,6 @@ from . import (
     field_names,
     field_types,
     files,
-    incomplete_sources,
     plain_modules,
     shared_objects,
     specifiers,
@@ -78,7 +78,7 @@ _RULES = (
     ),
     UNREGISTERED_STATE,
     Rule(Kind("QG325", "hidden-method", "warning"), check_plain=plain_modules.hidden_method),
-    Rule(Kind("QG326", "incomplete-sources", can_be_wrong=True), check=incomplete_sources.incomplete_sources),
+    Rule(Kind("QG326", "uncacheable-tensor", can_be_wrong=True), check=cached_tensors.uncacheable_tensor),
     Rule(Kind("QG327", "cached-method", "warning"), check_plain=plain_modules.cached_method),
     Rule(Kind("QG341", "invalid-choice"), check=children.invalid_choice),
     Rule(Kind("QG343", "invalid-alias"), check=field_names.invalid_alias),

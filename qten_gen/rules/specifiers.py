@@ -402,8 +402,6 @@ _EXPECTED = {
     "group": ("a string", 'group="no_decay"'),
     "repeat": ("an integer or a string", 'repeat=2, or repeat="depth" for a config field'),
     "keys": ("a string or a tuple of strings", 'keys=("first", "second"), or keys="tasks" for a config field'),
-    "sources": ("a tuple of strings", 'sources=("dim",) for a config field'),
-    "cached": (f'True, False or "{language.MAY_BE_STALE}"', "cached=True"),
     "dtype": ("a torch.dtype", "one, such as torch.float32; the constructor's own argument dtype is for all tensors"),
     **{name: ("True or False", f"{name}=True or {name}=False") for name in language.SPECIFIER_SWITCHES},
 }
@@ -424,10 +422,6 @@ def _fits(keyword: str, value: object) -> bool:
             return isinstance(given, str)
         case "keys":
             return isinstance(given, str) or _is_names(given)
-        case "sources":
-            return _is_names(given)
-        case "cached":
-            return isinstance(given, bool) or given == language.MAY_BE_STALE
     name = value.torch_name or value.name
     is_class = name.startswith("builtins.") or (name.startswith("torch.") and name.endswith("Tensor"))
     return value.literal is None and not is_class
