@@ -216,18 +216,21 @@ def _fits(self: Stored, state: Mapping[str, Any], copies: list[tuple[Tensor, Ten
             used += 1
         else:
             return False
+    if used != len(state):
+        return False
     level = (getattr(state, "_metadata", None) or {}).get("")
-    if used != len(state) or not isinstance(level, dict):
-        return used == len(state) and level is None
-    plain = level.get("_non_tensor")
-    same = {**dict.fromkeys(absent), **dict(zip(self._static, static, strict=True))}
-    return (
-        level.get("batch_size") == self._batch_size
-        and level.get("_names", self._names) == self._names
-        and isinstance(plain, dict)
-        and plain.keys() == same.keys()
-        and all(given is same[name] for name, given in plain.items())
-    )
+    if level is None:
+        return True
+    try:
+        plain = level["_non_tensor"]
+        if level["batch_size"] != self._batch_size or level.get("_names", self._names) != self._names:
+            return False
+        if not static and not absent:
+            return not plain
+        same = {**dict.fromkeys(absent), **dict(zip(self._static, static, strict=True))}
+        return plain.keys() == same.keys() and all(given is same[name] for name, given in plain.items())
+    except (AttributeError, KeyError, TypeError):
+        return False
 
 
 class Change(NamedTuple):
