@@ -16,7 +16,6 @@
 #   make fuzz           random declarations, generated, run and type-checked, for SECONDS=600 seconds
 #   make stress         writers and readers of one memory map, killed at random times, for three minutes
 #   make typing-scoreboard  docs/evidence/typing-scoreboard.md: what four type checkers see
-#   make shapes         the tests of shapes in stubs, with pyrefly and its stubs of torch, which it installs in build/shapes
 #   make bench          the benchmarks
 #   make bench-chart    the comparison of TensorClasses, and the chart of it in docs/
 #   make docs           the documentation as a site, in build/site, with its playground where npm is
@@ -85,7 +84,7 @@ LONG := $(addprefix tests/,devices fuzz large_models tools/inspect \
 # One thread for each of the workers: they share the cores. `tests/scheduling.py` says what `loadgroup` gives to whom.
 PYTEST = $(BIN)/python -m compileall -q qten_gen && OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
-.PHONY: demo demo-decoder docs test test-long test-playground architectures editors vscode shapes typing-scoreboard test-oldest test-newest-torch test-oldest-torch test-model spellings fuzz stress lint types bench bench-chart generate peers clean
+.PHONY: demo demo-decoder docs test test-long test-playground architectures editors vscode typing-scoreboard test-oldest test-newest-torch test-oldest-torch test-model spellings fuzz stress lint types bench bench-chart generate peers clean
 
 demo: $(INSTALLED)
 	$(BIN)/qten-gen examples/digits
@@ -134,12 +133,6 @@ typing-scoreboard: $(INSTALLED)
 	test -x $(BIN)/pyrefly || $(BIN)/python -m pip install --quiet --editable '.[scoreboard]'
 	$(BIN)/python -m tests.typing.scoreboard > docs/evidence/typing-scoreboard.new
 	mv docs/evidence/typing-scoreboard.new docs/evidence/typing-scoreboard.md
-
-# Beside torch's own types, mypy and pyright cannot read these stubs of torch: so they are in no environment.
-shapes: $(INSTALLED)
-	test -d build/shapes/torch-stubs || $(BIN)/python -m pip install --quiet --no-deps --target build/shapes \
-	  pyrefly==1.4.1 pyrefly-torch-stubs==1.4.0 pyrefly-shape-extensions==1.4.0
-	$(PYTEST) tests/typing/shapes
 
 test-oldest:
 	$(MAKE) --no-print-directory test PYTHON=$(PYTHON) VENV=$(VENV)-oldest TESTS='$(GENERATOR_TESTS)'
@@ -216,6 +209,7 @@ generate: $(INSTALLED)
 	$(BIN)/python -m templates.rules_page > docs/rules.md
 	$(BIN)/python -m templates.rules_page codes > qten_gen/common/diagnostic_codes.py
 	$(BIN)/python -m templates.settings_schema > docs/settings.schema.json
+	names="$$($(BIN)/python -m templates.operation_names)" && echo "$$names" > qten_gen/common/operation_names.py
 	for file in arithmetic arranging copying operators reductions; do \
 		$(BIN)/python -m templates.operation_types $$file > stubs/qten_gen_typing/$$file.pyi || exit 1; \
 	done

@@ -1,6 +1,6 @@
 """How long type checkers take over generated stubs: 60 files with 420 classes, and a program that uses every class.
 
-    python -m benchmarks.checkers [--literal-keys]
+    python -m benchmarks.checkers
 
 Each checker runs over a program that imports torch and qten_gen alone, and over the same program with all classes. The difference
 is what the stubs cost. A third program has as many plain dataclasses and nn.Modules, written by hand.
@@ -157,7 +157,7 @@ def _path() -> str:
     return os.pathsep.join((str(REPOSITORY), str(REPOSITORY / "stubs")))
 
 
-def measure(folder: Path, rounds: int, literal_keys: bool = False) -> Iterator[tuple[str, list[float]]]:
+def measure(folder: Path, rounds: int) -> Iterator[tuple[str, list[float]]]:
     """For each checker, and each state of its cache: the times of `PROGRAMS`."""
     for name, write in (("made", declarations), ("plain", plain_declarations)):
         package = folder / name
@@ -165,8 +165,7 @@ def measure(folder: Path, rounds: int, literal_keys: bool = False) -> Iterator[t
         (package / "__init__.py").write_text("", encoding="utf-8")
         for number in range(FILES):
             (package / f"part{number}.py").write_text(write(number), encoding="utf-8")
-    settings = f'[tool.qten-gen]\nsrc = ["."]\nliteral-keys = {str(literal_keys).lower()}\n'
-    (folder / "pyproject.toml").write_text(settings, encoding="utf-8")
+    (folder / "pyproject.toml").write_text('[tool.qten-gen]\nsrc = ["."]\n', encoding="utf-8")
     subprocess.run(
         [sys.executable, "-m", "qten_gen", "--quiet"], cwd=folder, check=True, env=os.environ | {"PYTHONPATH": _path()}
     )
@@ -215,13 +214,12 @@ def main() -> None:
     """Print the times."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--literal-keys", action="store_true")
     given = parser.parse_args()
     classes = FILES * (TENSORCLASSES + MODULES)
     print(f"{FILES} files with {classes} classes; seconds of the processor")
     print(f"{'':24}{'libraries':>12}{'with plain':>12}{'more':>8}{'with classes':>14}{'more':>8}")
     with tempfile.TemporaryDirectory() as folder:
-        for name, (alone, plain, full) in measure(Path(folder), given.rounds, given.literal_keys):
+        for name, (alone, plain, full) in measure(Path(folder), given.rounds):
             more = f"{plain:12.2f}{plain - alone:8.2f}{full:14.2f}{full - alone:8.2f}"
             print(f"{name:24}{alone:12.2f}{more}", flush=True)
 

@@ -17,7 +17,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -130,19 +129,6 @@ class Column:
             raise RuntimeError(f"{self.name} ended with {ended.returncode}: {ended.stdout}{ended.stderr}")
         return ended.stdout + ended.stderr
 
-    @contextmanager
-    def watch(self) -> Iterator[None]:
-        """Watch the project, from the end of the first run on."""
-        command = [sys.executable, "-m", "qten_gen", "--watch", PACKAGE]
-        environment = {**os.environ, "PYTHONPATH": str(self.checkout), "PYTHONUNBUFFERED": "1"}
-        with subprocess.Popen(command, cwd=self.folder, env=environment, stdout=subprocess.PIPE) as process:
-            assert process.stdout is not None
-            process.stdout.readline()
-            try:
-                yield
-            finally:
-                process.kill()
-
     def write(self, tree: Tree, settings: bool = True) -> None:
         """Write the project anew, with a `pyproject.toml` or without one."""
         if settings:
@@ -215,7 +201,6 @@ class Bench:
         edit: Callable[[str, int], str],
         limit: str,
         rounds: int | None = None,
-        timed: Callable[[Callable[[], object]], float] = processor_time,
     ) -> Row:
         """The processor's time of a run after an edit of one file, which differs in each round."""
         numbers = count()
@@ -224,19 +209,12 @@ class Bench:
             target = column.package / path
             before = target.read_text(encoding="utf-8")
             target.write_text(edit(before, next(numbers)), encoding="utf-8")
-            seconds = timed(partial(column.run, PACKAGE))
+            seconds = processor_time(partial(column.run, PACKAGE))
             target.write_text(before, encoding="utf-8")
             column.run(PACKAGE)
             return seconds
 
         return self.row(name, measured, limit, rounds)
-
-    def edited_beside_a_watch(self, name: str, path: str, edit: Callable[[str, int], str], limit: str) -> Row:
-        """The time on the wall of a run after an edit of one file, which a running watch sees too."""
-        with ExitStack() as stack:
-            for column in self.columns:
-                stack.enter_context(column.watch())
-            return self.edited(name, path, edit, limit, timed=time_call)
 
 
 def comment(text: str, number: int) -> str:
@@ -281,15 +259,11 @@ def rows(make: Callable[[], Bench], scale: float) -> Iterator[Row]:
     yield bench.unchanged(f"{sized(20)} declaring files, unchanged", unconnected(sized(20)), "55 ms")
     yield bench.edited("  a comment", "part0/model1.py", comment, "100 ms")
     yield bench.edited("  a field added", "part0/model1.py", field, "170 ms")
-    yield bench.edited_beside_a_watch("  a comment, beside a watch, on the wall", "part0/model1.py", comment, "60 ms")
-    yield bench.edited_beside_a_watch("  a field added, beside a watch, on the wall", "part0/model1.py", field, "60 ms")
     bench = make()
     yield bench.unchanged(f"{thousand} declaring files, unchanged", unconnected(thousand), "55 ms")
     yield bench.edited("  a comment", "part0/model1.py", comment, "150 ms")
     yield bench.edited("  the body of a function edited", "part0/model1.py", body, "150 ms")
     yield bench.edited("  a field added", "part0/model1.py", field, "220 ms")
-    yield bench.edited_beside_a_watch("  a comment, beside a watch, on the wall", "part0/model1.py", comment, "60 ms")
-    yield bench.edited_beside_a_watch("  a field added, beside a watch, on the wall", "part0/model1.py", field, "60 ms")
     yield bench.row("  --check without a manifest", checked, "4 s", 2)
     yield bench.row("  generated from nothing, one file", partial(cold, files=thousand), "5 ms", 2)
     bench = make()

@@ -9,14 +9,38 @@ import inspect
 import re
 import sys
 from collections.abc import Iterator
-from typing import get_overloads
+from typing import TypeAlias, get_overloads
 
 from qten_gen.runtime.tensorclass.methods.operands import Function
 from qten_gen.runtime.tensorclass.operations.entries import Group, Operation
 from qten_gen.runtime.tensorclass.operations.table import GROUPS
-from templates.operation_signatures import FORMS
 
 _WIDTH = 120
+
+Signature: TypeAlias = tuple[tuple[str, ...], str]
+"""The parameters and the result."""
+
+_NOT_REDUCED = "keepdim: bool = False", "*", "reduce: Literal[False] = False"
+_NEW = "dtype: torch.dtype | None = None", "device: DeviceLike = None", "requires_grad: bool = False"
+
+FORMS: dict[str, tuple[Signature, ...]] = {
+    "reflected": ((("self", "other: Tensor | complex", "/"), "Self"),),
+    "truth": (
+        (("self", "dim: None = None", *_NOT_REDUCED), "bool"),
+        (("self", 'dim: Dim | Sequence[Dim] | Literal["feature"]', *_NOT_REDUCED), "Self"),
+        (("self", "dim: Dims = None", "keepdim: bool = False", "*", "reduce: Literal[True]"), "Tensor"),
+    ),
+    "extremum": (
+        (("self", "dim: None = None", *_NOT_REDUCED), "Self"),
+        (("self", "dim: Dim", *_NOT_REDUCED), "ValuesAndIndices[Self]"),
+        (("self", "dim: Dim | None = None", "keepdim: bool = False", "*", "reduce: Literal[True]"), "Tensor"),
+    ),
+    "new": (
+        (("self", "*size: int", *_NEW), "Self"),
+        (("self", "size: Sequence[int]", "/", "*", *_NEW), "Self"),
+    ),
+}
+"""Signatures of methods whose result depends on an argument. The others are read from the methods."""
 
 FILES = {
     "operators": ("Operators",),
@@ -91,7 +115,7 @@ def _members(group: Group) -> Iterator[str]:
 
 def _method(operation: Operation, name: str, doc: str, method: Function) -> Iterator[str]:
     """The lines of a method."""
-    written = FORMS[operation.form] if operation.form else _read(method, operation.on_class)
+    written = FORMS.get(operation.form) or _read(method, operation.on_class)
     comment = ""
     if operation.form == "comparison":
         comment = "  # type: ignore[override] # `object` says bool, tensors give tensors"
@@ -124,12 +148,19 @@ def _signature(name: str, parameters: tuple[str, ...], result: str, end: str) ->
     yield f"    ) -> {result}:{end}"
 
 
-def _read(method: Function, on_class: bool) -> tuple[tuple[tuple[str, ...], str], ...]:
-    """The signatures of a method that is written out: of its overloads, where it has some."""
-    return tuple(_one(found, on_class) for found in get_overloads(method) or [method])
+def _read(method: Function, on_class: bool) -> tuple[Signature, ...]:
+    """The signatures of a method: of its overloads, where it has some. A reduction gives a tensor with `reduce`."""
+    found = tuple(_one(each, on_class) for each in get_overloads(method) or [method])
+    parameters, result = found[0]
+    if result != "Self | Tensor":
+        return found
+    return (
+        ((*parameters[:-1], "reduce: Literal[False] = False"), "Self"),
+        ((*parameters[:-1], "reduce: Literal[True]"), "Tensor"),
+    )
 
 
-def _one(method: Function, on_class: bool) -> tuple[tuple[str, ...], str]:
+def _one(method: Function, on_class: bool) -> Signature:
     """The parameters and the result of one signature, as the stub writes them."""
     signature = inspect.signature(method)
     found = ["cls" if on_class else "self"]
@@ -142,7 +173,7 @@ def _one(method: Function, on_class: bool) -> tuple[tuple[str, ...], str]:
             found.append("*")
         if before is parameter.POSITIONAL_ONLY and parameter.kind is not before:
             found.append("/")
-        default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
+        default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}".replace("'", '"')
         star = "*" if parameter.kind is parameter.VAR_POSITIONAL else ""
         found.append(f"{star}{parameter.name}: {_in_stub(parameter.annotation)}{default}")
         before = parameter.kind
@@ -157,7 +188,7 @@ def _in_stub(annotation: str) -> str:
         (r"\bStored\b", "TensorClass"),
         (r"\bT\b", "Self"),
         (r"\bOperand\b", "Self | Tensor | complex"),
-        (r"\b(?:checks|shapes)\.", ""),
+        ("'", '"'),
     ):
         annotation = re.sub(old, new, annotation)
     return annotation

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 
 from qten_gen.common.diagnostic_codes import WARNINGS
-from qten_gen.project.settings_table import OUTPUT_FORMATS, SETTINGS, SEVERITIES, SHAPES, Setting
+from qten_gen.project.settings_table import OUTPUT_FORMATS, SETTINGS, SEVERITIES, Setting
 
 
 def schema() -> dict[str, object]:
@@ -30,10 +30,6 @@ def _schema_of(setting: Setting) -> dict[str, object]:
             return dict(text)
         case "format":
             return {"enum": list(OUTPUT_FORMATS)}
-        case "shapes":
-            return {"enum": list(SHAPES)}
-        case "flag":
-            return {"type": "boolean"}
         case "names":
             return {"type": "object", "additionalProperties": text}
         case "strings":

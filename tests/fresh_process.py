@@ -92,6 +92,28 @@ def run(*arguments: str | Path, cwd: str | Path = ".", env: Mapping[str, str] | 
     return FreshProcess(arguments, cwd, env).finish()
 
 
+def run_in_forks(program: str, uses: Sequence[str]) -> str:
+    """What goes wrong where each of some statements runs first after a program: their tracebacks.
+
+    The interpreter is a new one that has imported nothing of torch before, not even torch.compile. Each statement runs in a fork.
+    """
+    forks = f"""
+import os, sys, traceback
+for use in {[*uses]!r}:
+    child = os.fork()
+    if child == 0:
+        try:
+            exec(use, globals())
+        except BaseException:
+            print(use, traceback.format_exc(), file=sys.stderr, flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+"""
+    command = [sys.executable, "-W", "ignore", "-c", program + forks]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    return subprocess.run(command, env=environment, check=False, stderr=subprocess.PIPE, text=True).stderr
+
+
 @lru_cache(maxsize=1)
 def with_torch() -> ForkServerContext:
     """Starts processes that have torch loaded and inherit nothing else, not even open files.

@@ -13,7 +13,6 @@ import pytest
 
 import qten_gen
 from qten_gen.cli.command import main
-from tests import fresh_process
 
 HEAVY = {
     "concurrent",
@@ -127,8 +126,7 @@ def printed(program: str) -> set[str]:
     """The words that a program prints which has imported the runtime."""
     environment = {**os.environ, "PYTHONPATH": str(Path(qten_gen.__file__).parents[1])}
     lines = f"import sys\nimport qten_gen.runtime\nfrom qten_gen import Module, TensorClass\n{program}"
-    done = fresh_process.run("-c", lines, env=environment)
-    assert done.returncode == 0, done.stderr
+    done = subprocess.run([sys.executable, "-c", lines], env=environment, capture_output=True, text=True, check=True)
     return set(done.stdout.split())
 
 
@@ -164,7 +162,8 @@ def test_a_program_whose_files_are_fresh_loads_little_and_nothing_of_the_generat
     )
     (project / "src" / "model.py").write_text(future + declared)
     assert main(["--quiet", "src"]) == 0
-    done = fresh_process.run("-c", PROGRAM, cwd=project / "src")
+    command = [sys.executable, "-c", PROGRAM]
+    done = subprocess.run(command, cwd=project / "src", capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     modules, lines, *rooms = done.stdout.split()
     assert rooms == ["common", "runtime"]

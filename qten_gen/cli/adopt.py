@@ -10,16 +10,12 @@ from typing import TextIO
 
 from ..project.apply import Change, diff, write
 from ..project.config import Settings
-from ..project.dependencies import Dependencies
-from ..project.library_classes import RememberedClasses
 from ..project.paths import leads_below, read_all, read_regular
 from ..report.concise import headline
 from ..run.parts import parts
-from ..tools.adopt.adopting import Outcome
 from ..tools.adopt.adopting import adopt as adopt_sources
-from ..tools.adopt.adoption import Level, Options
 from ..tools.adopt.opening import Sources
-from ..tools.adopt.views import as_json, lines_of, summary
+from ..tools.adopt.records import Level, Options, Outcome, as_json, lines_of, summary
 from . import DONE, FOUND, MISUSE
 from .options import AdoptOptions, given_paths
 
@@ -45,12 +41,11 @@ def adopt(options: AdoptOptions, out: TextIO, err: TextIO) -> int:
         failures += [f"{path}: cannot read it: {why}" for path, why in part.files.unlistable.items()]
         targets = [path for path in texts if part.files.sources[path].target]
         outputs, locked = read_all(part.files.outputs)[0], list(filter(_is_locked, targets))
-        libraries = RememberedClasses(Dependencies(part.config).environment, part.cache)
         # The parser creates millions of objects that live to the end. Collecting garbage among them takes a tenth of the time.
         gc.disable()
         try:
             outcome = adopt_sources(
-                Sources.of(texts, origins, targets, outputs, locked, libraries),
+                Sources.of(texts, origins, targets, outputs, locked),
                 Options(Level(options.level), options.dataclasses),
             )
         finally:
@@ -82,7 +77,6 @@ def _together(outcomes: Sequence[Outcome]) -> Outcome:
         tuple(each for outcome in outcomes for each in outcome.adoptions),
         {path: data for outcome in outcomes for path, data in outcome.texts.items()},
         tuple(each for outcome in outcomes for each in outcome.problems),
-        sum(outcome.files for outcome in outcomes),
     )
 
 

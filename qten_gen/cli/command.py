@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from ..model.diagnostics import Diagnostic
-    from ..project.glance import Recalled
-    from ..run.memory import Memory
     from ..run.run import Outcome
     from .options import GenerateOptions
     from .parser import CommandOptions
@@ -27,16 +25,12 @@ def main(
     argv: Sequence[str] | None = None,
     stdout: TextIO | None = None,
     stderr: TextIO | None = None,
-    memory: Memory | None = None,
 ) -> int:
-    """Run the command and return its exit status. It never raises.
-
-    Another process may answer, unless this is the one that does: then `memory` has what it knows of earlier runs.
-    """
+    """Run the command and return its exit status. It never raises."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     out, err = stdout or _escape_unencodable(sys.stdout), stderr or _escape_unencodable(sys.stderr)
     try:
-        status = _dispatch(arguments, out, err, memory)
+        status = _dispatch(arguments, out, err)
         out.flush()
         return status
     except BrokenPipeError:
@@ -65,31 +59,16 @@ def _bug(err: TextIO) -> int:
     return INTERNAL
 
 
-def _dispatch(arguments: list[str], out: TextIO, err: TextIO, memory: Memory | None) -> int:
+def _dispatch(arguments: list[str], out: TextIO, err: TextIO) -> int:
     """Print the version, carry out a command, or generate. A mistake of the user is printed, and returned as `MISUSE`."""
     if arguments in (["--version"], ["-V"]):
         from .. import __version__
 
         out.write(f"qten-gen {__version__}\n")
         return DONE
-    from time import perf_counter, time_ns
+    from time import perf_counter
 
-    from .glance import print_again, print_unchanged_locks, recalled, still_holds
-
-    started, began = perf_counter(), time_ns()
-    if arguments[:1] == ["lock"] and print_unchanged_locks(arguments[1:], out):
-        return DONE
-    if memory is None:
-        from .asking import ask
-
-        status = ask(arguments, out, err)
-        if status is not None:
-            return status
-    known = None if memory is not None else recalled(arguments)
-    if known is not None and still_holds(known, began):
-        print_again(known.told, arguments, started, out)
-        return DONE
-
+    started = perf_counter()
     from ..project.config import ConfigError
     from ..project.files import PathError
     from .misuse import UsageError
@@ -98,13 +77,13 @@ def _dispatch(arguments: list[str], out: TextIO, err: TextIO, memory: Memory | N
     try:
         options = plain(arguments)
         if options is not None:
-            return _generate(options, started, began, out, err, known, memory)
+            return _generate(options, started, out, err)
         from .parser import Shown, parse, parse_command
 
         try:
             if arguments[0] in COMMANDS:
                 return _carry_out(parse_command(arguments), out, err)
-            return _generate(parse(arguments), started, began, out, err, known, memory)
+            return _generate(parse(arguments), started, out, err)
         except Shown as shown:
             out.write(str(shown))
             return DONE
@@ -134,10 +113,6 @@ def _carry_out(options: CommandOptions, out: TextIO, err: TextIO) -> int:
             from .check import check
 
             return check(options, out, err)
-        case of.DoctorOptions():
-            from .doctor import doctor
-
-            return doctor(options, out)
         case of.ExplainOptions():
             from .explain import explain
 
@@ -165,19 +140,11 @@ def _carry_out(options: CommandOptions, out: TextIO, err: TextIO) -> int:
         case of.LspOptions():
             from .lsp import lsp
 
-            return lsp(main)
+            return lsp()
 
 
-def _generate(
-    options: GenerateOptions,
-    started: float,
-    began: int,
-    out: TextIO,
-    err: TextIO,
-    known: Recalled | None,
-    memory: Memory | None,
-) -> int:
-    """Read the settings, run, and print the outcome. `known` is what was seen at a glance since the command began."""
+def _generate(options: GenerateOptions, started: float, out: TextIO, err: TextIO) -> int:
+    """Read the settings, run, and print the outcome."""
     from time import perf_counter
 
     from ..project.config import Settings
@@ -187,24 +154,20 @@ def _generate(
     if options.watch:
         from .watch import watch
 
-        return watch(options, main, out, err)
+        return watch(options, out, err)
     config = settings.of(options.paths[0] if options.paths else ".")
     from ..run.run import run
     from .printing import print_outcome
 
     paths = given_paths(options.paths, config)
     writes, explains = options.mode == "write", needs_reasons(options, config)
-    outcome = run(paths, settings, writes, explains, known, memory)
+    outcome = run(paths, settings, writes, explains)
     mended: tuple[Diagnostic, ...] = ()
     if options.fix and any(item.fix is not None for item in outcome.diagnostics):
         from ..run.fixing import fix
 
         outcome, mended = fix(outcome, paths, lambda: run(paths, settings, writes, explains))
     print_outcome(outcome, options, config, perf_counter() - started, out, err, mended)
-    if outcome.glance is not None and config.output_format is None and memory is None:
-        from .glance import remember
-
-        remember(outcome, outcome.glance, options.paths, began)
     return _status(outcome, options)
 
 

@@ -11,9 +11,8 @@ paths: model_qten.py and model_qten.pyi beside model.py.
 commands; for the options of one, qten-gen COMMAND --help:
   init                 set up a project: settings, hooks, tool configuration
   check [PATH ...]     find mistakes in plain nn.Modules, without any change
-  doctor               check the environment and the settings of the project
   explain [CODE]       explain a diagnostic such as QG101, or list them all
-  show TARGET          show a declaration and the code generated for it
+  show TARGET          print the code that is generated for a class
   inspect TARGET       show the parameters, memory and shapes of a model without
                        allocating it
   lock [TARGET ...]    write down what checkpoints of a model hold, and compare
@@ -38,10 +37,6 @@ nothing defines. The sources are read as text; nothing is imported or changed.
   PATH                 files or folders; by default, those that `src` lists in
                        [tool.qten-gen] of pyproject.toml, or the whole project
 """,
-    "doctor": """\
-Check the environment and the settings of the project: interpreter, torch, type
-checkers, settings, and generated files. Nothing is written.
-""",
     "explain": """\
 Explain a diagnostic: what it reports and why, with a bad and a good example.
 
@@ -49,18 +44,15 @@ Explain a diagnostic: what it reports and why, with a bad and a good example.
                        without it, list all diagnostics
 """,
     "show": """\
-Show a declaration: its fields, the class that declares each of them, and the
-code generated for it. Nothing is imported or written.
+Print the code that is generated for a class. Nothing is imported or written.
 
   TARGET               pkg.model:Batch, or src/pkg/model.py:Batch; without a
                        class, all declarations of the file
 """,
     "inspect": """\
-Show the parameters, buffers and memory of a model without allocating it. With
---run, also show the shapes of outputs, count floating point operations, and
-check annotated shapes. The model is built on fake tensors, so it can be larger
-than the memory of this machine. Your code is imported. --run alone makes inputs
-from the annotations of forward.
+Show the parameters, buffers and memory of a model without allocating it. The
+model is built on fake tensors, so it can be larger than the memory of this
+machine. Your code is imported.
 
   TARGET               pkg.model:Decoder, or src/pkg/model.py:Decoder: a class,
                        a function that constructs a module, or a module
@@ -108,16 +100,13 @@ qten-gen, 130 interrupted
 exit status: 0 success, 1 errors found or files out of date, 2 wrong usage,
 101 a bug in qten-gen, 130 interrupted
 """,
-    "doctor": "exit status: 0 nothing to fix, 1 problems found, 2 wrong usage\n",
     "inspect": """\
 examples:
   qten-gen inspect pkg.model:Decoder --config depth=48 dim=8192
-  qten-gen inspect pkg.model:Decoder --run "tokens: Int[4,2048]"
-  qten-gen inspect --all
   qten-gen inspect "transformers:LlamaForCausalLM(config=LlamaConfig())"
 
-exit status: 0 success, 1 the model raised or an annotation is wrong,
-2 wrong usage, 101 a bug in qten-gen, 130 interrupted
+exit status: 0 success, 1 the model cannot be imported or built, 2 wrong usage,
+101 a bug in qten-gen, 130 interrupted
 """,
     "lock": """\
 exit status: 0 success, 1 a change without a higher version or, with --check, a

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from ..project.apply import Change, diff, write
 from ..project.config import Config, Settings
+from ..project.files import discover
 from ..project.paths import display_path, read_regular
 from ..project.setting_up import Edit, edits
 from . import DONE, FOUND
@@ -41,7 +42,8 @@ def init(options: InitOptions, out: TextIO) -> int:
     if options.diff:
         out.writelines(diff(changes))
     else:
-        _print(found, root, out, "added" if writes else "missing")
+        hiding = [*_stubs_that_hide(Settings())]
+        _print(found, hiding, root, out, "added" if writes else "missing")
     return FOUND if changes and not writes else DONE
 
 
@@ -61,13 +63,22 @@ def _below_repository(root: str) -> list[str]:
     return []
 
 
-def _print(found: Sequence[Edit], root: str, out: TextIO, verb: str) -> None:
+def _stubs_that_hide(settings: Settings) -> Iterator[str]:
+    """The hand-written stubs beside files with declarations, which type checkers read in place of these."""
+    config = settings.of(".")
+    for path in discover([config.root or "."], config, settings).sources:
+        if os.path.exists(f"{path}i") and b"qten_gen" in read_regular(path):
+            yield f"{path}i"
+
+
+def _print(found: Sequence[Edit], hiding: Sequence[str], root: str, out: TextIO, verb: str) -> None:
     """Print a line for each addition, and one for each that the user has to make by hand."""
     for item in found:
         path = display_path(os.path.join(root, item.name))
         out.writelines(f"{verb}: {path}: {said}\n" for said in item.added)
         out.writelines(f"by hand: {path}: {said}\n" for said in item.left)
-    if not found:
+    out.writelines(f"by hand: {path}: remove it; type checkers read it in place of {path[:-1]}\n" for path in hiding)
+    if not (found or hiding):
         out.write("everything is set up\n")
 
 

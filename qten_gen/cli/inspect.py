@@ -1,112 +1,44 @@
-"""The command `qten-gen inspect`. Only this module imports the inspection, because that imports torch and the user's code."""
+"""The command `qten-gen inspect`. Only this module and `lock` import the user's code, and with it torch."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
-from ..project.config import Config, Settings
+from ..project.config import Settings
 from . import DONE, FOUND, MISUSE
-from .misuse import UsageError
 from .options import InspectOptions
-
-if TYPE_CHECKING:
-    from ..tools.inspect.inspection import Inspection
-    from ..tools.inspect.request import InspectionError, Request
 
 
 def inspect(options: InspectOptions, out: TextIO, err: TextIO) -> int:
-    """Inspect a model, print what was found, and return the exit status.
+    """Inspect a model, print what it holds, and return the exit status.
 
     Raises:
         ConfigError: The settings of the project cannot be used.
-        UsageError: All modules of the settings are meant, and they name none.
     """
-    config = Settings().of(".")
-    if not options.all:
-        return _inspected(options, config, out, err)
-    if not config.locks:
-        raise UsageError("--all inspects the modules that [tool.qten-gen] lists as `locks`, and it lists none")
-    return max(_checked(target, options, config, out, err) for target in config.locks)
-
-
-def _inspected(options: InspectOptions, config: Config, out: TextIO, err: TextIO) -> int:
-    """Inspect what the options ask for."""
-    from ..tools.inspect.inspection import inspect as inspected
-    from ..tools.inspect.request import InspectionError
+    roots = tuple(root for root in Settings().of(".").import_roots if os.path.isdir(root))
+    from ..tools.inspect.model_building import floating_dtype, model_of
+    from ..tools.inspect.model_tree import contents_of
+    from ..tools.inspect.user_code import InspectionError, aside
+    from ..tools.inspect.views import as_json, as_text
 
     try:
-        found = inspected(_request(options, config))
-        _print(found, options, out)
+        dtype = None if options.dtype is None else floating_dtype(options.dtype)
+        with aside():
+            entries = contents_of(model_of(options.target, tuple(options.config), dtype, roots))
+        if options.json:
+            text = as_json(options.target, entries)
+        else:
+            text = as_text(entries, width=_width(out), color=options.color.enabled(out), folds=not options.unfold)
     except InspectionError as error:
-        return _print_problems(error, err)
+        err.write(error.trace)
+        err.writelines(f"error: {problem}\n" for problem in error.problems)
+        return MISUSE if error.is_misuse else FOUND
     except RecursionError:
         err.write(f"error: the modules of {options.target} nest too deeply to be shown\n")
         return FOUND
-    return DONE if found.is_good else FOUND
-
-
-def _checked(target: str, options: InspectOptions, config: Config, out: TextIO, err: TextIO) -> int:
-    """Inspect and run one module of the settings, and print a line about it, and what is wrong."""
-    from dataclasses import replace
-
-    from ..tools.inspect.annotated_inputs import UnknownInputs
-    from ..tools.inspect.inspection import inspect as inspected
-    from ..tools.inspect.inspection import names_module
-    from ..tools.inspect.request import InspectionError
-    from ..tools.inspect.views.run_text import summary_lines
-
-    try:
-        request = replace(_request(options, config), target=target)
-        if not names_module(request):
-            return DONE
-        problem = ""
-        try:
-            found = inspected(replace(request, inputs=request.inputs or ()))
-        except UnknownInputs as unknown:
-            found, problem = inspected(request), unknown.problems[0]
-    except InspectionError as error:
-        err.write(f"{target}:\n")
-        return _print_problems(error, err)
-    out.writelines(f"{line}\n" for line in summary_lines(target, found, problem, options.color.enabled(out)))
-    out.flush()  # so that a log has both streams in order
-    return DONE if found.is_good else FOUND
-
-
-def _request(options: InspectOptions, config: Config) -> Request:
-    """The request that the options make, with the folders from which the model is imported."""
-    from ..tools.inspect.request import Request
-
-    return Request(
-        target=options.target or "",
-        config=tuple(options.config),
-        inputs=None if options.run is None else tuple(options.run),
-        mesh=options.mesh,
-        plan=options.plan,
-        dtype=options.dtype,
-        device=options.device,
-        import_roots=tuple(root for root in config.import_roots if os.path.isdir(root)),
-    )
-
-
-def _print_problems(error: InspectionError, err: TextIO) -> int:
-    """Print what is wrong, after the frames of the user's code that led to it; the exit status."""
-    err.write(error.trace)
-    err.writelines(f"error: {problem}\n" for problem in error.problems)
-    return MISUSE if error.is_misuse else FOUND
-
-
-def _print(found: Inspection, options: InspectOptions, out: TextIO) -> None:
-    """Print the JSON document, or the text."""
-    if options.json:
-        from ..tools.inspect.views.json_document import as_json
-
-        out.write(as_json(found))
-        return
-    from ..tools.inspect.views.text import as_text
-
-    text = as_text(found, width=_width(out), color=options.color.enabled(out), folds=not options.unfold)
-    out.write(text if _can_encode(text, out) else text.translate(_PLAIN))
+    out.write(text if options.json or _can_encode(text, out) else text.translate(_PLAIN))
+    return DONE
 
 
 _PLAIN = str.maketrans({"├": "|", "│": "|", "└": "`", "─": "-", "…": "~", "\u00d7": "x"})

@@ -1,25 +1,19 @@
-"""The command `qten-gen lock`. Models are built in `tools/lock`, which is imported for locks that may have changed."""
+"""The command `qten-gen lock`. Models are built in `tools/lock`, which is imported when a lock is compared."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from time import time_ns
 from typing import TextIO
 
 from ..project.config import Config, Settings
-from ..project.glance import FOLDER, LISTS, LOCKS, recall
 from ..project.paths import display_path
 from . import DONE, FOUND, MISUSE
-from .glance import remember_locks
 from .misuse import UsageError
 from .options import LockOptions
 
 _FOLDER = "locks"
 """Where the locks are, beside pyproject.toml."""
-
-_OF_CONFIG = ".from_config"
-"""The end of the entry for a file with the settings of a model: `shop.model:Decoder.from_config`."""
 
 
 def lock(options: LockOptions, out: TextIO, err: TextIO) -> int:
@@ -29,66 +23,26 @@ def lock(options: LockOptions, out: TextIO, err: TextIO) -> int:
         ConfigError: The settings of the project cannot be used.
         UsageError: No model is named, or one twice.
     """
-    began = time_ns()
     config = Settings().of(".")
     targets = _targets(options.targets, config.locks)
     root = config.root or "."
     if options.load is not None:
         return _load(options.load, targets, root, out)
-    known = recall(options.targets, ".", LOCKS)
-    if known is None:
-        status = _keep(options, targets, config, began, out, err)
-    else:
-        status = DONE
-        out.write("" if options.quiet else f"{known.told.summary}\n")
-    problems = [*_misspelt(config, root, targets), *_misfits(config, root)]
-    err.writelines(f"error: {problem}\n" for problem in problems)
-    if status == DONE and not problems:
-        _remember_lists(options.targets, targets, config, root, began)
-    return max(status, FOUND if problems else DONE)
+    from ..tools.lock.updating import update
 
-
-def _keep(options: LockOptions, targets: Sequence[str], config: Config, began: int, out: TextIO, err: TextIO) -> int:
-    """Write or compare the locks, and remember the files that they follow from if all are as the code says."""
-    from ..tools.lock.keeping import Keeper
-
-    root = config.root or "."
-    keeper = Keeper(root, _roots(config), check=options.check, accept=options.accept, fix=options.fix)
-    status, seen = DONE, list[frozenset[str]]()
+    roots = tuple(each for each in config.import_roots if os.path.isdir(each))
+    status = DONE
     for target in targets:
-        kept = keeper.keep(target, lock_path(root, target))
-        if kept.files is None or not options.quiet:
-            out.writelines(f"{line}\n" for line in kept.lines)
+        outcome = update(target, _path(root, target), roots, check=options.check, accept=options.accept)
+        if not (outcome.is_current and options.quiet):
+            out.writelines(f"{line}\n" for line in outcome.lines)
         out.flush()  # so that a log has both streams in order
-        err.writelines(f"{line}\n" for line in kept.errors)
-        status = max(status, MISUSE if kept.is_misuse else FOUND if kept.errors or kept.is_stale else DONE)
-        if kept.files is not None:
-            seen.append(kept.files)
-    if len(seen) == len(targets):
-        files = set[str]().union(*seen)
-        folder = os.path.abspath(".")
-        while folder != os.path.dirname(folder):
-            files.add(os.path.join(folder, "pyproject.toml"))
-            folder = os.path.dirname(folder)
-        remember_locks(root, LOCKS, options.targets, len(seen), files, began)
+        err.writelines(f"{line}\n" for line in outcome.errors)
+        status = max(status, MISUSE if outcome.is_misuse else FOUND if outcome.errors else DONE)
+    for problem in _unmatched(config, root, targets):
+        err.write(f"error: {problem}\n")
+        status = max(status, FOUND)
     return status
-
-
-def _remember_lists(given: Sequence[str], targets: Sequence[str], config: Config, root: str, began: int) -> None:
-    """Remember that the files in the settings fit these locks, until what is remembered of the locks is written anew.
-
-    A schema follows from the same files as a lock only if its Module is in the module of one.
-    """
-    from ..tools.lock.lists_and_settings import path_of
-
-    locked = {_module(target) for target in targets}
-    if all(_module(target) in locked for _, target in config.names):
-        files = {os.path.join(root, path_of(place)) for place, _ in config.names} | {os.path.join(root, FOLDER, LOCKS)}
-        remember_locks(root, LISTS, given, len(targets), files, began)
-
-
-def _module(target: str) -> str:
-    return _name(target).rpartition(":")[0]
 
 
 def _load(file: str, targets: Sequence[str], root: str, out: TextIO) -> int:
@@ -96,64 +50,44 @@ def _load(file: str, targets: Sequence[str], root: str, out: TextIO) -> int:
     if len(targets) > 1:
         raise UsageError(f"name the model that {file} is loaded into: {' or '.join(map(_name, targets))}")
     from ..tools.lock.headers import HeaderError, header, held
-    from ..tools.lock.lock_text import LockError, read
+    from ..tools.lock.lock import LockError, read
 
-    path = lock_path(root, targets[0])
+    path = _path(root, targets[0])
     try:
-        with open(path, encoding="utf-8") as locked:
-            lock = read(locked.read())
-        stored = header(file)
+        locked = read(path)
+        found = held(header(file), locked)
     except OSError as error:
         help = "; write it with qten-gen lock" if error.filename == path else ""
         raise UsageError(f"cannot read {error.filename}: {error.strerror}{help}") from None
     except (LockError, HeaderError) as error:
         raise UsageError(str(error) if isinstance(error, HeaderError) else f"{path}: {error}") from None
-    found = held(stored, lock)
     says = "does not fit" if found.fails else "loads, and differs from" if found.differences else "fits"
     out.write(f"{file} {says} {path}\n")
     out.writelines(f"{line}\n" for line in found.lines())
     return FOUND if found.fails else DONE
 
 
-def _misspelt(config: Config, root: str, targets: Sequence[str]) -> Iterator[str]:
+def _unmatched(config: Config, root: str, targets: Sequence[str]) -> Iterator[str]:
     """Mistakes in the lists of names that the settings name, for the locks of these targets."""
-    paths = {_name(target): lock_path(root, target) for target in targets}
     known = {_name(target) for target in config.locks}
     for place, target in config.names:
-        if target.endswith(_OF_CONFIG):
-            continue
         if _name(target) not in known:
             raise UsageError(f"the settings give {place} the names of {target}, which is not among the locks")
-        path = paths.get(_name(target))
-        if path is None or not os.path.exists(path):
+        path = _path(root, target)
+        if _name(target) not in map(_name, targets) or not os.path.exists(path):
             continue
-        from ..tools.lock.lists_and_settings import DocumentError, misspelt
-        from ..tools.lock.lock_text import LockError, read
+        from ..tools.lock.lock import LockError, read
+        from ..tools.lock.name_lists import ListError, unmatched
 
         try:
-            with open(path, encoding="utf-8") as file:
-                yield from misspelt(place, root, read(file.read()))
+            yield from unmatched(place, root, read(path))
         except LockError:
             continue  # which has been reported
-        except DocumentError as error:
+        except ListError as error:
             yield str(error)
 
 
-def _misfits(config: Config, root: str) -> Iterator[str]:
-    """Mistakes in the settings files that the settings of the project name."""
-    for place, target in config.names:
-        if not target.endswith(_OF_CONFIG):
-            continue
-        from ..tools.lock.lists_and_settings import DocumentError, misfits
-        from .show import schema_of
-
-        try:
-            yield from misfits(place, root, schema_of(target.removesuffix(_OF_CONFIG)))
-        except DocumentError as error:
-            yield str(error)
-
-
-def lock_path(root: str, target: str) -> str:
+def _path(root: str, target: str) -> str:
     """The file of a lock: `locks/shop.model.Decoder.lock`."""
     name = _name(target).removesuffix(".py").replace(".py:", ".").replace(":", ".").replace("/", ".").strip(".")
     return display_path(os.path.join(root, _FOLDER, f"{name}.lock"))
@@ -177,7 +111,3 @@ def _targets(given: Sequence[str], locks: Sequence[str]) -> list[str]:
             f"{twice} is named twice, and has one lock; for another configuration, lock a function that makes it"
         )
     return targets
-
-
-def _roots(config: Config) -> tuple[str, ...]:
-    return tuple(root for root in config.import_roots if os.path.isdir(root))

@@ -2,54 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
-from functools import cache
-from threading import Lock
 from time import perf_counter
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from .. import __version__
-from ..tools.lsp.capabilities import Generated
-from ..tools.lsp.server import serve
+from ..tools.lsp.protocol import Connection, Params, serve
 from . import DONE
-from .answering import answering
 
 if TYPE_CHECKING:
-    from ..run.memory import Memory
+    from ..tools.lsp.session import Generated
 
 
-def lsp(main: Callable[..., int]) -> int:
-    """Serve an editor until it says that it has finished, and return the exit status.
-
-    Meanwhile, `main` carries out other commands for the project of the working folder (see `answering`).
-    """
-    root = _root()
-
-    def carry_out(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
-        return main(arguments, out, err, _memory())
-
-    with nullcontext() if root is None else answering(root, carry_out, Lock()):
-        serve(__version__, _generate)
+def lsp() -> int:
+    """Serve an editor until it says that it has finished, and return the exit status."""
+    serve(__version__, _converse)
     return DONE
 
 
-@cache
-def _memory() -> Memory:
-    """The memory that the answers share. It is made for the first one: an editor may want none."""
-    from ..run.memory import Memory
+def _converse(connection: Connection, start: Params, encoding: str) -> None:
+    """Load the generator, which the first request does not wait for, and answer everything else."""
+    from ..tools.lsp.session import Session
 
-    return Memory()
-
-
-def _root() -> str | None:
-    """The folder with the settings of the project; None if there are none, or none that can be used."""
-    from ..project.config import ConfigError, Settings
-
-    try:
-        return Settings().of(".").root
-    except ConfigError:
-        return None
+    Session(connection, start, encoding, _generate).run()
 
 
 def _generate(path: str) -> Generated:
@@ -57,6 +31,7 @@ def _generate(path: str) -> Generated:
     from ..project.config import ConfigError, Settings, source_paths
     from ..project.files import PathError
     from ..run.run import run
+    from ..tools.lsp.session import Generated
     from .summary import summary
 
     started = perf_counter()

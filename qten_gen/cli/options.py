@@ -9,7 +9,6 @@ from typing import Literal, NamedTuple, TextIO
 
 from ..project.config import Config, source_paths
 from . import COMMANDS
-from .color import wants_color
 
 
 class Color(Enum):
@@ -26,7 +25,11 @@ class Color(Enum):
         """
         if self is not Color.AUTO:
             return self is Color.ALWAYS
-        return wants_color(stream)
+        if os.environ.get("NO_COLOR"):
+            return False
+        if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
+            return True
+        return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 class GenerateOptions(NamedTuple):
@@ -63,12 +66,6 @@ class CheckOptions:
     write_baseline: str | None
 
 
-class DoctorOptions:
-    """The options of `qten-gen doctor`."""
-
-    json: bool
-
-
 class ExplainOptions:
     """The options of `qten-gen explain`."""
 
@@ -79,22 +76,14 @@ class ShowOptions:
     """The options of `qten-gen show`."""
 
     target: str
-    json: bool
-    schema: bool
-    color: Color
 
 
 class InspectOptions:
     """The options of `qten-gen inspect`."""
 
-    target: str | None
-    all: bool
+    target: str
     config: list[str]
-    run: list[str] | None
-    mesh: str | None
-    plan: str | None
     dtype: str | None
-    device: str
     unfold: bool
     json: bool
     color: Color
@@ -106,7 +95,6 @@ class LockOptions:
     targets: list[str]
     check: bool
     accept: bool
-    fix: bool
     load: str | None
     """The checkpoint that is held against a lock."""
     quiet: bool

@@ -16,7 +16,6 @@ from .options import (
     AdoptOptions,
     CheckOptions,
     Color,
-    DoctorOptions,
     ExplainOptions,
     GenerateOptions,
     InitOptions,
@@ -30,7 +29,6 @@ from .options import (
 CommandOptions = (
     InitOptions
     | CheckOptions
-    | DoctorOptions
     | ExplainOptions
     | ShowOptions
     | InspectOptions
@@ -54,11 +52,7 @@ def parse_command(arguments: Sequence[str]) -> CommandOptions:
     """
     options = _COMMANDS[arguments[0]].options()
     assert not isinstance(options, argparse.Namespace)
-    own = _parse(arguments, options)
-    if isinstance(options, InspectOptions) and (options.target is None) is not options.all:
-        own.error(f"{_EXPECTED}, or --all")
-    if isinstance(options, InspectOptions) and options.all and options.json:
-        own.error("--all cannot be combined with --json, which is a single document")
+    _parse(arguments, options)
     return options
 
 
@@ -194,26 +188,6 @@ def _add_json(parser: Parser) -> None:
     parser.add_argument("--json", action="store_true", help="print a JSON document")
 
 
-def _add_config(parser: Parser, when: str) -> None:
-    """The options that say how a model is built and run; `when` says for what."""
-    add = parser.add_argument
-    add(
-        "--config",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="NAME=VALUE",
-        help=f"{when}arguments of the constructor",
-    )
-    add(
-        "--run",
-        nargs="*",
-        action="extend",
-        metavar="INPUT",
-        help=f"{when}run forward and backward on inputs such as 'tokens: Int[4,2048], mask: Bool[4,2048]'",
-    )
-
-
 def _add_volume(parser: Parser, quiet: str, verbose: str) -> None:
     volume = parser.add_mutually_exclusive_group()
     volume.add_argument("-q", "--quiet", action="store_true", help=quiet)
@@ -257,22 +231,15 @@ def _explain(parser: Parser) -> None:
 
 def _show(parser: Parser) -> None:
     parser.add_argument("target", metavar="TARGET", help=argparse.SUPPRESS)
-    _add_json(parser)
-    parser.add_argument("--schema", action="store_true", help="print the JSON schema of the constructor arguments")
-    _add_color(parser)
 
 
 def _inspect(parser: Parser) -> None:
     """Add the options of `inspect`."""
     add = parser.add_argument
-    add("target", nargs="?", metavar="TARGET", help=argparse.SUPPRESS)
-    add("--all", action="store_true", help="inspect and run every module among the locks of the settings")
-    _add_config(parser, "")
-    add("--mesh", metavar="AXES", help="hold a sharding plan against the model, for a mesh such as tp=8,ep=4")
-    add("--plan", metavar="FILE:NAME", help="where the plan is, such as shop/plans.py:tp_plan (the model's own)")
+    add("target", metavar="TARGET", help=argparse.SUPPRESS)
+    values = "arguments of the constructor"
+    add("--config", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help=values)
     add("--dtype", metavar="DTYPE", help="cast the model, as model.to(dtype) does")
-    devices = "move the model to cpu, cuda or cuda:1, which need not exist (cpu)"
-    add("--device", default="cpu", metavar="DEVICE", help=devices)
     add("--unfold", action="store_true", help="show equal layers one by one")
     _add_json(parser)
     _add_color(parser)
@@ -284,7 +251,6 @@ def _lock(parser: Parser) -> None:
     add("targets", nargs="*", help=argparse.SUPPRESS)
     add("--check", action="store_true", help="write nothing; list what has changed, and exit with 1 if anything has")
     add("--accept", action="store_true", help="write changes although no class has a higher version")
-    add("--fix", action="store_true", help="raise the versions that have to be, and write what migrate follows")
     add("--load", metavar="FILE", help="hold a checkpoint against the lock: its header alone, and nothing is imported")
     add("-q", "--quiet", action="store_true", help="print nothing about locks that are up to date")
 
@@ -330,10 +296,9 @@ _COMMANDS = {
     "generate": _Command(_generate, argparse.Namespace, "[options] [path ...]\n       qten-gen COMMAND ..."),
     "init": _Command(_init, InitOptions, "[--check | --diff]"),
     "check": _Command(_check, CheckOptions, "[options] [PATH ...]"),
-    "doctor": _Command(_add_json, DoctorOptions, "[--json]"),
     "explain": _Command(_explain, ExplainOptions, "[CODE]"),
-    "show": _Command(_show, ShowOptions, "[--json] [--schema] [--color WHEN] TARGET"),
-    "inspect": _Command(_inspect, InspectOptions, "[options] TARGET | --all"),
+    "show": _Command(_show, ShowOptions, "TARGET"),
+    "inspect": _Command(_inspect, InspectOptions, "[options] TARGET"),
     "lock": _Command(_lock, LockOptions, "[options] [TARGET ...]"),
     "adopt": _Command(_adopt, AdoptOptions, "[options] [PATH ...]"),
     "stubs": _Command(_stubs, StubsOptions, "[options] [MODULE ...]"),

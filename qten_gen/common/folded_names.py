@@ -82,3 +82,8 @@ def with_segment(name: str, position: int, segment: str) -> str:
     """A name with another segment at a position."""
     segments = name.split(".")
     return ".".join([*segments[:position], segment, *segments[position + 1 :]])
+
+
+def with_number(name: str, position: int, number: str, segment: str) -> str:
+    """A name with another segment in place of a number at a position; a name without this number there as it is."""
+    return with_segment(name, position, segment) if name.split(".")[position : position + 1] == [number] else name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple, Protocol
 
-from .folded_names import fold, with_segment
+from .folded_names import fold, with_number, with_segment
 
 Change = Literal[
     "added",
@@ -49,14 +49,15 @@ class Difference(NamedTuple):
     before: str = ""
     after: str = ""
     needs_version: bool = True
-    """Whether old checkpoints notice, so that a class has to have another version."""
+    """Old checkpoints notice, so that a class has to have another version."""
 
-    def __str__(self) -> str:
-        """`reshaped  head.weight: [10, 64] -> [12, 64]`."""
+    @property
+    def detail(self) -> str:
+        """`head.weight: [10, 64] -> [12, 64]`."""
         if self.change == "renamed":
-            return f"{self.change:12}{self.before} -> {self.name}"
+            return f"{self.before} -> {self.name}"
         what = " -> ".join(filter(None, (self.before, self.after)))
-        return f"{self.change:12}{self.name}{': ' if what else ''}{what}"
+        return f"{self.name}{': ' if what else ''}{what}"
 
 
 def shown(found: Iterable[Difference]) -> list[Difference]:
@@ -69,18 +70,12 @@ def _renumbered(item: Difference, position: int, segment: str) -> Difference:
     number = item.name.split(".")[position]
     return item._replace(
         name=with_segment(item.name, position, segment),
-        before=_with_number(item.before, position, number, segment),
-        after=_with_number(item.after, position, number, segment),
+        before=with_number(item.before, position, number, segment),
+        after=with_number(item.after, position, number, segment),
     )
 
 
-def _with_number(text: str, position: int, number: str, segment: str) -> str:
-    """A name with another segment in place of a number; any other text as it is."""
-    same = text.split(".")[position : position + 1] == [number]
-    return with_segment(text, position, segment) if same else text
-
-
-class Stored(NamedTuple):
+class FileTensor(NamedTuple):
     """A tensor in a checkpoint."""
 
     dtype: str
@@ -90,7 +85,7 @@ class Stored(NamedTuple):
     """A value that is equal for two names of one tensor, where the file has one."""
 
 
-class Wanted(Protocol):
+class ModelTensor(Protocol):
     """A tensor of a model under one of its names."""
 
     @property
@@ -109,7 +104,7 @@ _PREFIXES = ("model.", "module.", "state_dict.", "_orig_mod.")
 """Prefixes that trainers put before the names of a model."""
 
 
-class Found(NamedTuple):
+class Comparison(NamedTuple):
     """The differences between a checkpoint and a lock."""
 
     differences: list[Difference]
@@ -118,7 +113,7 @@ class Found(NamedTuple):
 
     @property
     def fails(self) -> bool:
-        """Whether a strict load reports anything."""
+        """A strict load reports something."""
         return any(item.change in ("added", "removed", "reshaped") for item in self.differences)
 
     def lines(self) -> list[str]:
@@ -126,7 +121,7 @@ class Found(NamedTuple):
         lines = [f"  the names begin with {self.prefix!r}, which has to be removed"] if self.prefix else []
         by_change: dict[Change, list[str]] = {change: [] for change in LOADING}
         for item in _summed(shown(self.differences)):
-            by_change[item.change].append(str(item)[12:])
+            by_change[item.change].append(item.detail)
         for change, names in by_change.items():
             lines += [f"  {_WORDS.get(change, change)}: {LOADING[change]}"] if names else []
             lines += [f"    {name}" for name in names]
@@ -144,14 +139,14 @@ def _summed(found: list[Difference]) -> list[Difference]:
     for item in found:
         if item.change == "recast":
             casts.setdefault((item.before, item.after), []).append(item)
-    kept = [item for item in found if item.change != "recast"]
+    summed = [item for item in found if item.change != "recast"]
     for items in casts.values():
         is_many = len(items) >= _MANY
-        kept += [items[0]._replace(name=f"{items[0].name} and {len(items) - 1} others")] if is_many else items
-    return kept
+        summed += [items[0]._replace(name=f"{items[0].name} and {len(items) - 1} others")] if is_many else items
+    return summed
 
 
-def compared(file: Mapping[str, Stored], wanted: Mapping[str, Wanted]) -> Found:
+def compared(file: Mapping[str, FileTensor], wanted: Mapping[str, ModelTensor]) -> Comparison:
     """The differences between the tensors of a file and those of a model, which are given by all their names."""
     prefix = _prefix(file, wanted)
     given = (
@@ -177,18 +172,14 @@ def compared(file: Mapping[str, Stored], wanted: Mapping[str, Wanted]) -> Found:
         for name, stored in given.items()
         if name not in wanted
     ]
-    return Found(found, prefix)
+    return Comparison(found, prefix)
 
 
-def _prefix(file: Mapping[str, Stored], wanted: Mapping[str, object]) -> str:
+def _prefix(file: Mapping[str, FileTensor], wanted: Mapping[str, object]) -> str:
     """The prefix to remove from the names, if none of them is in the lock as it is."""
     if not wanted.keys().isdisjoint(file):
         return ""
-    return next(
-        (
-            each
-            for each in _PREFIXES
-            if any(name.removeprefix(each) in wanted for name in file if name.startswith(each))
-        ),
-        "",
-    )
+    for each in _PREFIXES:
+        if any(name.removeprefix(each) in wanted for name in file if name.startswith(each)):
+            return each
+    return ""

@@ -23,12 +23,9 @@ from ..model.expression_text import annotation_text
 from ..model.field_kinds import members_of
 from ..model.registered import Registered, RegisteredKind
 from . import layout, spelling
-from .exact_classes import says_shapes
-from .literal_keys import keyed_methods
 from .parameters import as_written, of_call, parsed
 from .registered_names import is_told, registered_names
 from .repeated import OVERLOADS, own_methods
-from .shapes import shaped, sized_child
 from .stub_names import StubNames, qualified
 from .type_parameters import arguments, type_parameters
 
@@ -55,7 +52,7 @@ def class_stub(declaration: Declaration, names: StubNames, related: Mapping[str,
     # pyright knows the keywords of a class statement from `__init_subclass__`, and TensorClass has no `init`.
     is_refused = isinstance(declaration, TensorClassDecl) or names.is_final(declaration)
     remark = "  # pyright: ignore[reportGeneralTypeIssues]" if is_refused else ""
-    lines = [*_held(declaration, names, related)]
+    lines = [*_held(declaration, names)]
     if isinstance(declaration, TensorClassDecl):
         # A field that stands here is no keyword-only one to a checker.
         positional = [field.name for field in declaration.fields if not field.kw_only]
@@ -63,34 +60,22 @@ def class_stub(declaration: Declaration, names: StubNames, related: Mapping[str,
     else:
         lines += [*_registered(declaration, names), *own_methods(declaration, names)]
         lines += _calls(declaration, names, related)
-    decorator = ""
-    if names.more.shapes and says_shapes(declaration):
-        forward = () if isinstance(declaration, TensorClassDecl) else _forward_calls(declaration, names, related)
-        decorator, members = shaped(declaration, names, forward)
-        lines += members
-    if names.more.literal_keys:
-        lines += own_methods(declaration, names) if isinstance(declaration, TensorClassDecl) else ()
-        lines += keyed_methods(declaration, names, related)
     return ClassStub(
-        head=f"{decorator}class {declaration.name}{parameters.pep695}({bases}):{remark}",
+        head=f"class {declaration.name}{parameters.pep695}({bases}):{remark}",
         doc=layout.docstring(declaration.doc or f"`{declaration.name}` with exact types.", 4),
         lines=tuple(lines),
     )
 
 
-def _held(declaration: Declaration, names: StubNames, related: Mapping[str, Declaration]) -> Iterator[str]:
+def _held(declaration: Declaration, names: StubNames) -> Iterator[str]:
     """Fields that hold an object with a class statement of its own, and numbers that become tensors.
 
     Each has a value: checkers take it for a field of a dataclass, where one without may not hide one with a default.
     """
-    is_shaped = names.more.shapes and says_shapes(declaration)
     for field in declaration.fields:
-        child = sized_child(field, declaration, names, related) if is_shaped else None
-        if child is None and not declares(declaration, field):
+        if not declares(declaration, field):
             continue
-        if child is not None:
-            held = child
-        elif isinstance(field, FieldDecl) and field.kind is FieldKind.NUMBER:
+        if isinstance(field, FieldDecl) and field.kind is FieldKind.NUMBER:
             held = _number(field, names)
         elif any(name in names.exact for name in field.type.mentioned):
             held = names.type(field.type, declaration.module, given=True)

@@ -30,14 +30,6 @@ from .imports import Aliases
 from .inlined_values import inlined_values
 from .module_words import computed_by, init_doc
 
-_KEPT = {
-    False: "",
-    True: "\nKept while nothing that it is derived from can have changed.",
-    language.MAY_BE_STALE: "\nKept while no version counter of what it is derived from changes: it may be stale.",
-}
-"""A sentence for the docstring of a virtual tensor, by its `cached=`."""
-
-
 _IN_CONSTRUCTORS = ("self", "device", "dtype", language.INDEX, "_name", "_each", "_unfilled", "_")
 """The variables of a generated constructor beside its arguments."""
 
@@ -354,7 +346,8 @@ def _virtual(field: VirtualDecl, declaration: ModuleDecl, builtins: Builtins, al
     source = dtype_device_source(declaration)
     of = f"of `{source}`" if source and source != REFERENCE else "of the module"
     cast = "\nCast to the dtype where it is floating point." if field.cast else ""
-    how = f"Computed when it is read, for the dtype and on the device {of}.{cast}{_KEPT[field.cached]}"
+    kept = "\nKept while nothing that it is derived from can have changed." if field.cached else ""
+    how = f"Computed when it is read, for the dtype and on the device {of}.{cast}{kept}"
     read = "cached_virtual" if field.cached else "virtual"
     return VirtualView(
         name=field.name,

@@ -157,7 +157,7 @@ def _conditions(shape: _Shaped, sizes: _Sizes, before: Sequence[_Shaped] = ()) -
             case AxisKind.BROADCAST:
                 item = read
                 others.append(f"{read} not in (1, {sizes.known(axis.value) or read})")
-            case AxisKind.ANY | AxisKind.EXPRESSION:  # an expression is not read from a declaration
+            case AxisKind.ANY:
                 item = read
             case AxisKind.REST:
                 item = f"*{read}"

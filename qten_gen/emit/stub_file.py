@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from ..common.stub_settings import NOTHING_MORE, StubSettings
 from ..model import FileDecl, FunctionalDecl
 from . import layout
 from .class_stub import ClassStub, class_stub, handler_call
@@ -62,10 +60,10 @@ class StubFileView(NamedTuple):
     """Comments for checkers and formatters."""
 
 
-def stub_file(file: FileDecl, more: StubSettings = NOTHING_MORE) -> StubFileView:
-    """The stub of a source file's generated module, with what the settings add."""
+def stub_file(file: FileDecl) -> StubFileView:
+    """The stub of a source file's generated module."""
     given = offered(file)
-    names = StubNames(file, given, more)
+    names = StubNames(file, given)
     classes = tuple(
         class_stub(declaration, names, file.related)
         for declaration in file.declarations
@@ -75,11 +73,8 @@ def stub_file(file: FileDecl, more: StubSettings = NOTHING_MORE) -> StubFileView
     same = [declaration.name for declaration in file.declarations if declaration.qualified not in names.exact]
     functions = own_functions(file, names)
     others = [name for name in given if name not in (*same, *functions)]
-    texts = [text for item in classes for text in item.lines]
-    # A jaxtyping annotation whose shape is said in other words needs no import.
-    needed = [line for line in names.imports if not more.shapes or _is_used(line, texts)]
     own = [
-        *needed,
+        *names.imports,
         *([declaration_import(file)] if classes or functions else []),  # the only users of `_decl`
         *passed_on(file, [*same, *others]),
     ]
@@ -90,12 +85,6 @@ def stub_file(file: FileDecl, more: StubSettings = NOTHING_MORE) -> StubFileView
         functions=tuple(functions.values()),
         directives=(*_FORMATTERS, *(_CHECKERS if classes or functions else ())),
     )
-
-
-def _is_used(statement: str, texts: Iterable[str]) -> bool:
-    """Whether a text mentions what an import binds."""
-    name = re.escape(statement.rpartition(" ")[2].partition(".")[0])
-    return any(re.search(rf"\b{name}\b", text) for text in texts)
 
 
 def functional_stub(functional: FunctionalDecl, names: StubNames) -> ClassStub:

@@ -12,7 +12,6 @@ import re
 from collections.abc import Collection
 
 from ..common.module_names import absolute
-from ..common.stub_settings import NOTHING_MORE, StubSettings
 from ..model import Declaration, FileDecl, ModuleDecl, SourceFile, TypeExpr
 from . import spelling
 from .builtin_names import WRITTEN_BUILTINS, Builtins
@@ -28,23 +27,19 @@ _STRINGS = frozenset(
     f"{module}.{name}" for module in ("typing", "typing_extensions") for name in ("Annotated", "Literal")
 )
 """Types whose brackets have strings that are no types."""
-KEYED = frozenset("get set select exclude update replace get_submodule get_parameter get_buffer".split())
-"""The methods that literal keys add to a class statement."""
 
 
 class StubNames:
     """The names of one stub, and the imports that they turned out to need."""
 
-    def __init__(self, file: FileDecl, given: Collection[str] = (), more: StubSettings = NOTHING_MORE) -> None:
+    def __init__(self, file: FileDecl, given: Collection[str] = ()) -> None:
         """`given` are the functions and annotated names of the source that the stub gives."""
         self.aliases = Aliases()
-        self.more = more
-        self.exact = ExactClasses(file.related, more)
+        self.exact = ExactClasses(file.related)
         self._file = file
         self._imports: dict[str, str] = {}
         self._top = frozenset(given).union(each.name for each in (*file.declarations, *file.functionals))
-        methods = {"__call__", "invoke"} | (KEYED if more.literal_keys else set())
-        self._bound = frozenset(methods).union(*map(_names_in_body, file.declarations))
+        self._bound = frozenset({"__call__", "invoke"}).union(*map(_names_in_body, file.declarations))
         self._builtins = Builtins(self._bound)
 
     @property

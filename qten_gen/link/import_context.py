@@ -143,7 +143,7 @@ class Exports:
             if (file.module, name) in seen:
                 continue
             seen.add((file.module, name))
-            self._modules.lookups.note_name(file.module, name)
+            self._modules.lookups.note(file.module)
             imported = file.imports.get(name)
             # A class statement wins over an import, as in `Scope`.
             if imported is not None and all(cls.name != name for cls in file.classes):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Iterator,
 from functools import cached_property
 from typing import TypeVar
 
+from ..common.module_names import source_module
 from ..common.records import record, replace
 from ..model import (
     ClassSource,
@@ -21,7 +22,6 @@ from ..model import (
     SubmoduleDecl,
     language,
 )
-from ..model.constructed import DECIDING, ConstructedClass, FoundClass
 from ..model.diagnostics import Diagnostic, ordered
 from ..model.field_kinds import child_class, members_of
 from .bases import Ancestry, Root
@@ -57,8 +57,6 @@ class Library:
     """The first parts of the names of all modules."""
     handlers: Callable[[str], Iterable[str]]
     """The modules that register handlers for Modules of a module; it may find more."""
-    other: Callable[[str], FoundClass] = lambda name: FoundClass(None)
-    """A class that is not in these files, by a qualified name."""
 
 
 class Program:
@@ -145,7 +143,6 @@ class Program:
             packages=_Lazy(self.is_package, ()),
             type_variables=frozenset(name for module in mentioned for name in self._type_variables(module)),
             classes=_Lazy(self._class_source, ()),
-            constructors=_Lazy(self.constructor, ()),
             meanings=_Lazy(self._meaning, ()),
             nested=_Nested(self),
         )
@@ -154,10 +151,6 @@ class Program:
     def _related(self, name: str) -> Declaration | None:
         """The declaration of a class by any of its qualified names."""
         return self.declaration(self.names.resolve(name))
-
-    def constructor(self, name: str) -> str | None:
-        """The parameters of a class, in the run or outside: `dim: int, heads=4`; None if they are not known."""
-        return parameters_of(self.names.resolve(name), self._constructed)
 
     def owners(self, module: str) -> frozenset[str]:
         """The modules whose classes a file registers handlers for."""
@@ -174,22 +167,12 @@ class Program:
         found = self.peek(module) if module else None
         if found is None:
             return ()
-        self.lookups.note_name(module, "")
+        self.lookups.note(module)
         return found.type_variables
 
     def _class_source(self, qualified: str) -> ClassSource | None:
         found = self.names.class_of(qualified)
         return None if found is None else found[1]
-
-    def _constructed(self, qualified: str) -> ConstructedClass | None:
-        found = self.names.class_of(qualified)
-        if self.names.alternatives(qualified) is not None:
-            return None
-        if found is not None:
-            return constructed(found[1], self.ancestry.bases(qualified))
-        other = self._library.other(qualified)
-        self.lookups.add(other.lookups)
-        return other.cls
 
     def _meaning(self, reference: str) -> str | None:
         """The qualified name that a name of a file stands for: `shop.model:Batch`."""
@@ -200,7 +183,7 @@ class Program:
     def _is_known(self, module: str) -> bool:
         """Whether the run has modules of that name or below its first part. It saves a look-up of each name of a library."""
         head = module.partition(".")[0]
-        if head in self._library.heads:
+        if head in self._library.heads or source_module(head) in self._library.heads:
             return True
         self.lookups.note(f"{head}.")
         return False
@@ -318,51 +301,3 @@ class Functionals:
         parents = tuple(base for base in self._ancestry.bases(qualified) if self._get(base) is not None)
         writes = ("__call__" in bound, "invoke" in bound)
         return FunctionalDecl(cls.name, file.module, parents, handlers, cls.doc, *writes)
-
-
-Find = Callable[[str], ConstructedClass | None]
-"""Finds what a class statement says about a call of the class."""
-
-_HARMLESS = frozenset(
-    {"builtins.object", "typing.Generic", "typing_extensions.Generic", "abc.ABC", language.MODULE}
-    | {"torch.nn.Module", "torch.nn.modules.module.Module"}
-)
-"""Bases that leave the constructors of their subclasses alone."""
-
-
-def parameters_of(name: str, find: Find) -> str | None:
-    """The parameters of the constructor of a class; None where something else may decide what a call takes."""
-    waiting, seen = [name], set(_HARMLESS)
-    while waiting:
-        current = waiting.pop()
-        if current not in seen:
-            seen.add(current)
-            found = find(current)
-            if found is None or not found.is_plain:
-                return None
-            waiting += found.bases
-    return _nearest(name, find)
-
-
-def _nearest(name: str, find: Find) -> str | None:
-    """The parameters of the nearest `__init__`, up to where a class has several bases."""
-    seen: set[str] = set()
-    while name not in seen:
-        seen.add(name)
-        found = find(name)
-        if found is None or found.parameters is not None:
-            return found and found.parameters
-        if len(found.bases) != 1:  # which base comes first then depends on the order of all ancestors
-            return None
-        name = found.bases[0]
-    return None
-
-
-def constructed(cls: ClassSource, bases: tuple[str, ...]) -> ConstructedClass:
-    """The facts in a class statement of the run about a call of the class."""
-    own = [method for method in cls.methods if method.name == "__init__"]
-    bound = {*cls.attributes, *(method.name for method in cls.methods)}
-    plain = not cls.decorators and not cls.unpacked and not DECIDING & bound
-    plain = plain and all(keyword != "metaclass" for keyword, _ in cls.keywords)
-    plain = plain and len(own) < 2 and "__init__" not in cls.attributes and not any(item.decorators for item in own)
-    return ConstructedClass(bases, own[0].signature.parameters if own else None, plain)

@@ -1,12 +1,10 @@
 """Parses the shape of a jaxtyping annotation into axes, and lists the names of its dtypes.
 
 `emit.shape_checks` writes the checks for these axes. The rule `unsupported-shape` reports a shape that cannot be parsed.
-`inspection` compares them with the tensors that a module is called with; there, an axis can be an expression.
 """
 
 from __future__ import annotations
 
-import re
 from enum import Enum
 
 from ..common.records import record
@@ -61,8 +59,6 @@ class AxisKind(Enum):
     """One dimension of that size: `3`, or `rgb=3`."""
     ANY = "any"
     """One dimension of any size: `_`."""
-    EXPRESSION = "expression"
-    """One dimension of a size that is computed: `width//heads`."""
 
 
 @record(frozen=True, slots=True)
@@ -71,7 +67,7 @@ class Axis:
 
     kind: AxisKind
     value: str = ""
-    """Its name, its size in digits, or its expression: `"seq"`, `"3"`, `"width//heads"`. Empty for `*batch`, `...` and `_`."""
+    """Its name, or its size in digits: `"seq"`, `"3"`. Empty for `*batch`, `...` and `_`."""
 
     @property
     def is_several(self) -> bool:
@@ -83,37 +79,26 @@ class UnreadableShape(ValueError):
     """A shape that cannot be parsed; the message says why."""
 
 
-_SPACED_OPERATOR = r"\s+(//|[-+*])\s+"
-_EXPRESSION = r"[\w.+\-*/()]+"
 _DIGITS = 18
 """The digits of the largest size that is read; sizes of tensors have 64 bits."""
 
 
-def read_axes(text: str, *, expressions: bool = False) -> tuple[Axis, ...]:
-    """Parse a shape into axes.
-
-    Args:
-        text: The shape: `"*batch seq 3"`.
-        expressions: Whether an axis can be an expression, which is not parsed here: `width//heads`, `{self.width}+1`, or with a
-            space on both sides of each operator, `width // heads`. So can `?name`, whose size may differ between parts of a tree.
+def read_axes(text: str) -> tuple[Axis, ...]:
+    """Parse a shape, `"*batch seq 3"`, into axes.
 
     Raises:
         UnreadableShape: a word is unknown, or two words match any number of dimensions.
 
     >>> [axis.kind.value for axis in read_axes("*batch seq 3")]
     ['batch', 'name', 'size']
-    >>> [axis.value for axis in read_axes("b width // heads", expressions=True)]
-    ['b', 'width//heads']
     """
-    if expressions:
-        text = re.sub(_SPACED_OPERATOR, r"\1", text)
-    axes = tuple(_axis(word, expressions) for word in text.split())
+    axes = tuple(_axis(word) for word in text.split())
     if sum(axis.is_several for axis in axes) > 1:
         raise UnreadableShape("only one word can match any number of dimensions")
     return axes
 
 
-def _axis(word: str, expressions: bool) -> Axis:
+def _axis(word: str) -> Axis:
     """Parse a word. `rgb=3` is a size; its name is only documentation."""
     size = word.rpartition("=")[2]
     # Before `*name`, because it is one.
@@ -132,9 +117,4 @@ def _axis(word: str, expressions: bool) -> Axis:
         return Axis(AxisKind.BROADCAST, word[1:])
     if word.isidentifier():
         return Axis(AxisKind.ANY) if word.startswith("_") else Axis(AxisKind.NAME, word)
-    if expressions and word.startswith("?") and word[1:].isidentifier():
-        return Axis(AxisKind.ANY)
-    expression = size.replace("{", "(").replace("}", ")")
-    if expressions and re.fullmatch(_EXPRESSION, expression):
-        return Axis(AxisKind.EXPRESSION, size)
     raise UnreadableShape(f"{word!r} is not a size, a name, `*name`, `#name`, `_` or `...`")

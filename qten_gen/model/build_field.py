@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from ast import literal_eval
 from collections.abc import Callable
-from typing import Literal
 
 from ..common import language
 from ..common.records import replace
@@ -72,21 +71,16 @@ def build_virtual_field(method: MethodSource, owner: str) -> VirtualDecl:
     """Build the virtual tensor that a function decorated with `virtual` declares in the class `owner`."""
     signature, call = method.signature, method.specifier
     names = tuple(name for name in signature.names if name in signature.result)
-    sources = None if call is None else _constant(call, "sources")
     return VirtualDecl(
         method.name,
-        cached=call is not None and _cached(call),
-        sources=tuple(map(str, sources)) if isinstance(sources, tuple) else None,
+        cached=call is not None and _is(call, "cached", True),
+        reads=method.reads,
         type=TypeExpr("torch.Tensor", text=signature.result or "torch.Tensor", place=method.place, names=names),
         cast=call is not None and _is(call, "cast", True),
         doc=method.doc,
         owner=owner,
         place=method.place,
     )
-
-
-def _cached(call: SpecifierCall) -> bool | Literal["may_be_stale"]:
-    return "may_be_stale" if _string(call, "cached") == language.MAY_BE_STALE else _is(call, "cached", True)
 
 
 def _parameter(call: SpecifierCall, name: str) -> ParameterDecl:

@@ -189,8 +189,6 @@ class FileDecl:
     """The type variables of the files that the declarations mention directly."""
     classes: Mapping[str, ClassSource] = field(default_factory=dict)
     """The class statements of the run by qualified name, declarations or not. They cannot be listed."""
-    constructors: Mapping[str, str] = field(default_factory=dict, compare=False)
-    """The parameters of constructors, by the name of a class: `dim: int, heads=4`. They cannot be listed."""
     meanings: Mapping[str, str] = field(default_factory=dict, compare=False)
     """The meanings of names in the files of the run: `shop.base.Batch` for `shop.model:Batch`. They cannot be listed."""
     nested: Container[str] = field(default=(), compare=False)

@@ -61,8 +61,6 @@ class ClassSource:
     """Whether its text sets attributes whose names it does not show, by `setattr` or `__dict__`."""
     outer: str = ""
     """The class around it, `Outer` or `Outer.Middle`; empty at the top level."""
-    unbound: tuple[tuple[str, NodePath], ...] = field(default=(), compare=False, repr=False)
-    """The names in its values, decorators and keywords that nothing binds, with their places."""
 
     @property
     def qualname(self) -> str:
@@ -85,8 +83,6 @@ class RegistrationSource:
     replaces: bool = False
     """Whether it is given `replace=True`."""
     place: NodePath = NO_PATH
-    unbound: tuple[tuple[str, NodePath], ...] = field(default=(), compare=False, repr=False)
-    """The names in the decorator that nothing binds, with their places."""
 
 
 @record(frozen=True, slots=True)

@@ -9,9 +9,8 @@ import re
 from collections.abc import Collection
 from typing import NamedTuple
 
-from ..common.suggestions import did_you_mean
 from .paths import display_path, read_regular
-from .settings_table import KEYS, OUTPUT_FORMATS, SEVERITIES, SHAPES
+from .settings_table import KEYS, OUTPUT_FORMATS, SEVERITIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,15 +41,10 @@ class Config(NamedTuple):
     """Patterns, each with the codes of the warnings that are off in files that match."""
     stubs: tuple[str, ...] = ()
     """The modules of libraries that `qten-gen stubs` writes stubs for."""
-    literal_keys: bool = False
-    """Whether stubs have the keys of classes as literals."""
-    shapes: str | None = None
-    """The checker in whose words stubs say shapes; None for none."""
     locks: tuple[str, ...] = ()
     """The models that `qten-gen lock` keeps locks of: `shop.model:Decoder(width=64)`."""
     names: tuple[tuple[str, str], ...] = ()
-    """Lists of names in files, `configs/lora.yaml:target_modules`, each with the model that they are names of; settings in
-    files, with the constructor that takes them, `shop.model:Decoder.from_config`."""
+    """Lists of names in files, `configs/lora.yaml:target_modules`, each with the model that they are names of."""
 
     @property
     def import_roots(self) -> tuple[str, ...]:
@@ -195,8 +189,6 @@ def parse(data: bytes, root: str, path: str) -> Config | None:
         severity=_severities(section, "severity", file) if "severity" in section else (),
         per_file_ignores=_ignores(section, "per-file-ignores", file) if "per-file-ignores" in section else (),
         stubs=_strings(section, "stubs", file),
-        literal_keys=_flag(section, "literal-keys", file),
-        shapes=_choice(section, "shapes", SHAPES, file),
         locks=_strings(section, "locks", file),
         names=_names(section, "names", file) if "names" in section else (),
     )
@@ -261,13 +253,6 @@ def _folder(section: dict[str, object], key: str, file: _SettingsFile) -> str | 
     value = section.get(key)
     if value is not None and (not isinstance(value, str) or not value):
         raise file.refused(key, f"{key} must be a folder, got {_kind(value) if value != '' else 'an empty string'}")
-    return value
-
-
-def _flag(section: dict[str, object], key: str, file: _SettingsFile) -> bool:
-    value = section.get(key, False)
-    if not isinstance(value, bool):
-        raise file.refused(key, f"{key} must be true or false, got {_kind(value)}")
     return value
 
 
@@ -337,6 +322,8 @@ def _check_code(key: str, code: str, file: _SettingsFile) -> None:
 
 
 def _advice(word: str, choices: Collection[str]) -> str:
+    from ..common.suggestions import did_you_mean
+
     return did_you_mean(word, sorted(choices), f"choose from {', '.join(sorted(choices))}")
 
 

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from ..common.module_names import source_module
+from .cache import Stat
 from .config import Config
 from .files import Source
 from .import_graph import Modules
@@ -12,7 +13,6 @@ from .libraries import OWN_PACKAGES, Libraries, Module, module_in
 from .output_names import is_output
 from .paths import display_path
 from .scan import Origin, Scan
-from .statuses import Stat
 
 
 class Dependencies:
@@ -21,8 +21,6 @@ class Dependencies:
     def __init__(self, config: Config) -> None:
         root = config.root
         environment = None if root is None or config.environment is None else os.path.join(root, config.environment)
-        self.environment = environment
-        """The folder of a virtual environment, or None for the running interpreter."""
         roots = () if root is None else (*config.import_roots, root)
         self._libraries = Libraries(environment, roots)
         self._has_root = root is not None

@@ -16,44 +16,11 @@ Of these, a run reads the files that its targets depend on (see `generate.readin
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from os.path import join, split
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from ..common.module_names import source_module
-from ..common.stub_settings import NOTHING_MORE, StubSettings
 from .import_mismatch import ImportMismatch, find_import_mismatches
 from .scan import Origin, Scan, scan
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..model.constructed import FoundClass
-
-
-class LibrarySource(NamedTuple):
-    """The source of a module of an installed library."""
-
-    data: bytes
-    path: str
-    is_package: bool
-
-
-class LibraryClasses(Protocol):
-    """The classes of installed libraries (see `library_classes`)."""
-
-    def version(self, head: str) -> str:
-        """The version of a library by its top-level module; empty if it is not known."""
-        ...
-
-    def source(self, module: str) -> LibrarySource | None:
-        """The source of a module."""
-        ...
-
-    def recall(self, name: str) -> "FoundClass | None":
-        """The result of an earlier search for a qualified name; None if there was none."""
-        ...
-
-    def keep(self, name: str, found: "FoundClass") -> None:
-        """Remember what was found under a qualified name."""
-        ...
 
 
 class SourceGraph(NamedTuple):
@@ -82,10 +49,6 @@ class SourceGraph(NamedTuple):
     """The relevant sources that may register handlers, sorted."""
     unresolved: Mapping[str, frozenset[str]] = {}
     """For each source that imports modules which cannot be found anywhere, the names of these."""
-    libraries: LibraryClasses | None = None
-    """The classes of installed libraries; None where they do not matter."""
-    stubs: StubSettings = NOTHING_MORE
-    """The additions to stubs, as the settings of the run ask for them."""
 
     def view(self, path: str) -> "View":
         """The view from a source."""
@@ -103,7 +66,7 @@ class SourceGraph(NamedTuple):
     def files(self, path: str, lookups: Iterable[str]) -> list[str]:
         """The files whose content a source with these look-ups depends on (see `link.lookups`)."""
         view = self.view(path)
-        modules = {name.partition(":")[0] for name in lookups if name[0] not in "?@!+" and name[-1] != "."}
+        modules = {name.partition(":")[0] for name in lookups if name[0] not in "?@+" and name[-1] != "."}
         found = (self.relevant_file(view, module) for module in sorted(modules))
         return [other for other in found if other is not None]
 

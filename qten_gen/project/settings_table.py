@@ -3,7 +3,6 @@
 from typing import Literal, NamedTuple
 
 OUTPUT_FORMATS = ("full", "concise", "json", "github")
-SHAPES = ("pyrefly",)
 SEVERITIES = ("error", "warning", "off")
 
 
@@ -11,24 +10,22 @@ class Setting(NamedTuple):
     """A setting: its name, what kind of value it takes, and what it means."""
 
     name: str
-    value: Literal["strings", "folder", "flag", "format", "severities", "codes", "names", "shapes"]
+    value: Literal["strings", "folder", "format", "severities", "codes", "names"]
     meaning: str
 
 
 SETTINGS = (
     Setting("environment", "folder", "where libraries are installed, if not in the environment that qten-gen runs in"),
     Setting("exclude", "strings", "globs over paths, or over file names if they contain no slash"),
-    Setting("literal-keys", "flag", "whether stubs know the names that methods take in strings"),
     Setting("locks", "strings", "the models and TensorClasses that `qten-gen lock` keeps locks of"),
     Setting(
         "names",
         "names",
-        "lists of names in files, `path:key`, each with the lock, or the `from_config`, that `qten-gen lock` holds it against",
+        "lists of names in files, `path:key`, each with the lock that `qten-gen lock` holds it against",
     ),
     Setting("output-format", "format", "the format of diagnostics"),
     Setting("per-file-ignores", "codes", "warnings that are off in files, by globs like those of exclude"),
     Setting("severity", "severities", "warnings that fail a run (error), or are off"),
-    Setting("shapes", "shapes", "the checker that reads the shapes which stubs say; it needs pyrefly-shape-extensions"),
     Setting(
         "source-roots",
         "strings",

@@ -29,7 +29,6 @@ from .own_attributes import changes, mentions, registered_later
 from .registered_state import registered_state
 from .signatures import Function, method, positional_parameters
 from .type_variables import type_parameter_names, type_parameters
-from .unbound import unbound_in_class
 from .values import check_call, plain_value, specifier, value
 
 _NO_FIELDS = ("typing.ClassVar", "typing_extensions.ClassVar")
@@ -91,7 +90,6 @@ def class_source(
         checks=tuple(_checks(body, scope)),
         sets_any=any(word in line for line in scope.lines[node.lineno - 1 : node.end_lineno] for word in _SETTING),
         outer=outer,
-        unbound=tuple(unbound_in_class(node, place, scope, methods, bool(outer))) if node.bases else (),
     )
 
 

@@ -40,11 +40,6 @@ class Scope:
         qualified = f"{resolved}.{rest}" if rest else resolved
         return qualified if self.reexports is None else self._beyond(qualified, self.reexports)
 
-    def binds(self, name: str) -> bool:
-        """Whether a name means something: the class body or the file binds it, or Python does."""
-        is_known = name in self.inner or name in self.bound or name in _BUILTINS
-        return is_known or (name.startswith("__") and name.endswith("__"))
-
     def _beyond(self, qualified: str, reexports: Reexports) -> str:
         """The origin of a qualified name that another file reexports."""
         end = len(qualified)

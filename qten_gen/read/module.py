@@ -40,7 +40,6 @@ from .source_lines import lines_of
 from .suppressions import suppressed
 from .syntax import deepest_line, parse, too_deep
 from .type_variables import TypeAlias, class_type_variables, type_variable
-from .unbound import unbound
 from .values import constant_text, specifier
 
 NO_CONTEXT = ImportContext()
@@ -290,6 +289,5 @@ def _registrations(node: Function, place: NodePath, scope: Scope) -> Iterator[Re
             handler=node.name,
             signature=signature(node, place, scope, skip_first=False),
             replaces=any(keyword.arg == "replace" and dotted(keyword.value) == "True" for keyword in call.keywords),
-            unbound=tuple(unbound(call, where, scope)),
             place=where,
         )

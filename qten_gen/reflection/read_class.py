@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from inspect import cleandoc
 
 from ..common.hand_written import defines
+from ..common.object_reads import WHOLE, attributes_read
 from ..common.specifier_records import recorded_call
 from ..model import (
     INIT,
@@ -101,6 +102,7 @@ def read_module(statement: ClassStatement) -> ModuleDecl:
         bases=_bases(statement),
         doc=_doc(statement),
         methods=tuple(_methods(statement)),
+        bound=frozenset(attributes(statement)),
     )
 
 
@@ -167,10 +169,16 @@ def _methods(statement: ClassStatement) -> Iterator[MethodSource]:
         if isinstance(value, _FUNCTIONS) and not (
             name in statement.annotations and _is_default(name, value, statement)
         ):
-            yield MethodSource(name, Signature("", ""))
+            function = _function(value)
+            reads = attributes_read(function) if isinstance(function, types.FunctionType) else (WHOLE,)
+            yield MethodSource(name, Signature("", ""), reads=reads)
 
 
 def _is_default(name: str, value: object, statement: ClassStatement) -> bool:
     """Whether a function is the default of a field: a lambda, or a function from elsewhere."""
-    function = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
-    return getattr(function, "__qualname__", "") != f"{statement.qualname}.{name}"
+    return getattr(_function(value), "__qualname__", "") != f"{statement.qualname}.{name}"
+
+
+def _function(value: object) -> object:
+    """The function of a method or a property."""
+    return value.fget if isinstance(value, property) else getattr(value, "__func__", value)

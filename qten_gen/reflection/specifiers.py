@@ -13,6 +13,7 @@ from numbers import Integral
 from types import FunctionType
 from typing import TypeGuard
 
+from ..common.object_reads import WHOLE, attributes_read
 from ..common.records import replace
 from ..common.specifier_records import RecordedCall, recorded_call
 from ..model import (
@@ -86,6 +87,7 @@ def virtual_source(name: str, given: object, statement: ClassStatement) -> Metho
         specifier=specifier_call(options, place_of(name)),
         doc=cleandoc(getattr(call.args[0], "__doc__", None) or ""),
         place=place_of(name),
+        reads=attributes_read(call.args[0]) if isinstance(call.args[0], FunctionType) else (WHOLE,),
     )
 
 

@@ -1,4 +1,4 @@
-"""The input of a rule: a declaration, its class statement if there is one, and the declarations of the run."""
+"""The input of a rule: a declaration, its class statement if there is one, and the declarations of the run. And what it finds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,20 @@ from ..model import (
     Value,
     declares,
 )
+from ..model.diagnostics import Fix
 from ..model.foreign_classes import PROTOCOLS
+
+
+@record(frozen=True, slots=True)
+class Problem:
+    """A mistake that a rule found: what is wrong, where, and how to mend it, as in `Diagnostic`."""
+
+    message: str
+    place: NodePath = NO_PATH
+    help: str = ""
+    notes: tuple[str, ...] = ()
+    within: tuple[int, int] | None = None
+    fix: Fix | None = None
 
 
 @record(frozen=True, slots=True)
@@ -40,13 +53,11 @@ class Project:
     class statement."""
     classes: Mapping[str, ClassSource] = field(default_factory=dict)
     """The class statements of the run by qualified name, declarations or not."""
-    constructors: Mapping[str, str] = field(default_factory=dict)
-    """The parameters of constructors, by the qualified name of a class of the run or outside: `dim: int, heads=4`."""
 
     @classmethod
     def of(cls, file: FileDecl, unimported: Collection[str] = ()) -> Project:
         """The project as a file sees it."""
-        return cls(file.related, unimported, file.nested, file.classes, file.constructors)
+        return cls(file.related, unimported, file.nested, file.classes)
 
     def is_tensorclass(self, name: str) -> bool:
         """Whether a qualified name is a TensorClass."""

@@ -52,7 +52,7 @@ def _reason(change: Change, module: Change, source: str, state: ProjectState) ->
     if module.old is not None and module.new is not None and module.path.endswith(".py"):
         told += _differences(module.old, module.new)
     shown = told[:_MOST] + [f"{len(told) - _MOST} more"] * (len(told) > _MOST)
-    return "; ".join(shown) or "a signature, an annotation, documentation or a setting changed"
+    return "; ".join(shown) or "a signature, an annotation or documentation changed"
 
 
 def _differences(old: bytes, new: bytes) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""`qten-gen inspect` on models of transformers: parameters, operations and activations as on real tensors."""
+"""`qten-gen inspect` on models of transformers: parameters as on real tensors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import torch
 import transformers
 
 from tests.command import Command
-from tests.tools.inspect.test_run import run_fake, run_real
 
 SMALL: dict[str, Any] = {
     "hidden_size": 32,
@@ -19,30 +18,6 @@ SMALL: dict[str, Any] = {
     "intermediate_size": 48,
     "vocab_size": 99,
 }
-
-MODELS: dict[str, tuple[str, str, dict[str, object]]] = {
-    "llama": ("LlamaForCausalLM", "LlamaConfig", {**SMALL, "num_key_value_heads": 2}),
-    "llama tied": ("LlamaForCausalLM", "LlamaConfig", {**SMALL, "tie_word_embeddings": True}),
-    "bert": ("BertForMaskedLM", "BertConfig", SMALL),
-    "gpt2": ("GPT2LMHeadModel", "GPT2Config", {"n_embd": 32, "n_layer": 2, "n_head": 4, "vocab_size": 99}),
-    "qwen2": ("Qwen2ForCausalLM", "Qwen2Config", {**SMALL, "num_key_value_heads": 2}),
-}
-
-TOKENS = torch.arange(2 * 7).reshape(2, 7)
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", MODELS)
-def test_a_run_is_that_of_real_tensors(name: str) -> None:
-    kind, config_kind, arguments = MODELS[name]
-
-    def make() -> Any:
-        config = getattr(transformers, config_kind)(**arguments, bos_token_id=1, eos_token_id=2)
-        return getattr(transformers, kind)(config).train()
-
-    found = run_fake(make, "Int[2,7]")
-    assert found.failure is None
-    assert (found.forward_flops, found.backward_flops, found.activation_bytes) == run_real(make, TOKENS)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -76,5 +51,5 @@ def test_the_largest_llama_has_its_seventy_billion_parameters(qten_gen: Command)
 @pytest.mark.filterwarnings("ignore")
 def test_an_initialiser_that_reads_values_is_no_obstacle(qten_gen: Command) -> None:
     config = "ViTConfig(hidden_size=32, num_hidden_layers=1, num_attention_heads=4)"
-    done = qten_gen("inspect", f"transformers:ViTModel(config={config})", "--run", "Float[1,3,224,224]")
+    done = qten_gen("inspect", f"transformers:ViTModel(config={config})")
     assert done.status == 0, done.err

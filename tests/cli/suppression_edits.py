@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.command import Command
 
-HEAD = "from torch import Tensor\nfrom qten_gen import TensorClass\n\n"
+HEAD = "from torch import Tensor, nn\nfrom qten_gen import Module, TensorClass, submodule\n\n"
 IGNORE = "  # qten-gen: ignore[QG210] known"
 
 _BODIES = st.lists(
@@ -22,14 +22,23 @@ _BODIES = st.lists(
             "    w: float = (  # qten-gen: ignore[QG210]\n        1.0\n    )\n",
             "    w: float = (\n        1.0  # qten-gen: ignore[QG210]\n    )\n",
             "    y: Tensor  # qten-gen: ignore[QG210]\n",
-            "    def __postinit__(self) -> None: ...\n",
-            "    def __postinit__(self) -> None: ...  # qten-gen: ignore[QG112]\n",
             "    # a comment\n",
         ]
     ),
     max_size=3,
 )
-_TOPS = st.sampled_from(["", "\n", "# above\n", "import os\n", "# qten-gen: ignore[QG210]\n"])
+_NET = "class Net(Module):\n    act: nn.ReLU = submodule(nn.ReLU, inplac=True)"
+_TOPS = st.sampled_from(
+    [
+        "",
+        "\n",
+        "# above\n",
+        "import os\n",
+        "# qten-gen: ignore[QG210]\n",
+        f"{_NET}\n",
+        f"{_NET}  # qten-gen: ignore[QG320]\n",
+    ]
+)
 
 Edit = tuple[str, list[str], str]
 """A text above the class, the lines of its body, and a text below."""

@@ -30,7 +30,7 @@ echo "${COMPREPLY[@]}"
         (["check", "--output-format", "j"], "json"),
         (["check", "sou"], "sources"),
         (["--baseline", "sou"], "sources"),
-        (["lock", "--f"], "--fix"),
+        (["lock", "--l"], "--load"),
     ],
     ids=str,
 )

@@ -102,6 +102,14 @@ def test_a_second_call_changes_nothing(repository: Command) -> None:
     assert repository.times() == before
 
 
+def test_a_stub_that_hides_a_declaration_is_named(repository: Command) -> None:
+    repository("init")
+    repository.write("src/shop/model.pyi", "")
+    repository.write("src/shop/__init__.pyi", "")
+    told = "by hand: src/shop/model.pyi: remove it; type checkers read it in place of src/shop/model.py\n"
+    assert repository("init").out == told
+
+
 PYPROJECT = """\
 # a comment
 [project]

@@ -68,7 +68,7 @@ def test_a_fault_of_ours_asks_for_a_report(qten_gen: Command, monkeypatch: pytes
 def test_a_rendered_text_that_is_not_python_is_a_fault_of_ours_and_is_not_written(
     qten_gen: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("qten_gen.generate.outputs.render", lambda *_: {"py": "x = (", "pyi": ""})
+    monkeypatch.setattr("qten_gen.generate.outputs.texts_of", lambda *_: {"py": "x = (", "pyi": ""})
     qten_gen.write("src/model.py", BATCH)
     result = qten_gen("src")
     assert result.status == 101
@@ -181,7 +181,7 @@ def test_explain_says_how_it_is_called(qten_gen: Command) -> None:
         (["init", "--chekc"], "unknown option --chekc; did you mean --check?"),
         (["init", "--check", "--diff"], "--diff: not allowed with argument --check"),
         (["init", "here"], "unexpected argument here"),
-        (["doctor", "--jsn"], "unknown option --jsn; did you mean --json?"),
+        (["adopt", "--jsn"], "unknown option --jsn; did you mean --json?"),
         (["explain", "--all"], "unknown option --all"),
     ],
 )

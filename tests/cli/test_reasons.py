@@ -98,14 +98,3 @@ def test_a_coloured_diff_says_what_a_plain_one_says(project: Command) -> None:
     plain, coloured = project("--diff", ".").out, project("--diff", "--color", "always", ".").out
     assert "\x1b[32m+" in coloured and "\x1b[1;31m-" in coloured and "\x1b[1m+++ b/" in coloured
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
-
-
-def test_a_setting_that_stubs_depend_on_makes_all_of_them_stale(project: Command) -> None:
-    project.write("pyproject.toml", "[tool.qten-gen]\nliteral-keys = true\n")
-    assert told(project, "base_qten.pyi") == "a signature, an annotation, documentation or a setting changed"
-    assert told(project, "child_qten.pyi") is not None
-    assert told(project, "base_qten.py") is None
-    project(".")
-    assert project("--check", ".").status == 0
-    project.write("pyproject.toml", "")
-    assert project("--check", ".").status == 1

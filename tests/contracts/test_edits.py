@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from torch import nn
 
-from qten_gen.tools.lock.keeping import unversioned
+from qten_gen.tools.lock.lock import as_text, parse
 from qten_gen.tools.lock.lock_differences import differences, shown
-from qten_gen.tools.lock.lock_of_target import record
-from qten_gen.tools.lock.lock_text import as_text, read
+from qten_gen.tools.lock.lock_of_target import current
+from qten_gen.tools.lock.updating import unversioned
 from tests.conftest import Project
 from tests.contracts.edits import DECODER, EDITS
 
@@ -17,9 +17,9 @@ from tests.contracts.edits import DECODER, EDITS
 def test_an_edit_is_classed(name: str, project: Project) -> None:
     edit = EDITS[name]
     project.write(before=DECODER, after=DECODER.replace(edit.old, edit.new))
-    old, recorded = record("before:Decoder").lock, record("after:Decoder")
-    assert [str(item) for item in shown(differences(old, recorded.lock))] == edit.found
-    assert bool(unversioned(old, recorded.lock, recorded.classes)) == edit.needs_version
+    old, code = current("before:Decoder").lock, current("after:Decoder")
+    assert [f"{item.change:12}{item.detail}" for item in shown(differences(old, code.lock))] == edit.found
+    assert (unversioned(old, code.lock, code.classes) is not None) == edit.needs_version
 
 
 @pytest.mark.parametrize("name", EDITS)
@@ -38,8 +38,8 @@ def test_a_strict_load_reports_most_of_them_and_not_all(name: str, project: Proj
 
 def test_a_lock_is_read_as_it_was_written(project: Project) -> None:
     project.write(before=DECODER)
-    lock = record("before:Decoder(depth=3)").lock
-    assert read(as_text(lock._replace(earlier=(lock,)))) == lock._replace(earlier=(lock,))
+    lock = current("before:Decoder(depth=3)").lock
+    assert parse(as_text(lock._replace(earlier=(lock,)))) == lock._replace(earlier=(lock,))
 
 
 def test_a_raised_version_of_a_class_around_the_change_is_enough(project: Project) -> None:
@@ -50,16 +50,16 @@ def test_a_raised_version_of_a_class_around_the_change_is_enough(project: Projec
         inner=renamed.replace("class Block(Module):", "class Block(Module):\n    version = 2"),
         outer=renamed.replace("class Decoder(Module):", "class Decoder(Module):\n    version = 2"),
     )
-    old = record("before:Decoder").lock
+    old = current("before:Decoder").lock
     for module in ("inner", "outer"):
-        recorded = record(f"{module}:Decoder")
-        assert unversioned(old, recorded.lock, recorded.classes) == []
+        code = current(f"{module}:Decoder")
+        assert unversioned(old, code.lock, code.classes) is None
 
 
 def test_a_raised_version_beside_the_change_is_not_enough(project: Project) -> None:
     edit = EDITS["a parameter is removed"]
     edited = DECODER.replace(edit.old, edit.new)
     project.write(before=DECODER, after=edited.replace("class Block(Module):", "class Block(Module):\n    version = 2"))
-    recorded = record("after:Decoder")
-    found = unversioned(record("before:Decoder").lock, recorded.lock, recorded.classes)
-    assert [item.name for item in found] == ["position"]
+    code = current("after:Decoder")
+    found = unversioned(current("before:Decoder").lock, code.lock, code.classes)
+    assert found is not None and "set version = 2 in Decoder, with" in found

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
-from qten_gen.cli import glance
-from qten_gen.tools.inspect.documents import DocumentError
-from qten_gen.tools.lock.lines import Line, Lock
-from qten_gen.tools.lock.lists_and_settings import entries, misspelt
+from qten_gen.tools.lock.lock import Line, Lock
+from qten_gen.tools.lock.name_lists import ListError, entries, unmatched
 from tests.command import Command
 from tests.contracts.edits import DECODER
-from tests.contracts.test_lock_command import edit, forget, shop
+from tests.contracts.test_lock_command import edit, shop
 
 __all__ = ["shop"]
 
@@ -56,7 +53,7 @@ def test_a_list_is_read_from_a_file(name: str, text: str, key: str, tmp_path: Pa
 )
 def test_a_list_that_cannot_be_read_is_one_message(name: str, text: str, key: str, why: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(text)
-    with pytest.raises(DocumentError) as raised:
+    with pytest.raises(ListError) as raised:
         entries(f"{name}:{key}", str(tmp_path))
     assert str(raised.value).startswith(why)
 
@@ -81,24 +78,8 @@ def test_an_entry_is_the_end_of_a_name_a_pattern_or_a_regular_expression(
     entry: str, why: str | None, tmp_path: Path
 ) -> None:
     (tmp_path / "a.py").write_text(f"names = [{entry!r}]")
-    found = list(misspelt("a.py:names", str(tmp_path), LOCK))
+    found = list(unmatched("a.py:names", str(tmp_path), LOCK))
     assert found == ([] if why is None else [f"a.py:names: {entry!r} {why}"])
-
-
-def test_the_command_holds_lists_against_the_lock_without_importing_anything(
-    shop: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(glance, "_CLOCK", -(10**18))  # nothing counts as just changed
-    settings = shop.read("pyproject.toml")
-    shop.write("pyproject.toml", f'{settings}[tool.qten-gen.names]\n"lora.yaml:targets" = "goods.model:Decoder"\n')
-    shop.write("lora.yaml", "targets: [qkv]\n")
-    assert shop("lock").status == 0
-    assert shop("lock", "--check").status == 0
-    shop.write("lora.yaml", "targets: [qvk]\n")
-    forget()
-    done = shop("lock", "--check")
-    assert "goods.model" not in sys.modules
-    assert (done.status, done.err) == (1, "error: lora.yaml:targets: 'qvk' matches nothing: did you mean qkv?\n")
 
 
 def test_a_rename_turns_every_list_red_that_mentions_it(shop: Command) -> None:

@@ -29,7 +29,7 @@ def refused(text: str | bytes) -> str:
         (
             "[tool.other]\nwatch = 1\n[tool.qten-gen]\nwatch = 1\n",
             "pyproject.toml:4: error QG004 [unknown-setting]: unknown key 'watch' in [tool.qten-gen]; "
-            "choose from environment, exclude, literal-keys, locks, names, output-format, per-file-ignores, severity, shapes, "
+            "choose from environment, exclude, locks, names, output-format, per-file-ignores, severity, "
             "source-roots, src, stubs",
         ),
         (
@@ -104,7 +104,7 @@ def test_without_a_section_the_nearest_project_holds_the_cache(qten_gen: Command
     qten_gen.write("pyproject.toml", "[project]\n")
     qten_gen.write("src/model.py", BATCH)
     qten_gen("src")
-    assert qten_gen.exists(".qten_cache/manifest.json") and not qten_gen.exists("src/.qten_cache")
+    assert qten_gen.exists(".qten_cache/sources") and not qten_gen.exists("src/.qten_cache")
 
 
 def test_a_fault_in_a_project_file_without_our_section_is_not_ours(qten_gen: Command) -> None:
@@ -138,24 +138,6 @@ def test_a_missing_folder_of_the_settings_is_named(qten_gen: Command) -> None:
     qten_gen.write("pyproject.toml", '[tool.qten-gen]\nsrc = ["sources"]\n')
     result = qten_gen()
     assert (result.status, result.err) == (2, "pyproject.toml: error: src names 'sources', which does not exist\n")
-
-
-def test_shapes_need_a_package_without_which_checkers_fall_silent(qten_gen: Command) -> None:
-    qten_gen.write("pyproject.toml", '[tool.qten-gen]\nshapes = "pyrefly"\nenvironment = ".venv"\n')
-    qten_gen.write("src/model.py", BATCH)
-    packages = qten_gen.folder / ".venv/lib/python3.11/site-packages"
-    packages.mkdir(parents=True)
-    help = "python -m pip install pyrefly-shape-extensions"
-    result = qten_gen("src")
-    why = "shapes needs a package that is not installed"
-    assert (result.status, result.err) == (2, f"pyproject.toml: error: {why}: {help}\n")
-    said = "problem  shapes: the stubs import a package that is not installed"
-    assert f"{said}\n         help: {help}: " in qten_gen("doctor").out
-    (packages / "shape_extensions").mkdir()
-    (packages / "pyrefly_shape_extensions-1.4.0.dist-info").mkdir()
-    (packages / "pyrefly_shape_extensions-1.4.0.dist-info/METADATA").write_text("Name: pyrefly-shape-extensions\n")
-    assert qten_gen("src").status == 0
-    assert "shapes" not in qten_gen("doctor").out
 
 
 def test_a_refused_section_stops_the_run(qten_gen: Command) -> None:

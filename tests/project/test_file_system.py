@@ -128,7 +128,7 @@ def changing(monkeypatch: pytest.MonkeyPatch, change: Callable[[], object], time
             change()
         return original(path)
 
-    monkeypatch.setattr("qten_gen.project.source_texts.read_regular", read)
+    monkeypatch.setattr("qten_gen.project.files.read_regular", read)
 
 
 def test_a_source_that_changes_during_a_run_is_read_again(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,7 +204,7 @@ def test_a_temporary_file_that_is_just_written_stays(qten_gen: Command) -> None:
     "name",
     [
         *("other.py", "model_qten.py", "stray_qten.pyi", "pyproject.toml"),
-        *(".qten_cache/manifest.json", ".qten_cache/glance.txt", ".qten_cache/library_classes.json"),
+        *(".qten_cache/manifest.json", ".qten_cache/glance.txt"),
     ],
 )
 def test_what_is_not_a_regular_file_is_never_read(qten_gen: Command, kind: str, name: str) -> None:
@@ -396,7 +396,7 @@ def test_a_source_that_changes_to_and_fro_is_never_called_fresh(
         reads.append(path)
         return old if len(reads) == 1 else source.read_bytes()
 
-    monkeypatch.setattr("qten_gen.project.source_texts.read_regular", torn)
+    monkeypatch.setattr("qten_gen.project.files.read_regular", torn)
     assert qten_gen("model.py").summary == "1 file up to date, 1 written"
     assert '"y"' in qten_gen.read("model_qten.py")
 

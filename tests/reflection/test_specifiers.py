@@ -41,8 +41,8 @@ CALLS = [
     'submodule(nn.Linear, 2, 3, keys=("a", "b"))',
     'submodule(nn.Embedding, 3, 4, initializer="normal", tie="dim")',
     "virtual(cast=True)",
-    'virtual(cached=True, sources=("dim",))',
-    'virtual(cached="may_be_stale", sources=(), cast=True)',
+    "virtual(cached=True)",
+    "virtual(cached=True, cast=True)",
 ]
 
 NAMES: dict[str, object] = {**{name: getattr(qten_gen, name) for name in qten_gen.__all__}, "nn": nn, "torch": torch}

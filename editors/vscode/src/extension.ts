@@ -5,14 +5,12 @@ import {
   LanguageClient,
   State,
   type LanguageClientOptions,
-  type Location,
   type ServerOptions,
 } from "vscode-languageclient/node";
 import { interpreter, look, onDidChangeInterpreter, SERVER_ARGUMENTS } from "./interpreter";
 import { Status } from "./status";
 
 const GENERATE = "qten-gen.generate";
-const COUNTERPART = "qten-gen.counterpart";
 const EXPLAIN = "qten-gen.explainMissing";
 
 /** The server of a window, which is started anew when its interpreter changes. */
@@ -32,14 +30,14 @@ class Server implements vscode.Disposable {
     return this.work;
   }
 
-  /** What the server answers to one of its commands; nothing if it does not run, which is explained. */
-  async execute<T>(command: string, ...args: unknown[]): Promise<T | undefined> {
+  /** Runs a command of the server. That it does not run is explained. */
+  async execute(command: string): Promise<void> {
     await this.work;
-    if (!this.client?.isRunning()) {
+    if (this.client?.isRunning()) {
+      await this.client.sendRequest("workspace/executeCommand", { command });
+    } else {
       await this.explain();
-      return undefined;
     }
-    return this.client.sendRequest<T>("workspace/executeCommand", { command, arguments: args });
   }
 
   /** Says why the server does not run, and offers what helps. */
@@ -72,7 +70,6 @@ class Server implements vscode.Disposable {
   async stop(): Promise<void> {
     const client = this.client;
     this.client = undefined;
-    await vscode.commands.executeCommand("setContext", "qten-gen.isRunning", false);
     // One that did not start cannot be stopped.
     await client?.dispose().catch(() => undefined);
   }
@@ -100,7 +97,6 @@ class Server implements vscode.Disposable {
     });
     this.client = client;
     await client.start();
-    await vscode.commands.executeCommand("setContext", "qten-gen.isRunning", true);
   }
 
   private newClient(): LanguageClient {
@@ -138,23 +134,6 @@ async function generate(server: Server): Promise<void> {
   await server.execute(GENERATE);
 }
 
-/** Goes from the declaration at the cursor to its generated code, or from generated code to its declaration. */
-async function goToCounterpart(server: Server): Promise<void> {
-  const editor = vscode.window.activeTextEditor;
-  if (!editor) {
-    return;
-  }
-  const uri = editor.document.uri.toString();
-  const found = await server.execute<Location | null>(COUNTERPART, uri, editor.selection.active);
-  if (found) {
-    const { line, character } = found.range.start;
-    const start = new vscode.Position(line, character);
-    await vscode.window.showTextDocument(vscode.Uri.parse(found.uri), { selection: new vscode.Range(start, start) });
-  } else if (found === null) {
-    void vscode.window.showInformationMessage("qten-gen: nothing is generated for this place. Has the project been generated?");
-  }
-}
-
 let running: Server | undefined;
 
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
@@ -165,7 +144,6 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     status,
     server,
     vscode.commands.registerCommand("qten-gen.generateAll", () => generate(server)),
-    vscode.commands.registerCommand("qten-gen.goToCounterpart", () => goToCounterpart(server)),
     vscode.commands.registerCommand("qten-gen.restart", () => server.restart()),
     vscode.commands.registerCommand(EXPLAIN, () => server.explain()),
     await onDidChangeInterpreter(() => void server.restart()),

@@ -72,11 +72,11 @@ describe("the extension", { skip: missing() }, () => {
 
   test("leads from a field to its generated code and back", async () => {
     await editor.goTo(10, 7);
-    await editor.run("qten-gen: Go to Generated Code or Back");
+    await editor.run("Go to Implementations");
     await editor.activeToBe("model_qten.py");
     assert.match(await editor.line(), /^ +mask = /);
     await editor.screenshot("generated-code");
-    await editor.run("qten-gen: Go to Generated Code or Back");
+    await editor.run("Go to Declaration");
     await editor.activeToBe("model.py");
     await editor.cursorToBe(10);
   });

@@ -6,7 +6,7 @@ usual kind loads nothing of the generator. The functions import what only they n
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...model import Declaration as Declaration
 from ...model import FieldDecl as FieldDecl
@@ -29,16 +29,6 @@ if TYPE_CHECKING:
 def read(statement: ClassStatement, *, nests: bool) -> Declaration:
     """The declaration of a TensorClass or Module, mistakes included: `refuse` reports those."""
     return read_tensorclass(statement) if nests else read_module(statement)
-
-
-def config_schema(cls: type) -> dict[str, Any]:
-    """The JSON schema of the constructor arguments of a class of modules."""
-    from ...generate.config_schema import config_schema
-
-    declaration = getattr(cls, "_declaration", None)
-    if not isinstance(declaration, ModuleDecl):
-        raise TypeError(f"{cls.__name__} declares nothing, so it has no schema")
-    return config_schema(declaration)
 
 
 def render(declaration: Declaration) -> str:
@@ -108,8 +98,8 @@ def refuse_specifier(cls: type, name: str, specifier: str) -> None:
     Raises:
         DeclarationError: always; the message says what the rule says.
     """
-    from ...model.diagnostics import DeclarationError, Diagnostic
-    from ...rules.misplaced_specifier import KIND, problem
+    from ...model.diagnostics import MISPLACED_SPECIFIER, DeclarationError, Diagnostic
+    from ...rules.specifiers import problem
 
     message, help = problem(cls.__name__, name, specifier)
-    raise DeclarationError.of(cls.__name__, [Diagnostic(KIND, message, help=help)])
+    raise DeclarationError.of(cls.__name__, [Diagnostic(MISPLACED_SPECIFIER, message, help=help)])

@@ -70,7 +70,7 @@ class ModuleMeta(DeclarationMeta):
         Raises:
             TypeError: the constructor does not take these arguments, or `device` is given and not meta.
         """
-        from ...large_models.materializing.meta_construction import construct_on_meta
+        from ...large_models.materializing.constructing import construct_on_meta
 
         return construct_on_meta(cls, args, config)
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from torch.distributed.device_mesh import DeviceMesh
     from torch.types import Device as DeviceLike
 
-    from ...large_models.materializing.matching import StateDict
+    from ...large_models.materializing.checkpoint_sources import StateDict
     from ...large_models.materializing.report import MaterializeReport
     from ...large_models.sharding.placements import Placements
     from .frozen_dict import FrozenDict
@@ -94,25 +94,6 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
         """
         placed = {name: given for name, given in (("device", device), ("dtype", dtype)) if given is not None}
         return cls(**config, **placed)
-
-    @classmethod
-    def config_schema(cls) -> dict[str, Any]:
-        """The JSON schema of the mapping that `from_config` takes: types, defaults, and the ranges that `check(...)` states.
-
-        >>> from qten_gen import check
-        >>> class Dropped(Module):
-        ...     width: int = 64
-        ...     rate: float = 0.1
-        ...     check("0 <= rate < 1")
-        >>> Dropped.config_schema()["properties"]["rate"]
-        {'type': 'number', 'default': 0.1, 'minimum': 0, 'exclusiveMaximum': 1}
-
-        Arguments of types that JSON does not have may be anything, and those of a class with its own `__init__` are not known. A
-        check that is no range stands in the description.
-        """
-        from ..declaring import generator
-
-        return generator.config_schema(cls)
 
     @classmethod
     def dynamic_shapes(cls, **bounds: tuple[int, int | None]) -> dict[str, Any]:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 from torch.utils.data._utils.collate import default_collate_fn_map
 
 from ..declaring.fields import field
-from .core import dimension_names
-from .core.late import bind
+from .core import dimension_names, late
 from .core.stored import Stored
 from .metaclass import Flagged, TensorClassMeta
 from .methods import indexing, metadata, moving
@@ -153,9 +152,10 @@ LATE_ON_CLASS = {
 }
 """The same for class methods."""
 
-bind(TensorClass, LATE)
-bind(TensorClass, LATE_ON_CLASS, on_class=True)
+late.bind(TensorClass, LATE)
+late.bind(TensorClass, LATE_ON_CLASS, on_class=True)
 binding.bind(TensorClass)
+late.prepare_for_compiler()
 
 
 def _collate(items: Any, *, collate_fn_map: object = None) -> Any:

@@ -11,32 +11,22 @@ import inspect
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import nn
 
 from ...common.suggestions import nearest
 from ...project.packages import Packages
-from .request import InspectionError
-from .user_code import describe, of_user
+from .user_code import InspectionError, describe, of_user
 
 Factory = Callable[..., object]
 
 
-def load(target: str, import_roots: Sequence[str] = ()) -> Factory | nn.Module:
-    """The class, function or module that a target names.
+def named(target: str, import_roots: Sequence[str] = ()) -> object:
+    """The object that a target names: `pkg.model:Decoder`.
 
     The current folder and `import_roots` are importable, as they are when a program in them runs.
-
-    Raises:
-        InspectionError: it names nothing, or importing it fails.
-    """
-    return _usable(target, named(target, import_roots))
-
-
-def named(target: str, import_roots: Sequence[str] = ()) -> object:
-    """The object that a target names.
 
     Raises:
         InspectionError: it names nothing, or importing it fails.
@@ -49,7 +39,7 @@ def named(target: str, import_roots: Sequence[str] = ()) -> object:
     for root in reversed([os.getcwd(), *roots]):
         if root not in sys.path:
             sys.path.insert(0, root)
-    return found_in(_imported(module), name)
+    return _found_in(_imported(module), name)
 
 
 def _parts(target: str) -> tuple[str, str]:
@@ -74,11 +64,7 @@ def _of_path(path: str, import_roots: Sequence[str]) -> tuple[str, str]:
 
 
 def _imported(module: str) -> object:
-    """Import a module of the user.
-
-    Raises:
-        InspectionError: there is none of that name, or it raises.
-    """
+    """Import a module of the user."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
@@ -96,12 +82,8 @@ def _no_module(module: str, missing: str) -> str:
     return f"there is no module {missing}{of}; it is looked for in {os.getcwd()} and in what is installed"
 
 
-def found_in(module: object, name: str) -> object:
-    """The object that a dotted name means in a module.
-
-    Raises:
-        InspectionError: it means nothing there; the message has the nearest name.
-    """
+def _found_in(module: object, name: str) -> object:
+    """The object that a dotted name means in a module; an error suggests the nearest name."""
     found = module
     for part in name.split("."):
         where = getattr(found, "__name__", name)
@@ -128,7 +110,12 @@ def _models_in(module: object) -> str:
     return f"; it has {', '.join(names)}" if names else ""
 
 
-def _usable(target: str, found: object) -> Factory | nn.Module:
+def usable(target: str, found: object) -> Factory | nn.Module:
+    """The object itself if a module can be made of it.
+
+    Raises:
+        InspectionError: It is neither a module nor a class or function that makes one.
+    """
     if isinstance(found, nn.Module) or (isinstance(found, type) and issubclass(found, nn.Module)):
         return found
     if isinstance(found, type):
@@ -140,7 +127,7 @@ def _usable(target: str, found: object) -> Factory | nn.Module:
     return found
 
 
-WORDS = {"true": True, "false": False, "none": None, "null": None}
+_WORDS = {"true": True, "false": False, "none": None, "null": None}
 """Words of JSON, which shells and settings are used to."""
 
 _CALL = re.compile(r"(.+?:[\w.]+|[^():]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
@@ -194,14 +181,29 @@ def arguments_for(factory: Callable[..., object], texts: Sequence[str]) -> dict[
                 problems.append(f"{text}: {describe(error)}")
     if problems:
         raise InspectionError(problems)
-    refuse_unfit(factory, (), found)
+    _refuse_unfit(factory, found)
     return found
+
+
+def _refuse_unfit(factory: Callable[..., object], keywords: dict[str, object]) -> None:
+    """Raise with the signature of a factory if it takes other arguments than these."""
+    try:
+        signature = inspect.signature(factory)
+    except (TypeError, ValueError):  # it has none
+        return
+    try:
+        signature.bind_partial(**keywords)  # a name that does not exist comes before one that is missing
+        signature.bind(**keywords)
+    except TypeError as error:
+        parameters = [each.replace(annotation=each.empty) for each in signature.parameters.values()]
+        plain = inspect.Signature(parameters)
+        raise InspectionError([f"{getattr(factory, '__qualname__', factory)}{plain}: {error}"]) from None
 
 
 def _value(text: str, names: dict[str, object]) -> object:
     """The value of an expression; a word that means nothing in the module is a dtype of torch, or text: `mode=fast`."""
-    if text.lower() in WORDS:
-        return WORDS[text.lower()]
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
     if text.isidentifier():
         dtype = getattr(torch, text, None)
         return names.get(text, dtype if isinstance(dtype, torch.dtype) else text)
@@ -211,22 +213,3 @@ def _value(text: str, names: dict[str, object]) -> object:
         if any(bracket in text for bracket in "([{"):
             raise
         return text
-
-
-def refuse_unfit(function: Callable[..., object], args: Sequence[object], keywords: Mapping[str, object]) -> None:
-    """Do nothing if a function takes these arguments.
-
-    Raises:
-        InspectionError: It takes others; the message has its signature.
-    """
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):  # it has none
-        return
-    try:
-        signature.bind_partial(*args, **keywords)  # a name that does not exist comes before one that is missing
-        signature.bind(*args, **keywords)
-    except TypeError as error:
-        parameters = [each.replace(annotation=each.empty) for each in signature.parameters.values()]
-        plain = inspect.Signature(parameters)
-        raise InspectionError([f"{getattr(function, '__qualname__', function)}{plain}: {error}"]) from None

@@ -1,4 +1,4 @@
-"""Runs the user's code so that it does not disturb what the command prints; its errors, with the frames that belong to it."""
+"""Runs the user's code so that it does not disturb the output of the command, and turns its errors into one message."""
 
 from __future__ import annotations
 
@@ -8,17 +8,27 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
-
-from .request import InspectionError
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
+class InspectionError(Exception):
+    """Why a model cannot be inspected: everything that is wrong, a line each."""
+
+    def __init__(self, problems: Sequence[str], *, is_misuse: bool = True, trace: str = "") -> None:
+        super().__init__("\n".join(problems))
+        self.problems = tuple(problems)
+        self.is_misuse = is_misuse
+        """The arguments of the command are wrong, rather than the model."""
+        self.trace = trace
+        """The frames of the user's code that led to it, as Python prints them; empty for none."""
+
+
 def of_user(what: str, error: BaseException) -> InspectionError:
     """The error for code of the user that raised while `what` was done: `importing shop.model`."""
-    return InspectionError([f"{what} raised {describe(error)}"], is_misuse=False, trace=trace_of(error))
+    return InspectionError([f"{what} raised {describe(error)}"], is_misuse=False, trace=_trace_of(error))
 
 
 def describe(error: BaseException) -> str:
@@ -28,13 +38,13 @@ def describe(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
-def trace_of(error: BaseException) -> str:
-    """The frames of an error that are the user's, as Python prints them; those of libraries only from the last of the user's on.
+def _trace_of(error: BaseException) -> str:
+    """The frames of the user's code, as Python prints them; without any, the last frame of a library.
 
-    So frames of this package, of the import system and of torch's own calls between two frames of the user are left out.
+    Frames of this package, of the import system and of torch between two frames of the user are left out.
     """
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if is_users(frame.filename)]
+    own = [frame for frame in frames if _is_users(frame.filename)]
     shown = own or [frame for frame in frames if not _is_ours(frame.filename)][-1:]
     for frame in shown:
         linecache.checkcache(frame.filename)
@@ -47,8 +57,8 @@ def _is_ours(filename: str) -> bool:
     return filename.startswith((_PACKAGE + os.sep, "<"))
 
 
-def is_users(filename: str) -> bool:
-    """Whether a file is neither ours nor that of an installed package or of Python itself."""
+def _is_users(filename: str) -> bool:
+    """True for a file of the user: not of this package, of an installed one, or of Python."""
     parts = filename.split(os.sep)
     installed = "site-packages" in parts or "dist-packages" in parts
     return not (_is_ours(filename) or installed or filename.startswith(os.path.dirname(os.__file__) + os.sep))

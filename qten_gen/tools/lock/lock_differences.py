@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from ...common.state_differences import LOADING, Change, Difference, shown
-from .lines import TIE, UNSAVED, Line, Lock, unfolded
+from .lock import TIE, UNSAVED, Line, Lock, unfolded
 
 __all__ = ["LOADING", "OLD_OBJECTS", "Change", "Difference", "differences", "shown"]
 
@@ -42,15 +42,17 @@ def differences(old: Lock, new: Lock) -> list[Difference]:
         elif name in renamed:
             found.append(Difference("renamed", name, renamed[name], "", line.is_saved))
         else:
-            found.append(Difference("added", name, "", _told(line), line.is_saved))
+            found.append(Difference("added", name, "", _described(line), line.is_saved))
     former = set(renamed.values())
     found += [
-        Difference("removed", line.name, _told(line), "", line.is_saved) for line in gone if line.name not in former
+        Difference("removed", line.name, _described(line), "", line.is_saved)
+        for line in gone
+        if line.name not in former
     ]
     return found
 
 
-def _told(line: Line) -> str:
+def _described(line: Line) -> str:
     return f"= {line.tie}" if line.kind == TIE else f"{line.dtype} {line.shape} {line.kind}"
 
 
@@ -69,8 +71,8 @@ def _changed(old: Line, new: Line, before: Mapping[str, Line], after: Mapping[st
             continue
         is_saving = change == "kind" and UNSAVED in (was, now)
         yield Difference("persistence" if is_saving else change, name, was, now, needs and change != "respelled")
-    if old.kept != new.kept:
-        yield Difference("kept" if new.kept else "unkept", name, needs_version=False)
+    if old.keeps_dtype != new.keeps_dtype:
+        yield Difference("kept" if new.keeps_dtype else "unkept", name, needs_version=False)
 
 
 def _renamed(gone: Iterable[Line], come: Iterable[Line]) -> dict[str, str]:
@@ -98,11 +100,11 @@ def _renamed(gone: Iterable[Line], come: Iterable[Line]) -> dict[str, str]:
 
 def _content(line: Line) -> Line:
     """The part of a line that has to be equal under an old name and under a new one."""
-    return line._replace(name="", declared="", kept=False)
+    return line._replace(name="", declared="", keeps_dtype=False)
 
 
 def _differ_in_one(name: str, other: str) -> bool:
-    """Whether two names have equal segments but one, which is no number: layers are not renamed one by one."""
+    """True for names with equal segments but one, which is no number: layers are not renamed one by one."""
     pairs = list(zip(name.split("."), other.split("."), strict=False))
     if name.count(".") != other.count("."):
         return False

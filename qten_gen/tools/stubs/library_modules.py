@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ...common.module_names import absolute
@@ -41,7 +41,7 @@ class Sources:
     """The modules of installed libraries, each read once."""
 
     installed: Installed
-    _read: dict[str, Source | None] = field(default_factory=dict)
+    _read: dict[str, Source] = field(default_factory=dict)
     _origins: dict[str, str] = field(default_factory=dict)
 
     def of(self, file: ModuleFile) -> Source:
@@ -50,20 +50,17 @@ class Sources:
         Raises:
             Unreadable: It cannot be read or parsed.
         """
-        known = self._read.get(file.name)
-        if known is None:
-            known = self._read[file.name] = _source(file)
-        return known
+        if file.name not in self._read:
+            self._read[file.name] = _source(file)
+        return self._read[file.name]
 
     def find(self, module: str) -> Source | None:
         """The source of a module; None if it is not installed or cannot be read."""
-        if module not in self._read:
-            file = self.installed.find(module)
-            try:
-                self._read[module] = None if file is None else _source(file)
-            except Unreadable:
-                self._read[module] = None
-        return self._read[module]
+        file = self.installed.find(module)
+        try:
+            return None if file is None else self.of(file)
+        except Unreadable:
+            return None
 
     def origin(self, name: str) -> str:
         """Where a qualified name is defined: `torch.nn.Linear` is `torch.nn.modules.linear.Linear`.
@@ -135,39 +132,16 @@ class Sources:
 
 
 def _source(file: ModuleFile) -> Source:
-    """Read and parse the file of a module.
-
-    Raises:
-        Unreadable: It cannot be read or parsed.
-    """
+    """Read and parse the file of a module. Of several imports of a name, the first counts."""
     try:
         text = decode(read_regular(file.path), file.path)
     except OSError as error:
         raise Unreadable(f"{file.path}: cannot read it: {error.strerror}") from None
-    tree = parse(text, file.path) if isinstance(text, str) else text
+    tree = _parsed(text, file.path) if isinstance(text, str) else text
     if isinstance(tree, Diagnostic):
         where = f":{tree.span.line}" if tree.span is not None else ""
         raise Unreadable(f"{file.path}{where}: {tree.message}")
-    if isinstance(text, str) and "# type:" in text:
-        tree = _with_type_comments(text) or tree
-    scope, stars, classes = _names(tree, file, lines_of(text) if isinstance(text, str) else [])
-    return Source(file, tree, scope, stars, classes)
-
-
-def _with_type_comments(text: str) -> ast.Module | None:
-    """The tree with comments such as `# type: List[int]`, which checkers read; None where one is malformed."""
-    try:
-        return ast.parse(text, type_comments=True)
-    except SyntaxError:
-        return None
-
-
-def _names(
-    tree: ast.Module, file: ModuleFile, lines: Sequence[str]
-) -> tuple[Scope, tuple[str, ...], dict[str, ast.ClassDef]]:
-    """The names at the top level of a file; of several imports of a name, the first counts."""
     imports: dict[str, ImportedName] = {}
-    bound: set[str] = set()
     classes: dict[str, ast.ClassDef] = {}
     stars: list[str] = []
     for node in statements(tree.body):
@@ -179,15 +153,34 @@ def _names(
                     imports.setdefault(name, imported)
             case ast.ClassDef(name=name):
                 classes[name] = node
-                bound.add(name)
+    lines = lines_of(text) if isinstance(text, str) else []
+    bound = frozenset({*classes, *defined_names(tree.body)})
+    scope = Scope(file.name, file.is_package, imports, bound, frozenset(classes), lines=lines)
+    return Source(file, tree, scope, tuple(stars), classes)
+
+
+def _parsed(text: str, path: str) -> ast.Module | Diagnostic:
+    """The tree with comments such as `# type: List[int]`, which checkers read; without them where one is malformed."""
+    if "# type:" in text:
+        try:
+            return ast.parse(text, type_comments=True)
+        except SyntaxError:
+            pass
+    return parse(text, path)
+
+
+def defined_names(body: Iterable[ast.stmt]) -> set[str]:
+    """The names that statements assign or define as functions, those in blocks included."""
+    found: set[str] = set()
+    for node in statements(body):
+        match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                bound.add(name)
+                found.add(name)
             case ast.Assign(targets=targets):
-                bound.update(name for target in targets for name in bound_names(target))
+                found.update(name for target in targets for name in bound_names(target))
             case ast.AnnAssign(target=target):
-                bound.update(bound_names(target))
-    scope = Scope(file.name, file.is_package, imports, frozenset(bound), frozenset(classes), lines=lines)
-    return scope, tuple(stars), classes
+                found.update(bound_names(target))
+    return found
 
 
 def imported_module(node: ast.ImportFrom, file: ModuleFile) -> str:

@@ -5,15 +5,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from ...common.format_number import FORMAT
 from ...common.header import with_header
 from ...common.suggestions import nearest
-from ...project.installed import Installed, ModuleFile
-from . import support
-from .copying import copied
+from ...project.installed import Installed
+from .copying import ANY, ModuleClasses, copied
 from .library_modules import Sources, Unreadable
-from .module_classes import ModuleClasses
+
+_SHARED = "qten_gen_module_types"
+"""The stub that the others import as `_types`. It exists for type checkers only."""
+
+_IMPORTS = f"from typing import ClassVar as _ClassVar, Generic as _Generic\n\nimport {_SHARED} as _types"
 
 _DIRECTIVES = """\
 # ruff: noqa
@@ -54,22 +58,25 @@ def plan(modules: Sequence[str], installed: Installed, *, exact_none: bool = Fal
     modules = [module for module in modules if module.partition(".")[0] not in absent]
     files = {file.name: file for module in modules for file in installed.below(module)}
     problems = [problem for module in modules for problem in _missing(module, installed)]
-    for name in [*files]:
-        for file in _packages(name, installed):
-            files.setdefault(file.name, file)
-    classes = ModuleClasses(sources, "None" if exact_none else support.ANY)
+    for name in [*files]:  # and the packages around, which checkers look for beside them
+        for package in accumulate(name.split(".")[:-1], "{}.{}".format):
+            file = installed.find(package)
+            if file is not None:
+                files.setdefault(package, file)
+    classes = ModuleClasses(sources, "None" if exact_none else ANY)
     texts: dict[str, str] = {}
     versions: dict[str, str] = {}
     for file in sorted(files.values(), key=lambda file: file.name):
         try:
-            body = _body(file, sources, classes, files.keys())
+            body = _text(copied(sources.of(file), files.keys(), classes))
         except Unreadable as error:
             problems.append(str(error))
             continue
         top = file.name.partition(".")[0]
         version = versions.setdefault(top, installed.version(file.name))
-        texts[_path(file)] = with_header(f"{file.shown} of {' '.join(filter(None, (top, version)))}", FORMAT, body)
-    texts[f"{support.NAME}.pyi"] = with_header("qten-gen", FORMAT, _DIRECTIVES + rendered(support.TEMPLATE))
+        path = f"{file.name.replace('.', '/')}{'/__init__' if file.is_package else ''}.pyi"
+        texts[path] = with_header(f"{file.shown} of {' '.join(filter(None, (top, version)))}", FORMAT, body)
+    texts[f"{_SHARED}.pyi"] = with_header("qten-gen", FORMAT, _DIRECTIVES + rendered("library_types.pyi.j2"))
     libraries = tuple(" ".join(filter(None, item)) for item in sorted(versions.items()))
     return Stubs(
         texts if modules and not problems else {},
@@ -102,35 +109,10 @@ def _missing(module: str, installed: Installed) -> Iterable[str]:
     yield f"{package} has no module {parts[known]}{f'; did you mean {package}.{close}?' if close else ''}"
 
 
-def _packages(name: str, installed: Installed) -> Iterable[ModuleFile]:
-    """The packages that a module is in, which checkers look for beside it."""
-    parts = name.split(".")
-    found = (installed.find(".".join(parts[:count])) for count in range(1, len(parts)))
-    return [file for file in found if file is not None]
-
-
-def _body(file: ModuleFile, sources: Sources, classes: ModuleClasses, stubbed: Iterable[str]) -> str:
-    """The text of a stub without its header."""
-    source = sources.of(file)
-    body = copied(
-        source,
-        frozenset(stubbed),
-        sources,
-        change=lambda node: classes.change(source, node),
-        keeps_package_open=file.is_package,
-    )
+def _text(body: list[ast.stmt]) -> str:
+    """The text of a stub without its header. Imports of the shared stub stand below one of the future."""
     text = ast.unparse(ast.Module(body, []))
-    return f"{_DIRECTIVES}\n{_with_imports(text)}\n" if text else _DIRECTIVES
-
-
-def _with_imports(text: str) -> str:
-    """The text with what it takes from the shared stub; an import of the future stays the first."""
-    if f"{support.TYPES}." not in text:
-        return text
     future = "from __future__ import annotations\n"
     start = future if text.startswith(future) else ""
-    return f"{start}{support.IMPORTS}\n{text.removeprefix(start)}"
-
-
-def _path(file: ModuleFile) -> str:
-    return f"{file.name.replace('.', '/')}{'/__init__' if file.is_package else ''}.pyi"
+    imports = f"{_IMPORTS}\n" if "_types." in text else ""
+    return f"{_DIRECTIVES}\n{start}{imports}{text.removeprefix(start)}\n" if text else _DIRECTIVES

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 import torch.utils._pytree as pytree
-from torch import Tensor
+from torch import Tensor, nn
 from torch._subclasses import FakeTensorMode
 
 from qten_gen import PerItem, TensorClass
@@ -126,14 +126,14 @@ def test_written_over_and_over_it_does_not_grow() -> None:
     for step in range(100):
         value[step % 4] = photo(start=step)
     assert_follows(value)
-    assert len(value.title._pool) < 20
+    assert len(value.title._values.values) == 4
 
 
-def test_values_of_many_objects_are_joined_without_the_rest_of_their_pools() -> None:
+def test_values_of_many_objects_are_joined_without_the_others() -> None:
     value = photo(1000)
     joined = Photo.stack([value[7], value[8], photo(start=3)])
     assert joined.title.tolist() == ["7", "8", "3"]
-    assert len(joined.title._pool) < 10
+    assert len(joined.title._values.values) == 3
     assert len(pickle.dumps(value[0].clone())) < 2000
 
 
@@ -296,3 +296,28 @@ def test_vmap_cannot_look_at_the_values_and_gives_them_back() -> None:
         TypeError, match=r"^the values of a PerItem field cannot be read inside of vmap, nor where tree_map has changed"
     ):
         torch.vmap(lambda one: one.x * len(one.title.item()))(value)
+
+
+class Lengths(nn.Module):
+    """Reads the values, and rearranges them."""
+
+    def forward(self, value: Photo) -> Photo:
+        return value.replace(x=value.x * len(value.title.values()[-1]))[1:]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda module, value: torch.compile(module, fullgraph=True, backend="eager")(value),
+        lambda module, value: torch.export.export(module, (value,)).module()(value),
+    ],
+)
+def test_values_are_read_in_code_that_is_compiled_or_exported(call: Any) -> None:
+    value = photo(3, start=9)
+    found = call(Lengths(), value)
+    assert (found.x.tolist(), found.title.tolist()) == ([20, 22], ["10", "11"])
+
+
+def test_compiled_code_cannot_read_what_it_has_rearranged() -> None:
+    with pytest.raises(Exception, match="compiled code cannot read the values of a PerItem that it has rearranged"):
+        torch.compile(lambda value: value.x * len(value[1:].title.item()), fullgraph=True, backend="eager")(photo(2))

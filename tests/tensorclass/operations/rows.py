@@ -1,98 +1,77 @@
-"""One row for each operation of the table: what it is called with, and the same on one tensor of a batch of size (2, 3)."""
+"""One row for each operation of the table: what it is called with, and the same on one tensor of a batch of size (2, 3).
+
+The rows of operations that are called alike are made of the table. Those below are for the others.
+"""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch import special
+from torch.nn import functional
+
+from qten_gen.runtime.tensorclass.operations.entries import Operation
+from qten_gen.runtime.tensorclass.operations.table import OPERATIONS
 
 from .arguments import OTHER, Row, beyond, over
-from .function_rows import FUNCTION_ROWS
-
-
-def plain(name: str) -> Row:
-    """A function of one tensor."""
-    return Row(getattr(torch, name))
-
-
-def binary(function: Callable[..., Any], whole: bool = False) -> Row:
-    """A function of two."""
-    return Row(function, (OTHER,), whole=whole)
-
 
 MASK = torch.tensor([[True, False, True], [False, False, True]])
 INDEX = torch.tensor([[2, 0], [1, 1]])
 
-FUNCTIONS = {
-    name: plain(name)
-    for name in (
-        "abs neg sign reciprocal sqrt exp expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh sigmoid "
-        "erf erfc lgamma ceil floor trunc frac isfinite isnan isposinf isneginf isreal rsqrt square exp2 asinh atanh "
-        "relu isinf logical_not"
-    ).split()
-} | {"acosh": Row(torch.acosh)}
+WHOLE = frozenset(
+    """
+    __and__ __or__ __xor__ __lshift__ __rshift__ __eq__ __ne__ __invert__ bitwise_and bitwise_or bitwise_xor
+    bitwise_left_shift bitwise_right_shift gcd lcm zeta
+    """.split()
+)
+"""Operations that are called with whole numbers, because torch takes no others, or because no others are ever equal."""
 
-OPERATORS = {
-    "__add__": binary(lambda a, b: a + b),
-    "__radd__": Row(lambda a: 2 + a, (2,)),
-    "__sub__": binary(lambda a, b: a - b),
-    "__rsub__": Row(lambda a: 2 - a, (2,)),
-    "__mul__": binary(lambda a, b: a * b),
-    "__rmul__": Row(lambda a: 2 * a, (2,)),
-    "__truediv__": binary(lambda a, b: a / b),
-    "__rtruediv__": Row(lambda a: 2 / a, (2,)),
-    "__floordiv__": binary(lambda a, b: a // b),
-    "__rfloordiv__": Row(lambda a: 2 // a, (2,)),
-    "__mod__": binary(lambda a, b: a % b),
-    "__rmod__": Row(lambda a: 2 % a, (2,)),
-    "__pow__": binary(lambda a, b: a**b),
-    "__rpow__": Row(lambda a: 2**a, (2,)),
-    "__and__": binary(lambda a, b: a & b, whole=True),
-    "__rand__": Row(lambda a: 6 & a, (6,), whole=True),
-    "__or__": binary(lambda a, b: a | b, whole=True),
-    "__ror__": Row(lambda a: 6 | a, (6,), whole=True),
-    "__xor__": binary(lambda a, b: a ^ b, whole=True),
-    "__rxor__": Row(lambda a: 6 ^ a, (6,), whole=True),
-    "__lshift__": binary(lambda a, b: a << b, whole=True),
-    "__rlshift__": Row(lambda a: 6 << a, (6,), whole=True),
-    "__rshift__": binary(lambda a, b: a >> b, whole=True),
-    "__rrshift__": Row(lambda a: 6 >> a, (6,), whole=True),
-    "__eq__": binary(lambda a, b: a == b, whole=True),
-    "__ne__": binary(lambda a, b: a != b, whole=True),
-    "__lt__": binary(lambda a, b: a < b),
-    "__le__": binary(lambda a, b: a <= b),
-    "__gt__": binary(lambda a, b: a > b),
-    "__ge__": binary(lambda a, b: a >= b),
-    "__neg__": Row(lambda a: -a),
-    "__pos__": Row(lambda a: +a),
-    "__abs__": Row(lambda a: abs(a)),
-    "__invert__": Row(lambda a: ~a, whole=True),
-}
+
+def made(operation: Operation) -> Row | None:
+    """The row of an operation that is called as others of its form."""
+    name, whole = operation.name, operation.name in WHOLE
+    match operation.form:
+        case "unary" | "operator" | "comparison" if name.startswith("__"):
+            return Row(getattr(operator, name), () if operation.form == "unary" else (OTHER,), whole=whole)
+        case "reflected":
+            left = f"__{name.removeprefix('__r')}"
+            first = 6 if left in WHOLE else 2
+            return Row(lambda a: getattr(operator, left)(first, a), (first,), whole=left in WHOLE)
+        case "cast":
+            return Row(lambda a: a.to(getattr(torch, name)))
+        case "unary" | "function of 1":
+            return Row(function(name))
+        case "function of 2" if "polynomial" in name:
+            return Row(lambda a: getattr(special, name)(a, 3), (3,))
+        case "binary" | "function of 2":
+            return Row(function({"mod": "remainder"}.get(name, name)), (OTHER,), whole=whole)
+    return None
+
+
+def function(name: str) -> Callable[..., Any]:
+    """A function of torch."""
+    found: Callable[..., Any] = next(
+        getattr(module, name) for module in (torch, special, functional) if hasattr(module, name)
+    )
+    return found
+
+
+def number(name: str, *arguments: Any, whole: bool = False, **options: Any) -> Row:
+    """A function of one tensor, with settings."""
+    return Row(lambda a: function(name)(a, *arguments, **options), arguments, options, whole=whole)
+
 
 ARITHMETIC = {
     "add": Row(lambda a, b: torch.add(a, b, alpha=3), (OTHER,), {"alpha": 3}),
     "sub": Row(lambda a, b: torch.sub(a, b, alpha=3), (OTHER,), {"alpha": 3}),
-    "rsub": binary(torch.rsub),
+    "rsub": Row(torch.rsub, (OTHER,)),
     "mul": Row(lambda a: a * over(MASK, a), (MASK,)),
     "div": Row(lambda a, b: torch.div(a, b, rounding_mode="floor"), (OTHER,), {"rounding_mode": "floor"}),
-    "mod": binary(torch.remainder),
     "pow": Row(lambda a: a**3, (3,)),
-    "maximum": binary(torch.maximum),
-    "minimum": binary(torch.minimum),
     "clamp_min": Row(lambda a: a.clamp(min=0.5), (0.5,)),
-    "clamp_max": binary(torch.clamp_max),
-    "bitwise_and": binary(torch.bitwise_and, whole=True),
-    "logical_and": binary(torch.logical_and),
-    "floor_divide": binary(torch.floor_divide),
-    "bitwise_or": binary(torch.bitwise_or, whole=True),
-    "bitwise_xor": binary(torch.bitwise_xor, whole=True),
-    "bitwise_left_shift": binary(torch.bitwise_left_shift, whole=True),
-    "bitwise_right_shift": binary(torch.bitwise_right_shift, whole=True),
-    "logical_or": binary(torch.logical_or),
-    "logical_xor": binary(torch.logical_xor),
-    "fmod": binary(torch.fmod),
-    "atan2": binary(torch.atan2),
     "addcmul": Row(lambda a, b, c: torch.addcmul(a, b, c, value=2), (OTHER, OTHER), {"value": 2}),
     "addcdiv": Row(lambda a, b: torch.addcdiv(a, b, over(MASK + 1, a)), (OTHER, MASK + 1)),
     "lerp": Row(lambda a, b: torch.lerp(a, b, 0.25), (OTHER, 0.25)),
@@ -185,21 +164,7 @@ ARRANGED = {
 }
 
 DTYPES = {
-    "float": Row(lambda a: a.float(), whole=False),
-    "double": Row(lambda a: a.double()),
-    "half": Row(lambda a: a.half()),
-    "bfloat16": Row(lambda a: a.bfloat16()),
-    "float16": Row(lambda a: a.half()),
     "float32": Row(lambda a: a, whole=True),
-    "float64": Row(lambda a: a.double()),
-    "complex64": Row(lambda a: a.to(torch.complex64)),
-    "complex128": Row(lambda a: a.to(torch.complex128)),
-    "int": Row(lambda a: a.int()),
-    "int8": Row(lambda a: a.to(torch.int8)),
-    "int16": Row(lambda a: a.short()),
-    "int32": Row(lambda a: a.int()),
-    "int64": Row(lambda a: a.long()),
-    "uint8": Row(lambda a: a.to(torch.uint8)),
     "bool": Row(lambda a: a.bool(), whole=True),
 }
 
@@ -209,9 +174,41 @@ COPIES = {
     "contiguous": Row(lambda a: a),
 }
 
-ROWS: dict[str, Row] = FUNCTIONS | OPERATORS | ARITHMETIC | REDUCTIONS | ARRANGED | DTYPES | COPIES | FUNCTION_ROWS
+FUNCTIONS = {
+    "mvlgamma": number("mvlgamma", 1),
+    "isin": Row(lambda a: torch.isin(a, torch.tensor([2, 3])), (torch.tensor([2, 3]),), whole=True),
+    "bucketize": number("bucketize", torch.tensor([0.25, 0.5]), right=True),
+    "one_hot": number("one_hot", 8, whole=True),
+    "hardtanh": number("hardtanh", min_val=0.25, max_val=0.5),
+    "threshold": number("threshold", 0.5, 7.0),
+    "leaky_relu": number("leaky_relu", 0.25),
+    "rrelu": number("rrelu", 0.25, 0.5),
+    "elu": number("elu", 0.5),
+    "celu": number("celu", 0.5),
+    "gelu": number("gelu", approximate="tanh"),
+    "softshrink": number("softshrink", 0.25),
+    "hardshrink": number("hardshrink", 0.25),
+    "prelu": number("prelu", torch.tensor([0.25])),
+    "dropout": number("dropout", 0.5, False),
+    "alpha_dropout": number("alpha_dropout", 0.5, False),
+    "bernoulli": Row(lambda a: torch.ones_like(a), (1.0,)),
+}
 
-ON_THE_CLASS = "stack cat zeros_like ones_like empty_like full_like rand_like randn_like".split()
-"""Operations without a row: they are called on the class, or what they give is not determined."""
+ALONG = {
+    "log_softmax": Row(lambda a: torch.log_softmax(a, 1, torch.float64), (1,), {"dtype": torch.float64}),
+    "softmin": Row(lambda a: functional.softmin(a, 0), (0,)),
+    "logcumsumexp": Row(lambda a: torch.logcumsumexp(a, 1), (-1,)),
+}
 
-NOT_DETERMINED = ["new_empty"]
+WITHOUT_ROW = "stack cat zeros_like ones_like empty_like full_like rand_like randn_like new_empty".split() + (
+    "imag polygamma poisson allclose equal is_floating_point".split()
+)
+"""Operations that rows do not fit: called on the class, of other batch sizes or dtypes, random, or whose result is a bool."""
+
+WRITTEN: dict[str, Row] = ARITHMETIC | REDUCTIONS | ARRANGED | DTYPES | COPIES | FUNCTIONS | ALONG
+
+ROWS: dict[str, Row] = {
+    operation.name: row
+    for operation in OPERATIONS
+    if operation.name not in WITHOUT_ROW and (row := WRITTEN.get(operation.name) or made(operation)) is not None
+}

@@ -9,8 +9,6 @@ import torch
 from torch import Tensor
 
 from qten_gen import TensorClass
-from qten_gen.runtime.tensorclass.operations import binding
-from qten_gen.runtime.tensorclass.operations.tensordict_alternatives import INSTEAD
 
 from .declared import Batch, example
 
@@ -70,7 +68,3 @@ def test_a_class_may_find_attributes_of_its_own() -> None:
             return name
 
     assert Open(torch.ones(2)).popitem == "popitem"
-
-
-def test_every_absent_name_has_advice() -> None:
-    assert sorted(binding.OF_TENSORDICT) == sorted(INSTEAD)

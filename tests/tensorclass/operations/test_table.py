@@ -17,8 +17,7 @@ from qten_gen.runtime.tensorclass.operations.table import GROUPS, OPERATIONS, me
 
 from .arguments import OTHER, Row
 from .declared import Batch, example, integers, tensors
-from .function_rows import WITHOUT_ROW
-from .rows import NOT_DETERMINED, ON_THE_CLASS, ROWS
+from .rows import ROWS, WITHOUT_ROW
 
 WITH_ROW = [operation for operation in OPERATIONS if operation.name in ROWS]
 
@@ -164,7 +163,7 @@ def test_augmented_assignment_is_refused_by_a_frozen_object() -> None:
 
 
 def test_every_operation_has_a_row() -> None:
-    assert {operation.name for operation in OPERATIONS} == {*ROWS, *ON_THE_CLASS, *NOT_DETERMINED, *WITHOUT_ROW}
+    assert {operation.name for operation in OPERATIONS} == {*ROWS, *WITHOUT_ROW}
 
 
 @pytest.mark.parametrize("operation", WITH_ROW, ids=names(WITH_ROW))

@@ -5,20 +5,16 @@ from __future__ import annotations
 from textwrap import dedent
 
 from qten_gen.project.import_graph import graph_from_texts
-from qten_gen.project.library_classes import RememberedClasses
-from qten_gen.tools.adopt.adopting import Outcome, adopt
-from qten_gen.tools.adopt.adoption import Adoption, Level, Options
+from qten_gen.tools.adopt.adopting import adopt
 from qten_gen.tools.adopt.opening import Sources
-
-LIBRARIES = RememberedClasses(None, "no cache")
-"""The classes of the libraries that the tests run with, read once for all of them."""
+from qten_gen.tools.adopt.records import Adoption, Level, Options, Outcome
 
 
 def outcome(files: dict[str, str], level: Level = Level.BASE, dataclasses: bool = False) -> Outcome:
     """What is done with a project of these files, all of which are given."""
     texts = {path: dedent(text).encode() for path, text in files.items()}
     origins = graph_from_texts(texts).origins
-    return adopt(Sources.of(texts, origins, list(texts), libraries=LIBRARIES), Options(level, dataclasses))
+    return adopt(Sources.of(texts, origins, list(texts)), Options(level, dataclasses))
 
 
 def adopted(text: str, level: Level = Level.BASE, dataclasses: bool = False) -> str:

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from qten_gen.cli.command import main
-from qten_gen.tools.inspect.inspection import inspect
-from qten_gen.tools.inspect.request import Request
-from qten_gen.tools.inspect.views.table import Row
-from qten_gen.tools.inspect.views.text import as_text
-from tests.command import Command, Result
+from qten_gen.tools.inspect.model_tree import contents_of
+from qten_gen.tools.inspect.views import as_text
+from tests.command import Command
+
+from .samples import Net
 
 SAMPLES = "tests.tools.inspect.samples"
 
@@ -22,24 +22,10 @@ GOLDEN = Path(__file__).parent / "golden"
 
 SHOWN = {
     "tree": ("--config", "width=8"),
-    "unfolded": ("--config", "width=8", "depth=2", "--unfold", "--dtype", "bfloat16", "--device", "cuda"),
-    "run": ("--config", "width=8", "--run", "Batch(tokens=Int[2,7], batch_size=[2])"),
-    "document": (
-        "--config",
-        "width=2",
-        "heads=1",
-        "depth=1",
-        "--run",
-        "Batch(tokens=Int[2,3], batch_size=[2])",
-        "--json",
-    ),
+    "unfolded": ("--config", "width=8", "depth=2", "--unfold", "--dtype", "bfloat16"),
+    "document": ("--config", "width=2", "heads=1", "depth=1", "--json"),
 }
 """What is shown of `Net`, by the name of the file that has it."""
-
-
-def without_path(text: str) -> str:
-    """The text with the places of the samples as they are in a checkout."""
-    return text.replace(str(Path(__file__).parents[3]) + "/", "")
 
 
 @pytest.mark.parametrize("name", SHOWN)
@@ -49,40 +35,14 @@ def test_what_is_printed_is_as_recorded(qten_gen: Command, name: str) -> None:
     assert done.out == (GOLDEN / f"{name}.txt").read_text(encoding="utf-8")
 
 
-def test_mismatches_are_printed_as_recorded(qten_gen: Command) -> None:
-    done = qten_gen("inspect", f"{SAMPLES}:Wrong", "--run", "x: Float[3,8], y: Float[3,2,6]")
-    assert (done.status, done.err) == (1, "")
-    assert without_path(done.out) == (GOLDEN / "mismatches.txt").read_text(encoding="utf-8")
-
-
-def test_an_error_of_forward_is_printed_as_recorded(qten_gen: Command) -> None:
-    done = qten_gen("inspect", f"{SAMPLES}:Raises", "--run", "x: Float[2,3]")
-    assert (done.status, done.err) == (1, "")
-    assert without_path(done.out) == (GOLDEN / "raises.txt").read_text(encoding="utf-8")
-
-
-def test_the_document_is_json_and_has_every_tensor(qten_gen: Command) -> None:
-    done = qten_gen("inspect", f"{SAMPLES}:Net", "--config", "width=8", "--json")
-    found = json.loads(done.out)
-    assert found["version"] == 2
-    assert [tensor["path"] for tensor in found["tensors"] if tensor["tied_to"]] == ["head"]
-    assert sum(tensor["elements"] for tensor in found["tensors"] if tensor["kind"] == "parameter") == 1464
-    assert found["totals"]["parameters"] == {"elements": 1464, "bytes": 4 * 1464}
-    assert found["run"] is None
-
-
-def test_lines_fit_a_terminal_and_are_whole_in_a_pipe() -> None:
-    request = Request(
-        f"{SAMPLES}:Net", ("width=8",), inputs=("Batch(tokens=Int[2,7], mask=Bool[2,7], batch_size=[2])",)
-    )
-    found = inspect(request)
-    for width in (80, 90, 120):
-        assert max(map(len, as_text(found, width=width).splitlines())) <= width
-    assert "…" in as_text(found, width=80)
-    assert "…" not in as_text(found)
-    assert "\033" not in as_text(found)
-    colored = as_text(found, width=80, color=True)
-    assert "\033[1mNet\033[0m" in colored
+def test_names_are_shortened_for_a_terminal_and_whole_in_a_pipe() -> None:
+    entries = contents_of(Net(8))
+    for width in (60, 72, 120):
+        assert max(map(len, as_text(entries, width=width).splitlines()[:11])) <= width
+    assert "…" in as_text(entries, width=60)
+    assert "…" not in as_text(entries)
+    assert "\033" not in as_text(entries)
+    assert "\033[1mNet\033[0m" in as_text(entries, color=True)
 
 
 def test_a_stream_of_ascii_gets_a_tree_of_ascii() -> None:
@@ -110,20 +70,12 @@ def test_a_source_root_of_the_settings_is_importable(qten_gen: Command) -> None:
     assert qten_gen("inspect", "shop_b:made").status == 0
 
 
-def refused(qten_gen: Command, *arguments: str) -> Result:
-    done = qten_gen("inspect", *arguments)
-    assert done.out == ""
-    assert done.status == 2
-    assert "Traceback" not in done.err
-    return done
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "error: expected one target, for example pkg.model:Net, or --all\nusage: qten-gen inspect [options] TARGET |"),
+        ([], "error: expected one target, for example pkg.model:Net\nusage: qten-gen inspect [options] TARGET;"),
         (["a:b", "c:d"], "error: unexpected argument c:d\n"),
-        (["a:b", "--mseh", "2"], "error: unknown option --mseh; did you mean --mesh?\n"),
+        (["a:b", "--dtpye", "half"], "error: unknown option --dtpye; did you mean --dtype?\n"),
         (["shop"], "error: the target 'shop' is not of the form module:name; for example"),
         (["shop.model.Net"], "error: the target 'shop.model.Net' is not of the form module:name; did you"
          " mean shop.model:Net?\n"),
@@ -136,62 +88,44 @@ def refused(qten_gen: Command, *arguments: str) -> Result:
         ([f"{SAMPLES}:made", "--config", "a=1"], "error: tests.tools.inspect.samples:made is an existing module, which"),
         ([f"{SAMPLES}:Net"], "error: Net(width, heads=4, depth=3, *, device=None, dtype=None): missing a required"),
         ([f"{SAMPLES}:made", "--dtype", "int8"], "error: --dtype: expected a floating dtype such as bfloat16, got 'int8'\n"),
-        ([f"{SAMPLES}:made", "--device", "gpu"], "error: --device: expected cpu, cuda or cuda:1, got 'gpu'\n"),
-        ([f"{SAMPLES}:made", "--run"], "error: --run: no annotation of Linear.forward says the shape of input; write it: --run"),
-        (["a:b", "--all"], "error: expected one target, for example pkg.model:Net, or --all\n"),
-        (["--all", "--json"], "error: --all cannot be combined with --json, which is a single document\n"),
-        (["--all"], "error: --all inspects the modules that [tool.qten-gen] lists as `locks`, and it lists none\n"),
     ],
 )  # fmt: skip
 def test_wrong_usage_is_one_clear_error(qten_gen: Command, arguments: list[str], message: str) -> None:
-    assert refused(qten_gen, *arguments).err.startswith(message)
+    done = qten_gen("inspect", *arguments)
+    assert (done.status, done.out) == (2, "")
+    assert done.err.startswith(message)
 
 
-def broken(qten_gen: Command, target: str, *arguments: str) -> Result:
-    done = qten_gen("inspect", target, *arguments)
+@pytest.mark.parametrize(
+    ("files", "target", "frame", "message"),
+    [
+        (
+            {"broken_a": "import broken_b\n", "broken_b": "x = 1\nraise ValueError('none')\n"},
+            "broken_a:Net",
+            "raise ValueError('none')",
+            "importing broken_a raised ValueError: none",
+        ),
+        (
+            {"broken_c": "import absent_package\n"},
+            "broken_c:Net",
+            "import absent_package",
+            "importing broken_c raised ModuleNotFoundError: No module named 'absent_package'",
+        ),
+        ({"broken_d": "def f(:\n    pass\n"}, "broken_d:Net", "def f(:", "importing broken_d raised SyntaxError"),
+        ({"broken_e": "import sys\nsys.exit(3)\n"}, "broken_e:Net", "", "importing broken_e raised SystemExit: 3"),
+        ({}, f"{SAMPLES}:raises", 'raise ValueError("no such model")', "raises() raised ValueError: no such model"),
+        ({}, f"{SAMPLES}:makes_no_module", "", "makes_no_module() returned a int, not a torch.nn.Module"),
+    ],
+)
+def test_an_error_of_the_users_code_is_shown_with_the_frames_of_the_user(
+    files: dict[str, str], target: str, frame: str, message: str, qten_gen: Command
+) -> None:
+    for name, text in files.items():
+        qten_gen.write(f"{name}.py", text)
+    done = qten_gen("inspect", target)
     assert (done.status, done.out) == (1, "")
-    assert "Traceback" not in done.err
-    assert "importlib" not in done.err
-    assert "qten_gen/tools/inspect" not in done.err
-    return done
-
-
-def test_an_import_that_fails_is_one_error_with_the_users_frames(qten_gen: Command) -> None:
-    qten_gen.write("broken_a.py", "import broken_b\n")
-    qten_gen.write("broken_b.py", "x = 1\nraise ValueError('no configuration')\n")
-    done = broken(qten_gen, "broken_a:Net")
-    assert done.err.endswith("error: importing broken_a raised ValueError: no configuration\n")
-    assert 'broken_a.py", line 1' in done.err
-    assert "raise ValueError('no configuration')" in done.err
-
-
-def test_an_import_of_something_that_is_not_installed_is_an_error_of_the_model(qten_gen: Command) -> None:
-    qten_gen.write("broken_c.py", "import absent_package\n")
-    done = broken(qten_gen, "broken_c:Net")
-    assert done.err.endswith("error: importing broken_c raised ModuleNotFoundError: No module named 'absent_package'\n")
-
-
-def test_a_syntax_error_shows_the_line(qten_gen: Command) -> None:
-    qten_gen.write("broken_d.py", "def f(:\n    pass\n")
-    done = broken(qten_gen, "broken_d:Net")
-    assert "def f(:" in done.err
-    assert "error: importing broken_d raised SyntaxError" in done.err
-
-
-def test_a_module_that_exits_when_imported_is_an_error(qten_gen: Command) -> None:
-    qten_gen.write("broken_e.py", "import sys\nsys.exit(3)\n")
-    assert "error: importing broken_e raised SystemExit: 3" in broken(qten_gen, "broken_e:Net").err
-
-
-def test_a_constructor_that_raises_is_one_error_with_the_users_frames(qten_gen: Command) -> None:
-    done = broken(qten_gen, f"{SAMPLES}:raises")
-    assert done.err.endswith("error: raises() raised ValueError: no such model\n")
-    assert 'raise ValueError("no such model")' in done.err
-
-
-def test_a_function_that_makes_something_else_is_an_error(qten_gen: Command) -> None:
-    done = broken(qten_gen, f"{SAMPLES}:makes_no_module")
-    assert done.err == "error: makes_no_module() returned a int, not a torch.nn.Module\n"
+    assert frame in done.err and f"error: {message}" in done.err.splitlines()[-1]
+    assert not any(each in done.err for each in ("Traceback", "importlib", "qten_gen/tools/inspect"))
 
 
 def test_what_the_users_code_prints_does_not_disturb_the_document(
@@ -207,82 +141,8 @@ def test_what_the_users_code_prints_does_not_disturb_the_document(
     assert (printed.out, printed.err) == ("", "importing\nmaking\n")
 
 
-def test_help_names_every_option_of_the_page(qten_gen: Command) -> None:
-    done = qten_gen("inspect", "--help")
-    assert done.status == 0
-    assert max(map(len, done.out.splitlines())) <= 80
-    assert all(option in done.out for option in ("--config", "--run", "--mesh", "--json"))
-
-
 if __name__ == "__main__":  # records what is printed: python -m tests.tools.inspect.test_command
-    commands = {name: (f"{SAMPLES}:Net", *arguments) for name, arguments in SHOWN.items()}
-    commands["mismatches"] = (f"{SAMPLES}:Wrong", "--run", "x: Float[3,8], y: Float[3,2,6]")
-    commands["raises"] = (f"{SAMPLES}:Raises", "--run", "x: Float[2,3]")
-    for name, arguments in commands.items():
+    for name, arguments in SHOWN.items():
         out = io.StringIO()
-        main(["inspect", *arguments], out, sys.stderr)
-        (GOLDEN / f"{name}.txt").write_text(without_path(out.getvalue()), encoding="utf-8")
-
-
-def test_control_characters_of_a_name_are_not_sent_to_the_terminal() -> None:
-    row = Row("", "a\x1b[31m\nb", (), note="(tied to \r)")
-    assert row.head == "a\\x1b[31m\\nb  (tied to \\r)"
-
-
-def test_all_modules_of_the_settings_are_run_with_inputs_from_their_annotations(qten_gen: Command) -> None:
-    (qten_gen.folder / "shop.py").write_text(SHOP, encoding="utf-8")
-    settings = qten_gen.folder / "pyproject.toml"
-    settings.write_text(
-        '[tool.qten-gen]\nlocks = ["shop:Net(width=8)", "shop:Plain", "shop:Batch"]\n', encoding="utf-8"
-    )
-    done = qten_gen("inspect", "--all")
-    assert (done.status, done.err) == (0, "")
-    assert done.out == (
-        "shop:Net(width=8): 72 parameters, 288 B; run with batch: Batch(x=Float[7, 8], batch_size=[7]), scale: Float[11, 8, 13]\n"
-        "  annotated shapes hold: 3 tensors compared\n"
-        "shop:Plain: 6 parameters, 24 B\n"
-        '  not run: no annotation of Linear.forward says the shape of input; write it: --run "input: Float[2, 3]"\n'
-    )
-    settings.write_text('[tool.qten-gen]\nlocks = ["shop:Wrong(width=8)", "shop:Plain"]\n', encoding="utf-8")
-    done = qten_gen("inspect", "--all")
-    assert (done.status, done.out.count("because   dimension 1 of result is 8, but u = 13"), done.err) == (1, 1, "")
-
-
-SHOP = """
-from jaxtyping import Float
-from torch import Tensor, nn
-from qten_gen import Module, TensorClass, submodule
-
-class Batch(TensorClass):
-    x: Float[Tensor, "*batch 8"]
-
-class Net(Module):
-    width: int
-    linear: nn.Linear = submodule(nn.Linear, "width", "width")
-    def forward(self, batch: Batch, scale: Float[Tensor, "t width u"]) -> Float[Tensor, "b width"]:
-        return self.linear(batch.x)
-
-class Wrong(Net):
-    def forward(self, batch: Batch, scale: Float[Tensor, "t width u"]) -> Float[Tensor, "t u width"]:
-        return scale
-
-def Plain() -> nn.Linear:
-    return nn.Linear(2, 2)
-"""
-
-
-def test_sizes_are_tried_until_forward_takes_them(qten_gen: Command) -> None:
-    (qten_gen.folder / "patches.py").write_text(PATCHES, encoding="utf-8")
-    done = qten_gen("inspect", "patches:Patches", "--run")
-    assert done.status == 0
-    assert "\nrun with x: Float[28, 3, 44, 52]\n" in done.out
-
-
-PATCHES = """
-from jaxtyping import Float
-from torch import Tensor, nn
-
-class Patches(nn.Module):
-    def forward(self, x: Float[Tensor, "b 3 h w"]) -> Float[Tensor, "b 3 h//4 w"]:
-        return x.unflatten(2, (-1, 4))[..., 0, :]
-"""
+        main(["inspect", f"{SAMPLES}:Net", *arguments], out, sys.stderr)
+        (GOLDEN / f"{name}.txt").write_text(out.getvalue(), encoding="utf-8")

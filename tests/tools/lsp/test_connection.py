@@ -9,16 +9,18 @@ from typing import Any
 
 import pytest
 
-from qten_gen.tools.lsp.capabilities import Generated
-from qten_gen.tools.lsp.connection import Connection
-from qten_gen.tools.lsp.messages import Lines
-from qten_gen.tools.lsp.session import Session
+from qten_gen.tools.lsp.findings import Lines
+from qten_gen.tools.lsp.protocol import Connection
+from qten_gen.tools.lsp.session import Generated, Session
 
 
-def conversation(root: Path, *messages: dict[str, object]) -> list[dict[str, Any]]:
-    """What a session sends to an editor that sends messages and then ends the stream."""
+def conversation(root: Path, *messages: dict[str, object] | bytes) -> list[dict[str, Any]]:
+    """What a session sends to an editor that sends messages, or bytes as they are, and then ends the stream."""
     sent = io.BytesIO()
     for message in messages:
+        if isinstance(message, bytes):
+            sent.write(message)
+            continue
         body = json.dumps(message).encode()
         sent.write(
             b"Content-Length: %d\r\nContent-Type: application/vscode-jsonrpc; charset=utf-8\r\n\r\n%b"
@@ -65,6 +67,38 @@ def test_a_message_that_breaks_a_rule_of_the_protocol_does_not_end_the_server(tm
     )[1:]
     assert "KeyError" in log["params"]["message"] and refused["error"]["code"] == -32603
     assert answer == {"jsonrpc": "2.0", "id": 2, "result": None}
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        b"Content-Length: abc\r\n\r\n{}",
+        b"Content-Length: -5\r\n\r\n",
+        b"Content-Length: " + b"9" * 5000 + b"\r\n\r\n",
+        b'\r\n\r\nContent-Type: x\r\n\r\n{"jsonrpc": "2.0"}\r\n\r\n',
+        b"\xff\xfe\n",
+    ],
+)
+def test_a_header_without_a_length_is_skipped(damaged: bytes, tmp_path: Path) -> None:
+    (answer,) = conversation(tmp_path, damaged, {"id": 1, "method": "shutdown"})
+    assert answer == {"jsonrpc": "2.0", "id": 1, "result": None}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"{",
+        b"[]",
+        b"\xff",
+        b'{"id": {}, "method": "shutdown"}',
+        b'{"method": []}',
+        b'{"method": "$/cancelRequest", "params": {}}',
+    ],
+)
+def test_a_body_that_is_no_message_is_refused_and_the_next_one_answered(body: bytes, tmp_path: Path) -> None:
+    sent = b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+    answers = conversation(tmp_path, sent, {"id": 1, "method": "shutdown"})
+    assert sorted(each.get("error", {}).get("code", 0) for each in answers) == [-32700, 0]
 
 
 @pytest.mark.parametrize(("encoding", "units"), [("utf-16", 6), ("utf-32", 4)])

@@ -32,7 +32,7 @@ def object_for(cls: type[T], value: object) -> T | None:
         TypeError: the keys of a TensorDict do not fit.
         ValueError: its sizes do not fit.
     """
-    return cast("T", late.interop__tensordicts.from_tensordict(cls, value)) if is_tensordict(value) else None
+    return cast("T", late.tensordicts.from_tensordict(cls, value)) if is_tensordict(value) else None
 
 
 def nested(self: Stored, name: str, cls: type[T], value: object, batch_size: Size, device: torch.device | None) -> T:

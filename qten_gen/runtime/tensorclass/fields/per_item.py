@@ -1,23 +1,26 @@
 """`PerItem[T]`: one Python value for each item of a batch.
 
-The values stand in a pool, and a tensor says at which position of the pool the value of each item is. So whatever rearranges the
-tensors of an object rearranges these positions with the same call, and nothing is copied.
+What rearranges the tensors of an object rearranges the numbers from 0 on too, and these then say where each value goes. Code that
+dynamo compiles returns such numbers as a tensor, so that one graph serves any values.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import wraps
+from itertools import accumulate
 from math import prod
+from operator import getitem
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import torch
 from torch import Size, Tensor
 from torch._C._functorch import is_batchedtensor
-from torch.compiler import is_compiling
+from torch.compiler import is_dynamo_compiling
+from torch.utils._python_dispatch import _disable_current_modes
 
 from ..core.error_text import describe, label
-from ..core.real_tensors import with_real_tensors
 from ..core.sizes import BatchSize
 from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
@@ -37,17 +40,29 @@ T = TypeVar("T")
 A = TypeVar("A")
 F = TypeVar("F", bound=Callable[..., object])
 
+_UNREADABLE = "inside of vmap, nor where tree_map has changed the batch size tensor by tensor"
 
-class Pool(Generic[T]):
-    """Values that several PerItem share: in an object of its own, of which a graph that only passes it on asks nothing."""
+
+def _with_real_tensors(fn: F) -> F:
+    """The function, whose numbers have values in every mode of torch, such as that of fake tensors. Dynamo traces it."""
+
+    @wraps(fn)
+    def call(*args: Any) -> object:
+        if is_dynamo_compiling() or not torch._C._len_torch_dispatch_stack():
+            return fn(*args)
+        with _disable_current_modes():
+            return fn(*args)
+
+    return cast(F, call)
+
+
+class _Values(Generic[T]):
+    """Values in an object of their own: a graph that only passes them on has no guards on what is in it."""
 
     __slots__ = ("values",)
 
     def __init__(self, values: tuple[T, ...]) -> None:
         self.values = values
-
-    def __len__(self) -> int:
-        return len(self.values)
 
 
 class PerItem(PerItemField[T]):
@@ -75,23 +90,24 @@ class PerItem(PerItemField[T]):
         ValueError: there are more or fewer values than items.
     """
 
-    __slots__ = ("_pool", "_positions")
+    __slots__ = ("_places", "_size", "_values")
 
-    _pool: Pool[T]
-    _positions: Tensor
+    _values: _Values[T]
+    _size: Size
+    _places: Tensor | None
+    """Where the value of each item stands in `_values`; None, but for results of compiled code, where they are in order."""
 
     def __init__(self, values: Iterable[T], batch_size: BatchSize = None) -> None:
-        pool = Pool(tuple(values))
-        size = Size((len(pool),)) if batch_size is None else as_batch_size(batch_size)
-        if len(pool) != prod(size):
-            raise ValueError(f"PerItem: expected {prod(size)} values for batch size {list(size)}, got {len(pool)}")
-        self._pool = pool
-        self._positions = _count(size)
+        found = tuple(values)
+        size = Size((len(found),)) if batch_size is None else as_batch_size(batch_size)
+        if len(found) != prod(size):
+            raise ValueError(f"PerItem: expected {prod(size)} values for batch size {list(size)}, got {len(found)}")
+        self._values, self._size, self._places = _Values(found), size, None
 
     @property
     def batch_size(self) -> Size:
         """The shape that the values are arranged in."""
-        return self._positions.shape
+        return self._size
 
     def item(self) -> T:
         """The only value.
@@ -113,9 +129,15 @@ class PerItem(PerItemField[T]):
         >>> PerItem(["a", "b", "c", "d"], batch_size=[2, 2]).values()
         ('a', 'b', 'c', 'd')
         """
-        positions = _numbers(_row(self._positions))
-        pool = self._pool.values
-        return tuple([pool[i] for i in positions])
+        if self._places is None:
+            return self._values.values
+        if is_dynamo_compiling():
+            raise TypeError(
+                "compiled code cannot read the values of a PerItem that it has rearranged; read them before"
+            )
+        if is_batchedtensor(self._places):
+            raise TypeError(f"the values of a PerItem field cannot be read {_UNREADABLE}")
+        return _picked(self._values, self._places)
 
     def tolist(self) -> T | list[Any]:  # a list of lists, as deep as there are batch dimensions
         """The values in lists, one in the other for each batch dimension; without batch dimensions the value itself.
@@ -123,10 +145,7 @@ class PerItem(PerItemField[T]):
         >>> PerItem(["a", "b", "c", "d"], batch_size=[2, 2]).tolist()
         [['a', 'b'], ['c', 'd']]
         """
-        return cast("T | list[Any]", self._picked(_numbers(self._positions)))
-
-    def _picked(self, positions: Any) -> object:
-        return self._pool.values[positions] if isinstance(positions, int) else [self._picked(one) for one in positions]
+        return cast("T | list[Any]", _in_lists(self.values(), self.batch_size))
 
     def __len__(self) -> int:
         if not self.batch_size:
@@ -134,7 +153,7 @@ class PerItem(PerItemField[T]):
         return self.batch_size[0]
 
     def __getitem__(self, index: Index) -> PerItem[T]:
-        return of_pool(self._pool, _chosen(self._positions, index))
+        return _rearranged(self, getitem, cast(Any, index))
 
     def __iter__(self) -> Iterator[PerItem[T]]:
         if not self.batch_size:
@@ -150,54 +169,14 @@ class PerItem(PerItemField[T]):
         return hash((self.batch_size, self.values()))
 
     def __repr__(self) -> str:
-        if is_batchedtensor(self._positions):
+        if self._places is not None and not _are_known(self._places):
             return "PerItem(...)"
-        if self._positions.numel() <= 8:
+        if self.batch_size.numel() <= 8:
             return f"PerItem({self.tolist()!r})"
-        few = ", ".join(repr(value) for value in of_pool(self._pool, _chosen(_row(self._positions), slice(3))).values())
-        return f"PerItem({few}, ..., batch_size={list(self.batch_size)})"
+        return f"PerItem({', '.join(map(repr, self.values()[:3]))}, ..., batch_size={list(self.batch_size)})"
 
     def __reduce__(self) -> tuple[type[PerItem[T]], tuple[tuple[T, ...], tuple[int, ...]]]:
         return PerItem, (self.values(), tuple(self.batch_size))
-
-
-@with_real_tensors
-def _count(size: Size) -> Tensor:
-    """A position for each item."""
-    return torch.arange(prod(size), device="cpu").reshape(size)
-
-
-@with_real_tensors
-def _row(positions: Tensor) -> Tensor:
-    return positions.reshape(-1)
-
-
-@with_real_tensors
-def _chosen(positions: Tensor, index: Index) -> Tensor:
-    return positions[index]
-
-
-@with_real_tensors
-def _numbers(positions: Tensor) -> Any:
-    """Positions as integers, in lists as deep as there are dimensions.
-
-    Raises:
-        TypeError: vmap hides which item is which.
-    """
-    if is_batchedtensor(positions):
-        raise TypeError(f"the values of a PerItem field cannot be read {_UNREADABLE}")
-    return positions.tolist()
-
-
-_UNREADABLE = "inside of vmap, nor where tree_map has changed the batch size tensor by tensor"
-
-
-def of_pool(pool: Pool[T], positions: Tensor) -> PerItem[T]:
-    """The values of a pool at some positions, arranged as these are."""
-    made: PerItem[T] = object.__new__(PerItem)
-    made._pool = pool
-    made._positions = positions
-    return made
 
 
 class LostItems(PerItem[T]):
@@ -208,8 +187,7 @@ class LostItems(PerItem[T]):
     def __init__(self, original: PerItem[T]) -> None:
         self.original = original
 
-    @property
-    def _positions(self) -> Tensor:  # type: ignore[override] # never set
+    def __getattr__(self, name: str) -> object:  # of the slots, which are never set
         raise TypeError(f"the values of a PerItem field cannot be read {_UNREADABLE}")
 
     def __repr__(self) -> str:
@@ -255,6 +233,62 @@ def items_become(what: str | Callable[[Any, Size], str]) -> Callable[[F], F]:
 _MARK = "items_become"
 
 
+def _in_lists(values: Sequence[object], size: Sequence[int]) -> object:
+    """Values in lists as deep as there are dimensions."""
+    if not size:
+        return values[0]
+    step = prod(size[1:])
+    return [_in_lists(values[at * step : (at + 1) * step], size[1:]) for at in range(size[0])]
+
+
+def _numbered(value: PerItem[T]) -> Tensor:
+    """The numbers of the values, as the items are arranged."""
+    if value._places is not None:
+        return value._places
+    return torch.arange(prod(value._size), device="cpu").reshape(value._size)
+
+
+def _are_known(places: Tensor) -> bool:
+    """Whether the numbers can be read: not inside of vmap, and not where an index of fake tensors gave them."""
+    return type(places) is Tensor and not is_batchedtensor(places)
+
+
+def _arranged(values: _Values[T], places: Tensor) -> PerItem[T]:
+    """The values at some places, arranged as these are."""
+    if not is_dynamo_compiling() and _are_known(places):
+        return PerItem(_picked(values, places), places.shape)
+    made: PerItem[T] = object.__new__(PerItem)
+    made._values, made._size, made._places = values, places.shape, places
+    return made
+
+
+@_with_real_tensors
+def _picked(values: _Values[T], places: Tensor) -> tuple[T, ...]:
+    found = values.values
+    return tuple([found[at] for at in places.reshape(-1).tolist()])
+
+
+@_with_real_tensors
+def _rearranged(value: PerItem[T], fn: Callable[[Tensor, A], Tensor], argument: A) -> PerItem[T]:
+    """The values rearranged as `fn(tensor, argument)` rearranges tensors. One item of many takes no longer than one of few."""
+    if cast(object, fn) is getitem and type(argument) is int and value._places is None and not is_dynamo_compiling():
+        at, step = range(value._size[0])[cast(int, argument)], prod(value._size[1:])
+        return PerItem(value._values.values[at * step : (at + 1) * step], value._size[1:])
+    if fn is view_tensor:  # values have no strides that could forbid a view
+        fn = cast("Callable[[Tensor, A], Tensor]", reshape_tensor)
+    return _arranged(value._values, fn(_numbered(value), _on_cpu(argument)))
+
+
+def _on_cpu(argument: A) -> A:
+    """An argument with its tensors in main memory, where the numbers are."""
+    if isinstance(argument, Tensor):
+        return argument if argument.is_cpu else cast(A, argument.cpu())
+    if type(argument) is tuple:
+        parts = cast("tuple[object, ...]", argument)
+        return cast(A, tuple([_on_cpu(one) for one in parts]))
+    return argument
+
+
 # What generated code calls
 
 
@@ -293,7 +327,6 @@ def _flat(self: Stored, name: str, value: object, batch_size: Size) -> list[obje
     return [one for part in value for one in _flat(self, name, part, batch_size[1:])]
 
 
-@with_real_tensors
 def rearrange_items(
     self: Stored, name: str, fn: Callable[[Tensor, A], Tensor], value: PerItem[T], argument: A
 ) -> PerItem[T]:
@@ -303,27 +336,19 @@ def rearrange_items(
         TypeError: it does not rearrange them.
     """
     what = getattr(fn, _MARK, None)
-    if what is not None:
-        said = what if isinstance(what, str) else what(argument, value.batch_size)
-        if said == "kept":
-            return value
-        raise TypeError(f"{label(self, name)} holds one Python value per item, and these cannot be {said}")
-    if fn is view_tensor:  # nobody sees how the positions lie in memory, so that never forbids a view
-        return of_pool(value._pool, reshape_tensor(value._positions, cast(Any, argument)))
-    return of_pool(value._pool, fn(value._positions, _on_cpu(argument)))
+    if what is None:
+        return _rearranged(value, fn, argument)
+    said = what if isinstance(what, str) else what(argument, value.batch_size)
+    if said == "kept":
+        return value
+    raise _unfit(self, name, said)
 
 
-def _on_cpu(argument: A) -> A:
-    """An argument with its tensors in main memory, where positions are."""
-    if isinstance(argument, Tensor):
-        return argument if argument.is_cpu else cast(A, argument.cpu())
-    if type(argument) is tuple:
-        parts = cast("tuple[object, ...]", argument)
-        return cast(A, tuple([_on_cpu(one) for one in parts]))
-    return argument
+def _unfit(self: Stored, name: str, what: str) -> TypeError:
+    return TypeError(f"{label(self, name)} holds one Python value per item, and these cannot be {what}")
 
 
-@with_real_tensors
+@_with_real_tensors
 def join_items(self: Stored, name: str, fn: Join, values: Sequence[P]) -> P:
     """The values of several objects joined; None in all objects or in none.
 
@@ -335,19 +360,18 @@ def join_items(self: Stored, name: str, fn: Join, values: Sequence[P]) -> P:
         return values[0]
     if any(isinstance(value, LostItems) for value in present):
         raise TypeError(f"{label(self, name)}: the values of a PerItem field cannot be joined {_UNREADABLE}")
-    first = present[0]
-    if all(value._pool is first._pool for value in present):
-        return cast("P", of_pool(first._pool, fn([value._positions for value in present])))
-    pool: list[object] = []
-    positions: list[Tensor] = []
-    for value in present:
-        one = _compact(value)
-        positions.append(one._positions + len(pool))
-        pool += one._pool.values
-    return cast("P", of_pool(Pool(tuple(pool)), fn(positions)))
+    found, numbers = _together(present)
+    return cast("P", _arranged(found, fn(numbers)))
 
 
-@with_real_tensors
+def _together(items: Sequence[PerItem[T]]) -> tuple[_Values[T], list[Tensor]]:
+    """The values of several behind one another, and where those of each stand."""
+    before = [0, *accumulate(len(item._values.values) for item in items)][:-1]
+    values = _Values(tuple([one for item in items for one in item._values.values]))
+    return values, [_numbered(item) + count for item, count in zip(items, before, strict=True)]
+
+
+@_with_real_tensors
 def part_items(
     self: Stored,
     name: str,
@@ -366,23 +390,22 @@ def part_items(
     if value is None or (what == "reduced" and all(size == value.batch_size for size in batch_sizes)):
         return [value] * len(batch_sizes)
     if what is not None:
-        raise TypeError(f"{label(self, name)} holds one Python value per item, and these cannot be {what}")
-    return cast("Sequence[P]", [of_pool(value._pool, part) for part in fn(value._positions, argument)])
+        raise _unfit(self, name, what)
+    return cast("Sequence[P]", [_arranged(value._values, part) for part in fn(_numbered(value), argument)])
 
 
-@with_real_tensors
+@_with_real_tensors
 def put_items(self: Stored, name: str, target: P, index: object, value: P) -> P:
     """The values with some of them written over; None in both objects or in neither."""
     present = all_or_none(self, name, [target, value])
     if present is None:
         return target
-    old, new = (_compact(cast("PerItem[Any]", one)) for one in present)
-    positions = old._positions.clone()
-    positions[_on_cpu(index)] = new._positions + len(old._pool.values)  # type: ignore[index] # `index` was made by the runtime
-    return cast("P", of_pool(Pool(old._pool.values + new._pool.values), positions))
+    together, (places, new) = _together(cast("list[PerItem[Any]]", present))
+    places = places.clone()
+    places[_on_cpu(index)] = new  # type: ignore[index] # `index` was made by the runtime
+    return cast("P", _arranged(together, places))
 
 
-@with_real_tensors
 def with_items(self: Stored, name: str, target: object, index: object, value: object) -> PerItem[Any]:
     """The values of a field with those of some items written over: by one value for each, as the field itself takes them.
 
@@ -392,11 +415,4 @@ def with_items(self: Stored, name: str, target: object, index: object, value: ob
     """
     if not isinstance(target, PerItem):
         raise ValueError(f"{label(self, name)}: there are no values to write over, the field is {describe(target)}")
-    size = target._positions[_on_cpu(index)].shape  # type: ignore[index] # `index` was made by the runtime
-    return put_items(self, name, target, index, per_item(self, name, value, size))
-
-
-def _compact(value: PerItem[T]) -> PerItem[T]:
-    """The same values without most of the others in the pool, where these are many."""
-    few = is_compiling() or len(value._pool.values) <= 2 * value._positions.numel()
-    return value if few else PerItem(value.values(), value.batch_size)
+    return put_items(self, name, target, index, per_item(self, name, value, target[cast(Any, index)].batch_size))

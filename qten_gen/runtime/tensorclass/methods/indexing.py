@@ -54,7 +54,7 @@ def getitem(self: T, index: Index) -> T:
     plain, size = found
     selected = self._rearrange(item_of, plain, size)
     if self._names is not None:
-        selected._names = late.methods__unusual_indices.indexed(batch_size, plain, self._names)[1]
+        selected._names = late.unusual_indices.indexed(batch_size, plain, self._names)[1]
     return selected
 
 
@@ -150,5 +150,5 @@ def _any_other(self: Stored, index: Index) -> tuple[PlainIndex, Size]:
     if type(index) is Tensor and index.dtype is torch.long and index.dim() > 0 and batch_size:
         shape = index.shape
         return index, shape if len(batch_size) == 1 else Size((*shape, *batch_size[1:]))
-    plain = late.methods__unusual_indices.plain_form(self, index)
-    return plain, late.methods__unusual_indices.indexed(batch_size, plain)[0]
+    plain = late.unusual_indices.plain_form(self, index)
+    return plain, late.unusual_indices.indexed(batch_size, plain)[0]

@@ -56,7 +56,7 @@ class Metadata(Stored):
             return self._batch_size
         if type(dim) is int and 0 <= dim < len(self._batch_size):
             return self._batch_size[dim]
-        at: int = late.core__tensor_shapes.dimension(self, dim)
+        at: int = late.tensor_shapes.dimension(self, dim)
         return self._batch_size[at]
 
     @property
@@ -101,7 +101,7 @@ class Metadata(Stored):
     @property
     def saved_path(self) -> str | None:
         """The folder of a memory map. None for other objects, temporary files, and tensors of several folders."""
-        found: str | None = late.storage__memory_map.saved_path(self)
+        found: str | None = late.memory_map.saved_path(self)
         return found
 
     @property
@@ -164,7 +164,7 @@ class Metadata(Stored):
             RuntimeError: the object is locked.
             FrozenInstanceError: it is frozen.
         """
-        late.fields__batch_sizes.find_batch_size(self, batch_dims, batch_dims if keep_compliant_size else None)
+        late.batch_sizes.find_batch_size(self, batch_dims, batch_dims if keep_compliant_size else None)
         return self
 
     def auto_device_(self) -> Self:
@@ -177,7 +177,7 @@ class Metadata(Stored):
             RuntimeError: the object is locked.
             FrozenInstanceError: it is frozen.
         """
-        late.fields__batch_sizes.set_device(self, late.fields__batch_sizes.common_device)
+        late.batch_sizes.set_device(self, late.batch_sizes.common_device)
         return self
 
     def clear_device_(self) -> Self:
@@ -190,7 +190,7 @@ class Metadata(Stored):
             RuntimeError: the object is locked.
             FrozenInstanceError: it is frozen.
         """
-        late.fields__batch_sizes.set_device(self, lambda found: None)
+        late.batch_sizes.set_device(self, lambda found: None)
         return self
 
 
@@ -214,7 +214,7 @@ def _batch_size(self: Stored) -> Size:
 
 
 def _set_batch_size(self: Stored, value: BatchSize) -> None:
-    late.fields__batch_sizes.set_batch_size(self, value)
+    late.batch_sizes.set_batch_size(self, value)
 
 
 def _device(self: Stored) -> torch.device | None:

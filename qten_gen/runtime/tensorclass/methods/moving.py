@@ -103,13 +103,11 @@ def to(self: T, *args: Target | bool | None, **options: Any) -> T:
     device, dtype, non_blocking = _target(args, options)
     out = shallow_copy(self) if device is None else _moved(self, device, non_blocking)
     if dtype is not None:
-        out = (
-            _cast(out, dtype) if cast_filter is None else late.methods__cast_filters.cast_some(out, dtype, cast_filter)
-        )
+        out = _cast(out, dtype) if cast_filter is None else late.cast_filters.cast_some(out, dtype, cast_filter)
     if copy:
         out = out._zip(_unshared, self)  # what was moved or cast is a copy already
     if batch_size is not None:
-        out = late.fields__batch_sizes.with_batch_size(out, as_batch_size(batch_size))
+        out = late.batch_sizes.with_batch_size(out, as_batch_size(batch_size))
     return _exchanged(self, out) if inplace else out
 
 

@@ -50,7 +50,7 @@ class Operation(NamedTuple):
     """The effect on the dimensions that a field has beyond the batch dimensions."""
 
     form: str = ""
-    """Name of the method's signature in `templates/operation_signatures.py`; empty where the method's annotations say it."""
+    """What the methods have in common that a maker makes: `unary`. Types that depend on an argument, and tests, go by it."""
 
     is_method: bool = True
     """Whether it is a method of TensorClass, and not only a torch function."""

@@ -12,6 +12,7 @@ from ..fields import static
 from ..methods.metadata import Metadata
 from ..methods.operands import Function
 from .entries import Group, Operation
+from .reduction_ops import truth
 from .torch_calls import among
 
 
@@ -20,7 +21,7 @@ def allclose(
 ) -> bool:
     """Whether all numbers are close to those of another object, or of a tensor over the batch."""
     found = among("allclose", torch.isclose, (input, other), rtol, atol, equal_nan)
-    return all(bool(tensor.all()) for tensor in found._leaves())
+    return truth([tensor.all() for tensor in found._leaves()], torch.logical_and, True)
 
 
 def equal(input: object, other: object) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial, wraps
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from torch import Tensor
 
@@ -15,7 +15,7 @@ from ..core.error_context import blame
 from ..core.locks import refuse_if_frozen
 from ..core.number_values import is_array
 from ..core.stored import Stored
-from ..methods.operands import Function, is_plain, no_operand, one, reflected, several, two, unequal
+from ..methods.operands import Function, Operand, is_plain, no_operand, one, reflected, several, two, unequal
 from .entries import documented
 
 T = TypeVar("T", bound=Stored)
@@ -25,7 +25,7 @@ def operator(function: Function) -> Function:
     """A binary special method. Where it is not defined, Python asks the other operand."""
     name = function.__name__
 
-    def method(self: T, other: object, /) -> T:
+    def method(self: T, other: Operand, /) -> T:
         if type(other) is type(self):
             if other._batch_size != self._batch_size:
                 raise unequal(self, other)
@@ -49,7 +49,7 @@ def operator_in_place(function: Function) -> Function:
     """A special method such as `__iadd__`. The other operand is never asked: it would make a new object."""
     name = function.__name__
 
-    def method(self: T, other: object, /) -> T:
+    def method(self: T, other: Operand, /) -> T:
         refuse_if_frozen(self, f"{name} in place into")
         two(self, function, other, name)
         return self
@@ -69,7 +69,7 @@ def unary(function: Callable[[Tensor], Tensor], name: str) -> Function:
 def binary(function: Function, name: str) -> Function:
     """A method with one other operand."""
 
-    def method(self: T, other: object) -> T:
+    def method(self: T, other: Operand) -> T:
         return two(self, function, other, name)
 
     return method
@@ -78,7 +78,7 @@ def binary(function: Function, name: str) -> Function:
 def scaled(function: Function, name: str) -> Function:
     """A binary method with a factor for the other operand."""
 
-    def method(self: T, other: object, *, alpha: complex = 1) -> T:
+    def method(self: T, other: Operand, *, alpha: complex = 1) -> T:
         return two(self, function if alpha == 1 else partial(function, alpha=alpha), other, name)
 
     return method
@@ -87,7 +87,7 @@ def scaled(function: Function, name: str) -> Function:
 def rounded(function: Function, name: str) -> Function:
     """A division, whose result may be rounded."""
 
-    def method(self: T, other: object, *, rounding_mode: str | None = None) -> T:
+    def method(self: T, other: Operand, *, rounding_mode: Literal["trunc", "floor"] | None = None) -> T:
         applied = function if rounding_mode is None else partial(function, rounding_mode=rounding_mode)
         return two(self, applied, other, name)
 
@@ -97,7 +97,7 @@ def rounded(function: Function, name: str) -> Function:
 def multiplied(function: Function, name: str) -> Function:
     """A method that adds a product or quotient of two operands."""
 
-    def method(self: T, tensor1: object, tensor2: object, *, value: complex = 1) -> T:
+    def method(self: T, tensor1: Operand, tensor2: Operand, *, value: complex = 1) -> T:
         return several(self, function if value == 1 else partial(function, value=value), (tensor1, tensor2), name)
 
     return method

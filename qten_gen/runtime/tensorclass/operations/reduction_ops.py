@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import BuiltinFunctionType
 from typing import Any, Literal, NamedTuple, TypeGuard, TypeVar
 
@@ -103,6 +103,20 @@ def reduce_tensor(tensor: Tensor, argument: Reduction) -> Tensor:
         tensor, dims = all_dimensions(tensor) if beyond is None else event_dimensions(tensor, beyond)
     result: Tensor = function(tensor, dims, keepdim, **options)
     return result
+
+
+def truth(found: Sequence[Tensor], together: Function, of_none: bool) -> bool:
+    """One bool of the answers for each tensor: `truth([a.all(), b.all()], torch.logical_and, True)`.
+
+    The answers are joined before one of them is a bool. In a graph such a bool is a symbol, which can be returned but is no
+    reason to go one way or the other: a loop that ends at the first False would have its end written into the graph.
+    """
+    if not found:
+        return of_none
+    first, *rest = found
+    for each in rest:
+        first = together(first, each if each.device == first.device else each.to(first.device))
+    return bool(first)
 
 
 def _together(self: Stored, name: str, function: Function, dim: Dims, keepdim: bool, options: Keywords) -> Tensor:

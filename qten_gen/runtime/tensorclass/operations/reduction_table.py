@@ -16,7 +16,7 @@ from ..fields.per_item import items_become
 from ..methods.operands import Function, is_plain
 from .entries import DIMENSION_ERRORS, Effect, Group, Operation, documented, written_out
 from .reduced_dimensions import Dims, reduced_size
-from .reduction_ops import over_one, rearranged, reduced, spread
+from .reduction_ops import over_one, rearranged, reduced, spread, truth
 
 T = TypeVar("T", bound=Stored)
 Item = TypeVar("Item")
@@ -113,16 +113,13 @@ def _norm(tensor: Tensor, dims: tuple[int, ...], keepdim: bool, p: float, dtype:
     return result
 
 
-def _truth(name: str, doc: str, function: Function, decides: bool) -> Operation:
+def _truth(name: str, doc: str, function: Function, together: Function, of_none: bool) -> Operation:
     """`all` and `any`: without arguments they are a bool, for `if` and `assert`."""
 
     def method(self: T, dim: Dims = None, keepdim: bool = False, *, reduce: bool = False) -> T | Tensor | bool:
         if reduce or dim is not None:
             return reduced(self, name, function, dim, keepdim, reduce)
-        for tensor in self._leaves():
-            if bool(function(tensor)) is decides:
-                return decides
-        return not decides
+        return truth([function(tensor) for tensor in self._leaves()], together, of_none)
 
     made = documented(method, name, doc)
     return Operation(name, doc, made, (function,), batch=Effect.DROPS, beyond=Effect.DROPS, form="truth")
@@ -252,8 +249,8 @@ REDUCTIONS = (
     ),
     _extremum("min", "The smallest number and, along one dimension, where it is.", torch.min, torch.amin),
     _extremum("max", "The largest number and, along one dimension, where it is.", torch.max, torch.amax),
-    _truth("all", "Whether every number is nonzero.", torch.all, False),
-    _truth("any", "Whether a number is nonzero.", torch.any, True),
+    _truth("all", "Whether every number is nonzero.", torch.all, torch.logical_and, True),
+    _truth("any", "Whether a number is nonzero.", torch.any, torch.logical_or, False),
     _written(norm, torch.norm, handler=_of_norm, form="reduction norm"),
     _written(quantile, torch.quantile, form="reduction quantile"),
 )

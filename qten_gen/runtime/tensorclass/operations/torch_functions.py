@@ -12,7 +12,7 @@ from types import FunctionType
 import torch
 
 from ..torch_tools import differentiation
-from .table import torch_functions
+from .table import methods, torch_functions
 from .torch_calls import settled
 
 _GENERAL = "apply it to the tensors, with .apply or field by field"
@@ -120,3 +120,7 @@ def dispatch(
             return differentiation.checkpoint(*args, **(kwargs or {}))  # type: ignore[arg-type] # torch passes the function first
         raise TypeError(refusal(func, cls.__name__))
     return handler(*args, **settled(_name(func), kwargs)) if kwargs else handler(*args)
+
+
+METHODS = {**methods(), "__torch_function__": dispatch}
+"""The operations by name, which take the place of the stand-ins that `binding.py` gives TensorClass."""

@@ -44,8 +44,8 @@ def _register(cls: type[T], flatten: Flatten, unflatten: Callable[[Iterable[Any]
         unflatten,
         flatten_with_keys_fn=partial(_flatten_keyed, flatten),
         serialized_type_name=f"{cls.__module__}.{cls.__qualname__}",
-        to_dumpable_context=lambda layout: late.storage__json_values.dump_layout(cls, layout),
-        from_dumpable_context=lambda text: late.storage__json_values.load_layout(cls, text),
+        to_dumpable_context=lambda layout: late.json_values.dump_layout(cls, layout),
+        from_dumpable_context=lambda text: late.json_values.load_layout(cls, text),
     )
 
 
@@ -54,7 +54,7 @@ def _both_ways(cls: type[T]) -> tuple[Flatten, Callable[[Iterable[Any], Layout],
     names = tensor_and_nested(cls)
     if names and not _is_special(cls):
         return _flattening(names), _unflattening(cls, names)
-    return partial(late.torch_tools__uncommon_trees.flatten_some, names), partial(_unflatten, cls, names)
+    return partial(late.uncommon_trees.flatten_some, names), partial(_unflatten, cls, names)
 
 
 def _is_special(cls: type[Stored]) -> bool:
@@ -132,7 +132,7 @@ def _unflattening(cls: type[T], names: tuple[str, ...]) -> Callable[[Iterable[An
         if batch_ndim < 0:
             return _unflatten(cls, names, found, layout)
         if hidden is not None:
-            late.torch_tools__uncommon_trees.refuse_beyond(cls, hidden, before, first)
+            late.uncommon_trees.refuse_beyond(cls, hidden, before, first)
         out: T = object.__new__(cls)
         return out._fill(*found, *static, size, first.device if has_device else None)
 
@@ -146,19 +146,17 @@ def _unflatten(cls: type[T], names: tuple[str, ...], children: Iterable[Any], la
     if layout.alone is not None:
         batch_size, device = layout.alone
     else:
-        carried = late.torch_tools__uncommon_trees.carried(cls, found, layout) if layout.unbatched else apart(found)
+        carried = late.uncommon_trees.carried(cls, found, layout) if layout.unbatched else apart(found)
         some_alone = any(is_alone(child) for child in found)
         if some_alone:
             carried = [child for child in carried if not is_alone(child)]
         batch_size = _common(carried, layout.event_ndim)
         if layout.hidden is not None and carried:
-            late.torch_tools__uncommon_trees.refuse_beyond(cls, layout.hidden, layout.batch_ndim, carried[0])
+            late.uncommon_trees.refuse_beyond(cls, layout.hidden, layout.batch_ndim, carried[0])
         device = _device(carried[0]) if carried and layout.has_device else None
         if some_alone:
             found = [
-                late.torch_tools__uncommon_trees.alone_in(batch_size, layout.batch_ndim, child)
-                if is_alone(child)
-                else child
+                late.uncommon_trees.alone_in(batch_size, layout.batch_ndim, child) if is_alone(child) else child
                 for child in found
             ]
     if len(found) < len(names):

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from qten_gen.tools.lock.lines import Line, Lock
-from qten_gen.tools.lock.lists_and_settings import misspelt
+from qten_gen.tools.lock.lock import Line, Lock
+from qten_gen.tools.lock.name_lists import unmatched
 
 PLAIN = ""
 OURS = "lora.yaml:target_modules: 'qkv' matches nothing: there are blocks, in_proj, proj, weight"
@@ -17,4 +17,4 @@ def plain() -> None:
 
 
 def ours() -> str:
-    return "\n".join(misspelt("lora.yaml:target_modules", str(Path(__file__).parent), LOCK))
+    return "\n".join(unmatched("lora.yaml:target_modules", str(Path(__file__).parent), LOCK))

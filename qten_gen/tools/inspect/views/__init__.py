@@ -1,1 +1,0 @@
-"""What is shown of an inspection: text for terminals, and JSON."""

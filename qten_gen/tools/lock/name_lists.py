@@ -1,0 +1,168 @@
+"""Lists of names in files, such as the targets of an adapter or a sharding plan, held against a lock. No file is imported.
+
+A list is the value behind a dotted key of TOML, JSON or YAML, or a literal that Python code assigns.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+
+from ...common.name_patterns import PatternError, advice, compiled, with_one_choice
+from ...project.config import toml_document
+from .lock import Lock, unfolded
+
+
+class ListError(ValueError):
+    """A list cannot be read."""
+
+
+_REGULAR_EXPRESSION = re.compile(r"[\\()\[\]|^$+?]")
+_NO_NAMES = frozenset({"all-linear"})
+"""Words of peft that stand in place of names."""
+
+
+def unmatched(place: str, root: str, lock: Lock) -> Iterator[str]:
+    """The entries of the list at `configs/lora.yaml:target_modules` that match no name of a lock, each with the reason.
+
+    An entry is a pattern over the end of a name: `q_proj` and `layers.*.q_proj` are found in `model.layers.0.q_proj.weight`. One
+    that no pattern can be is a regular expression, which has to be found in a name.
+
+    Raises:
+        ListError: The file or the key cannot be read.
+    """
+    names = _names(lock)
+    for entry in entries(place, root):
+        if entry in _NO_NAMES:
+            continue
+        problem = _problem(entry, names)
+        if problem is not None:
+            yield f"{place}: {entry!r} {problem}"
+
+
+def entries(place: str, root: str) -> list[str]:
+    """The names in a list, or the keys of a table.
+
+    Raises:
+        ListError: The file or the key cannot be read.
+    """
+    found = _value_at(place, root)
+    names = [found] if isinstance(found, str) else list(found) if isinstance(found, list | dict) else []
+    names = [name for name in names if name is not None]
+    if not names or not all(isinstance(name, str) for name in names):
+        raise ListError(f"{place}: expected a list of names, a table with names as keys, or one name")
+    return names
+
+
+def _problem(entry: str, names: list[str]) -> str | None:
+    """Why an entry matches nothing."""
+    if _REGULAR_EXPRESSION.search(entry):
+        try:
+            found = any(map(re.compile(entry).search, names))
+        except re.error as error:
+            return f"is not a regular expression: {error}"
+        return None if found else "is a regular expression that is found in no name"
+    pattern = f"**.{entry.strip('.')}"
+    try:
+        for each in [pattern, *with_one_choice(pattern)]:
+            if not any(map(compiled(each).fullmatch, names)):
+                return f"matches nothing: {advice(each, names)}"
+    except PatternError as error:
+        return str(error)
+    return None
+
+
+def _names(lock: Lock) -> list[str]:
+    """The names of the tensors, and those of the modules around them."""
+    found: dict[str, None] = {}
+    for line in unfolded(lock.lines):
+        segments = line.name.split(".")
+        found.update((".".join(segments[:count]), None) for count in range(1, len(segments) + 1))
+    return list(found)
+
+
+def _value_at(place: str, root: str) -> object:
+    """The value at a place below a folder, such as `configs/lora.yaml:target_modules` or `shop/plans.py:Config.tp_plan`."""
+    path, colon, key = place.rpartition(":")
+    if not colon or os.sep in key:  # no key, `C:\\plan.json`
+        path, key = place, ""
+    try:
+        with open(os.path.join(root, path), encoding="utf-8") as file:
+            text = file.read()
+        return _assigned(text, key) if path.endswith(".py") else _at(_parsed(path, text), key)
+    except (OSError, ValueError, SyntaxError, LookupError) as error:
+        what = (
+            error.strerror if isinstance(error, OSError) else f"no {error}" if isinstance(error, LookupError) else error
+        )
+        raise ListError(f"{place}: cannot read it: {what}") from None
+
+
+def _parsed(path: str, text: str) -> object:
+    """The document in a file, by its suffix."""
+    suffix = os.path.splitext(path)[1]
+    if suffix == ".toml":
+        found = toml_document(text)
+        if found is None:
+            raise ListError("it is no valid TOML")
+        return found
+    if suffix in (".yaml", ".yml"):
+        try:
+            import yaml  # type: ignore[import-untyped] # its types are a package of their own
+        except ModuleNotFoundError:
+            raise ListError("it needs PyYAML: python -m pip install pyyaml") from None
+        try:
+            return yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            raise ListError(" ".join(str(error).split())) from None
+    if suffix == ".json":
+        return json.loads(text)
+    raise ListError("expected a file of Python, TOML, JSON or YAML")
+
+
+def _at(document: object, key: str) -> object:
+    """The value of a document at a dotted key; without a key, the document."""
+    for segment in filter(None, key.split(".")):
+        if not isinstance(document, Mapping):
+            raise LookupError(segment)
+        document = document[segment]
+    return document
+
+
+def _assigned(text: str, key: str) -> object:
+    """The value assigned to a name in a module, class or function: `Config.plan`."""
+    scope: ast.AST = ast.parse(text)
+    *scopes, name = key.split(".")
+    for each in scopes:
+        definitions = (node for node in ast.walk(scope) if isinstance(node, ast.ClassDef | ast.FunctionDef))
+        scope = next((node for node in definitions if node.name == each), ast.Pass())
+    for node in ast.walk(scope):
+        targets = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )
+        if any(isinstance(target, ast.Name | ast.Attribute) and _name(target) == name for target in targets):
+            value = getattr(node, "value", None)
+            return None if value is None else _literal(value)
+    raise LookupError(key)
+
+
+def _name(target: ast.Name | ast.Attribute) -> str:
+    return target.id if isinstance(target, ast.Name) else target.attr
+
+
+def _literal(node: ast.expr) -> object:
+    """The value of a literal, with None in the place of other code."""
+    match node:
+        case ast.Constant(value=value):
+            return value
+        case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
+            return [_literal(item) for item in items]
+        case ast.Dict(keys=keys, values=values):
+            pairs = zip(keys, values, strict=True)
+            return {key.value: _literal(value) for key, value in pairs if isinstance(key, ast.Constant)}
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        return None
