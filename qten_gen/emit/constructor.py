@@ -19,9 +19,9 @@ from ..model import (
     Value,
     language,
 )
-from ..model.derivations import computed
+from ..model.build_field import computed
 from ..model.dimensions import canonical, dim_names, in_words, to_python
-from ..model.torch_layers import PLACED, WITHOUT_TENSORS
+from ..model.foreign_classes import PLACED, WITHOUT_TENSORS
 from . import layout, spelling
 from .names import Aliases, Builtins
 

@@ -21,9 +21,9 @@ from ..model import (
     declares,
     home,
 )
-from ..model.expression_text import annotation_text
+from ..model.dimensions import annotation_text
 from ..model.field_kinds import members_of
-from ..model.registered import Registered, RegisteredKind
+from ..model.source import Registered, RegisteredKind
 from . import layout, spelling
 from .file import declaration_import, reexported, reexports, source_name
 from .names import statements

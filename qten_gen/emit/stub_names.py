@@ -13,10 +13,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from keyword import iskeyword
 from typing import NamedTuple
 
-from ..common.module_names import absolute
-from ..common.naming import WRITTEN_BUILTINS
+from ..common.naming import WRITTEN_BUILTINS, absolute
 from ..model import Declaration, FieldKind, FileDecl, ModuleDecl, SourceFile, TensorClassDecl, TypeExpr, declares
-from ..model.registered import Registered, RegisteredKind
+from ..model.source import Registered, RegisteredKind
 from . import layout, spelling
 from .names import IMPORTS, Aliases, Builtins, statement
 from .spelling import renamed

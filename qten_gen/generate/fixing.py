@@ -9,8 +9,7 @@ import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from ..model.diagnostics import Diagnostic, Fix, Span
-from ..read.encoding import decode, encoding_of
-from ..read.syntax import parse
+from ..read.syntax import decode, encoding_of, parse
 from .rewriting import CannotRewrite, rewritten
 
 
