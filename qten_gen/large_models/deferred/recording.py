@@ -181,8 +181,9 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         if func in _CHECKS:
             return self._now(func, args, kwargs)
         draws = torch.Tag.nondeterministic_seeded in func.tags
-        if not draws and any(map(_is_expanded, changed)):
-            self._now(func, args, kwargs)  # raises what eager raises, which rules for fake tensors do not
+        if any(map(_is_expanded, changed)):
+            # Raises what eager raises, which rules for fake tensors do not. All draws do, and must not be made here.
+            self._now(*((_aten.neg_.default, changed, {}) if draws else (func, args, kwargs)))
         try:
             found = self._fake_result(func, args, kwargs)
         except RuntimeError as error:
