@@ -55,7 +55,7 @@ def _answer(method: Function, function: Function) -> Operation:
     return Operation(method.__name__, "", method, (function,), method, is_method=False)
 
 
-GROUP = Group(
+COMPARING_GROUP = Group(
     "Comparing objects",
     "The result is a bool.",
     (

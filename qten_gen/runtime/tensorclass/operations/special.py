@@ -13,7 +13,7 @@ from . import methods
 from .entries import OPERAND_ERRORS, Group, Operation, documented
 
 
-def _binary(
+def _operator(
     name: str, symbol: str, torch_function: Function, in_place: Function, *others: Function
 ) -> tuple[Operation, ...]:
     """Entries for an operator that also has a reflected form and one in place.
@@ -68,7 +68,7 @@ def _comparison(name: str, symbol: str, *torch_functions: Function) -> Operation
 _SWAPPED = {"eq": "eq", "ne": "ne", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
 
 
-def _unary(name: str, text: str, function: Function) -> Operation:
+def _unary_operator(name: str, text: str, function: Function) -> Operation:
     made = documented(
         methods.unary(getattr(operator, f"__{name}__"), name), f"__{name}__", f"`{text.replace('batch', 'self')}`."
     )
@@ -91,31 +91,31 @@ def _of_either(name: str, swapped: str, named: Function | None = None) -> Functi
 
 
 OPERATORS = (
-    *_binary("add", "+", Tensor.add, Tensor.add_),
-    *_binary("sub", "-", Tensor.sub, Tensor.sub_),
-    *_binary("mul", "*", Tensor.mul, Tensor.mul_),
-    *_binary("truediv", "/", Tensor.div, Tensor.div_),
-    *_binary("floordiv", "//", Tensor.__floordiv__, Tensor.floor_divide_),
-    *_binary("mod", "%", Tensor.remainder, Tensor.remainder_),
-    *_binary("pow", "**", Tensor.pow, Tensor.pow_, Tensor.__pow__),
-    *_binary("and", "&", Tensor.__and__, Tensor.bitwise_and_, Tensor.bitwise_and),
-    *_binary("or", "|", Tensor.__or__, Tensor.bitwise_or_, Tensor.bitwise_or),
-    *_binary("xor", "^", Tensor.__xor__, Tensor.bitwise_xor_, Tensor.bitwise_xor),
-    *_binary("lshift", "<<", Tensor.__lshift__, Tensor.bitwise_left_shift_),
-    *_binary("rshift", ">>", Tensor.__rshift__, Tensor.bitwise_right_shift_),
+    *_operator("add", "+", Tensor.add, Tensor.add_),
+    *_operator("sub", "-", Tensor.sub, Tensor.sub_),
+    *_operator("mul", "*", Tensor.mul, Tensor.mul_),
+    *_operator("truediv", "/", Tensor.div, Tensor.div_),
+    *_operator("floordiv", "//", Tensor.__floordiv__, Tensor.floor_divide_),
+    *_operator("mod", "%", Tensor.remainder, Tensor.remainder_),
+    *_operator("pow", "**", Tensor.pow, Tensor.pow_, Tensor.__pow__),
+    *_operator("and", "&", Tensor.__and__, Tensor.bitwise_and_, Tensor.bitwise_and),
+    *_operator("or", "|", Tensor.__or__, Tensor.bitwise_or_, Tensor.bitwise_or),
+    *_operator("xor", "^", Tensor.__xor__, Tensor.bitwise_xor_, Tensor.bitwise_xor),
+    *_operator("lshift", "<<", Tensor.__lshift__, Tensor.bitwise_left_shift_),
+    *_operator("rshift", ">>", Tensor.__rshift__, Tensor.bitwise_right_shift_),
     _comparison("eq", "==", Tensor.eq, torch.eq, Tensor.__eq__),
     _comparison("ne", "!=", Tensor.ne, torch.ne, torch.not_equal),
     _comparison("lt", "<", Tensor.lt, torch.lt, torch.less),
     _comparison("le", "<=", Tensor.le, torch.le, torch.less_equal),
     _comparison("gt", ">", Tensor.gt, torch.gt, torch.greater),
     _comparison("ge", ">=", Tensor.ge, torch.ge, torch.greater_equal),
-    _unary("neg", "-batch", Tensor.neg),
-    _unary("pos", "+batch", torch.positive),
-    _unary("abs", "abs(batch)", Tensor.abs),
-    _unary("invert", "~batch", torch.bitwise_not),
+    _unary_operator("neg", "-batch", Tensor.neg),
+    _unary_operator("pos", "+batch", torch.positive),
+    _unary_operator("abs", "abs(batch)", Tensor.abs),
+    _unary_operator("invert", "~batch", torch.bitwise_not),
 )
 
-GROUP = Group(
+OPERATOR_GROUP = Group(
     "Operators",
     "The other operand is an object of the same class and batch size, a number, or a tensor that broadcasts over "
     "the batch size. NumPy's scalars are numbers; its arrays are refused. Comparisons give an object with bool tensors, so "

@@ -20,7 +20,7 @@ from . import (
 from .entries import Group, Operation
 
 GROUPS: tuple[Group, ...] = (
-    special.GROUP,
+    special.OPERATOR_GROUP,
     arithmetic.GROUP,
     functions.GROUP,
     functions.SPECIAL_GROUP,
@@ -33,7 +33,7 @@ GROUPS: tuple[Group, ...] = (
     shape_table.CREATING_GROUP,
     casting.GROUP,
     casting.COPYING_GROUP,
-    equality.GROUP,
+    equality.COMPARING_GROUP,
 )
 
 OPERATIONS: tuple[Operation, ...] = tuple([operation for group in GROUPS for operation in group.operations])
