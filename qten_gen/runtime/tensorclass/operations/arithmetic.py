@@ -10,9 +10,8 @@ from torch import Tensor
 
 from ..core.stored import Stored
 from ..methods.operands import Function, Operand, one, several, two
-from . import methods
-from .entries import OPERAND_ERRORS, Group, Operation, documented, written_out
-from .torch_calls import among, among_operands
+from . import entries
+from .entries import OPERAND_ERRORS, Group, Operation, among, among_operands, documented, written_out
 
 T = TypeVar("T", bound=Stored)
 
@@ -23,7 +22,7 @@ def _binary(
     function: Function,
     *torch_functions: Function,
     twin: Function | None = None,
-    maker: Callable[..., Function] = methods.binary,
+    maker: Callable[..., Function] = entries.binary,
     form: str = "binary",
     is_method: bool = True,
 ) -> Operation:
@@ -34,8 +33,8 @@ def _binary(
         doc,
         made,
         torch_functions=torch_functions or (function,),
-        handler=methods.either_side(made, function, name),
-        in_place=twin and methods.in_place(maker, twin, name),
+        handler=entries.either_side(made, function, name),
+        in_place=twin and entries.in_place(maker, twin, name),
         form=form,
         is_method=is_method,
     )
@@ -43,7 +42,7 @@ def _binary(
 
 def _product(name: str, doc: str, function: Function, twin: Function) -> Operation:
     """An entry for `addcmul` and its like."""
-    made = documented(methods.multiplied(function, name), name, doc)
+    made = documented(entries.multiplied(function, name), name, doc)
     handler = among_operands(made, function, name, ("input", "tensor1", "tensor2"))
     return Operation(
         name,
@@ -51,7 +50,7 @@ def _product(name: str, doc: str, function: Function, twin: Function) -> Operati
         made,
         torch_functions=(function,),
         handler=handler,
-        in_place=methods.in_place(methods.multiplied, twin, name),
+        in_place=entries.in_place(entries.multiplied, twin, name),
         form="product",
     )
 
@@ -81,7 +80,7 @@ def clamp(self: T, min: Operand | None = None, max: Operand | None = None) -> T:
     return _clamp(self, torch.clamp_min, torch.clamp_max, "clamp", min, max)
 
 
-@methods.changing
+@entries.changing
 def clamp_(self: T, min: Operand | None = None, max: Operand | None = None) -> T:
     """`clamp`, in place."""
     return _clamp(self, Tensor.clamp_min_, Tensor.clamp_max_, "clamp_", min, max)
@@ -101,7 +100,7 @@ def lerp(self: T, end: Operand, weight: Operand) -> T:
     return several(self, _lerp, (end, weight), "lerp")
 
 
-@methods.changing
+@entries.changing
 def lerp_(self: T, end: Operand, weight: Operand) -> T:
     """`lerp`, in place."""
     return several(self, _lerp_, (end, weight), "lerp_")
@@ -121,7 +120,7 @@ def round(self: T, *, decimals: int = 0) -> T:
     return one(self, torch.round, "round") if decimals == 0 else self._map_with(_round, decimals, self._device)
 
 
-@methods.changing
+@entries.changing
 def round_(self: T, *, decimals: int = 0) -> T:
     """`round`, in place."""
     return self._map_with(_round_, decimals, self._device)
@@ -135,13 +134,13 @@ def _round_(tensor: Tensor, decimals: int) -> Tensor:
     return tensor.round_(decimals=decimals) if decimals else tensor.round_()
 
 
-@methods.changing
+@entries.changing
 def fill_(self: T, value: complex) -> T:
     """Write a number into every tensor, in place."""
     return self._map_with(Tensor.fill_, value, self._device)
 
 
-@methods.changing
+@entries.changing
 def zero_(self: T) -> T:
     """Write 0 into every tensor, in place."""
     return self._map(Tensor.zero_)
@@ -164,7 +163,7 @@ ARITHMETIC = (
         "The sum with `alpha` times the operand.",
         torch.add,
         twin=Tensor.add_,
-        maker=methods.scaled,
+        maker=entries.scaled,
         form="scaled",
     ),
     _binary(
@@ -174,10 +173,10 @@ ARITHMETIC = (
         torch.sub,
         torch.subtract,
         twin=Tensor.sub_,
-        maker=methods.scaled,
+        maker=entries.scaled,
         form="scaled",
     ),
-    _binary("rsub", "The operand minus `alpha` times the object.", torch.rsub, maker=methods.scaled, form="scaled"),
+    _binary("rsub", "The operand minus `alpha` times the object.", torch.rsub, maker=entries.scaled, form="scaled"),
     _binary("mul", "The product.", torch.mul, torch.mul, torch.multiply, twin=Tensor.mul_),
     _binary(
         "div",
@@ -187,7 +186,7 @@ ARITHMETIC = (
         torch.divide,
         torch.true_divide,
         twin=Tensor.div_,
-        maker=methods.rounded,
+        maker=entries.rounded,
         form="rounded",
     ),
     _binary("mod", "The remainder of a division, with the sign of the divisor.", torch.remainder),

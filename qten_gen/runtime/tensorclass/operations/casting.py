@@ -10,8 +10,7 @@ from torch import Tensor
 from ..core.stored import Stored
 from ..methods import moving, tensor_copies
 from ..methods.cast_filters import CastFilter, cast_some
-from .entries import Group, Operation, documented, written_out
-from .methods import changing
+from .entries import Group, Operation, changing, documented, written_out
 
 T = TypeVar("T", bound=Stored)
 

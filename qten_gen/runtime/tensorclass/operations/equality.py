@@ -11,9 +11,8 @@ from ..core.stored import Stored
 from ..fields import static
 from ..methods.metadata import Metadata
 from ..methods.operands import Function
-from .entries import Group, Operation
+from .entries import Group, Operation, among
 from .reduction_ops import truth
-from .torch_calls import among
 
 
 def allclose(

@@ -7,9 +7,8 @@ from torch import Tensor, special
 from torch.nn import functional
 
 from ..methods.operands import Function
-from . import methods
-from .entries import Effect, Group, Operation, documented
-from .torch_calls import pointwise
+from . import entries
+from .entries import Effect, Group, Operation, documented, pointwise
 
 
 def _unary(name: str, doc: str, *, torch_functions: tuple[Function, ...] = ()) -> Operation:
@@ -17,13 +16,13 @@ def _unary(name: str, doc: str, *, torch_functions: tuple[Function, ...] = ()) -
     function: Function = getattr(torch, name)
     also: Function | None = getattr(torch.special, name, None)
     twin: Function | None = getattr(Tensor, f"{name}_", None)
-    made = documented(methods.unary(function, name), name, doc)
+    made = documented(entries.unary(function, name), name, doc)
     return Operation(
         name,
         doc,
         made,
         torch_functions=(function, *torch_functions, *([] if also is None else [also])),
-        in_place=twin and methods.in_place(methods.unary, twin, name),
+        in_place=twin and entries.in_place(entries.unary, twin, name),
         form="unary",
     )
 

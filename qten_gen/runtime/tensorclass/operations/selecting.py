@@ -18,7 +18,7 @@ from ..fields.per_item import items_become
 from ..methods.indexing import getitem
 from ..methods.operands import Operand, refuse_unbatched, same_batch_size, several
 from ..methods.reshaping import reshape
-from .methods import changing
+from .entries import changing
 from .reduced_dimensions import of_arguments, with_names
 
 T = TypeVar("T", bound=Stored)

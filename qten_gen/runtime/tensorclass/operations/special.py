@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ..methods.operands import Function, reflected
-from . import methods
+from . import entries
 from .entries import OPERAND_ERRORS, Group, Operation, documented
 
 
@@ -26,17 +26,17 @@ def _operator(
         Operation(
             left,
             f"`batch {symbol} other`.",
-            documented(methods.operator(function), left, f"`self {symbol} other`."),
+            documented(entries.operator(function), left, f"`self {symbol} other`."),
             torch_functions=(torch_function, *others),
             handler=_of_either(left, right, getattr(torch, torch_function.__name__, None)),
-            in_place=documented(methods.operator_in_place(in_place), f"__i{name}__", f"`self {symbol}= other`."),
+            in_place=documented(entries.operator_in_place(in_place), f"__i{name}__", f"`self {symbol}= other`."),
             form="operator",
         ),
         Operation(
             right,
             f"`other {symbol} batch`.",
             documented(
-                methods.operator(_called(reflected(function), function.__name__)), right, f"`other {symbol} self`."
+                entries.operator(_called(reflected(function), function.__name__)), right, f"`other {symbol} self`."
             ),
             # While a graph is traced, `batch - tensor` comes as `Tensor.__rsub__(tensor, batch)`, which a run does not call.
             torch_functions=(getattr(Tensor, right),) if hasattr(Tensor, right) else (),
@@ -58,7 +58,7 @@ def _comparison(name: str, symbol: str, *torch_functions: Function) -> Operation
     return Operation(
         special,
         f"`batch {symbol} other`.",
-        documented(methods.operator(getattr(operator, special)), special, f"`self {symbol} other`, number by number."),
+        documented(entries.operator(getattr(operator, special)), special, f"`self {symbol} other`, number by number."),
         torch_functions=torch_functions,
         handler=_of_either(special, swapped),
         form="comparison" if name in ("eq", "ne") else "operator",
@@ -70,7 +70,7 @@ _SWAPPED = {"eq": "eq", "ne": "ne", "lt": "gt", "le": "ge", "gt": "lt", "ge": "l
 
 def _unary_operator(name: str, text: str, function: Function) -> Operation:
     made = documented(
-        methods.unary(getattr(operator, f"__{name}__"), name), f"__{name}__", f"`{text.replace('batch', 'self')}`."
+        entries.unary(getattr(operator, f"__{name}__"), name), f"__{name}__", f"`{text.replace('batch', 'self')}`."
     )
     return Operation(f"__{name}__", f"`{text}`.", made, torch_functions=(function,), form="unary")
 

@@ -12,8 +12,8 @@ from types import FunctionType
 import torch
 
 from ..torch_tools import differentiation
+from .entries import settled
 from .table import methods, torch_functions
-from .torch_calls import settled
 
 _GENERAL = "apply it to the tensors, with .apply or field by field"
 _IN_PLACE = "a Tensor cannot become several; use the function without the underscore, whose result is an object"
