@@ -8,19 +8,11 @@ from typing import Any
 from ..core.error_text import describe
 from ..core.stored import Stored
 from ..methods.operands import Function
-from . import (
-    arithmetic,
-    casting,
-    equality,
-    functions,
-    reduction_table,
-    shape_table,
-    special,
-)
+from . import arithmetic, casting, equality, functions, reduction_table, shape_table
 from .entries import Group, Operation
 
 GROUPS: tuple[Group, ...] = (
-    special.OPERATOR_GROUP,
+    arithmetic.OPERATOR_GROUP,
     arithmetic.GROUP,
     functions.GROUP,
     functions.SPECIAL_GROUP,
