@@ -8,7 +8,7 @@ from typing import Any
 from ..core.error_text import describe
 from ..core.stored import Stored
 from ..methods.operands import Function
-from . import arithmetic, casting, equality, functions, reduction_table, shape_table
+from . import arithmetic, casting, functions, reduction_table, shape_table
 from .entries import Group, Operation
 
 GROUPS: tuple[Group, ...] = (
@@ -25,7 +25,7 @@ GROUPS: tuple[Group, ...] = (
     shape_table.CREATING_GROUP,
     casting.GROUP,
     casting.COPYING_GROUP,
-    equality.COMPARING_GROUP,
+    functions.COMPARING_GROUP,
 )
 
 OPERATIONS: tuple[Operation, ...] = tuple([operation for group in GROUPS for operation in group.operations])
