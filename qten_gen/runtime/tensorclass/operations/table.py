@@ -8,7 +8,7 @@ from typing import Any
 from ..core.error_text import describe
 from ..core.stored import Stored
 from ..methods.operands import Function
-from . import arithmetic, casting, functions, reduction_table, shape_table
+from . import arithmetic, casting, functions, reductions, shape_table
 from .entries import Group, Operation
 
 GROUPS: tuple[Group, ...] = (
@@ -17,8 +17,8 @@ GROUPS: tuple[Group, ...] = (
     functions.GROUP,
     functions.SPECIAL_GROUP,
     functions.ACTIVATION_GROUP,
-    reduction_table.GROUP,
-    reduction_table.RUNNING_GROUP,
+    reductions.GROUP,
+    reductions.RUNNING_GROUP,
     shape_table.SHAPE_GROUP,
     shape_table.TOGETHER_GROUP,
     shape_table.SELECTING_GROUP,
