@@ -1,6 +1,7 @@
 """New objects like a given one: the same class and static values, new tensors of the same shapes beyond the batch size."""
 
 from __future__ import annotations
+from .casting import T
 
 from collections.abc import Sequence
 from typing import Any, TypeVar
@@ -16,7 +17,6 @@ from ..fields.per_item import items_become
 from ..methods.operands import Function, one
 from .entries import Effect, Operation, documented, written_out
 
-T = TypeVar("T", bound=Stored)
 
 Keywords = dict[str, Any]
 

@@ -1,6 +1,7 @@
 """Entries of the operations that change the batch dimensions, put objects together, take them apart or select items."""
 
 from __future__ import annotations
+from .shape_ops import T
 
 from collections.abc import Sequence
 from functools import partial
@@ -16,7 +17,6 @@ from . import selecting, shape_ops
 from .creating import CREATING
 from .entries import Effect, Group, Operation, written_out
 
-T = TypeVar("T", bound=Stored)
 
 
 _shape = partial(written_out, batch=Effect.REARRANGES)
