@@ -1,11 +1,10 @@
 """Entries of the operations that change the batch dimensions, put objects together, take them apart or select items."""
 
 from __future__ import annotations
-from .shape_ops import T
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
 
@@ -14,10 +13,9 @@ from ..core.stored import Stored
 from ..methods import joining, reshaping
 from ..methods.operands import Function
 from . import selecting, shape_ops
-from .creating import CREATING
 from .entries import Effect, Group, Operation, written_out
-
-
+from .new_objects import CREATING
+from .shape_ops import T
 
 _shape = partial(written_out, batch=Effect.REARRANGES)
 """An entry for a method that is written elsewhere, with its own documentation."""

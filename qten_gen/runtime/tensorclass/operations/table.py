@@ -8,7 +8,7 @@ from typing import Any
 from ..core.error_text import describe
 from ..core.stored import Stored
 from ..methods.operands import Function
-from . import arithmetic, casting, functions, reductions, shape_table
+from . import arithmetic, functions, new_objects, reductions, shape_table
 from .entries import Group, Operation
 
 GROUPS: tuple[Group, ...] = (
@@ -23,8 +23,8 @@ GROUPS: tuple[Group, ...] = (
     shape_table.TOGETHER_GROUP,
     shape_table.SELECTING_GROUP,
     shape_table.CREATING_GROUP,
-    casting.GROUP,
-    casting.COPYING_GROUP,
+    new_objects.GROUP,
+    new_objects.COPYING_GROUP,
     functions.COMPARING_GROUP,
 )
 
