@@ -22,7 +22,7 @@ from .methods.applying import apply
 from .methods.indexing import getitem
 from .methods.moving import to
 from .methods.tensor_copies import pin_memory
-from .operations.shape_ops import pad
+from .operations.shapes import pad
 
 B = TypeVar("B", bound=Stored)
 C = TypeVar("C", bound=Stored)

@@ -8,7 +8,7 @@ from typing import Any
 from ..core.error_text import describe
 from ..core.stored import Stored
 from ..methods.operands import Function
-from . import arithmetic, functions, new_objects, reductions, shape_table
+from . import arithmetic, functions, new_objects, reductions, shapes
 from .entries import Group, Operation
 
 GROUPS: tuple[Group, ...] = (
@@ -19,10 +19,10 @@ GROUPS: tuple[Group, ...] = (
     functions.ACTIVATION_GROUP,
     reductions.GROUP,
     reductions.RUNNING_GROUP,
-    shape_table.SHAPE_GROUP,
-    shape_table.TOGETHER_GROUP,
-    shape_table.SELECTING_GROUP,
-    shape_table.CREATING_GROUP,
+    shapes.SHAPE_GROUP,
+    shapes.TOGETHER_GROUP,
+    shapes.SELECTING_GROUP,
+    shapes.CREATING_GROUP,
     new_objects.GROUP,
     new_objects.COPYING_GROUP,
     functions.COMPARING_GROUP,
