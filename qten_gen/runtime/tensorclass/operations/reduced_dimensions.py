@@ -1,7 +1,6 @@
 """Which dimensions of every tensor an operation works on, from what a caller says of the batch dimensions."""
 
 from __future__ import annotations
-from .reduction_ops import T
 
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -13,6 +12,8 @@ from ..core.dimension_names import Names
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension, listed
 
+
+T = TypeVar("T", bound=Stored)
 
 Dims: TypeAlias = Dim | Sequence[Dim] | Literal["feature"] | None
 """Batch dimensions; or those that fields have beyond them; or, where it is None, all of both."""

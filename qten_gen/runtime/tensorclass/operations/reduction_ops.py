@@ -1,6 +1,7 @@
 """How a reduction is applied to an object, and to all its tensors at once."""
 
 from __future__ import annotations
+from .reduced_dimensions import T
 
 from collections.abc import Callable, Mapping, Sequence
 from types import BuiltinFunctionType
@@ -18,7 +19,6 @@ from ..fields.per_item import items_become
 from ..methods.operands import Function
 from .reduced_dimensions import Dims, all_dimensions, batch_dimensions, event_dimensions, level, reduced_size
 
-T = TypeVar("T", bound=Stored)
 A = TypeVar("A")
 
 Keywords = Mapping[str, Any]
