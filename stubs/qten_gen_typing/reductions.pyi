@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 
 from qten_gen.runtime.tensorclass.core.tensor_shapes import Dim
-from qten_gen.runtime.tensorclass.operations.reduced_dimensions import Dims
+from qten_gen.runtime.tensorclass.operations.reduction_ops import Dims
 from qten_gen.runtime.tensorclass.operations.reductions import ValuesAndIndices
 
 class Reductions:

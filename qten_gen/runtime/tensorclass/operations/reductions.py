@@ -15,8 +15,7 @@ from ..core.tensor_shapes import Dim, dimension, is_single
 from ..fields.per_item import items_become
 from ..methods.operands import Function, is_plain
 from .entries import DIMENSION_ERRORS, Effect, Group, Operation, documented, written_out
-from .reduced_dimensions import Dims, reduced_size
-from .reduction_ops import over_one, rearranged, reduced, spread, truth
+from .reduction_ops import Dims, over_one, rearranged, reduced, reduced_size, spread, truth
 
 T = TypeVar("T", bound=Stored)
 Item = TypeVar("Item")

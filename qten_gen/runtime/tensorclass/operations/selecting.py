@@ -19,7 +19,7 @@ from ..methods.indexing import getitem
 from ..methods.operands import Operand, refuse_unbatched, same_batch_size, several
 from ..methods.reshaping import reshape
 from .entries import changing
-from .reduced_dimensions import of_arguments, with_names
+from .reduction_ops import of_arguments, with_names
 
 T = TypeVar("T", bound=Stored)
 

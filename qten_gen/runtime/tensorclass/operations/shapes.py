@@ -20,7 +20,7 @@ from ..methods.reshaping import expand, flatten, permute, reshape
 from . import selecting
 from .entries import Effect, Group, Operation, written_out
 from .new_objects import CREATING
-from .reduced_dimensions import batch_dimensions, of_arguments, with_names
+from .reduction_ops import batch_dimensions, of_arguments, with_names
 
 T = TypeVar("T", bound=Stored)
 
