@@ -10,7 +10,7 @@ from typing import TypeVar, cast, overload
 import torch
 from torch import Size, Tensor
 
-from ..core import name_changes
+from ..core import dimension_names
 from ..core.error_text import abridged
 from ..core.sizes import with_inserted, without
 from ..core.stored import Stored
@@ -77,7 +77,7 @@ def flatten(self: T, start_dim: Dim = 0, end_dim: Dim = -1) -> T:
     if end < start:
         raise ValueError(f"flatten: start_dim {start_dim!r} comes after end_dim {end_dim!r}")
     out = reshape(self, (*size[:start], prod(size[start : end + 1]), *size[end + 1 :]))
-    out._names = name_changes.replaced(self._names, start, end - start + 1, 1)
+    out._names = dimension_names.replaced(self._names, start, end - start + 1, 1)
     return out
 
 
@@ -90,7 +90,7 @@ def unflatten(self: T, dim: Dim, sizes: Sequence[int]) -> T:
     at = dimension(self, dim)
     parts = _resolved(self, tuple(sizes), Size((self._batch_size[at],)))
     out = reshape(self, (*self._batch_size[:at], *parts, *self._batch_size[at + 1 :]))
-    out._names = name_changes.replaced(self._names, at, 1, len(parts))
+    out._names = dimension_names.replaced(self._names, at, 1, len(parts))
     return out
 
 
@@ -114,7 +114,7 @@ def permute(self: T, *dims: Dim | Sequence[Dim]) -> T:
         )
     out = self._rearrange(_permute, tuple(order), Size([size[dim] for dim in order]))
     if self._names is not None:
-        out._names = name_changes.permuted(self._names, order)
+        out._names = dimension_names.permuted(self._names, order)
     return out
 
 
@@ -148,7 +148,7 @@ def unsqueeze(self: T, dim: int) -> T:
     size = with_inserted(self._batch_size, at, 1)
     out = self._rearrange(_with_first, None, size) if at == 0 else self._rearrange(torch.unsqueeze, at, size)
     if self._names is not None:
-        out._names = name_changes.inserted(self._names, at)
+        out._names = dimension_names.inserted(self._names, at)
     return out
 
 
@@ -164,13 +164,13 @@ def squeeze(self: T, dim: Dim | Sequence[Dim] | None = None) -> T:
         gone = size[at] == 1
         out = self._rearrange(torch.squeeze, at, without(size, at) if gone else size)
         if self._names is not None:
-            out._names = name_changes.without(self._names, [at]) if gone else self._names
+            out._names = dimension_names.without(self._names, [at]) if gone else self._names
         return out
     wanted = range(len(size)) if dim is None else [dimension(self, one) for one in listed(dim)]
     dims = tuple([at for at, length in enumerate(size) if length == 1 and at in wanted])
     out = self._rearrange(torch.squeeze, dims, Size([length for at, length in enumerate(size) if at not in dims]))
     if self._names is not None:
-        out._names = name_changes.without(self._names, dims)
+        out._names = dimension_names.without(self._names, dims)
     return out
 
 
@@ -195,7 +195,7 @@ def expand(self: T, *shape: int | Sequence[int]) -> T:
     size = Size(new)
     out = self._rearrange(_expand, (size, len(self._batch_size)), size)
     if self._names is not None:
-        out._names = name_changes.inserted(self._names, 0, added)
+        out._names = dimension_names.inserted(self._names, 0, added)
     return out
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeGuard, TypeVar
 import torch
 from torch import Size, Tensor
 
-from ..core import name_changes
+from ..core import dimension_names
 from ..core.contents import contents
 from ..core.dimension_names import Names
 from ..core.error_context import blame
@@ -131,7 +131,7 @@ def reduced(
             self, name, reduce_tensor, Reduction(function, None, beyond, keepdim, options), Size((*ranks, *size))
         )
         if dim is not None or keepdim:
-            out._names = name_changes.inserted(self._names, 0, len(ranks))
+            out._names = dimension_names.inserted(self._names, 0, len(ranks))
         level(out)
         return out
     dims = batch_dimensions(self, dim, name)
@@ -140,8 +140,8 @@ def reduced(
         self, name, reduce_tensor, Reduction(function, dims, None, keepdim, options), Size((*ranks, *left))
     )
     if self._names is not None:
-        kept = self._names if keepdim else name_changes.without(self._names, dims)
-        out._names = name_changes.inserted(kept, 0, len(ranks))
+        kept = self._names if keepdim else dimension_names.without(self._names, dims)
+        out._names = dimension_names.inserted(kept, 0, len(ranks))
     return out
 
 

@@ -8,7 +8,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import torch
 from torch import Size, Tensor
 
-from ..core import dimension_names, name_changes
+from ..core import dimension_names
 from ..core.error_context import blame
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension, is_single
@@ -137,7 +137,7 @@ def _extremum(name: str, doc: str, pair: Function, value: Function) -> Operation
                 f"{type(self).__name__}.{name}: expected one batch dimension, got {dim!r}; for others use a{name}"
             )
         at = dimension(self, dim)
-        kept = self._names if keepdim else name_changes.without(self._names, (at,))
+        kept = self._names if keepdim else dimension_names.without(self._names, (at,))
         return _both(self, name, pair, (at, keepdim), reduced_size(self._batch_size, (at,), keepdim), kept)
 
     made = documented(

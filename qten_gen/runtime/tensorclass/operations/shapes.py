@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast, overload
 import torch
 from torch import Size, Tensor
 
-from ..core import name_changes
+from ..core import dimension_names
 from ..core.error_text import describe
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension, integers, listed, whole_number
@@ -94,7 +94,7 @@ def rot90(self: T, k: int = 1, dims: Sequence[Dim] = (0, 1)) -> T:
     if k % 2:
         order[at[0]], order[at[1]] = at[1], at[0]
     out = self._rearrange(_rot90, (k, at), Size([self._batch_size[dim] for dim in order]))
-    return with_names(out, name_changes.permuted(self._names, order))
+    return with_names(out, dimension_names.permuted(self._names, order))
 
 
 _rot90 = of_arguments(torch.rot90)
@@ -119,7 +119,7 @@ def repeat(self: T, *repeats: int | Sequence[int]) -> T:
     old = (1,) * added + tuple(self._batch_size)
     size = Size([length * times for length, times in zip(old, counts, strict=True)])
     out = self._rearrange(_repeat, (counts, len(self._batch_size)), size)
-    return with_names(out, name_changes.inserted(self._names, 0, added))
+    return with_names(out, dimension_names.inserted(self._names, 0, added))
 
 
 def _repeat(tensor: Tensor, argument: tuple[tuple[int, ...], int]) -> Tensor:
