@@ -11,8 +11,7 @@ from torch import Size, Tensor
 from torch.compiler import is_compiling
 
 from ..core.contents import batched_leaves, contents
-from ..core.error_context import blame
-from ..core.error_text import label
+from ..core.error_text import blame, label
 from ..core.indices import Index, PlainIndex
 from ..core.locks import refuse_if_frozen
 from ..core.number_values import is_number, written

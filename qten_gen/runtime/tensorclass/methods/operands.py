@@ -13,8 +13,7 @@ from typing import Any, NoReturn, TypeAlias, TypeVar
 from torch import Size, Tensor
 
 from ..core.contents import unbatched_leaves
-from ..core.error_context import blame
-from ..core.error_text import disambiguation
+from ..core.error_text import blame, disambiguation
 from ..core.number_values import is_array, is_number
 from ..core.stored import Stored
 from ..core.tensor_shapes import over_batch

@@ -12,7 +12,7 @@ from torch import Size, Tensor
 from ..core import dimension_names
 from ..core.contents import contents
 from ..core.dimension_names import Names
-from ..core.error_context import blame
+from ..core.error_text import blame
 from ..core.sizes import with_length, without
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension, listed

@@ -9,7 +9,7 @@ import torch
 from torch import Size, Tensor
 
 from ..core import dimension_names
-from ..core.error_context import blame
+from ..core.error_text import blame
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension, is_single
 from ..fields.per_item import items_become

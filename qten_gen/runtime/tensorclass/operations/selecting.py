@@ -9,8 +9,7 @@ import torch
 from torch import Size, Tensor
 from torch._subclasses.fake_tensor import FakeTensor
 
-from ..core.error_context import blame
-from ..core.error_text import describe
+from ..core.error_text import blame, describe
 from ..core.sizes import with_length
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension, integers, is_single, over_batch, whole_number
