@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ...declaring.fields import Default
     from ...declaring.kept_facts import Summary
-    from .open_blocks import OpenBlocks
+    from .locking import OpenBlocks
 
 A = TypeVar("A")
 
