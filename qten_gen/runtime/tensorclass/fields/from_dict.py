@@ -11,11 +11,11 @@ from ..core.construction import DeviceLike, construct
 from ..core.contents import nested_class
 from ..core.dimension_names import NamesLike
 from ..core.error_text import abridged, describe, suggestion
+from ..core.other_libraries import is_tensordict
 from ..core.sizes import BatchSize
 from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
 from ..core.tensor_shapes import common_leading
-from ..core.tensordict_library import is_tensordict
 
 T = TypeVar("T", bound=Stored)
 

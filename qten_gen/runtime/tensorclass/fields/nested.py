@@ -16,8 +16,8 @@ from ..core import late
 from ..core.contents import nested_class
 from ..core.error_text import class_names, describe, disambiguation, label
 from ..core.locks import nested_objects
+from ..core.other_libraries import is_tensordict
 from ..core.stored import Stored
-from ..core.tensordict_library import is_tensordict
 from .optional import Join, all_or_none, match_optional
 
 T = TypeVar("T", bound=Stored)

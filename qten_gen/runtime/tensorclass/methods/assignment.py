@@ -14,7 +14,7 @@ from ..core.contents import batched_leaves, contents
 from ..core.error_text import blame, label
 from ..core.indices import Index, PlainIndex
 from ..core.locks import refuse_if_frozen
-from ..core.number_values import is_number, written
+from ..core.other_libraries import is_number, written
 from ..core.stored import Stored
 from ..core.tensor_shapes import over_batch, with_event
 from ..fields.nested import object_for

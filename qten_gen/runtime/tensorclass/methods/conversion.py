@@ -11,8 +11,8 @@ from torch import Tensor
 from ..core.attributes import beside_fields, store_beside
 from ..core.contents import allocate_like, contents, shallow_copy
 from ..core.error_text import label
+from ..core.other_libraries import bare
 from ..core.stored import Stored
-from ..core.tensordict_library import bare
 from .joining import unbind
 
 T = TypeVar("T", bound=Stored)

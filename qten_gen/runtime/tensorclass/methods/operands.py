@@ -14,7 +14,7 @@ from torch import Size, Tensor
 
 from ..core.contents import unbatched_leaves
 from ..core.error_text import blame, disambiguation
-from ..core.number_values import is_array, is_number
+from ..core.other_libraries import is_array, is_number
 from ..core.stored import Stored
 from ..core.tensor_shapes import over_batch
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from ..core.error_text import blame
 from ..core.locks import refuse_if_frozen
-from ..core.number_values import is_array
+from ..core.other_libraries import is_array
 from ..core.stored import Stored
 from ..methods.operands import Function, Operand, is_plain, no_operand, one, reflected, several, two, unequal
 
