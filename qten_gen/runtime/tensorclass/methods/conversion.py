@@ -8,8 +8,7 @@ from typing import Any, Literal, TypeVar, cast
 
 from torch import Tensor
 
-from ..core.attributes import beside_fields, store_beside
-from ..core.contents import allocate_like, contents, shallow_copy
+from ..core.contents import allocate_like, beside_fields, contents, shallow_copy, store_beside
 from ..core.error_text import label
 from ..core.other_libraries import bare
 from ..core.stored import Stored
