@@ -4,7 +4,6 @@ A tensor of a field has the batch dimensions first and its own, the event dimens
 """
 
 from __future__ import annotations
-from .sizes import 
 
 from collections.abc import Iterable, Sequence
 from typing import SupportsIndex, TypeGuard, cast
