@@ -4,7 +4,7 @@ from typing import Literal, Self, overload
 import torch
 from torch import Tensor
 
-from qten_gen.runtime.tensorclass.core.tensor_shapes import Dim
+from qten_gen.runtime.tensorclass.core.sizes import Dim
 from qten_gen.runtime.tensorclass.operations.reduction_ops import Dims
 from qten_gen.runtime.tensorclass.operations.reductions import ValuesAndIndices
 

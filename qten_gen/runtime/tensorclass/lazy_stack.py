@@ -13,10 +13,9 @@ from torch.utils import _pytree
 
 from .core.construction import DeviceSpec
 from .core.error_text import describe
-from .core.indices import Index, IndexItem
 from .core.lookup import Key, get, owner_of
+from .core.sizes import Index, IndexItem, common_leading
 from .core.stored import Stored
-from .core.tensor_shapes import common_leading
 from .methods import joining
 from .methods.applying import apply
 from .methods.indexing import getitem

@@ -11,10 +11,9 @@ from torch import Size, Tensor
 from ..core.contents import allocate_like, contents, shallow_copy, tensor_and_nested, tensors_of
 from ..core.error_text import label
 from ..core.locks import nested_objects, refuse_if_locked
-from ..core.sizes import BatchSize
+from ..core.sizes import BatchSize, common_leading
 from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
-from ..core.tensor_shapes import common_leading
 
 T = TypeVar("T", bound=Stored)
 

@@ -12,10 +12,9 @@ from ..core.contents import nested_class
 from ..core.dimension_names import NamesLike
 from ..core.error_text import abridged, describe, suggestion
 from ..core.other_libraries import is_tensordict
-from ..core.sizes import BatchSize
+from ..core.sizes import BatchSize, common_leading
 from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
-from ..core.tensor_shapes import common_leading
 
 T = TypeVar("T", bound=Stored)
 

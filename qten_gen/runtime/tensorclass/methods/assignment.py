@@ -12,11 +12,10 @@ from torch.compiler import is_compiling
 
 from ..core.contents import batched_leaves, contents
 from ..core.error_text import blame, label
-from ..core.indices import Index, PlainIndex
 from ..core.locks import refuse_if_frozen
 from ..core.other_libraries import is_number, written
+from ..core.sizes import Index, PlainIndex, over_batch, with_event
 from ..core.stored import Stored
-from ..core.tensor_shapes import over_batch, with_event
 from ..fields.nested import object_for
 from ..fields.per_item import PerItem
 from ..fields.static import equal

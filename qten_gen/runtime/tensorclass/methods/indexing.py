@@ -20,7 +20,7 @@ from ..core.sizes import mask_indices, slice_length, with_length
 from ..core.stored import Stored
 
 if TYPE_CHECKING:
-    from ..core.indices import Index, PlainIndex, PlainIndexItem
+    from ..core.sizes import Index, PlainIndex, PlainIndexItem
 
 T = TypeVar("T", bound=Stored)
 

@@ -13,8 +13,7 @@ from ..core.locks import is_locked, nested_objects
 from ..core.stored import Stored
 
 if TYPE_CHECKING:
-    from ..core.sizes import BatchSize
-    from ..core.tensor_shapes import Dim
+    from ..core.sizes import BatchSize, Dim
 
 
 class Metadata(Stored):

@@ -15,8 +15,8 @@ from torch import Size, Tensor
 from ..core.contents import unbatched_leaves
 from ..core.error_text import blame, disambiguation
 from ..core.other_libraries import is_array, is_number
+from ..core.sizes import over_batch
 from ..core.stored import Stored
-from ..core.tensor_shapes import over_batch
 
 T = TypeVar("T", bound=Stored)
 

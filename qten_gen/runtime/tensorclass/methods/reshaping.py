@@ -12,9 +12,7 @@ from torch import Size, Tensor
 
 from ..core import dimension_names
 from ..core.error_text import abridged
-from ..core.sizes import with_inserted, without
-from ..core.stored import Stored
-from ..core.tensor_shapes import (
+from ..core.sizes import (
     BatchShape,
     Dim,
     dimension,
@@ -25,7 +23,10 @@ from ..core.tensor_shapes import (
     view_tensor,
     whole_number,
     with_free_event,
+    with_inserted,
+    without,
 )
+from ..core.stored import Stored
 
 T = TypeVar("T", bound=Stored)
 

@@ -12,8 +12,7 @@ from torch import Size, Tensor
 
 from ..core.dimension_names import Names
 from ..core.error_text import NO_BATCH_SIZE, abridged, describe
-from ..core.indices import Index, IndexItem, PlainIndex, PlainIndexItem
-from ..core.sizes import mask_indices, slice_length
+from ..core.sizes import Index, IndexItem, PlainIndex, PlainIndexItem, mask_indices, slice_length
 from ..core.stored import Stored
 
 

@@ -10,8 +10,8 @@ from torch import Size, Tensor
 
 from ..core.construction import DeviceLike, as_device
 from ..core.error_text import of_another_class
+from ..core.sizes import integers
 from ..core.stored import Stored
-from ..core.tensor_shapes import integers
 from ..fields.per_item import items_become
 from ..methods import moving, tensor_copies
 from ..methods.cast_filters import CastFilter, cast_some

@@ -13,9 +13,8 @@ from ..core import dimension_names
 from ..core.contents import contents
 from ..core.dimension_names import Names
 from ..core.error_text import blame
-from ..core.sizes import with_length, without
+from ..core.sizes import Dim, dimension, listed, with_length, without
 from ..core.stored import Stored
-from ..core.tensor_shapes import Dim, dimension, listed
 from ..fields.per_item import items_become
 from ..methods.operands import Function
 

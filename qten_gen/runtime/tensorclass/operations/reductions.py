@@ -10,8 +10,8 @@ from torch import Size, Tensor
 
 from ..core import dimension_names
 from ..core.error_text import blame
+from ..core.sizes import Dim, dimension, is_single
 from ..core.stored import Stored
-from ..core.tensor_shapes import Dim, dimension, is_single
 from ..fields.per_item import items_become
 from ..methods.operands import Function, is_plain
 from .entries import DIMENSION_ERRORS, Effect, Group, Operation, documented, written_out

@@ -11,8 +11,8 @@ from torch import Size, Tensor
 
 from ..core import dimension_names
 from ..core.error_text import describe
+from ..core.sizes import Dim, dimension, integers, listed, whole_number
 from ..core.stored import Stored
-from ..core.tensor_shapes import Dim, dimension, integers, listed, whole_number
 from ..fields.per_item import items_become
 from ..methods import joining, reshaping
 from ..methods.operands import Function

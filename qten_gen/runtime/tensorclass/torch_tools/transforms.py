@@ -19,9 +19,8 @@ from torch.utils import _pytree
 from ..core import dimension_names
 from ..core.contents import unbatched_leaves
 from ..core.error_text import describe
-from ..core.sizes import with_inserted, without
+from ..core.sizes import Dim, dimension, with_inserted, without
 from ..core.stored import Stored
-from ..core.tensor_shapes import Dim, dimension
 
 T = TypeVar("T", bound=Stored)
 R = TypeVar("R")
