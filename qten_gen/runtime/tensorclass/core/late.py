@@ -20,7 +20,6 @@ _MODULES = {
     "batch_sizes": "fields.batch_sizes",
     "cast_filters": "methods.cast_filters",
     "memory_map": "storage.memory_map",
-    "tensor_shapes": "core.sizes",
     "tensordicts": "interop.tensordicts",
     "tree_specs": "storage.tree_specs",
     "uncommon_trees": "torch_tools.uncommon_trees",

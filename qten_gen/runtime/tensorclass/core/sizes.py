@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from operator import index
 from reprlib import repr as shortened
 from types import EllipsisType
-from typing import TYPE_CHECKING, SupportsIndex, TypeGuard, cast
+from typing import SupportsIndex, TypeGuard, cast
 
 import torch
 from torch import Size, Tensor
@@ -14,10 +14,6 @@ from torch.compiler import is_compiling
 
 from . import dimension_names
 from .stored import Stored
-
-if TYPE_CHECKING:
-    from .stored import Stored
-
 
 BatchSize = int | Sequence[int] | None
 """The argument `batch_size` of a constructor: a number is one dimension, None is no dimension."""

@@ -13,7 +13,7 @@ from ..core.locks import is_locked, nested_objects
 from ..core.stored import Stored
 
 if TYPE_CHECKING:
-    from ..core.sizes import BatchSize, Dim
+    from ..core.sizes import BatchSize, Dim, dimension
 
 
 class Metadata(Stored):
@@ -55,7 +55,7 @@ class Metadata(Stored):
             return self._batch_size
         if type(dim) is int and 0 <= dim < len(self._batch_size):
             return self._batch_size[dim]
-        at: int = late.tensor_shapes.dimension(self, dim)
+        at = dimension(self, dim)
         return self._batch_size[at]
 
     @property
