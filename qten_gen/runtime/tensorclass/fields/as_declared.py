@@ -14,10 +14,9 @@ from ..core.stored import Stored
 from .annotated_shapes import shaped
 from .dicts_and_lists import tensor_dict, tensor_list
 from .nested import nested
-from .number import NumberKind, number
 from .per_item import per_item
 from .static import cast_static
-from .tensor import tensor
+from .tensor import NumberKind, number, tensor
 from .unbatched import unbatched
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from torch import Size, Tensor
 
 from ..core.error_text import describe, difference, label
 from ..core.stored import Stored
-from .optional import Join, all_or_none
-from .tensor import tensor
+from .tensor import Join, all_or_none, tensor
 from .unbatched import same_tensor, unbatched
 
 A = TypeVar("A")

@@ -18,7 +18,7 @@ from ..core.error_text import class_names, describe, disambiguation, label
 from ..core.locks import nested_objects
 from ..core.other_libraries import is_tensordict
 from ..core.stored import Stored
-from .optional import Join, all_or_none, match_optional
+from .tensor import Join, all_or_none, match_optional
 
 T = TypeVar("T", bound=Stored)
 N = TypeVar("N", bound=Stored | None)

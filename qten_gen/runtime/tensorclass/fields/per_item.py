@@ -24,7 +24,7 @@ from ..core.error_text import describe, label
 from ..core.sizes import BatchSize, reshape_tensor, view_tensor
 from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
-from .optional import Join, all_or_none
+from .tensor import Join, all_or_none
 
 if TYPE_CHECKING:
     from qten_gen_typing import PerItemField

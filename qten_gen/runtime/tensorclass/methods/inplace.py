@@ -16,9 +16,9 @@ from ..core.lookup import Key, Values, chosen, owner_of
 from ..core.other_libraries import is_number, is_tensordict, written
 from ..core.sizes import Index, PlainIndex
 from ..core.stored import Stored
-from ..fields.optional import match_optional
 from ..fields.per_item import with_items
 from ..fields.static import same
+from ..fields.tensor import match_optional
 from .assignment import refuse_unsaved, setitem
 from .indexing import plain_index
 
