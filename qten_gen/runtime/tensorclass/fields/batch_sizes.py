@@ -1,6 +1,7 @@
 """Another batch size for an object and those nested in it, checked against every field; and what their tensors say it is."""
 
 from __future__ import annotations
+from .nested import T
 
 from collections.abc import Callable, Iterator
 from typing import TypeVar
@@ -15,7 +16,6 @@ from ..core.sizes import BatchSize, common_leading
 from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
 
-T = TypeVar("T", bound=Stored)
 
 
 def with_batch_size(self: T, batch_size: Size, where: str = "") -> T:
