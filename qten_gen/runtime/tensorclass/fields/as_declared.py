@@ -1,6 +1,7 @@
 """The value of a field that does not come through the constructor: a default, or what a class declared otherwise has saved."""
 
 from __future__ import annotations
+from .from_dict import T
 
 from typing import TYPE_CHECKING, cast
 
