@@ -41,7 +41,7 @@ FILES = {
         "torch_tools.uncommon_trees",
     ),
     "interop": (
-        "fields.from_dict",
+        "fields.as_declared",
         "interop.tensordicts",
         "interop.arrays",
         "interop.named_fields",

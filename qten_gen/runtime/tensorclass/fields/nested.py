@@ -86,7 +86,7 @@ def _converted(
     if found is not None:
         return found
     if isinstance(value, Mapping) and "autocast" in self._flags:
-        from .from_dict import from_dict  # few classes convert what they are given
+        from .as_declared import from_dict  # few classes convert what they are given
 
         return from_dict(cls, value, batch_size=batch_size, device=device)
     raise TypeError(f"{label(self, name)}: expected {cls.__name__}, got {describe(value)}{disambiguation(cls, value)}")
