@@ -13,7 +13,7 @@ from ..core.error_text import describe, label
 from ..core.stored import Stored
 from .tensor import as_tensor, on_device
 
-V = TypeVar("V", bound=Tensor | None)
+W = TypeVar("W", bound=Tensor | None)
 
 
 def unbatched(self: Stored, name: str, value: object, device: torch.device | None) -> Tensor:
@@ -25,7 +25,7 @@ def unbatched(self: Stored, name: str, value: object, device: torch.device | Non
     return on_device(as_tensor(self, name, value, device), device)
 
 
-def same_tensor(self: Stored, name: str, values: Sequence[V]) -> V:
+def same_tensor(self: Stored, name: str, values: Sequence[W]) -> W:
     """The one tensor that an Unbatched field has in all of `values`: the same object, or an equal one.
 
     Raises:
