@@ -17,12 +17,11 @@ from ..core.sizes import BatchSize, common_leading
 from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
 from .annotated_shapes import shaped
-from .dicts_and_lists import tensor_dict, tensor_list
+from .dicts_and_lists import tensor_dict, tensor_list, unbatched
 from .nested import nested
 from .per_item import per_item
 from .static import cast_static
 from .tensor import NumberKind, number, tensor
-from .unbatched import unbatched
 
 if TYPE_CHECKING:
     from ...declaring.kept_facts import FieldSummary
