@@ -4,7 +4,7 @@ A late method has a stand-in in its class. The first look-up imports the method'
 the place of their stand-ins. All late methods are put in place before torch.compile is imported: dynamo looks methods up while it
 traces, a second time where the graph breaks, and must find the class as it was.
 
-A late module is an attribute of this one: `late.batch_sizes` is `fields/nested.py`. An import statement in a function would
+A late module is an attribute of this one: `late.nested` is `fields/nested.py`. An import statement in a function would
 take a microsecond each time, as long as it takes to index an object. Dynamo reads attributes of modules for real.
 """
 
@@ -17,7 +17,7 @@ from typing import Any
 
 _PACKAGE = __name__.removesuffix("core.late")
 _MODULES = {
-    "batch_sizes": "fields.nested",
+    "nested": "fields.nested",
     "cast_filters": "methods.cast_filters",
     "memory_map": "storage.memory_map",
     "tensordicts": "interop.tensordicts",

@@ -1,4 +1,4 @@
-"""Recognises values of NumPy and of tensordict without importing either; tensordict is imported only when an object of its own has to be made."""
+"""Recognises values of NumPy and of tensordict without importing either, and imports tensordict to make an object of its own."""
 
 from __future__ import annotations
 

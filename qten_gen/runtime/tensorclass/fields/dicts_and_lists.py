@@ -1,4 +1,4 @@
-"""Fields that hold a dict or a list of tensors, and Unbatched ones, which the batch does not carry: what generated code calls for them."""
+"""What generated code calls for fields that hold a dict or a list of tensors, and for Unbatched ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fields that hold one tensor: what generated code calls for a tensor, for a number that becomes one, and where None may stand for it."""
+"""What generated code calls for fields that hold one tensor, or a number that becomes one, or None in its place."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def to(self: T, *args: Target | bool | None, **options: Any) -> T:
     if copy:
         out = out._zip(_unshared, self)  # what was moved or cast is a copy already
     if batch_size is not None:
-        out = late.batch_sizes.with_batch_size(out, as_batch_size(batch_size))
+        out = late.nested.with_batch_size(out, as_batch_size(batch_size))
     return _exchanged(self, out) if inplace else out
 
 
