@@ -18,12 +18,10 @@ from typing import Any
 _PACKAGE = __name__.removesuffix("core.late")
 _MODULES = {
     "nested": "fields.nested",
-    "cast_filters": "methods.cast_filters",
     "memory_map": "storage.memory_map",
     "tensordicts": "interop.tensordicts",
     "tree_specs": "storage.tree_specs",
     "uncommon_trees": "torch_tools.uncommon_trees",
-    "unusual_indices": "methods.unusual_indices",
 }
 """The late modules. Imports for checkers would point from the core to rooms that stand on it."""
 

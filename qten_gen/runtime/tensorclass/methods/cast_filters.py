@@ -1,6 +1,7 @@
 """Casting some of the tensors of an object, which a user function selects."""
 
 from __future__ import annotations
+T = TypeVar("T", bound=Stored)
 
 import inspect
 from collections.abc import Callable
@@ -13,7 +14,6 @@ from torch import Tensor
 from ..core.stored import Stored
 from .keys import keys_of_tensors
 
-T = TypeVar("T", bound=Stored)
 
 CastFilter = Callable[[Tensor], bool] | Callable[[tuple[str, ...], Tensor], bool]
 """Tells `to` which tensors it casts: a function of the tensor, or of its key, a tuple of names, and the tensor."""

@@ -13,7 +13,7 @@ import torch
 from torch import Size, Tensor
 from torch.compiler import is_compiling
 
-from ..core import late
+from .unusual_indices import indexed, plain_form
 from ..core.contents import batched_leaves
 from ..core.error_text import NO_BATCH_SIZE
 from ..core.sizes import mask_indices, slice_length, with_length
@@ -54,7 +54,7 @@ def getitem(self: T, index: Index) -> T:
     plain, size = found
     selected = self._rearrange(item_of, plain, size)
     if self._names is not None:
-        selected._names = late.unusual_indices.indexed(batch_size, plain, self._names)[1]
+        selected._names = indexed(batch_size, plain, self._names)[1]
     return selected
 
 
@@ -150,5 +150,5 @@ def _any_other(self: Stored, index: Index) -> tuple[PlainIndex, Size]:
     if type(index) is Tensor and index.dtype is torch.long and index.dim() > 0 and batch_size:
         shape = index.shape
         return index, shape if len(batch_size) == 1 else Size((*shape, *batch_size[1:]))
-    plain = late.unusual_indices.plain_form(self, index)
-    return plain, late.unusual_indices.indexed(batch_size, plain)[0]
+    plain = plain_form(self, index)
+    return plain, indexed(batch_size, plain)[0]

@@ -1,6 +1,7 @@
 """Devices and dtypes."""
 
 from __future__ import annotations
+from .cast_filters import T
 
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
@@ -9,6 +10,7 @@ from torch import Tensor
 from torch import dtype as Dtype
 
 from ..core import late
+from .cast_filters import cast_some
 from ..core.construction import DeviceSpec, as_device, move_without_waiting
 from ..core.contents import shallow_copy
 from ..core.locks import refuse_if_locked
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
 
     Target: TypeAlias = "torch.device | str | int | torch.dtype | Tensor | Stored"
 
-T = TypeVar("T", bound=Stored)
 
 
 @overload
@@ -103,7 +104,7 @@ def to(self: T, *args: Target | bool | None, **options: Any) -> T:
     device, dtype, non_blocking = _target(args, options)
     out = shallow_copy(self) if device is None else _moved(self, device, non_blocking)
     if dtype is not None:
-        out = _cast(out, dtype) if cast_filter is None else late.cast_filters.cast_some(out, dtype, cast_filter)
+        out = _cast(out, dtype) if cast_filter is None else cast_some(out, dtype, cast_filter)
     if copy:
         out = out._zip(_unshared, self)  # what was moved or cast is a copy already
     if batch_size is not None:

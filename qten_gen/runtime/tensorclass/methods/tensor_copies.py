@@ -1,6 +1,7 @@
 """Copies of the tensors, where these lie in memory, and whether they record gradients."""
 
 from __future__ import annotations
+from .moving import T
 
 from typing import TypeVar
 
@@ -11,7 +12,6 @@ from ..core.contents import shallow_copy
 from ..core.locks import refuse_if_frozen
 from ..core.stored import FROZEN, Stored
 
-T = TypeVar("T", bound=Stored)
 
 
 def clone(self: T, recurse: bool = True) -> T:
