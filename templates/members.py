@@ -31,7 +31,7 @@ FILES = {
     ),
     "conversion": (
         "methods.moving",
-        "methods.tensor_copies",
+        "methods.moving",
         "methods.applying",
         "methods.conversion",
         "methods.representation",

@@ -62,7 +62,7 @@ from torch import Tensor
 
 from qten_gen.runtime.tensorclass.core.construction import DeviceLike
 from qten_gen.runtime.tensorclass.core.sizes import Dim
-from qten_gen.runtime.tensorclass.methods.cast_filters import CastFilter
+from qten_gen.runtime.tensorclass.methods.moving import CastFilter
 from qten_gen.runtime.tensorclass.operations.reduction_ops import Dims
 from qten_gen.runtime.tensorclass.operations.reductions import ValuesAndIndices
 from qten_gen.runtime.tensorclass.tensorclass import TensorClass

@@ -9,7 +9,7 @@ from qten_gen.runtime.tensorclass.core.dimension_names import NamesLike
 from qten_gen.runtime.tensorclass.core.lookup import Key
 from qten_gen.runtime.tensorclass.core.sizes import Dim
 from qten_gen.runtime.tensorclass.core.stored import Stored
-from qten_gen.runtime.tensorclass.methods.cast_filters import CastFilter
+from qten_gen.runtime.tensorclass.methods.moving import CastFilter
 from qten_gen.runtime.tensorclass.storage.pickling import Reduced, State
 from qten_gen.runtime.tensorclass.torch_tools.transforms import R
 

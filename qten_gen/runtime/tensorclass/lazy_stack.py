@@ -19,8 +19,7 @@ from .core.stored import Stored
 from .methods import joining
 from .methods.applying import apply
 from .methods.indexing import getitem
-from .methods.moving import to
-from .methods.tensor_copies import pin_memory
+from .methods.moving import pin_memory, to
 from .operations.shapes import pad
 
 B = TypeVar("B", bound=Stored)

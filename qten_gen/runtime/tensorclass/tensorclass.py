@@ -123,7 +123,7 @@ LATE = {
     "methods.joining": "__iter__=iterate",
     "torch_tools.transforms": "vmap",
     "torch_tools.uncommon_trees": "vmap_dims",
-    "methods.tensor_copies": "pin_memory record_stream requires_grad_",
+    "methods.moving": "pin_memory record_stream requires_grad_",
     "methods.applying": "apply named_apply",
     "methods.conversion": "to_dict copy __copy__=copy __deepcopy__=deep_copy",
     "methods.representation": "__repr__=show",

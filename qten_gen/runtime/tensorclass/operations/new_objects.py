@@ -13,8 +13,8 @@ from ..core.error_text import of_another_class
 from ..core.sizes import integers
 from ..core.stored import Stored
 from ..fields.per_item import items_become
-from ..methods import moving, tensor_copies
-from ..methods.cast_filters import CastFilter, cast_some
+from ..methods import moving
+from ..methods.moving import CastFilter, cast_some
 from ..methods.operands import Function, one
 from .entries import Effect, Group, Operation, changing, documented, written_out
 
@@ -75,7 +75,7 @@ def detach_(self: T) -> T:
 def _clone(input: T, *, memory_format: torch.memory_format = torch.preserve_format) -> T:
     """`torch.clone`, which has an option that the method has not."""
     if memory_format is torch.preserve_format:
-        return tensor_copies.clone(input)
+        return moving.clone(input)
     return input._map_with(_clone_as, memory_format, input._device)
 
 
@@ -84,9 +84,9 @@ def _clone_as(tensor: Tensor, memory_format: torch.memory_format) -> Tensor:
 
 
 COPYING = (
-    written_out(tensor_copies.clone, torch.clone, handler=_clone),
-    written_out(tensor_copies.detach, torch.detach, in_place=detach_),
-    written_out(tensor_copies.contiguous),
+    written_out(moving.clone, torch.clone, handler=_clone),
+    written_out(moving.detach, torch.detach, in_place=detach_),
+    written_out(moving.contiguous),
 )
 
 COPYING_GROUP = Group(
