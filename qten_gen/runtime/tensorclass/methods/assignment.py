@@ -19,8 +19,7 @@ from ..core.stored import Stored
 from ..fields.nested import object_for
 from ..fields.per_item import PerItem
 from ..fields.static import equal
-from .indexing import resolved
-from .unusual_indices import shown
+from .indexing import resolved, shown
 
 T = TypeVar("T", bound=Stored)
 
