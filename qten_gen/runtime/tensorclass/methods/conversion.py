@@ -1,6 +1,7 @@
 """Dicts and copies of TensorClasses."""
 
 from __future__ import annotations
+from .representation import T
 
 from collections.abc import Callable
 from copy import deepcopy
@@ -14,7 +15,6 @@ from ..core.other_libraries import bare
 from ..core.stored import Stored
 from .joining import unbind
 
-T = TypeVar("T", bound=Stored)
 
 
 def to_dict(
