@@ -34,7 +34,7 @@ FILES = {
         "methods.moving",
         "methods.applying",
         "methods.conversion",
-        "methods.representation",
+        "methods.conversion",
         "storage.pickling",
         "torch_tools.datasets",
         "torch_tools.transforms",

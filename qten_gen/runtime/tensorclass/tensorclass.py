@@ -126,7 +126,7 @@ LATE = {
     "methods.moving": "pin_memory record_stream requires_grad_",
     "methods.applying": "apply named_apply",
     "methods.conversion": "to_dict copy __copy__=copy __deepcopy__=deep_copy",
-    "methods.representation": "__repr__=show",
+    "methods.conversion": "__repr__=show",
     "storage.pickling": "__reduce__=reduce __reduce_ex__=reduce_ex __setstate__=restore",
     "processes.shared_memory": "share_memory_ is_shared",
     "processes.distributed": "send recv broadcast all_gather",
