@@ -27,7 +27,7 @@ FILES = {
         "methods.assignment",
         "methods.joining",
         "core.locking",
-        "methods.naming",
+        "methods.metadata",
     ),
     "conversion": (
         "methods.moving",
