@@ -1,11 +1,11 @@
-"""Dicts and copies of TensorClasses."""
+"""Objects as text, dicts and copies."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
 from reprlib import recursive_repr
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeVar, cast
 
 from torch import Size, Tensor
 
@@ -14,6 +14,8 @@ from ..core.error_text import label
 from ..core.other_libraries import bare
 from ..core.stored import Stored
 from .joining import unbind
+
+T = TypeVar("T", bound=Stored)
 
 
 @recursive_repr()

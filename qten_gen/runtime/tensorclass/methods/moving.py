@@ -17,7 +17,6 @@ from ..core.contents import shallow_copy
 from ..core.locks import refuse_if_frozen, refuse_if_locked
 from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import FROZEN, Stored
-from .keys import keys_of_tensors
 
 T = TypeVar("T", bound=Stored)
 
@@ -30,6 +29,8 @@ def cast_some(self: T, dtype: torch.dtype, cast_filter: CastFilter) -> T:
     """The object with those tensors in another dtype that a filter selects."""
     if not _takes_key(cast_filter):
         return self._map_with(_cast_if, (dtype, cast("Callable[[Tensor], bool]", cast_filter)), self._device)
+    from .keys import keys_of_tensors  # few casts ask for keys
+
     keys = iter(keys_of_tensors(self))
 
     def selects(tensor: Tensor) -> bool:
