@@ -27,7 +27,7 @@ FILES = {
         "methods.assignment",
         "methods.joining",
         "core.locking",
-        "methods.metadata",
+        "methods.naming",
     ),
     "conversion": (
         "methods.moving",
