@@ -1,6 +1,7 @@
 """Other names for the batch dimensions: `refine_names`, `rename` and `rename_`."""
 
 from __future__ import annotations
+from .reshaping import T
 
 from collections.abc import Sequence
 from types import EllipsisType
@@ -11,7 +12,6 @@ from ..core.dimension_names import Names, get_names, set_names
 from ..core.dimension_names import names as checked_names
 from ..core.stored import Stored
 
-T = TypeVar("T", bound=Stored)
 
 
 def refine_names(self: T, *names: str | EllipsisType | None) -> T:
