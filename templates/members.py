@@ -27,7 +27,7 @@ FILES = {
         "methods.assignment",
         "methods.joining",
         "core.locking",
-        "methods.naming",
+        "methods.reshaping",
     ),
     "conversion": (
         "methods.moving",

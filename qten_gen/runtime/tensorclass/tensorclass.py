@@ -117,7 +117,7 @@ LATE = {
     "methods.updating": "update replace __replace__=replace",
     "methods.inplace": "set_ set_at_ update_ update_at_ copy_ copy_at_",
     "core.locking": "lock_ unlock_ __enter__=enter __exit__=leave",
-    "methods.naming": "refine_names rename rename_",
+    "methods.reshaping": "refine_names rename rename_",
     "torch_tools.datasets": "__getitems__=items_at",
     "methods.assignment": "__setitem__=setitem",
     "methods.joining": "__iter__=iterate",

@@ -21,7 +21,7 @@ def stand_ins():
 
 batch = Batch(torch.arange(6.0).reshape(3, 2), batch_size=[3])
 batch[0], repr(batch), batch.to("cpu"), batch.x
-assert not any(map(loaded, ("methods.keys", "methods.naming", "methods.joining", "methods.inplace", "methods.conversion")))
+assert not any(map(loaded, ("methods.keys", "methods.reshaping", "methods.joining", "methods.inplace", "methods.conversion")))
 """
 """Ends before a late method is used."""
 
@@ -54,7 +54,7 @@ USES = [
     ("assert batch[[0, 2]].x.tolist() == [[0, 1], [4, 5]]", "methods.indexing"),
     ("batch[0] = 7; assert batch.x[0].tolist() == [7, 7]", "methods.assignment"),
     ("with batch.lock_(): assert batch.is_locked", "core.locking"),
-    ("assert (Batch.rename.__doc__ or '').startswith('The object')", "methods.naming"),
+    ("assert (Batch.rename.__doc__ or '').startswith('The object')", "methods.reshaping"),
     ("assert pickle.loads(pickle.dumps(batch.keys))() == ('x',)", "methods.keys"),
     ("assert 'include_nested' in inspect.signature(Batch.keys).parameters", "methods.keys"),
     ("dir(batch); assert not stand_ins()", "methods.applying"),
