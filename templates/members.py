@@ -31,9 +31,7 @@ FILES = {
     ),
     "conversion": (
         "methods.moving",
-        "methods.moving",
         "methods.applying",
-        "methods.conversion",
         "methods.conversion",
         "storage.pickling",
         "torch_tools.datasets",
@@ -41,7 +39,7 @@ FILES = {
         "torch_tools.uncommon_trees",
     ),
     "interop": (
-        "fields.as_declared",
+        "fields.nested",
         "interop.tensordicts",
         "interop.arrays",
         "interop.named_fields",

@@ -143,7 +143,7 @@ LATE = {
 LATE_ON_CLASS = {
     "storage.memory_map": "load_memmap load=load_memmap",
     "storage.safetensors_files": "load_safetensors",
-    "fields.as_declared": "from_dict",
+    "fields.nested": "from_dict",
     "interop.tensordicts": "from_tensordict",
     "interop.arrays": "from_numpy",
     "interop.named_fields": "from_dataclass from_namedtuple",

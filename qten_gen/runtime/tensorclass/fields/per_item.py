@@ -127,6 +127,9 @@ class PerItem(PerItemField[T]):
 
         >>> PerItem(["a", "b", "c", "d"], batch_size=[2, 2]).values()
         ('a', 'b', 'c', 'd')
+
+        Raises:
+            TypeError: they are not known inside of vmap, nor in compiled code that has rearranged them.
         """
         if self._places is None:
             return self._values.values
