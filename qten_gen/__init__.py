@@ -7,7 +7,7 @@ package too, and must not import torch.
 __version__ = "0.1.0"
 
 _HOMES = {
-    "CheckpointError": "large_models.materializing.checkpoints",
+    "CheckpointError": "large_models.materializing.checkpoint_files",
     "DeclarationError": "model.diagnostics",
     "Device": "runtime.qten_style.devices",
     "DeviceBounded": "runtime.qten_style.devices",

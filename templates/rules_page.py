@@ -12,7 +12,7 @@ from itertools import dropwhile
 from textwrap import fill, indent
 
 from qten_gen.rules import RULES, Rule
-from qten_gen.rules.explaining import bad, good
+from qten_gen.rules.rule import bad, good
 
 _INTRODUCTION = """\
 # Look up a diagnostic
@@ -44,24 +44,24 @@ def documentation() -> str:
 
 def _links(digits: str) -> list[str]:
     """Links to the sections of the rules whose codes begin like this."""
-    kinds = [rule.KIND for rule in RULES if rule.KIND.code.startswith(digits)]
+    kinds = [rule.kind for rule in RULES if rule.kind.code.startswith(digits)]
     return [f"[{kind.code}](#{kind.code.lower()}-{kind.name})" for kind in kinds]
 
 
 def _section(rule: Rule) -> str:
-    kind = rule.KIND
+    kind = rule.kind
     severity = f"{kind.severity}, can be suppressed" if kind.can_be_wrong else kind.severity
     return f"## {kind.code} {kind.name}\n\n*{severity}*. {summary(rule)}\n\n{_changes(rule)}\n"
 
 
 def summary(rule: Rule) -> str:
     """What the rule reports: the first paragraph of its docstring. `qten-gen explain` prints the rest."""
-    return " ".join((rule.__doc__ or "").partition("\n\n")[0].split())
+    return " ".join(rule.doc.partition("\n\n")[0].split())
 
 
 def _changes(rule: Rule) -> str:
     """The example without the lines that stay and are far from a change."""
-    before, after = (_without_imports(part(rule.EXAMPLE).splitlines()) for part in (bad, good))
+    before, after = (_without_imports(part(rule.example).splitlines()) for part in (bad, good))
     hunks = unified_diff(before, after, n=2, lineterm="")
     lines = ["..." if line.startswith("@@") else line.rstrip() for line in hunks][3:]
     while not lines[0]:
@@ -84,7 +84,7 @@ def codes() -> str:
     """The module with the codes of all diagnostics, by severity."""
     parts = [f'"""{_CODES}"""\n']
     for severity in ("error", "warning"):
-        words = " ".join(rule.KIND.code for rule in RULES if rule.KIND.severity == severity)
+        words = " ".join(rule.kind.code for rule in RULES if rule.kind.severity == severity)
         parts.append(
             f'{severity.upper()}S = frozenset(\n    """\n{indent(fill(words, 110), "    ")}\n    """.split()\n)\n'
         )

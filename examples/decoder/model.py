@@ -65,7 +65,7 @@ class Decoder(Module):
     norm: nn.LayerNorm = submodule(nn.LayerNorm, "width")
     head: nn.Parameter = param(tie="embedding")
 
-    @virtual(cached=True, sources=("width", "heads", "context"))
+    @virtual(cached=True)
     def rotary(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         """Cosine and sine of the rotation angles for each position, of shape `(2, context, width // heads // 2)`."""
         # Computed in single precision: half precision cannot distinguish distant positions.

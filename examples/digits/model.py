@@ -57,7 +57,7 @@ class Classifier(Module):
     attention: Attention = submodule(Attention, "width")
     scores: nn.Linear = submodule(nn.Linear, "side*width", "classes")
 
-    @virtual(cached=True, sources=("width", "side"))
+    @virtual(cached=True)
     def positions(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         """Sinusoidal positional encoding of the rows, of shape `(side, width)`."""
         rates = torch.logspace(0, -1, self.width // 2, dtype=dtype, device=device)

@@ -13,16 +13,15 @@ from ..project.config import Settings
 from ..project.paths import leads_below, read_all, read_regular
 from ..report.concise import headline
 from ..run.parts import parts
-from ..tools.adopt.adopting import Outcome
+from ..tools.adopt import records
 from ..tools.adopt.adopting import adopt as adopt_sources
-from ..tools.adopt.adoption import Level, Options
 from ..tools.adopt.opening import Sources
-from ..tools.adopt.views import as_json, lines_of, summary
+from ..tools.adopt.records import Level, Outcome, as_json, lines_of, summary
 from . import DONE, FOUND, MISUSE
-from .options import AdoptOptions, given_paths
+from .options import Options, given_paths
 
 
-def adopt(options: AdoptOptions, out: TextIO, err: TextIO) -> int:
+def adopt(options: Options, out: TextIO, err: TextIO) -> int:
     """Adopt the classes of each project that has files below the given paths, or report it; return the exit status.
 
     Raises:
@@ -48,7 +47,7 @@ def adopt(options: AdoptOptions, out: TextIO, err: TextIO) -> int:
         try:
             outcome = adopt_sources(
                 Sources.of(texts, origins, targets, outputs, locked),
-                Options(Level(options.level), options.dataclasses),
+                records.Options(Level(options.level), options.dataclasses),
             )
         finally:
             gc.enable()
@@ -79,7 +78,6 @@ def _together(outcomes: Sequence[Outcome]) -> Outcome:
         tuple(each for outcome in outcomes for each in outcome.adoptions),
         {path: data for outcome in outcomes for path, data in outcome.texts.items()},
         tuple(each for outcome in outcomes for each in outcome.problems),
-        sum(outcome.files for outcome in outcomes),
     )
 
 
@@ -111,7 +109,7 @@ def _write(changes: Sequence[Change], paths: Sequence[str]) -> list[str]:
 
 
 def _print(
-    outcome: Outcome, changes: Sequence[Change], options: AdoptOptions, seconds: float, out: TextIO, err: TextIO
+    outcome: Outcome, changes: Sequence[Change], options: Options, seconds: float, out: TextIO, err: TextIO
 ) -> None:
     """Print the report, the diff or the document. With the latter two, standard output contains nothing else."""
     messages = err if options.json or options.diff else out

@@ -6,23 +6,22 @@ from typing import TextIO
 
 from ..common.suggestions import nearest
 from ..rules import RULES
-from ..rules.explaining import page
+from ..rules.rule import page
 from . import DONE
-from .misuse import UsageError
-from .options import ExplainOptions
+from .options import Options, UsageError
 
 
-def explain(options: ExplainOptions, out: TextIO) -> int:
+def explain(options: Options, out: TextIO) -> int:
     """Print the page of a diagnostic by code or name, or a list of all, and return the exit status.
 
     Raises:
         UsageError: There is no such diagnostic.
     """
     if options.code is None:
-        out.writelines(f"{rule.KIND.code}  {rule.KIND.name}\n" for rule in RULES)
+        out.writelines(f"{rule.kind.code}  {rule.kind.name}\n" for rule in RULES)
         return DONE
     name = options.code
-    found = next((rule for rule in RULES if name.lower() in (rule.KIND.code.lower(), rule.KIND.name)), None)
+    found = next((rule for rule in RULES if name.lower() in (rule.kind.code.lower(), rule.kind.name)), None)
     if found is None:
         raise UsageError(f"unknown diagnostic {name}; {_suggestion(name)}")
     out.write(page(found))
@@ -30,6 +29,6 @@ def explain(options: ExplainOptions, out: TextIO) -> int:
 
 
 def _suggestion(word: str) -> str:
-    codes, names = [rule.KIND.code for rule in RULES], [rule.KIND.name for rule in RULES]
+    codes, names = [rule.kind.code for rule in RULES], [rule.kind.name for rule in RULES]
     close = nearest(word.upper(), codes, 0.7) or nearest(word.lower(), names)
     return f"did you mean {close}?" if close else "run qten-gen explain for a list"

@@ -13,13 +13,12 @@ from ..project.config import Settings
 from ..project.files import discover
 from ..project.stale import ProjectState, project_state
 from ..report import report
-from ..run.reading import open_readings
+from ..run.run import open_readings
 from . import DONE, FOUND
-from .misuse import UsageError
-from .options import ShowOptions
+from .options import Options, UsageError
 
 
-def show(options: ShowOptions, out: TextIO, err: TextIO) -> int:
+def show(options: Options, out: TextIO, err: TextIO) -> int:
     """Print the generated code of a class, or of all classes of a file, and return the exit status.
 
     Raises:
@@ -57,7 +56,7 @@ def _planned(module: str) -> tuple[str, Plan]:
     files = discover([module if is_path else config.root or "."], config, settings)
     state = project_state(files, os.path.abspath(config.root or "."), config)
     path = _path(module, is_path, state)
-    readings = open_readings(state.graph)
+    readings = open_readings(state)
     return path, plan(readings.sources, {}, [path], state.graph, readings)
 
 

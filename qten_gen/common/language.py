@@ -22,8 +22,6 @@ CHAIN = SEQUENTIAL
 """The name of the function that makes a sequence, for both readers: `sequential(...)` is a submodule made by it."""
 CHOICE = "qten_gen.choice"
 VIRTUAL = "qten_gen.virtual"
-MAY_BE_STALE = "may_be_stale"
-"""The value of `cached=` that also keeps what can change unnoticed."""
 CONST = "qten_gen.const"
 DERIVED = "qten_gen.derived"
 CHECK = "qten_gen.check"
@@ -64,12 +62,12 @@ SPECIFIER_KEYWORDS = {
     SEQUENTIAL: (WHEN, REPEAT, "keys", "group", KEEP_DTYPE, "init"),
     DERIVED: ("init",),
     CHECK: (),
-    VIRTUAL: ("cached", "sources", "cast"),
+    VIRTUAL: ("cached", "cast"),
 }
 """The keywords that each specifier takes. `submodule` passes all others to the class of the child: `submodule(nn.LayerNorm,
 eps=1e-6)`."""
 
-SPECIFIER_SWITCHES = frozenset({"kw_only", "requires_grad", "persistent", "cast", KEEP_DTYPE, "init"})
+SPECIFIER_SWITCHES = frozenset({"kw_only", "requires_grad", "persistent", "cached", "cast", KEEP_DTYPE, "init"})
 """The keywords whose value is True or False."""
 
 FLAGS = ("autocast", "frozen", "nocast", "open", "shadow", "tensor_only")

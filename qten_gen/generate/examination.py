@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from .. import rules
 from ..common.records import record
 from ..link.lookups import Remembered
 from ..model import ClassSource, FileDecl, SourceFile
 from ..model.diagnostics import Diagnostic
+from ..project.output_names import outputs_of
 from .crashes import attempt
 from .readings import Readings
 from .suppression import unsuppressed
@@ -44,33 +45,29 @@ class Examination:
         """A file, examined at most once."""
         return self._program.lookups.once(self._files, path, self._examined)
 
-    def blocking(self, path: str, generated: bytes) -> frozenset[str]:
+    def blocking(self, path: str, existing: Mapping[str, bytes]) -> frozenset[str]:
         """The broken files that a file depends on: those that declare ancestors of its classes.
 
-        `generated` is the module that was generated for it before. A class in it that is no declaration any more depends on all
-        of its ancestors, because one that cannot be found now may have been a declaration.
+        A class in the module that was generated for it before, which is no declaration any more, depends on all of its ancestors,
+        because one that cannot be found now may have been a declaration.
         """
-        with self._program.lookups.recorded():  # whether they are broken is the only look-up
-            found = {*self.of(path).unread}
-            homes = {*self._homes(path, generated)} - {path}
-        for home in homes:
-            self._program.lookups.note(f"+{self._readings.graph.origins[home].module}")
-        for home in homes - self._readings.sound:
-            with self._program.lookups.recorded():
+        found = {*self.of(path).unread}
+        for home in {*self._homes(path, existing)} - {path}:
+            if home in self._readings.sound:
+                self._program.lookups.add(self._readings.sound[home])
+            else:
                 examined = self.of(home)
-            found |= examined.unread
-            if examined.is_broken:
-                found.add(home)
+                found |= examined.unread | ({home} if examined.is_broken else set())
         return frozenset(found - {path})
 
-    def _homes(self, path: str, generated: bytes) -> Iterator[str]:
+    def _homes(self, path: str, existing: Mapping[str, bytes]) -> Iterator[str]:
         """The files of the ancestors of the classes that a file declares, or has declared."""
         graph, ancestry = self._readings.graph, self._program.ancestry
         linked = self.of(path).linked
         declared = {declaration.qualified for declaration in linked.declarations} if linked else ()
         for cls in linked.source.classes if linked else ():
             qualified = f"{graph.origins[path].module}.{cls.qualname}"
-            if qualified in declared or was_generated(cls.name, generated):
+            if qualified in declared or was_generated(cls.name, existing.get(outputs_of(path)[0], b"")):
                 for name in ancestry.mro(qualified)[1:]:
                     home = graph.relevant_file(self._view, name.rpartition(".")[0])
                     if home is not None and (qualified not in declared or ancestry.root(name) is not None):
@@ -121,8 +118,7 @@ class Examination:
     def _unread(self, lookups: Iterable[str]) -> frozenset[str]:
         if not self._readings.unread:
             return frozenset()
-        modules = {name.partition(":")[0] for name in lookups}
-        found = (self._readings.graph.relevant_file(self._view, module) for module in modules)
+        found = (self._readings.graph.relevant_file(self._view, name) for name in lookups)
         return frozenset(path for path in found if path is not None and path in self._readings.unread)
 
 

@@ -9,8 +9,7 @@ import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from ..model.diagnostics import Diagnostic, Fix, Span
-from ..read.encoding import decode, encoding_of
-from ..read.syntax import parse
+from ..read.syntax import decode, encoding_of, parse
 from .rewriting import CannotRewrite, rewritten
 
 
@@ -68,21 +67,13 @@ class _Mending(cst.CSTTransformer):
                 self.within.setdefault(fix.span.line, []).append(fix)
         self.ends = {where.end: fix for where, fix in self.whole.items()}
 
-    def leave_Arg(self, original_node: cst.Arg, updated_node: cst.Arg) -> cst.Arg | cst.FlattenSentinel[cst.Arg]:
-        """An argument gets another value, which may have further arguments behind it: `True, sources=("size",)`."""
+    def leave_Arg(self, original_node: cst.Arg, updated_node: cst.Arg) -> cst.Arg:
+        """An argument gets another value."""
         # Where a tuple begins, `ast` and libcst disagree: one counts its parentheses. An argument ends with them in both.
         fix = self.whole.get(self._where(original_node.value)) or self.ends.get(self._where(original_node).end)
         if fix is None or fix.is_behind:
             return updated_node
-        first, *others = cst.ensure_type(cst.parse_expression(f"_({fix.text})"), cst.Call).args
-        if not others:
-            return updated_node.with_changes(value=first.value)
-        space = updated_node.whitespace_after_arg
-        last = others.pop().with_changes(comma=updated_node.comma, whitespace_after_arg=space)
-        first = updated_node.with_changes(
-            value=first.value, comma=first.comma, whitespace_after_arg=first.whitespace_after_arg
-        )
-        return cst.FlattenSentinel([first, *others, last])
+        return updated_node.with_changes(value=cst.parse_expression(fix.text))
 
     def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:
         return self._renamed(original_node, updated_node)

@@ -1,40 +1,62 @@
-"""Renders the outputs of a file and checks that they compile."""
+"""The views of a file's outputs, and their texts, which are checked to compile."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
 from symtable import symtable
+from typing import NamedTuple
 
-from ..common.format_number import FORMAT
-from ..common.header import with_header
-from ..emit.source_imports import source_name
+from ..common.header import FORMAT, digest, with_header
+from ..emit.file import PythonFileView, python_file, source_name
+from ..emit.stub_file import StubFileView, stub_file
 from ..model import FileDecl
 from ..project.output_names import outputs_of
-from .render import render_python
-from .render_stub import render_stub
+from .render import text_of_python
 
 
-def render_outputs(file: FileDecl, existing: Mapping[str, bytes]) -> dict[str, str]:
-    """The texts of the outputs of a file. Those that exist already, with the same bytes, are not checked again.
+class Views(NamedTuple):
+    """All that the texts of a file's outputs are rendered from."""
+
+    source: str
+    python: PythonFileView
+    stub: StubFileView
+
+    @property
+    def fingerprint(self) -> str:
+        """The digest of the views: the outputs are the same if it is."""
+        return digest(repr(self).encode("utf-8", "surrogatepass"))
+
+
+def views_of(file: FileDecl) -> Views:
+    """The views of a file's outputs."""
+    return Views(source_name(file), python_file(file), stub_file(file))
+
+
+def texts_of(views: Views) -> dict[str, str]:
+    """The generated texts by suffix, `"py"` and `"pyi"`, headers included."""
+    from .templates import rendered
+
+    texts = {"py": text_of_python(views.python), "pyi": rendered("file.pyi.j2", file=views.stub)}
+    return {suffix: with_header(views.source, FORMAT, text) for suffix, text in texts.items()}
+
+
+def render(file: FileDecl) -> dict[str, str]:
+    """The generated texts of a source file by suffix."""
+    return texts_of(views_of(file))
+
+
+def render_outputs(path: str, views: Views, existing: Mapping[str, bytes]) -> dict[str, str]:
+    """The texts of the outputs of a source. Those that exist already, with the same bytes, are not checked again.
 
     Raises:
         SyntaxError: A rendered text is not valid Python, which is a bug in qten-gen.
     """
-    texts = render(file)
-    module, stub = outputs_of(file.source.path)
-    named = {module: texts["py"], stub: texts["pyi"]}
-    for path, text in named.items():
-        if existing.get(path) != text.encode():
-            _check_syntax(path, text)
+    named = dict(zip(outputs_of(path), texts_of(views).values(), strict=True))
+    for output, text in named.items():
+        if existing.get(output) != text.encode():
+            _check_syntax(output, text)
     return named
-
-
-def render(file: FileDecl) -> dict[str, str]:
-    """The generated texts of a source file by suffix, `"py"` and `"pyi"`, headers included."""
-    name = source_name(file)
-    texts = {"py": render_python(file), "pyi": render_stub(file)}
-    return {suffix: with_header(name, FORMAT, text) for suffix, text in texts.items()}
 
 
 def _check_syntax(path: str, text: str) -> None:

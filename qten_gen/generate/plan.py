@@ -7,7 +7,8 @@ one file triggers becomes a `Crash`, and the other files are still generated.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
+from types import MappingProxyType
 
 from ..common.records import field, record
 from ..link.lookups import widest
@@ -19,7 +20,7 @@ from ..read.positions import locate
 from .crashes import Crash, attempt
 from .examination import Examination
 from .obstacles import obstacles, unknown_root
-from .outputs import render_outputs
+from .outputs import render_outputs, views_of
 from .readings import Readings
 from .unresolved_imports import unresolved_imports
 
@@ -39,18 +40,8 @@ class Plan:
     """The names on which the plan of each target depends (see `link.lookups`)."""
     linked: dict[str, FileDecl] = field(default_factory=dict)
     """The declarations of the targets that were linked."""
-
-
-def together(plans: Sequence[Plan]) -> Plan:
-    """The plan of all targets that have a plan of their own each, or with some others."""
-    return Plan(
-        {path: text for made in plans for path, text in made.outputs.items()},
-        ordered(item for made in plans for item in made.diagnostics),
-        tuple(sorted({path for made in plans for path in made.blocked})),
-        _first_of_each_file([crash for made in plans for crash in made.crashes]),
-        {path: names for made in plans for path, names in made.lookups.items()},
-        {path: file for made in plans for path, file in made.linked.items()},
-    )
+    fingerprints: dict[str, str] = field(default_factory=dict)
+    """The fingerprints of what the outputs of targets are rendered from."""
 
 
 @record(frozen=True, slots=True)
@@ -65,6 +56,7 @@ class _FilePlan:
     """Whether its existing outputs stay."""
     lookups: frozenset[str]
     linked: FileDecl | None = None
+    fingerprint: str = ""
 
 
 def plan(
@@ -73,6 +65,7 @@ def plan(
     targets: Collection[str] | None = None,
     graph: SourceGraph | None = None,
     readings: Readings | None = None,
+    rendered: Mapping[str, str] = MappingProxyType({}),
 ) -> Plan:
     """Plan the outputs of `targets`, given the outputs that exist.
 
@@ -83,6 +76,8 @@ def plan(
         graph: The sources of the run and their imports. None means that `sources` are all sources, and that a folder is a
             package if its `__init__.py` is one of them.
         readings: What has been read of them already.
+        rendered: The fingerprints of what the existing outputs of targets were rendered from. Where they are the same, the
+            outputs stay, and are not among those of the plan.
     """
     known = graph or graph_from_texts(sources, {source_of(path) for path in existing})
     wanted = frozenset(known.origins if targets is None else targets)
@@ -93,7 +88,7 @@ def plan(
         view = known.view(path)
         if view not in examinations:
             examinations[view] = Examination(known_readings, path)
-        plans[path] = _plan_file(path, examinations[view], known_readings, existing)
+        plans[path] = _plan_file(path, examinations[view], known_readings, existing, rendered.get(path))
     found = [item for made in plans.values() for item in made.diagnostics]
     located = (
         attempt(known_readings.crashes, min(plans), "locating", locate, found, sources) or found if found else found
@@ -107,33 +102,41 @@ def plan(
         _crashes(known_readings, plans),
         {path: made.lookups for path, made in plans.items()},
         {path: made.linked for path, made in plans.items() if made.linked is not None},
+        {path: made.fingerprint for path, made in plans.items() if made.fingerprint},
     )
 
 
-def _plan_file(path: str, examination: Examination, readings: Readings, existing: Mapping[str, bytes]) -> _FilePlan:
+def _plan_file(
+    path: str, examination: Examination, readings: Readings, existing: Mapping[str, bytes], known: str | None
+) -> _FilePlan:
     """The plan of one target. It contains the diagnostics of another file only if that file blocks the target."""
     with readings.program(path).lookups.recorded() as lookups:
         examined = examination.of(path)
-        blocking = examination.blocking(path, existing.get(outputs_of(path)[0], b""))
+        blocking = examination.blocking(path, existing)
         linked = examined.linked
         declares = linked is not None and bool(linked.declarations or linked.functionals)
-        found = [*examined.found, *(obstacles(path, existing) if declares else ())]
+        found = [*examined.found, *(obstacles(path, existing if known is None else {}) if declares else ())]
         if linked is not None and not examined.unread:
-            found += _unresolved(linked, readings, frozenset(lookups), existing)
+            found += _unresolved(linked, readings, lookups, existing)
         broken = examined.is_broken or any(item.is_error for item in found)
-        sound = declares and not broken and not blocking
-        own = {output: existing[output] for output in outputs_of(path) if output in existing}
         outputs: dict[str, str] = {}
-        if linked is not None and sound:
+        fingerprint = ""
+        if linked is not None and declares and not broken and not blocking:
             if path in readings.graph.mismatches:
-                found.append(_unknown_root(path, readings.graph))
-            outputs = attempt(readings.crashes, path, "rendering", render_outputs, linked, own) or {}
+                found.append(unknown_root(path, readings.graph.origins[path], readings.graph.mismatches[path]))
+            views = attempt(readings.crashes, path, "rendering", views_of, linked)
+            if views is not None:
+                fingerprint = views.fingerprint
+                if fingerprint != known:
+                    own = {output: existing[output] for output in outputs_of(path) if output in existing}
+                    outputs = attempt(readings.crashes, path, "rendering", render_outputs, path, views, own) or {}
         # Of a file without declarations, findings or outputs, nothing is missing.
-        blocked = bool(blocking) and not broken and (declares or examined.is_suspect or bool(own))
+        is_suspect = declares or examined.is_suspect or any(output in existing for output in outputs_of(path))
+        blocked = bool(blocking) and not broken and is_suspect
         if blocked:
             found += [item for blocker in sorted(blocking) for item in examination.of(blocker).found]
     keeps = declares or broken or bool(blocking)
-    return _FilePlan(outputs, tuple(found), blocking, blocked, keeps, widest(lookups), linked)
+    return _FilePlan(outputs, tuple(found), blocking, blocked, keeps, widest(lookups), linked, fingerprint)
 
 
 def _unresolved(
@@ -145,18 +148,14 @@ def _unresolved(
     if not lost:
         return []
     ancestors = readings.program(path).ancestry.mro
-    generated = existing.get(outputs_of(path)[0], b"")
 
     def places(module: str) -> list[str]:
         below = (each for each, origin in graph.origins.items() if f"{origin.module}.".startswith(f"{module}."))
         return graph.modules.places(module) if any(graph.scans[each].mentions for each in below) else []
 
+    generated = existing.get(outputs_of(path)[0], b"")
     found = unresolved_imports(file, ancestors, lost, places, generated)
     return attempt(readings.crashes, path, "linking", lambda: [*found]) or []
-
-
-def _unknown_root(path: str, graph: SourceGraph) -> Diagnostic:
-    return unknown_root(path, graph.origins[path], graph.mismatches[path])
 
 
 def _crashes(readings: Readings, plans: Mapping[str, _FilePlan]) -> tuple[Crash, ...]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from types import MappingProxyType
 
+from ..common.header import digest
 from ..link.lookups import widest
 from ..link.program import Library, Program, Reading
 from ..model import Asked, ImportContext, SourceFile
 from ..model.diagnostics import SYNTAX_ERROR, UNDECODABLE_FILE, Diagnostic
 from ..project.import_graph import Handlers, SourceGraph, View
 from ..read.module import read
-from .content import content_digest, part_digests
 from .crashes import Crash, attempt
+from .parsed import Parsed, content_of, decoded, encoded
 
 _UNREADABLE = (SYNTAX_ERROR, UNDECODABLE_FILE)
 """After one of these errors, the declarations of a file are not known."""
@@ -22,22 +24,30 @@ UNREAD = "unread"
 
 
 class Readings:
-    """The files of a run as they have been read so far, and what came up. `sources` contains the bytes of all files by path."""
+    """The files of a run as they have been read so far, and what came up.
 
-    def __init__(self, sources: Mapping[str, bytes], graph: SourceGraph) -> None:
+    Args:
+        sources: The bytes of all files by path.
+        graph: The files and their imports.
+        parsed: Files that have been parsed before, as they are in the cache.
+    """
+
+    def __init__(
+        self, sources: Mapping[str, bytes], graph: SourceGraph, parsed: Mapping[str, bytes] = MappingProxyType({})
+    ) -> None:
         self.sources = sources
         self.graph = graph
+        self.parsed = dict(parsed)
+        """The files that are parsed, as they go into the cache."""
         self.problems: dict[str, tuple[Diagnostic, ...]] = {}
         """Why files cannot be read."""
         self.unread: set[str] = set()
         """The files whose declarations are not known."""
-        self.sound: AbstractSet[str] = frozenset()
-        """Files that are known to have no error."""
+        self.sound: Mapping[str, Iterable[str]] = {}
+        """Files that are known to have no error, with the look-ups that this depends on."""
         self.crashes: list[Crash] = []
         self._readings: dict[str, Reading] = {}
         self._programs: dict[View, Program] = {}
-        self._contents: dict[str, str] = {}
-        self._parts: dict[str, Mapping[str, str]] = {}
         self._handlers: dict[str, Handlers] = {}
         self._registering: dict[str, list[str]] | None = None
         self._heads = graph.heads
@@ -50,30 +60,16 @@ class Readings:
         return self._programs[view]
 
     def content(self, path: str) -> str:
-        """The digest of a file's declarations (see `content`)."""
-        if path not in self._contents:
-            asked = self._reading(path).asked
-            self._contents[path] = UNREAD if path in self.unread else content_digest(self._versions(path), asked)
-        return self._contents[path]
+        """The digest of what a file says."""
+        self._reading(path)
+        if path in self.parsed:
+            return content_of(self.parsed[path])
+        return UNREAD if path in self.unread else digest(self.sources[path])
 
-    def parts(self, path: str) -> Mapping[str, str]:
-        """The digests of a file's declarations for each of its names."""
-        if path not in self._parts:
-            found = self._versions(path)
-            self._parts[path] = {"": UNREAD} if path in self.unread else part_digests(found[0], found[-1])
-        return self._parts[path]
-
-    def _versions(self, path: str) -> list[SourceFile]:
-        """A file as it is read for the first time and, if other files change that, for the second time."""
-        first, program = self._reading(path).file, self.program(path)
-        with program.lookups.recorded():
-            again = program.written(first.module)
-        return [first, again] if again is not None and again is not first and again.path == path else [first]
-
-    def know_contents(self, contents: Mapping[str, str], parts: Mapping[str, Mapping[str, str]]) -> None:
-        """Take over digests of files."""
-        self._contents.update(contents)
-        self._parts.update(parts)
+    @property
+    def contents(self) -> dict[str, str]:
+        """The digests of what the files say that were read."""
+        return {path: self.content(path) for path in self._readings}
 
     def handlers(self, path: str) -> Handlers:
         """The handlers that a file registers."""
@@ -132,10 +128,25 @@ class Readings:
 
     def _reading(self, path: str) -> Reading:
         if path not in self._readings:
-            asked = Asked()
-            file = self._read(path, ImportContext(asked)) or self._empty(path)
-            self._readings[path] = Reading(file, asked.names, lambda context: self._read(path, context) or file)
+            file, asked = self._recalled(path) or self._parsed(path)
+            self._readings[path] = Reading(file, asked, lambda context: self._read(path, context) or file)
         return self._readings[path]
+
+    def _recalled(self, path: str) -> Parsed | None:
+        """A file as it was parsed before; None if it was not, or if what there is of it is damaged."""
+        try:
+            return decoded(self.parsed[path], path)
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+            self.parsed.pop(path, None)
+            return None
+
+    def _parsed(self, path: str) -> Parsed:
+        asked = Asked()
+        found = Parsed(self._read(path, ImportContext(asked)) or self._empty(path), frozenset(asked.names))
+        if path not in self.unread:
+            with suppress(TypeError, RecursionError):
+                self.parsed[path] = encoded(found)
+        return found
 
     def _read(self, path: str, context: ImportContext) -> SourceFile | None:
         """Read a file; None if that crashes."""

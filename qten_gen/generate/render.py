@@ -9,15 +9,16 @@ from ..model import Declaration, FileDecl
 
 def render_python(file: FileDecl) -> str:
     """The generated module of a source file, without a header."""
-    return _text(python_file(file))
+    return text_of_python(python_file(file))
 
 
 def render_class(declaration: Declaration) -> str:
     """The generated Python of one class, for a declaration that no file was generated for."""
-    return _text(python_class(declaration))
+    return text_of_python(python_class(declaration))
 
 
-def _text(view: PythonFileView) -> str:
+def text_of_python(view: PythonFileView) -> str:
+    """The text of a generated module, without a header."""
     from .templates import rendered
 
     classes = [

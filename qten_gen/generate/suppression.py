@@ -7,16 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ..common.suggestions import did_you_mean
 from ..model.diagnostics import INVALID_SUPPRESSION, UNUSED_SUPPRESSION, Diagnostic, Kind, Span
-from ..read.encoding import decode
 from ..read.positions import locate
 from ..read.suppressions import MARK, Suppression, suppressions
+from ..read.syntax import decode
 from ..rules import PLAIN_RULES, RAISED_ELSEWHERE, RULES
 
-_KINDS: dict[str, Kind] = {key: rule.KIND for rule in RULES for key in (rule.KIND.code, rule.KIND.name)}
-_OF_FILES = frozenset(rule.KIND.code for rule in RAISED_ELSEWHERE)
+_KINDS: dict[str, Kind] = {key: rule.kind for rule in RULES for key in (rule.kind.code, rule.kind.name)}
+_OF_FILES = frozenset(rule.kind.code for rule in RAISED_ELSEWHERE)
 """Diagnostics of a whole file, and of its comments."""
 
-_OF_PLAIN_CLASSES = frozenset(rule.KIND.code for rule in PLAIN_RULES)
+_OF_PLAIN_CLASSES = frozenset(rule.kind.code for rule in PLAIN_RULES)
 """Diagnostics of `qten-gen check`, which alone can tell whether a comment suppresses one."""
 
 _EXAMPLE = "write # qten-gen: ignore[QG210] reason, with the codes of the diagnostics"
@@ -134,7 +134,7 @@ def _wrong(comment: Suppression, used: set[tuple[Suppression, str]], path: str) 
 def _problem(name: str, is_used: bool) -> tuple[Kind, str, str] | None:
     """The problem of a code in a comment: the kind, the message and the help."""
     if name not in _KINDS:
-        choices = [rule.KIND.name for rule in RULES] if name[:2] != "QG" else [rule.KIND.code for rule in RULES]
+        choices = [rule.kind.name for rule in RULES] if name[:2] != "QG" else [rule.kind.code for rule in RULES]
         advice = did_you_mean(name, choices, "run qten-gen explain for a list")
         return INVALID_SUPPRESSION, f"unknown diagnostic {name}", advice
     kind = _KINDS[name]

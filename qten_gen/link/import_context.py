@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Protocol
 
-from ..common.module_names import absolute, source_module
+from ..common.naming import absolute, source_module
 from ..model import ImportContext, ImportedName, SourceFile, language
 from .lookups import Lookups
 
@@ -143,7 +143,7 @@ class Exports:
             if (file.module, name) in seen:
                 continue
             seen.add((file.module, name))
-            self._modules.lookups.note_name(file.module, name)
+            self._modules.lookups.note(file.module)
             imported = file.imports.get(name)
             # A class statement wins over an import, as in `Scope`.
             if imported is not None and all(cls.name != name for cls in file.classes):

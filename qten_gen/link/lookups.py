@@ -3,8 +3,6 @@
 The answer for a file depends on the answers to its look-ups, and on nothing else. A look-up is a text:
 
 * `shop.model`: the content of the file that is this module, if there is one;
-* `shop.model:Batch`: what this file says of one of its names, and of no other;
-* `+shop.model`: whether an error keeps this file from being generated;
 * `?shop.model`: whether there is such a file, and whether it is a package;
 * `shop.`: whether any file is a module of that name or below it;
 * `@shop.model`: the files that register handlers for Modules of this file.
@@ -24,14 +22,12 @@ Remembered = dict[_K, tuple[_V, frozenset[str]]]
 
 
 def widest(names: Collection[str]) -> frozenset[str]:
-    """The look-ups without those that another one answers, too: the whole content of a file tells all about it.
+    """The look-ups without those that another one answers, too: the content of a file tells that there is one.
 
-    >>> sorted(widest({"shop.model", "?shop.model", "shop.model:Batch", "shop.base:Base"}))
-    ['shop.base:Base', 'shop.model']
+    >>> sorted(widest({"shop.model", "?shop.model", "?shop.base"}))
+    ['?shop.base', 'shop.model']
     """
-    return frozenset(
-        name for name in names if (whole := name.lstrip("?").partition(":")[0]) == name or whole not in names
-    )
+    return frozenset(name for name in names if not (name[0] == "?" and name[1:] in names))
 
 
 class Lookups:
@@ -43,10 +39,6 @@ class Lookups:
     def note(self, name: str) -> None:
         """Add a look-up to the innermost computation."""
         self._open[-1].add(name)
-
-    def note_name(self, module: str, name: str) -> None:
-        """Add the look-up of a name of a file, by the first part of the name; an empty name stands for what has no name."""
-        self.note(f"{module}:{name.partition('.')[0]}")
 
     def add(self, names: Iterable[str]) -> None:
         """Add several look-ups."""

@@ -41,7 +41,7 @@ class Names:
             # The name of a class in a class: what stands before its last dot is no module.
             file, name = self.locate(qualified) or (None, "")
         else:
-            self._lookups.note_name(file.module, name)
+            self._lookups.note(file.module)
         cls = self._of(file)[1].get(name) if file is not None else None
         return None if file is None or cls is None else (file, cls)
 
@@ -51,13 +51,13 @@ class Names:
         for length in range(len(parts) - 1, 0, -1):
             file = self.find(".".join(parts[:length]))
             if file is not None:
-                self._lookups.note_name(file.module, parts[length])
+                self._lookups.note(file.module)
                 return file, ".".join(parts[length:])
         return None
 
     def meaning(self, name: str, file: SourceFile) -> str:
         """The resolved name for a name as written in a file."""
-        self._lookups.note_name(file.module, name)
+        self._lookups.note(file.module)
         return self.resolve(self._of(file)[0].resolve(name))
 
     def resolve(self, qualified: str) -> str:

@@ -13,13 +13,12 @@ Every field declaration ends with the same four attributes. They document and lo
 from __future__ import annotations
 
 from enum import Enum
-from typing import Literal
 
 from ..common import language
 from ..common.records import field, record
-from .class_body import Argument, SpecifierCall
 from .dimensions import Dim, dim_names
 from .field_parts import NO_PATH, Default, NodePath, TypeExpr, Value
+from .source import Argument, SpecifierCall
 
 
 class FieldKind(Enum):
@@ -242,12 +241,12 @@ class VirtualDecl:
     """A tensor that a method derives from other attributes: `@virtual(cached=True)` above `def causal(self, dtype, device)`."""
 
     name: str
-    cached: bool | Literal["may_be_stale"] = False
-    """Whether the result is kept until a source changes; `"may_be_stale"` if tensors are among the sources."""
-    sources: tuple[str, ...] | None = None
-    """The fields that a cached tensor is derived from, `sources=("dim",)`."""
+    cached: bool = False
+    """Whether the result is kept until a value changes that the method reads."""
     cast: bool = False
     """Whether a floating point result gets the module's dtype."""
+    reads: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """The attributes that the method reads of its module; `""` for the module as a whole."""
     type: TypeExpr = field(default=TypeExpr(""), compare=False)
     doc: str = field(default="", compare=False)
     owner: str = field(default="", compare=False)

@@ -9,7 +9,6 @@ import re
 from collections.abc import Collection
 from typing import NamedTuple
 
-from ..common.suggestions import did_you_mean
 from .paths import display_path, read_regular
 from .settings_table import KEYS, OUTPUT_FORMATS, SEVERITIES
 
@@ -323,6 +322,8 @@ def _check_code(key: str, code: str, file: _SettingsFile) -> None:
 
 
 def _advice(word: str, choices: Collection[str]) -> str:
+    from ..common.suggestions import did_you_mean
+
     return did_you_mean(word, sorted(choices), f"choose from {', '.join(sorted(choices))}")
 
 

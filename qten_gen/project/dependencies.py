@@ -4,7 +4,8 @@ import os
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from ..common.module_names import source_module
+from ..common.naming import source_module
+from .cache import Stat
 from .config import Config
 from .files import Source
 from .import_graph import Modules
@@ -12,7 +13,6 @@ from .libraries import OWN_PACKAGES, Libraries, Module, module_in
 from .output_names import is_output
 from .paths import display_path
 from .scan import Origin, Scan
-from .statuses import Stat
 
 
 class Dependencies:

@@ -10,16 +10,17 @@ over an unchanged tree.
 
 import os
 import stat
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ..common.suggestions import nearest
+from ..common.header import digest
+from .cache import NO_STAT, Stat, generator
 from .config import Config, Settings
 from .output_names import is_output, outputs_of, source_of
 from .packages import Packages
-from .paths import below, display_path, true_path
+from .paths import below, display_path, read_regular, true_path
 from .scan import Origin
-from .statuses import NO_STAT, Stat
 from .walk import NONE_SEEN, Listings, Walk, exclusion
 
 LIBRARY_FOLDERS = ("site-packages", "dist-packages")
@@ -126,6 +127,18 @@ def discover(
     )
 
 
+def listing(files: ProjectFiles, config: Config, paths: Sequence[str]) -> str:
+    """A digest of what a run over these paths lists, and of what it is asked for."""
+    seen = [
+        (generator(), os.getcwd(), paths, config, config.import_roots),
+        (sys.prefix, sys.flags.no_user_site, os.environ.get("PYTHONPATH")),
+        *[(path, source.origin.module, *source.stat, source.target) for path, source in files.sources.items()],
+        *[(path, *status) for path, status in files.outputs.items()],
+        (sorted(files.unlisted), files.unlistable, files.others, files.leftovers),
+    ]
+    return digest(repr(seen).encode("utf-8", "surrogateescape"))
+
+
 def _with_folders(paths: Iterable[str]) -> Iterator[str]:
     """The paths in folders that exist."""
     return (path for path in paths if os.path.isdir(os.path.dirname(path) or "."))
@@ -182,6 +195,8 @@ def _usable(path: str) -> os.stat_result:
 
 def _nearby(path: str) -> str:
     """`; did you mean ...?` if the folder contains a similar name."""
+    from ..common.suggestions import nearest
+
     folder, name = os.path.split(path)
     try:
         names = [name for name in os.listdir(folder or ".") if not is_output(name)]
@@ -199,3 +214,38 @@ def origin(path: str, packages: Packages) -> Origin:
     if stem == "__init__" and package:
         return Origin(root, package, is_package=True)
     return Origin(root, f"{package}.{stem}".lstrip("."))
+
+
+class SourceTexts(Mapping[str, bytes]):
+    """The bytes of sources by path, read when they are asked for. A source that has disappeared since it was listed is empty.
+
+    Args:
+        paths: The sources.
+        unsaved: Texts by path that are taken for those of files, of sources or others.
+    """
+
+    def __init__(self, paths: Collection[str], unsaved: Mapping[str, bytes] | None = None) -> None:
+        self._paths = paths
+        self._unsaved = unsaved or {}
+        self.digests: dict[str, str] = {}
+        """The digests of the sources that were read from the disk."""
+
+    def __getitem__(self, path: str) -> bytes:
+        if path in self._unsaved:
+            return self._unsaved[path]
+        if path not in self._paths:
+            raise KeyError(path)
+        try:
+            data = read_regular(path)
+        except OSError:
+            data = b""
+            self.digests[path] = ""
+        else:
+            self.digests[path] = digest(data)
+        return data
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._paths)
+
+    def __len__(self) -> int:
+        return len(self._paths)

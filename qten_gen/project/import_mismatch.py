@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from os.path import split
 from typing import NamedTuple
 
-from ..common.module_names import source_module
+from ..common.naming import source_module
 from .scan import Origin, Scan
 
 

@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from .cache import FOLDER as CACHE
 from .config import toml_document
-from .glance import FOLDER as CACHE
 
 OUTPUTS = ("*_qten.py", "*_qten.pyi")
 

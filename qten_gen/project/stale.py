@@ -1,32 +1,27 @@
-"""Finds out which outputs are fresh, stale or orphans, before anything is parsed.
+"""Finds out which outputs are fresh, stale or orphans: first by stat, then by digest, then by what the files say.
 
-A source is fresh if what its outputs depend on (see `keys`) and the outputs are as the last run left them. Sizes and times
-are compared first, then digests, and what a file says if those differ. So an unchanged tree is only listed, a file that was
-only touched is read but not parsed, and after a change of a comment one file is parsed.
+A source is fresh if nothing that its outputs were made from says anything else than in the last run, and the outputs are as it
+left them. So an unchanged tree is only listed, a file that was only touched is read but not parsed, and after a change of a
+comment one file is parsed.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import NamedTuple, Protocol
 
-from ..common.digests import digest
-from ..common.header import read_header
-from . import manifest
-from .changes import Changes, OpenReader
+from ..common.header import digest, read_header
+from . import cache as caches
+from .cache import Cache, FreshRecord, HandlerRecord, Seen, Signature, SourceRecord, Stat
 from .config import Config
 from .dependencies import Dependencies
-from .files import ProjectFiles, Source
-from .import_graph import Modules, SourceGraph, source_graph
-from .manifest import FreshRecord, HandlerRecord, Manifest, SourceRecord
-from .output_keys import Keys, Reader
-from .output_names import is_ours, is_output, name_of, outputs_of, source_of
+from .files import ProjectFiles, Source, SourceTexts
+from .import_graph import Handlers, Modules, SourceGraph, source_graph
+from .output_names import is_ours, name_of, outputs_of, source_of
 from .paths import display_path, read_output, read_regular, relative_to
 from .scan import Origin, Scan, scan
-from .statuses import NO_FILE, Signature, Stat, signature
-from .walk import Listings
 
 
 class Failure(NamedTuple):
@@ -36,272 +31,287 @@ class Failure(NamedTuple):
     problem: str
 
 
+class Reader(Protocol):
+    """A reader of sources that the cache does not answer for."""
+
+    def content(self, path: str) -> str:
+        """The digest of what a file says."""
+        ...
+
+    def handlers(self, path: str) -> Handlers:
+        """The handlers that a file registers."""
+        ...
+
+    def know(self, handlers: Mapping[str, Handlers]) -> None:
+        """Take over what files register handlers for."""
+        ...
+
+    @property
+    def contents(self) -> dict[str, str]:
+        """The digests of what the files say that were read."""
+        ...
+
+    sources: Mapping[str, bytes]
+    """The bytes of the files."""
+    parsed: dict[str, bytes]
+    """The files that are parsed, as they go into the cache."""
+
+
 class ProjectState(NamedTuple):
-    """The state of the files compared with the manifest. Sources are identified by the paths that messages show."""
+    """The state of the files compared with the cache. Sources are identified by the paths that messages show."""
 
     files: ProjectFiles
-    cache: str
-    """The folder that holds the manifest."""
-    names: dict[str, str]
-    """The paths of the sources as they are in the manifest."""
-    previous: Manifest
-    """The manifest of the last run."""
+    root: str
+    """The folder of the cache."""
+    names: Mapping[str, str]
+    """The paths of the sources as they are in the cache."""
+    previous: Cache
+    """The cache of the last run."""
     records: dict[str, SourceRecord]
     """The sources as they are now."""
     graph: SourceGraph
-    handlers: dict[str, HandlerRecord]
-    """The handlers that sources register, by their names in the manifest."""
-    owners: dict[str, tuple[str, ...]]
+    parsed: Mapping[str, bytes] = {}
+    """The sources that are parsed already, as they are in the cache."""
+    handlers: Mapping[str, HandlerRecord] = {}
+    """The handlers that sources register, by their names in the cache."""
+    owners: Mapping[str, tuple[str, ...]] = {}
     """The same by path: the sources that each source registers handlers for."""
-    reader: Reader | None
+    reader: Reader | None = None
     """The reader of the changed sources; None if nothing had to be read."""
-    fresh: dict[str, FreshRecord]
-    stale: list[str]
+    fresh: Mapping[str, FreshRecord] = {}
+    """The sources whose outputs are fresh, targets or not."""
+    rendered: Mapping[str, FreshRecord] = {}
+    """The stale targets whose outputs are as the last run left them, with what it recorded."""
+    stale: tuple[str, ...] = ()
     """Targets whose outputs have to be planned."""
-    failures: tuple[Failure, ...]
+    failures: tuple[Failure, ...] = ()
+
+
+OpenReader = Callable[[ProjectState], Reader]
+"""Gives what reads the files of a project."""
+
+
+def torn_sources(state: ProjectState, reader: Reader | None) -> list[str]:
+    """The sources that were read with other bytes than their records say: they changed in between.
+
+    A record with the digest of one text and the content of another would call what was made of the other one fresh, for good.
+    """
+    read = reader.sources.digests if reader is not None and isinstance(reader.sources, SourceTexts) else {}
+    return [path for path, found in read.items() if found != state.records[path].signature.digest]
 
 
 def project_state(
     files: ProjectFiles,
-    cache: str,
+    root: str,
     config: Config | None = None,
     open_reader: OpenReader | None = None,
     unsaved: Mapping[str, bytes] = {},
-    previous: Manifest | None = None,
+    previous: Cache | None = None,
     undeclared: Collection[str] = (),
 ) -> ProjectState:
     """Read the files that have changed since the last run, and find out which targets are fresh.
 
-    `cache` is the folder that holds the manifest. Files outside the project that imports lead to are added to the sources.
-    `open_reader` gives what reads the changed files. Without it, nothing is fresh that depends on them. `unsaved` are texts of
-    files that differ from those on the disk. `previous` is compared with instead of the manifest on the disk. The outputs of
-    `undeclared` sources are no reason to read these.
+    Args:
+        files: The files of the project. Those outside that imports lead to are added.
+        root: The folder that holds the cache.
+        config: The settings of the project.
+        open_reader: Gives what reads the changed files. Without it, nothing is fresh that depends on them.
+        unsaved: Texts of files that differ from those on the disk.
+        previous: What to compare with instead of the cache on the disk.
+        undeclared: Sources whose outputs are no reason to read them.
     """
-    previous = manifest.load(cache) if previous is None else previous
+    previous = caches.load(root) if previous is None else previous
     now = time.time_ns()
     records: dict[str, SourceRecord] = {}
     unreadable: list[Failure] = []
     names: dict[str, str] = {}
     config = config or Config()
     dependencies = Dependencies(config)
-    scanned, modules = _Scanned({}, {}, frozenset()), Modules.of({})
+    origins: dict[str, Origin] = {}
+    scans: dict[str, Scan] = {}
+    outside = frozenset[str]()
+    modules = Modules.of({})
     more: Mapping[str, Source] = files.sources
     while more:
-        names.update(_manifest_names(more, cache))
-        read, failed = _source_records(more, previous, names, now)
-        for path in unsaved.keys() & more.keys():
-            read[path] = _unsaved_record(more[path], unsaved[path], previous.sources.get(names[path]))
-        records.update(read)
-        unreadable += failed
-        dependencies.unreadable.update(failure.path for failure in failed)
-        scanned = _scanned(files, records)
-        modules = Modules.of(scanned.origins, scanned.outside)
-        more = dependencies.missing(scanned.origins, scanned.scans, modules)
+        names.update(_cached_names(more, root))
+        for path, source in more.items():
+            try:
+                data = unsaved.get(path)
+                records[path] = _record(path, source, data, previous.sources.get(names[path]), now)
+            except FileNotFoundError:
+                continue  # it has been removed since it was listed
+            except OSError as error:
+                unreadable.append(Failure(path, f"cannot read it: {error.strerror}"))
+                dependencies.unreadable.add(path)
+        origins = {path: files.sources[path].origin for path in records}
+        scans = {path: record.scan for path, record in records.items()}
+        outside = frozenset(path for path in records if files.sources[path].outside)
+        modules = Modules.of(origins, outside)
+        more = dependencies.missing(origins, scans, modules)
         files = files._replace(sources={**files.sources, **more})
-    graph = _graph(files, scanned, modules, undeclared)
-    if config.root is None:  # files that are not listed may import any of these
-        graph = graph._replace(imported=frozenset(graph.origins))
+    graph = source_graph(origins, scans, {source_of(path) for path in files.outputs}.difference(undeclared), modules)
+    shown = {path: item._replace(root=display_path(item.root)) for path, item in graph.mismatches.items() if item.root}
     graph = graph._replace(
-        unresolved=dependencies.unresolved(*scanned, modules),
+        mismatches={**graph.mismatches, **shown},
+        # Without settings, files that are not listed may import any of these.
+        imported=frozenset(origins) if config.root is None else graph.imported,
+        unresolved=dependencies.unresolved(origins, scans, outside, modules),
     )
-    state = ProjectState(files, cache, names, previous, records, graph, {}, {}, None, {}, [], tuple(unreadable))
-    return _compared(state, {}, now, open_reader)
-
-
-def state_after(
-    known: ProjectState,
-    listings: Listings,
-    changed: Mapping[str, Stat],
-    open_reader: OpenReader,
-    unsaved: Mapping[str, bytes] = {},
-) -> ProjectState | None:
-    """The state of the project after changes of sources and outputs; None if they may change the graph.
-
-    Args:
-        known: The state after a run that left nothing to do. Its previous manifest is the one that the run has written.
-        listings: What is seen of each folder now.
-        changed: The status of the files that are not as they were.
-        open_reader: Gives what reads the changed files.
-        unsaved: Texts of sources that are taken for those on the disk.
-    """
-    now = time.time_ns()
-    sources, outputs, records = dict(known.files.sources), dict(known.files.outputs), dict(known.records)
-    paths = {*changed, *unsaved}
-    for path in paths:
-        if path in outputs:
-            outputs[path] = changed[path]
-            continue
-        try:
-            # A file that is new here changes the graph.
-            sources[path] = sources[path]._replace(stat=changed.get(path, sources[path].stat))
-            if path in unsaved:
-                records[path] = _unsaved_record(sources[path], unsaved[path], records[path])
-            else:
-                records[path] = _source_record(path, sources[path], records[path], now)
-        except (KeyError, OSError):
-            return None
-        if records[path].scan != known.records[path].scan:
-            return None
-    files = known.files._replace(sources=sources, outputs=outputs, listings=listings)
-    state = known._replace(files=files, records=records)
-    written = [path for path in paths if path in records and _digest(records, path) != _digest(known.records, path)]
-    made = {source_of(path) for path in paths if is_output(path)}
-    # An output was touched, and has the bytes that it had.
-    if not written and all(_verified_outputs(_outputs(known, path), path, outputs, now) for path in made):
-        return state
-    return _compared(state, _untouched(known, written, paths), now, open_reader)
-
-
-def _outputs(known: ProjectState, path: str) -> Mapping[str, Signature]:
-    return known.fresh[path].outputs if path in known.fresh else {}
-
-
-def _untouched(known: ProjectState, written: Collection[str], changed: Collection[str]) -> dict[str, FreshRecord]:
-    """The records of targets that stay fresh because they and their outputs are as they were, and what they have looked up.
-
-    Of the `changed` files, the `written` sources have other bytes.
-    """
-    origins = known.graph.origins
-    others = [
-        path for path in known.graph.relevant if not known.files.sources[path].target
-    ]  # they may look up the former
-    modules = {origins[path].module for path in (*written, *others)}
-    asked = {name for name in known.previous.lookups if name.lstrip("?@+!").partition(":")[0] in modules}
-    touched = {source_of(path) if is_output(path) else path for path in changed}
-    return {
-        path: record for path, record in known.fresh.items() if path not in touched and asked.isdisjoint(record.lookups)
+    parsed = {
+        path: previous.parsed[name]
+        for path, name in names.items()
+        if name in previous.parsed and _is_as_it_was(records.get(path), previous.sources[name])
     }
+    state = ProjectState(files, root, names, previous, records, graph, parsed, failures=tuple(unreadable))
+    return _compared(state, now, open_reader)
 
 
-def _digest(records: Mapping[str, SourceRecord], path: str) -> str:
-    return records[path].signature.digest
-
-
-def _compared(
-    state: ProjectState, untouched: Mapping[str, FreshRecord], now: int, open_reader: OpenReader | None
-) -> ProjectState:
-    """A state whose files are read and whose graph is made, compared with the manifest.
-
-    `untouched` targets are fresh, unless sources register handlers for others than the state says.
-    """
-    files, names, previous, records, graph = state.files, state.names, state.previous, state.records, state.graph
-    changes = Changes(graph, names, previous, records, open_reader)
-    changes.read_changed()
-    handlers = changes.handlers()
-    targets = sorted(path for path in graph.relevant if files.sources[path].target)
-    keys = Keys(graph, names, changes.contents, changes.owners, records, targets, previous.fresh)
-    fresh = {**untouched} if changes.owners == state.owners else {}
-    for path in targets:
-        record = None if path in fresh else previous.fresh.get(names[path])
-        # Warnings say lines, which may have moved.
-        if record is not None and not (record.warnings and path in changes.changed):
-            verified = _fresh(path, record, keys, files, now)
-            if verified is not None:
-                fresh[path] = verified
-    stale = [path for path in targets if path not in fresh]
-    failures = (*_unlistable(files), *state.failures, *_shadowed_declarations(files))
-    found = (handlers, changes.owners, changes.reader, fresh, stale, failures)
-    return ProjectState(files, state.cache, names, previous, records, graph, *found)
-
-
-def keys_of(state: ProjectState, lookups: Mapping[str, Iterable[str]], reader: Reader) -> dict[str, str]:
-    """The keys of planned sources, by path. What the files say that they depend on is added to the records."""
-    contents = {path: record.content for path, record in state.records.items() if record.content}
-    targets = [path for path in state.graph.relevant if state.files.sources[path].target]
-    keys = Keys(state.graph, state.names, contents, state.owners, state.records, targets, state.previous.fresh)
-    for path, names in lookups.items():
-        for other in state.graph.files(path, names):
-            if other not in contents:
-                contents[other] = reader.content(other)
-                state.records[other] = state.records[other]._replace(content=contents[other])
-        for other, name in state.graph.parts(path, names):
-            if name not in state.records[other].parts:
-                state.records[other] = state.records[other]._replace(parts={name: "", **reader.parts(other)})
-    return {path: keys.key(path, names) for path, names in lookups.items()}
-
-
-def _manifest_names(paths: Iterable[str], cache: str) -> dict[str, str]:
-    """The paths as they are in the manifest: relative to its folder, with forward slashes."""
+def _cached_names(paths: Iterable[str], root: str) -> dict[str, str]:
+    """The paths as they are in the cache: relative to its folder, with forward slashes."""
     folders: dict[str, str] = {}
     names = {}
     for path in paths:
         folder, name = os.path.split(path)
         if folder not in folders:
-            relative = relative_to(folder or ".", cache)
+            relative = relative_to(folder or ".", root)
             folders[folder] = "" if relative == "." else f"{relative}/"
         names[path] = folders[folder] + name
     return names
 
 
-class _Scanned(NamedTuple):
-    """The modules and the scans of all sources that could be read, and those outside the project."""
-
-    origins: dict[str, Origin]
-    scans: dict[str, Scan]
-    outside: frozenset[str]
-
-
-def _scanned(files: ProjectFiles, records: Mapping[str, SourceRecord]) -> _Scanned:
-    origins = {path: files.sources[path].origin for path in records}
-    outside = frozenset(path for path in records if files.sources[path].outside)
-    return _Scanned(origins, {path: record.scan for path, record in records.items()}, outside)
-
-
-def _source_records(
-    sources: Mapping[str, Source], previous: Manifest, names: Mapping[str, str], now: int
-) -> tuple[dict[str, SourceRecord], list[Failure]]:
-    """The records of all sources as they are now, and a failure for each that cannot be read."""
-    records: dict[str, SourceRecord] = {}
-    failures = []
-    for path, source in sources.items():
-        try:
-            records[path] = _source_record(path, source, previous.sources.get(names[path]), now)
-        except FileNotFoundError:
-            continue  # it has been removed since it was listed
-        except OSError as error:
-            failures.append(Failure(path, f"cannot read it: {error.strerror}"))
-    return records, failures
-
-
-def _unsaved_record(source: Source, data: bytes, before: SourceRecord | None) -> SourceRecord:
-    """The record of a text that is not on the disk. Its time is never that of a file."""
-    found = Signature(NO_FILE.stat, digest(data))
-    if before is not None and before.module == source.origin.module and before.signature.digest == found.digest:
-        return before._replace(signature=found)
-    return SourceRecord(found, source.origin.module, scan(data, source.origin))
-
-
-def _source_record(path: str, source: Source, before: SourceRecord | None, now: int) -> SourceRecord:
-    """The record of a source. It is read only if its size or time has changed, and scanned only if its content has."""
-    origin, status = source.origin, source.stat
-    if before is not None and before.module == origin.module and before.signature.stat == status:
+def _record(path: str, source: Source, data: bytes | None, before: SourceRecord | None, now: int) -> SourceRecord:
+    """The record of a source. It is read only if its status has changed, and scanned only if its digest has."""
+    origin = source.origin
+    if before is not None and before.module != origin.module:
+        before = None
+    if data is not None:
+        found = Signature(caches.NO_STAT, digest(data))  # a text that is not on the disk
+    elif before is not None and before.signature.stat == source.stat:
         return before
-    data = read_regular(path)
-    found = signature(status, digest(data), now)
-    if before is not None and before.module == origin.module and before.signature.digest == found.digest:
+    else:
+        data = read_regular(path)
+        found = Signature.of(source.stat, digest(data), now)
+    if before is not None and before.signature.digest == found.digest:
         return before._replace(signature=found)
     return SourceRecord(found, origin.module, scan(data, origin))
 
 
-def _graph(files: ProjectFiles, scanned: _Scanned, modules: Modules, undeclared: Collection[str]) -> SourceGraph:
-    """The graph of all sources that could be read. Its folders are paths that messages can show."""
-    generated = {source_of(path) for path in files.outputs}.difference(undeclared)
-    graph = source_graph(scanned.origins, scanned.scans, generated, modules)
-    mismatches = {
-        path: item._replace(root=display_path(item.root)) if item.root else item
-        for path, item in graph.mismatches.items()
-    }
-    return graph._replace(mismatches=mismatches)
+def _is_as_it_was(record: SourceRecord | None, before: SourceRecord) -> bool:
+    return record is not None and record.module == before.module and record.signature.digest == before.signature.digest
 
 
-def _fresh(path: str, record: FreshRecord, keys: Keys, files: ProjectFiles, now: int) -> FreshRecord | None:
-    """The record of a fresh source, with the current times of its outputs; None for a stale one."""
-    if record.key != keys.key(path, record.lookups):
-        return None
-    outputs = _verified_outputs(record.outputs, path, files.outputs, now)
-    if outputs == record.outputs:
-        return record
-    return None if outputs is None else record._replace(outputs=outputs)
+def _compared(state: ProjectState, now: int, open_reader: OpenReader | None) -> ProjectState:
+    """A state whose files are read and whose graph is made, compared with the cache."""
+    files, names, previous, records, graph = state.files, state.names, state.previous, state.records, state.graph
+    reader: Reader | None = None
+    edited = set[str]()
+    for path, record in records.items():
+        before = previous.sources.get(names[path])
+        if before is not None and before is not record and not _is_as_it_was(record, before):
+            edited.add(path)
+            if before.content and path in graph.relevant and open_reader is not None:
+                reader = reader or open_reader(state)
+                records[path] = record._replace(content=reader.content(path))
+    roots = {root: relative_to(root, state.root) for root in {origin.root for origin in graph.origins.values()}}
+    for path, record in records.items():
+        place = _place(path, roots, graph)
+        if record.place != place:
+            records[path] = record._replace(place=place)
+    present = {names[path]: record for path, record in records.items()}
+    changed = {*_changes(previous.sources, present)}
+    handlers: dict[str, HandlerRecord] = {}
+    owners: dict[str, tuple[str, ...]] = {}
+    paths = {names[path]: path for path in graph.relevant}
+    missing = []
+    for path in graph.registering:
+        handler = previous.handlers.get(names[path])
+        if handler is not None and changed.isdisjoint(handler.lookups) and paths.keys() >= {*handler.owners}:
+            handlers[names[path]] = handler
+            owners[path] = tuple([paths[owner] for owner in handler.owners])
+        else:
+            missing.append(path)
+    if missing and open_reader is not None:
+        reader = reader or open_reader(state)
+    if reader is not None:
+        reader.know({path: Handlers(found, frozenset()) for path, found in owners.items()})
+        for path in missing:
+            owners[path], lookups = reader.handlers(path)
+            own = tuple([names[owner] for owner in owners[path]])
+            handlers[names[path]] = HandlerRecord(tuple(sorted(lookups)), own)
+    before_owners, after_owners = _by_owner(previous.handlers), _by_owner(handlers)
+    for name in before_owners.keys() | after_owners.keys():
+        if before_owners.get(name) != after_owners.get(name):
+            changed |= {f"@{each[name].module}" for each in (previous.sources, present) if name in each}
+
+    fresh: dict[str, FreshRecord] = {}
+    rendered: dict[str, FreshRecord] = {}
+    stale = []
+    for path in sorted(graph.relevant):
+        known = previous.fresh.get(names[path])
+        is_target = files.sources[path].target
+        outputs = None
+        if known is not None:
+            outputs = _verified_outputs(known.outputs, path, files.outputs, now) if is_target else known.outputs
+            known = known._replace(outputs=outputs) if outputs is not None and outputs != known.outputs else known
+        # Warnings say lines, which may have moved.
+        is_fresh = known is not None and changed.isdisjoint(known.lookups) and not (known.warnings and path in edited)
+        if known is not None and outputs is not None and is_fresh:
+            fresh[path] = known
+        elif is_target:
+            stale.append(path)
+            if known is not None and outputs is not None:
+                rendered[path] = known
+    failures = (*_unlistable(files), *state.failures, *_shadowed_declarations(files))
+    return state._replace(
+        handlers=handlers,
+        owners=owners,
+        reader=reader,
+        fresh=fresh,
+        rendered=rendered,
+        stale=tuple(stale),
+        failures=failures,
+    )
+
+
+def _place(path: str, roots: Mapping[str, str], graph: SourceGraph) -> str:
+    """The place of a source among the others, as far as a declaration depends on it."""
+    origin, unresolved = graph.origins[path], graph.unresolved.get(path)
+    is_relevant = path in graph.relevant
+    found = f"{'*' * is_relevant}{roots[origin.root]} {'package' * origin.is_package}"
+    if is_relevant:
+        if graph.scans[path].registers and path not in graph.imported:
+            found += " not imported"
+        if path in graph.mismatches:
+            found += f" {graph.mismatches[path]}"
+    return found if unresolved is None else f"{found} {sorted(unresolved)}"
+
+
+def _changes(before: Mapping[str, SourceRecord], now: Mapping[str, SourceRecord]) -> Iterator[str]:
+    """The look-ups (see `link.lookups`) that find something else now."""
+    for name in before.keys() | now.keys():
+        old, new = before.get(name), now.get(name)
+        if old is new:
+            continue
+        if old is None or new is None or (old.module, old.place) != (new.module, new.place):
+            for module in {record.module for record in (old, new) if record is not None}:
+                yield from (module, f"?{module}")
+            continue
+        if old.content and old.content != new.content:
+            yield new.module
+    heads = (
+        {item.module.partition(".")[0] for item in each.values() if item.place[:1] == "*"} for each in (before, now)
+    )
+    first, second = heads
+    yield from (f"{head}." for head in first ^ second)
+
+
+def _by_owner(handlers: Mapping[str, HandlerRecord]) -> dict[str, list[str]]:
+    """The sources that register handlers for each source."""
+    found: dict[str, list[str]] = {}
+    for name, item in sorted(handlers.items()):
+        for owner in item.owners:
+            found.setdefault(owner, []).append(name)
+    return found
 
 
 def _verified_outputs(
@@ -318,7 +328,7 @@ def _verified_outputs(
             if status != expected.stat:
                 if digest(read_output(output)) != expected.digest:
                     return None
-                expected = signature(status, expected.digest, now)
+                expected = Signature.of(status, expected.digest, now)
             verified[name] = expected
     return verified if verified.keys() == recorded.keys() else None
 
@@ -350,3 +360,27 @@ def orphans(state: ProjectState) -> dict[str, bytes]:
             if is_ours(path, data):
                 found[path] = data
     return found
+
+
+def save(
+    state: ProjectState, fresh: Mapping[str, FreshRecord], reader: Reader | None, seen: Seen | None = None
+) -> None:
+    """Save what a run has found, and what its reader has read. `seen` is for one that left nothing to do."""
+    caches.save(state.root, found_now(state, fresh, reader), seen)
+
+
+def found_now(state: ProjectState, fresh: Mapping[str, FreshRecord], reader: Reader | None) -> Cache:
+    """The cache after a run. It leaves out the sources that changed meanwhile, so that all that looks them up is stale."""
+    names, records, parsed = state.names, state.records, state.parsed
+    if reader is not None:
+        parsed = reader.parsed
+        said = {path: records[path]._replace(content=content) for path, content in reader.contents.items()}
+        torn = {*torn_sources(state, reader)}
+        records = {path: record for path, record in {**records, **said}.items() if path not in torn}
+    return Cache(
+        {names[path]: record for path, record in records.items()},
+        {names[path]: record for path, record in fresh.items() if path in records},
+        state.handlers,
+        {names[path]: data for path, data in parsed.items() if path in records},
+        state.previous.lines,
+    )

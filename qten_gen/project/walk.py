@@ -6,12 +6,14 @@ import stat
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from .cache import Stat
 from .config import ConfigError, Settings
-from .glance import BUILD_FOLDERS
 from .output_names import is_output, source_of
 from .paths import relative_to
-from .statuses import Stat
 from .temporary import is_temporary
+
+BUILD_FOLDERS = frozenset({"build", "dist"})
+"""Folders that are searched only if they are packages, because a build folder has copies of the sources."""
 
 EXCLUDED = frozenset({"__pycache__", "__pypackages__", "node_modules", "site-packages", "venv"})
 """Folders that are never searched, besides hidden folders and virtual environments of any name."""

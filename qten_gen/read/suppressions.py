@@ -1,4 +1,4 @@
-"""Reads the comments that suppress diagnostics: `# qten-gen: ignore[QG210, possibly-missing-attribute] reason`."""
+"""Reads the comments that suppress diagnostics: `# qten-gen: ignore[QG210, unmanaged-tensor] reason`."""
 
 from __future__ import annotations
 

@@ -1,123 +1,104 @@
-"""The rules that check declarations, one file each.
+"""The rules that check declarations. A rule reports all mistakes of its kind and changes nothing.
 
-A rule file contains a docstring (what the rule reports, and why that is bad), the `KIND` of its diagnostics (code, name,
-severity), an `EXAMPLE`, and a `check`. The example is a mistake and its correction, as a difference; it is the test of the rule
-and, with the docstring, its documentation. A rule reports all findings and changes nothing.
+`rule` says how one is written. Those without a function here document what `read`, `link`, `generate` and `project` report.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from types import ModuleType
-from typing import Protocol, cast
 
 from ..common.records import replace
 from ..model import Declaration, FileDecl
-from ..model.diagnostics import Diagnostic, Kind
-from . import (  # noqa: F401 # the tables below find them
-    cached_method,
-    colliding_name,
-    conditional_field,
-    duplicate_class,
-    dynamic_declaration,
-    early_value,
-    field_after_default,
-    foreign_output,
-    hidden_method,
-    hidden_type,
-    ignored_specifier,
-    implicit_namespace_package,
-    implicit_tensor_conversion,
-    incompatible_decorator,
-    incompatible_flags,
-    incompatible_override,
-    incomplete_sources,
-    inconsistent_bases,
-    invalid_alias,
-    invalid_choice,
-    invalid_default,
-    invalid_dimension,
-    invalid_initializer,
-    invalid_module_name,
-    invalid_repeat,
-    invalid_specifier_argument,
-    invalid_submodule_argument,
-    invalid_suppression,
-    misplaced_specifier,
-    missing_annotation,
-    missing_init_flag,
-    missing_initializer,
-    missing_super_init,
-    missing_version,
-    mutable_default,
-    non_tensor_field,
-    private_name,
-    reserved_name,
-    shared_object,
-    syntax_error,
-    unannotated_attribute,
-    undecodable_file,
-    undefined_attribute,
-    unimported_handler,
-    unknown_dimension,
-    unknown_flag,
-    unknown_setting,
-    unknown_type,
-    unmanaged_tensor,
-    unregistered_state,
-    unresolved_base,
-    unresolved_import,
-    unsupported_shape,
-    unsupported_type,
-    unused_suppression,
+from ..model.diagnostics import DYNAMIC_DECLARATION, INCONSISTENT_BASES, MISPLACED_SPECIFIER, Diagnostic, Kind
+from . import (
+    cached_tensors,
+    children,
+    class_statements,
+    defaults,
+    dimensions,
+    dynamic_declarations,
+    field_names,
+    field_types,
+    files,
+    plain_modules,
+    shared_objects,
+    specifiers,
+    submodule_arguments,
+    tensor_fields,
+    unmanaged_state,
 )
-from .plain_classes import Finding, PlainClass
+from .rule import Rule as Rule
 from .rule_input import Project as Project
 from .rule_input import RuleContext
 from .rule_input import RunningStatement as RunningStatement
 
+UNREGISTERED_STATE = Rule(Kind("QG323", "unregistered-state", "warning"), check=unmanaged_state.unregistered_state)
 
-class Rule(Protocol):
-    """The attributes of every rule file."""
+_RULES = (
+    Rule(
+        DYNAMIC_DECLARATION,
+        check=dynamic_declarations.dynamic_declaration,
+        check_file=dynamic_declarations.dynamic_declaration_in_file,
+    ),
+    Rule(INCONSISTENT_BASES, check=class_statements.inconsistent_bases),
+    Rule(Kind("QG104", "unknown-flag"), check=class_statements.unknown_flag),
+    Rule(Kind("QG105", "incompatible-flags"), check=class_statements.incompatible_flags),
+    Rule(Kind("QG108", "duplicate-class"), check_file=class_statements.duplicate_class),
+    Rule(Kind("QG109", "incompatible-decorator"), check=class_statements.incompatible_decorator),
+    Rule(MISPLACED_SPECIFIER, check=specifiers.misplaced_specifier, check_file=specifiers.misplaced_specifier_in_file),
+    Rule(Kind("QG201", "missing-annotation"), check=field_types.missing_annotation),
+    Rule(Kind("QG202", "field-after-default"), check=defaults.field_after_default),
+    Rule(Kind("QG203", "reserved-name"), check=field_names.reserved_name),
+    Rule(Kind("QG204", "colliding-name"), check=field_names.colliding_name),
+    Rule(Kind("QG205", "private-name"), check=field_names.private_name),
+    Rule(Kind("QG206", "mutable-default"), check=defaults.mutable_default),
+    Rule(Kind("QG207", "unknown-type"), check=field_types.unknown_type),
+    Rule(Kind("QG208", "unsupported-type"), check=field_types.unsupported_type),
+    Rule(Kind("QG209", "non-tensor-field"), check=tensor_fields.non_tensor_field),
+    Rule(Kind("QG210", "implicit-tensor-conversion", "warning"), check=tensor_fields.implicit_tensor_conversion),
+    Rule(Kind("QG211", "unsupported-shape"), check=tensor_fields.unsupported_shape),
+    Rule(Kind("QG212", "conditional-field"), check=dynamic_declarations.conditional_field),
+    Rule(Kind("QG213", "invalid-default"), check=defaults.invalid_default),
+    Rule(Kind("QG216", "unmanaged-tensor", "warning"), check=unmanaged_state.unmanaged_tensor),
+    Rule(Kind("QG217", "unannotated-attribute"), check=shared_objects.unannotated_attribute),
+    Rule(Kind("QG221", "hidden-type"), check=field_names.hidden_type),
+    Rule(Kind("QG301", "invalid-dimension"), check=dimensions.invalid_dimension),
+    Rule(Kind("QG302", "unknown-dimension"), check=dimensions.unknown_dimension),
+    Rule(Kind("QG303", "missing-initializer"), check=dimensions.missing_initializer),
+    Rule(Kind("QG305", "invalid-specifier-argument"), check=specifiers.invalid_specifier_argument),
+    Rule(Kind("QG306", "ignored-specifier"), check=specifiers.ignored_specifier),
+    Rule(Kind("QG307", "missing-init-flag"), check=class_statements.missing_init_flag),
+    Rule(Kind("QG310", "invalid-repeat"), check=children.invalid_repeat),
+    Rule(Kind("QG311", "missing-version"), check=class_statements.missing_version),
+    Rule(Kind("QG314", "shared-object"), check=shared_objects.shared_object),
+    Rule(Kind("QG315", "invalid-initializer"), check=dimensions.invalid_initializer),
+    Rule(
+        Kind("QG320", "invalid-submodule-argument", can_be_wrong=True),
+        check=submodule_arguments.invalid_submodule_argument,
+    ),
+    UNREGISTERED_STATE,
+    Rule(Kind("QG325", "hidden-method", "warning"), check_plain=plain_modules.hidden_method),
+    Rule(Kind("QG326", "uncacheable-tensor", can_be_wrong=True), check=cached_tensors.uncacheable_tensor),
+    Rule(Kind("QG327", "cached-method", "warning"), check_plain=plain_modules.cached_method),
+    Rule(Kind("QG341", "invalid-choice"), check=children.invalid_choice),
+    Rule(Kind("QG343", "invalid-alias"), check=field_names.invalid_alias),
+    Rule(Kind("QG344", "early-value", can_be_wrong=True), check=dynamic_declarations.early_value),
+    Rule(Kind("QG403", "unimported-handler", "warning"), check_file=files.unimported_handler),
+    Rule(Kind("QG501", "missing-super-init", "warning"), check_plain=plain_modules.missing_super_init),
+    Rule(Kind("QG502", "undefined-attribute", "warning"), check_plain=plain_modules.undefined_attribute),
+    Rule(Kind("QG504", "incompatible-override", "warning"), check_plain=plain_modules.incompatible_override),
+    *files.RAISED_ELSEWHERE,
+)
 
-    __doc__: str | None
+RULES = tuple(sorted(_RULES, key=lambda rule: rule.kind.code))
+"""All rules, sorted by code."""
 
-    @property
-    def KIND(self) -> Kind: ...
-    @property
-    def EXAMPLE(self) -> str: ...
+DECLARATION_RULES = tuple(rule for rule in RULES if rule.check is not None)
+FILE_RULES = tuple(rule for rule in RULES if rule.check_file is not None)
+PLAIN_RULES = tuple(rule for rule in RULES if rule.check_plain is not None)
+"""The rules of `qten-gen check`, beside UNREGISTERED_STATE."""
 
-
-class DeclarationRule(Rule, Protocol):
-    """A rule about one declaration."""
-
-    def check(self, context: RuleContext) -> Iterator[Diagnostic]: ...
-
-
-class FileRule(Rule, Protocol):
-    """A rule about a whole file, such as its handlers."""
-
-    def check_file(self, file: FileDecl, project: Project) -> Iterator[Diagnostic]: ...
-
-
-class PlainRule(Rule, Protocol):
-    """A rule about a class that derives from torch.nn.Module and declares nothing."""
-
-    def check_plain(self, cls: PlainClass) -> Iterator[Finding]: ...
-
-
-_MODULES = [found for found in tuple(vars().values()) if isinstance(found, ModuleType) and hasattr(found, "KIND")]
-
-RULES = cast("tuple[Rule, ...]", tuple(sorted(_MODULES, key=lambda rule: cast("Rule", rule).KIND.code)))
-"""All rules, sorted by code. The function in its file says what a rule is about."""
-
-DECLARATION_RULES = cast("tuple[DeclarationRule, ...]", tuple(rule for rule in RULES if hasattr(rule, "check")))
-FILE_RULES = cast("tuple[FileRule, ...]", tuple(rule for rule in RULES if hasattr(rule, "check_file")))
-PLAIN_RULES = cast("tuple[PlainRule, ...]", tuple(rule for rule in RULES if hasattr(rule, "check_plain")))
-"""The rules of `qten-gen check` beside one about declarations."""
-
-RAISED_ELSEWHERE = tuple(rule for rule in RULES if rule not in (*DECLARATION_RULES, *FILE_RULES, *PLAIN_RULES))
-"""Kinds that `read`, `link`, `generate` and `project.config` report. Their files only document them."""
+RAISED_ELSEWHERE = files.RAISED_ELSEWHERE
 
 
 def check(file: FileDecl, unimported: Collection[str] = ()) -> tuple[Diagnostic, ...]:
@@ -129,7 +110,7 @@ def check(file: FileDecl, unimported: Collection[str] = ()) -> tuple[Diagnostic,
         context = RuleContext(declaration, sources.get(declaration.qualname or declaration.name), file.source, project)
         found.extend(_diagnostics(context))
     for rule in FILE_RULES:
-        found.extend(rule.check_file(file, project))
+        found.extend(rule.of_file(file, project))
     return tuple(replace(item, path=file.source.path) for item in found)
 
 
@@ -149,4 +130,4 @@ def check_declaration(
 
 def _diagnostics(context: RuleContext) -> Iterator[Diagnostic]:
     for rule in DECLARATION_RULES:
-        yield from rule.check(context)
+        yield from rule.of_declaration(context)

@@ -1,4 +1,4 @@
-"""The input of a rule: a declaration, its class statement if there is one, and the declarations of the run."""
+"""The input of a rule: a declaration, its class statement if there is one, and the declarations of the run. And what it finds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,20 @@ from ..model import (
     Value,
     declares,
 )
+from ..model.diagnostics import Fix
 from ..model.foreign_classes import PROTOCOLS
+
+
+@record(frozen=True, slots=True)
+class Problem:
+    """A mistake that a rule found: what is wrong, where, and how to mend it, as in `Diagnostic`."""
+
+    message: str
+    place: NodePath = NO_PATH
+    help: str = ""
+    notes: tuple[str, ...] = ()
+    within: tuple[int, int] | None = None
+    fix: Fix | None = None
 
 
 @record(frozen=True, slots=True)

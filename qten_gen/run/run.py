@@ -1,39 +1,33 @@
-"""Runs the generator: finds the files, tells fresh from stale ones, plans the stale ones, and writes the changes.
+"""Runs the generator: finds the files, plans the stale ones, writes the changes, and saves the cache.
 
 A run over an unchanged tree loads only this module and what it imports at the top, so these use the standard library alone. The
-generator itself (`generate`) is imported when there is something to generate.
+generator itself (`generate`) is imported when there is something to read or to generate.
 """
 
 from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..project.apply import Change, changes, remove_leftovers, write
+from ..common.header import digest
+from ..project import cache
+from ..project.apply import Change, changes, is_as_planned, remove_leftovers, write
+from ..project.cache import NO_FILE, FreshRecord, Seen, Signature, Stat, last_seen, status_of
 from ..project.config import Config, Settings
-from ..project.files import PathError, discover
-from ..project.glance_record import Glance, is_closed
-from ..project.import_graph import Handlers
-from ..project.manifest import FreshRecord
+from ..project.files import PathError, discover, listing
 from ..project.output_names import outputs_of, source_of
 from ..project.paths import read_output
-from ..project.stale import Failure, ProjectState, orphans, project_state
-from ..project.walk import NONE_SEEN
 from .parts import Part, parts
-from .reading import open_readings
-from .record import fresh_now, remember, torn
-from .unaffected import settled_by
 
 if TYPE_CHECKING:
     from ..generate.crashes import Crash
     from ..generate.plan import Plan
     from ..generate.readings import Readings
     from ..model.diagnostics import Diagnostic
-    from ..project.glance import Recalled
-    from ..project.output_keys import Reader
-
+    from ..project.stale import Failure, ProjectState, Reader
 
 _ATTEMPTS = 3
 """How often a run begins again because a source has changed meanwhile."""
@@ -51,27 +45,10 @@ class Outcome(NamedTuple):
     crashes: tuple[Crash, ...] = ()
     reasons: Mapping[str, str] = {}
     """Why the changed outputs are out of date, by path, if a run is asked for that."""
-    glance: Glance | None = None
-    """The record that the next run can compare, so that it need not do more, if there was nothing to do."""
 
 
-class _Manner(NamedTuple):
-    """How a run goes: whether it changes files and gives reasons."""
-
-    writes: bool
-    explains: bool
-
-
-def run(
-    paths: Sequence[str],
-    settings: Settings | None = None,
-    writes: bool = True,
-    explains: bool = False,
-    known: Recalled | None = None,
-) -> Outcome:
+def run(paths: Sequence[str], settings: Settings | None = None, writes: bool = True, explains: bool = False) -> Outcome:
     """Generate the code for the declarations below the paths. With `writes` off, change no file. If it `explains`, give reasons.
-
-    `known` is what was just seen at a glance, so that folders are not looked at again.
 
     Paths of several projects are generated one project after the other, each with its own settings.
 
@@ -80,13 +57,11 @@ def run(
         ConfigError: The settings of a project cannot be used.
     """
     settings = settings or Settings()
-    manner = _Manner(writes, explains)
-    # The manifest and the parser create millions of objects that live to the end. Looking for garbage among them takes long.
+    # The cache and the parser create many objects that live to the end. Looking for garbage among them takes long.
     collects = gc.isenabled()
     gc.disable()
     try:
-        listed = NONE_SEEN if known is None else known.listed
-        outcomes = [_run_part(part, settings, manner) for part in parts(paths, settings, listed)]
+        outcomes = [_run_part(part, settings, writes, explains) for part in parts(paths, settings)]
     finally:
         if collects:
             gc.enable()
@@ -113,28 +88,33 @@ class _Changed(Exception):
     """A source is not as it was when the run began; the text is its path. Nothing has been written yet."""
 
 
-def _run_part(part: Part, settings: Settings, manner: _Manner) -> Outcome:
+def _run_part(part: Part, settings: Settings, writes: bool, explains: bool) -> Outcome:
     """Generate the code for the files of one project. If a source changes meanwhile, begin again."""
     path = ""
     for _ in range(_ATTEMPTS):
         try:
-            return _judged(_attempt(part, manner), part.config)
+            outcome = _attempt(part, writes, explains)
         except _Changed as changed:
             path = str(changed)
             part = part._replace(files=discover(part.paths, part.config, settings))
+        else:
+            if not outcome.diagnostics or not (part.config.severity or part.config.per_file_ignores):
+                return outcome
+            from ..project.judging import judged
+
+            return outcome._replace(diagnostics=judged(outcome.diagnostics, part.config))
     raise PathError(f"{path} changed while qten-gen was reading it; run qten-gen again")
 
 
-def _judged(outcome: Outcome, config: Config) -> Outcome:
-    """The outcome with what the settings make of its warnings."""
-    if not outcome.diagnostics or not (config.severity or config.per_file_ignores):
-        return outcome
-    from ..project.judging import judged
+def open_readings(state: ProjectState) -> Readings:
+    """The reader of the sources of a run from the disk. The generator is imported only then, when there is something to read."""
+    from ..generate.readings import Readings
+    from ..project.files import SourceTexts
 
-    return outcome._replace(diagnostics=judged(outcome.diagnostics, config))
+    return Readings(SourceTexts(state.graph.origins), state.graph, state.parsed)
 
 
-def _attempt(part: Part, manner: _Manner, undeclared: frozenset[str] = frozenset()) -> Outcome:
+def _attempt(part: Part, writes: bool, explains: bool, undeclared: frozenset[str] = frozenset()) -> Outcome:
     """Generate the code for the files of one project, as they are now.
 
     The next run does not read a source that nothing was generated for in this one. So a source that was read only because of its
@@ -143,41 +123,160 @@ def _attempt(part: Part, manner: _Manner, undeclared: frozenset[str] = frozenset
     Raises:
         _Changed: A source has changed since the files were listed.
     """
-    cache = os.path.abspath(part.cache)
-    state = project_state(part.files, cache, part.config, open_readings, undeclared=undeclared)
-    _check_bytes(state, state.reader)
-    if manner.writes:
+    began, root = time.time_ns(), os.path.abspath(part.cache)
+    listed = listing(part.files, part.config, part.paths)
+    seen = None if undeclared else last_seen(root)
+    if seen is not None and seen.listing == listed:
+        targets = sum(source.target for source in part.files.sources.values())
+        return Outcome(targets, seen.up_to_date, (), _warnings(seen.warnings))
+    from ..project.stale import orphans, project_state, save
+
+    state = project_state(part.files, root, part.config, open_readings, undeclared=undeclared)
+    _refuse_changed(state, state.reader)
+    if writes:
         remove_leftovers(part.files.leftovers)
     lost = orphans(state)
-    if state.stale or lost:
-        work = _plan(state, lost)
-        found = _undeclared(state, work.plan) - undeclared
-        if found:
-            return _attempt(part._replace(files=state.files), manner, undeclared | found)
-        outcome, fresh, leaves_nothing = _generate(state, manner, work)
-    else:
-        outcome, fresh, leaves_nothing = _nothing_to_do(state), state.fresh, True
-    settled = _settled(part, state, fresh) if leaves_nothing else None
-    if settled is not None and fresh is state.fresh:
-        outcome = outcome._replace(glance=Glance(state, part.paths, part.config, settled))
-    remember(state, fresh, settled or "")
+    if not (state.stale or lost):
+        save(state, state.fresh, state.reader, _seen(state, part.config, listed, began))
+        return Outcome(_targets(state), _fresh_outputs(state), (), _fresh_warnings(state), (), state.failures)
+    planned, readings, existing = _planned(state, lost)
+    losing = {source_of(path) for path, text in planned.outputs.items() if text is None}.intersection(state.stale)
+    found = {path for path in losing if not state.graph.scans[path].mentions} - undeclared
+    if found:
+        return _attempt(part._replace(files=state.files), writes, explains, undeclared | found)
+    outcome, pending = _written(state, planned, existing, writes)
+    if explains and outcome.changes:
+        from .reasons import reasons
+
+        outcome = outcome._replace(reasons=reasons(outcome.changes, state))
+    save(state, {**state.fresh, **_fresh_now(state, planned, pending)}, readings)
     return outcome
 
 
-def _settled(part: Part, state: ProjectState, fresh: Mapping[str, FreshRecord]) -> str | None:
-    """The identity of a run that left nothing to do; None if its outcome depends on files that are not listed."""
-    if not is_closed(state, part.config):
+def _seen(state: ProjectState, config: Config, listed: str, began: int) -> Seen | None:
+    """What a run has seen that left nothing to do; None if its outcome depends on more than what it listed, or is too young.
+
+    Args:
+        state: The state that it found.
+        config: The settings of the project.
+        listed: The digest of what it listed.
+        began: When it began, in nanoseconds. What has changed just before may change again without another time.
+    """
+    from ..project.distributions import looked_at
+
+    files, graph, root = state.files, state.graph, config.root
+    if root is None or graph.unresolved or state.failures or files.leftovers or files.others:
         return None
-    return "" if part.config.locks else settled_by(state, fresh, part.paths)  # a run also says which of these are stale
-
-
-def _nothing_to_do(state: ProjectState) -> Outcome:
-    return Outcome(
-        sources=_targets(state),
-        up_to_date=_fresh_outputs(state),
-        diagnostics=_warnings(state.fresh),
-        failures=state.failures,
+    if any(source.outside for source in files.sources.values()):
+        return None
+    statuses = [*(source.stat for source in files.sources.values()), *files.outputs.values()]
+    if any(max(status.modified, status.changed) > began - cache.COARSE_CLOCK for status in statuses):
+        return None
+    # An import may lead to a folder that is not listed, where nobody sees files come and go.
+    hidden = {os.path.basename(path).removesuffix(".py") for path in files.unlisted}
+    imports = {name for found in graph.scans.values() for name in found.imports} if hidden else set[str]()
+    is_open = any(not hidden.isdisjoint(name.split(".")) for name in imports)
+    if is_open or not all(f"{folder}{os.sep}".startswith(os.path.join(root, "")) for folder in config.import_roots):
+        return None
+    environment = None if config.environment is None else os.path.join(root, config.environment)
+    targets = {path: record for path, record in state.fresh.items() if files.sources[path].target}
+    return Seen(
+        listed,
+        sum(len(record.outputs) for record in targets.values()),
+        {path: record.warnings for path, record in targets.items() if record.warnings},
+        {path: status_of(path) for path in looked_at(environment)},
     )
+
+
+def _refuse_changed(state: ProjectState, reader: Reader | None) -> None:
+    """Make sure that what was read of the sources is what their records say.
+
+    Raises:
+        _Changed: A source changed between the two.
+    """
+    from ..project.stale import torn_sources
+
+    for path in torn_sources(state, reader):
+        raise _Changed(path)
+
+
+def _planned(state: ProjectState, lost: Mapping[str, bytes]) -> tuple[Plan, Readings, Mapping[str, bytes]]:
+    """The plan for the stale targets, with the reader that it took and the outputs that exist.
+
+    The `lost` outputs, which no source has any more, are removed in it.
+    """
+    from ..generate.plan import plan
+    from ..generate.readings import Readings
+    from ..project.import_graph import Handlers
+
+    readings = state.reader if isinstance(state.reader, Readings) else open_readings(state)
+    readings.know({path: Handlers(owners, frozenset()) for path, owners in state.owners.items()})
+    readings.sound = {path: record.lookups for path, record in state.fresh.items()}
+    existing = _Outputs(output for path in state.stale for output in outputs_of(path) if output in state.files.outputs)
+    rendered = {path: record.fingerprint for path, record in state.rendered.items()}
+    planned = plan(readings.sources, existing, state.stale, state.graph, readings, rendered)
+    _refuse_changed(state, readings)
+    planned.outputs.update(dict.fromkeys(lost))
+    return planned, readings, {**existing.read, **lost}
+
+
+class _Outputs(Mapping[str, bytes]):
+    """The bytes of outputs, read when they are asked for."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._paths = frozenset(paths)
+        self.read: dict[str, bytes] = {}
+
+    def __getitem__(self, path: str) -> bytes:
+        if path not in self._paths:
+            raise KeyError(path)
+        if path not in self.read:
+            self.read[path] = read_output(path)
+        return self.read[path]
+
+    def __contains__(self, path: object) -> bool:
+        return path in self._paths
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._paths)
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+
+def _written(
+    state: ProjectState, planned: Plan, existing: Mapping[str, bytes], writes: bool
+) -> tuple[Outcome, Collection[str]]:
+    """Write the changes if `writes` is on. Return the outcome, and the outputs that are not as planned."""
+    from ..project.stale import Failure
+
+    found = changes(planned.outputs, existing)
+    failures = list(state.failures)
+    for change in found if writes else ():
+        try:
+            write(change)
+        except OSError as error:
+            action = "remove" if change.new is None else "write"
+            failures.append(Failure(change.path, f"cannot {action} it: {error.strerror}"))
+    failed = {failure.path for failure in failures}
+    # Planned, and on the disk already.
+    kept = sum(text is not None for text in planned.outputs.values()) - sum(change.new is not None for change in found)
+    kept += sum(len(state.rendered[path].outputs) for path in _as_rendered(state, planned))
+    outcome = Outcome(
+        sources=_targets(state),
+        up_to_date=_fresh_outputs(state) + kept,
+        changes=tuple(change for change in found if change.path not in failed),
+        diagnostics=tuple(sorted((*planned.diagnostics, *_fresh_warnings(state)), key=lambda item: item.order)),
+        blocked=planned.blocked,
+        failures=tuple(failures),
+        crashes=planned.crashes,
+    )
+    return outcome, failed if writes else {change.path for change in found}
+
+
+def _as_rendered(state: ProjectState, planned: Plan) -> list[str]:
+    """The planned targets whose outputs were rendered from what they would be rendered from now."""
+    return [path for path, record in state.rendered.items() if planned.fingerprints.get(path) == record.fingerprint]
 
 
 def _targets(state: ProjectState) -> int:
@@ -185,125 +284,66 @@ def _targets(state: ProjectState) -> int:
 
 
 def _fresh_outputs(state: ProjectState) -> int:
-    return sum(len(record.outputs) for record in state.fresh.values())
+    return sum(len(record.outputs) for path, record in state.fresh.items() if state.files.sources[path].target)
 
 
-def _warnings(fresh: Mapping[str, FreshRecord]) -> tuple[Diagnostic, ...]:
-    """Warnings of an earlier run about files that have not changed since."""
-    recorded = [(path, item) for path, record in fresh.items() for item in record.warnings]
+def _fresh_warnings(state: ProjectState) -> tuple[Diagnostic, ...]:
+    """Warnings of an earlier run about targets that have not changed since."""
+    fresh = {path: record for path, record in state.fresh.items() if state.files.sources[path].target}
+    return _warnings({path: record.warnings for path, record in fresh.items() if record.warnings})
+
+
+def _warnings(recorded: Mapping[str, Iterable[Diagnostic]]) -> tuple[Diagnostic, ...]:
+    """Recorded warnings by file, as they were found."""
     if not recorded:
         return ()
     from ..common.records import replace
     from ..model.diagnostics import ordered
 
-    return ordered(replace(item, path=path) for path, item in recorded)
+    return ordered(replace(item, path=path) for path, items in recorded.items() for item in items)
 
 
-def _undeclared(state: ProjectState, planned: Plan) -> set[str]:
-    """The sources that lose their outputs, which may be all that they were read for."""
-    losing = {source_of(path) for path, text in planned.outputs.items() if text is None}
-    return {path for path in losing.intersection(state.stale) if not state.graph.scans[path].mentions}
+def _fresh_now(state: ProjectState, planned: Plan, pending: Collection[str]) -> dict[str, FreshRecord]:
+    """Records of the targets that are fresh after the run: they have no error, and their outputs on disk are as planned."""
+    unfinished = {item.path for item in planned.diagnostics if item.is_error} | {*planned.blocked}
+    unfinished |= {crash.path for crash in planned.crashes}
+    unfinished |= {source_of(path) for path in pending}
+    warnings: dict[str, list[Diagnostic]] = {}
+    for item in planned.diagnostics:
+        warnings.setdefault(item.path, []).append(_recorded_warning(item))
+    as_rendered = {*_as_rendered(state, planned)}
+    now = time.time_ns()
+    fresh = {}
+    for path in state.stale:
+        if path in unfinished or path not in planned.lookups:
+            continue
+        outputs = (
+            state.rendered[path].outputs
+            if path in as_rendered
+            else {
+                os.path.basename(output): _signature(output, text, now)
+                for output in outputs_of(path)
+                if (text := planned.outputs.get(output)) is not None
+            }
+        )
+        lookups = tuple(sorted(planned.lookups[path]))
+        found = tuple(warnings.get(path, ()))
+        fresh[path] = FreshRecord(lookups, outputs, planned.fingerprints.get(path, ""), found)
+    return fresh
 
 
-def _generate(state: ProjectState, manner: _Manner, work: _Planned) -> tuple[Outcome, dict[str, FreshRecord], bool]:
-    """Write the changes if `writes` is on, and return the outcome with the fresh records.
-
-    Return also whether the run leaves nothing to do.
-    """
-    planned, readings, existing = work
-    found = changes(planned.outputs, existing)
-    failures = [*state.failures, *(_write(found) if manner.writes else ())]
-    failed = {failure.path for failure in failures}
-    # Without writing, every change is still to be made.
-    pending = failed if manner.writes else {change.path for change in found}
-    # Planned, and on the disk already.
-    kept = sum(text is not None for text in planned.outputs.values()) - sum(change.new is not None for change in found)
-    outcome = Outcome(
-        sources=_targets(state),
-        up_to_date=_fresh_outputs(state) + kept,
-        changes=tuple(change for change in found if change.path not in failed),
-        diagnostics=tuple(sorted((*planned.diagnostics, *_warnings(state.fresh)), key=lambda item: item.order)),
-        blocked=planned.blocked,
-        failures=tuple(failures),
-        crashes=planned.crashes,
-    )
-    if manner.explains and outcome.changes:
-        from .reasons import reasons
-
-        outcome = outcome._replace(reasons=reasons(outcome.changes, state))
-    fresh = {**state.fresh, **fresh_now(state, planned, readings, pending)}
-    is_done = not pending and all(path in fresh for path in state.stale)
-    return outcome, fresh, is_done and not torn(state, readings)
+def _signature(output: str, text: str, now: int) -> Signature:
+    """The signature of an output with the text that was planned; that of no file if somebody has changed it since."""
+    try:
+        status = os.stat(output)
+    except OSError:
+        return NO_FILE
+    data = read_output(output)
+    return Signature.of(Stat.of(status), digest(data), now) if is_as_planned(data, text.encode()) else NO_FILE
 
 
-def _existing_outputs(targets: Iterable[str], state: ProjectState) -> dict[str, bytes]:
-    """The bytes of the existing outputs of these targets."""
-    outputs = [output for path in targets for output in outputs_of(path) if output in state.files.outputs]
-    return {path: read_output(path) for path in outputs}
+def _recorded_warning(item: Diagnostic) -> Diagnostic:
+    """A warning without the parts that the cache does not store."""
+    from ..model.diagnostics import Diagnostic
 
-
-class _Planned(NamedTuple):
-    """The plan for the stale targets and the orphans, what has been read for it, and the outputs that exist."""
-
-    plan: Plan
-    readings: Readings
-    existing: Mapping[str, bytes]
-
-
-def _plan(state: ProjectState, lost: Mapping[str, bytes]) -> _Planned:
-    """Plan the stale targets, and remove the `lost` outputs, which no source has any more."""
-    from ..generate.plan import plan, together
-    from ..generate.readings import Readings
-
-    readings = state.reader if isinstance(state.reader, Readings) else open_readings(state.graph)
-    readings.know({path: Handlers(owners, frozenset()) for path, owners in state.owners.items()})
-    readings.sound = state.fresh.keys()
-    existing = _existing_outputs(state.stale, state)
-    planned = plan(readings.sources, existing, state.stale, state.graph, readings)
-    while held := _held_back(state, planned):
-        state.stale.extend(held)
-        existing.update(_existing_outputs(held, state))
-        for path in held:
-            del state.fresh[path]
-        planned = together([planned, plan(readings.sources, existing, held, state.graph, readings)])
-    _check_bytes(state, readings)
-    planned.outputs.update(dict.fromkeys(lost))
-    return _Planned(planned, readings, {**existing, **lost})
-
-
-def _held_back(state: ProjectState, planned: Plan) -> list[str]:
-    """The fresh targets that cannot be generated any more, because a file that they depend on has an error now."""
-    broken = {item.path for item in planned.diagnostics if item.is_error}
-    broken |= {*planned.blocked, *(crash.path for crash in planned.crashes)}
-    if not broken:
-        return []
-    return [path for path, record in state.fresh.items() if not broken.isdisjoint(_needed(state, path, record))]
-
-
-def _needed(state: ProjectState, path: str, record: FreshRecord) -> Iterator[str | None]:
-    """The files that have to be without an error so that a target can be generated."""
-    for name in record.lookups:
-        if name.startswith("+"):
-            yield state.graph.relevant_file(state.graph.view(path), name[1:])
-
-
-def _check_bytes(state: ProjectState, reader: Reader | None) -> None:
-    """Make sure that what was read of the sources is what their records say.
-
-    Raises:
-        _Changed: A source changed between the two.
-    """
-    for path in torn(state, reader):
-        raise _Changed(path)
-
-
-def _write(found: Sequence[Change]) -> list[Failure]:
-    """Make the changes, and return the failures."""
-    failures = []
-    for change in found:
-        try:
-            write(change)
-        except OSError as error:
-            action = "remove" if change.new is None else "write"
-            failures.append(Failure(change.path, f"cannot {action} it: {error.strerror}"))
-    return failures
+    return Diagnostic(item.kind, item.message, help=item.help, notes=item.notes, span=item.span)

@@ -20,9 +20,6 @@ from .imports import PACKAGE, REPOSITORY, imports, sources
 LONGEST = 450
 """Lines that a file written by hand may have."""
 
-RULES = ("check", "check_file")
-"""The functions of a rule."""
-
 
 def test_no_private_name_is_imported_from_another_module() -> None:
     private = [found for found in imports() if re.match(r"qten_gen\..*\._(?!_)\w+$", found.module)]
@@ -94,8 +91,7 @@ def test_methods_of_the_metaclasses_are_called_on_them() -> None:
 def test_every_long_function_says_what_it_is_for() -> None:
     """A body of more than ten lines needs a docstring.
 
-    The docstring of a rule's module speaks for its `check`. The function around a nested one explains it, and Python explains
-    a method like `__init__`.
+    The function around a nested one explains it, and Python explains a method like `__init__`.
     """
     silent = [
         f"{source.name}.{function.name}"
@@ -103,7 +99,7 @@ def test_every_long_function_says_what_it_is_for() -> None:
         for function in _functions(source.tree)
         if ast.get_docstring(function) is None
         and (function.body[-1].end_lineno or 0) - function.body[0].lineno + 1 > 10
-        and not (function.name.startswith("__") or (source.name.startswith("rules/") and function.name in RULES))
+        and not function.name.startswith("__")
     ]
     assert silent == []
 

@@ -10,7 +10,7 @@ import pytest
 import shtab
 
 from qten_gen.cli import COMMANDS
-from qten_gen.cli.completion import parser
+from qten_gen.cli.parser import completion as parser
 
 SCRIPT = """
 source completion.bash
@@ -30,7 +30,7 @@ echo "${COMPREPLY[@]}"
         (["check", "--output-format", "j"], "json"),
         (["check", "sou"], "sources"),
         (["--baseline", "sou"], "sources"),
-        (["lock", "--f"], "--fix"),
+        (["lock", "--l"], "--load"),
     ],
     ids=str,
 )

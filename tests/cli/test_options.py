@@ -68,7 +68,7 @@ def test_a_fault_of_ours_asks_for_a_report(qten_gen: Command, monkeypatch: pytes
 def test_a_rendered_text_that_is_not_python_is_a_fault_of_ours_and_is_not_written(
     qten_gen: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("qten_gen.generate.outputs.render", lambda *_: {"py": "x = (", "pyi": ""})
+    monkeypatch.setattr("qten_gen.generate.outputs.texts_of", lambda *_: {"py": "x = (", "pyi": ""})
     qten_gen.write("src/model.py", BATCH)
     result = qten_gen("src")
     assert result.status == 101

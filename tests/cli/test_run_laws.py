@@ -96,7 +96,7 @@ def test_a_second_run_writes_nothing(project: Project, cached: bool) -> None:
         run(".")
         before = times(root)
         if not cached:
-            (root / ".qten_cache/manifest.json").unlink()
+            (root / ".qten_cache/sources").unlink()
         assert run(".")[0] == 0
         assert times(root) == before
 

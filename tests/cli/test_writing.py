@@ -3,16 +3,14 @@
 import os
 import shutil
 import stat
-from collections.abc import Set as AbstractSet
+from collections.abc import Collection
 
 import pytest
 
 from qten_gen.generate.plan import Plan
-from qten_gen.generate.readings import Readings
-from qten_gen.project.manifest import FreshRecord
+from qten_gen.project.cache import FreshRecord
 from qten_gen.project.stale import ProjectState
 from qten_gen.run import run
-from qten_gen.run.record import fresh_now
 from tests.command import BATCH, BROKEN, Command
 
 
@@ -202,14 +200,14 @@ def test_an_output_that_changes_before_it_is_recorded_is_not_fresh(
     if is_new:
         output.unlink()
 
-    def changed_before(
-        state: ProjectState, plan: Plan, readings: Readings, pending: AbstractSet[str]
-    ) -> dict[str, FreshRecord]:
+    fresh_now = run._fresh_now
+
+    def changed_before(state: ProjectState, plan: Plan, pending: Collection[str]) -> dict[str, FreshRecord]:
         output.unlink() if is_removed else output.write_text(f"{planned}# edited\n", encoding="utf-8")
-        return fresh_now(state, plan, readings, pending)
+        return fresh_now(state, plan, pending)
 
     with monkeypatch.context() as patch:
-        patch.setattr(run, "fresh_now", changed_before)
+        patch.setattr(run, "_fresh_now", changed_before)
         qten_gen(".")
     assert qten_gen("--check", ".").status == 1
     qten_gen(".")

@@ -10,7 +10,7 @@ from qten_gen.tools.lock.lock import Line, Lock
 from qten_gen.tools.lock.name_lists import ListError, entries, unmatched
 from tests.command import Command
 from tests.contracts.edits import DECODER
-from tests.contracts.test_lock_command import edit, forget, shop
+from tests.contracts.test_lock_command import edit, shop
 
 __all__ = ["shop"]
 
@@ -80,20 +80,6 @@ def test_an_entry_is_the_end_of_a_name_a_pattern_or_a_regular_expression(
     (tmp_path / "a.py").write_text(f"names = [{entry!r}]")
     found = list(unmatched("a.py:names", str(tmp_path), LOCK))
     assert found == ([] if why is None else [f"a.py:names: {entry!r} {why}"])
-
-
-def test_the_command_holds_lists_against_the_lock(
-    shop: Command,
-) -> None:
-    settings = shop.read("pyproject.toml")
-    shop.write("pyproject.toml", f'{settings}[tool.qten-gen.names]\n"lora.yaml:targets" = "goods.model:Decoder"\n')
-    shop.write("lora.yaml", "targets: [qkv]\n")
-    assert shop("lock").status == 0
-    assert shop("lock", "--check").status == 0
-    shop.write("lora.yaml", "targets: [qvk]\n")
-    forget()
-    done = shop("lock", "--check")
-    assert (done.status, done.err) == (1, "error: lora.yaml:targets: 'qvk' matches nothing: did you mean qkv?\n")
 
 
 def test_a_rename_turns_every_list_red_that_mentions_it(shop: Command) -> None:

@@ -94,13 +94,6 @@ def test_the_lock_of_a_lower_version_is_kept(shop: Command) -> None:
     assert shop("lock", "--check").status == 0
 
 
-def test_accept_writes_a_change_without_a_higher_version(shop: Command) -> None:
-    shop("lock")
-    edit(shop, "param(10,", "param(12,")
-    assert shop("lock", "--accept", "goods.model:Decoder").status == 0
-    assert "[12, 8]" in shop.read(LOCK)
-
-
 def test_a_change_that_no_checkpoint_notices_is_written(shop: Command) -> None:
     shop("lock")
     edit(shop, 'param(10, "width"', 'param("width + 2", "width"')
@@ -200,8 +193,10 @@ def test_accept_forgets_the_locks_whose_checkpoints_do_not_load(shop: Command) -
     shop("lock")
     edit(shop, "qkv: nn.Linear", "in_proj: nn.Linear")
     edit(shop, "class Block(Module):", "class Block(Module):\n    version = 2")
+    assert shop("lock").status == 1
+    forget()
     assert shop("lock", "--accept").status == 0
-    assert shop.read(LOCK).count("versions") == 1
+    assert "in_proj" in shop.read(LOCK) and shop.read(LOCK).count("versions") == 1
     forget()
     assert shop("lock", "--check").status == 0
 

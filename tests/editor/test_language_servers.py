@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from .language_server import Place, Server, program, running
+from .language_server import Server, program, running
 from .project import FILES, after, place_of, write
 
 REPOSITORY = Path(__file__).parents[2]
@@ -122,25 +122,29 @@ def test_keyword_arguments_of_constructors_are_offered_first(
 
 @BOTH
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "words", "line"),
     [
-        ("batch.tokens", ["Tensor", "What was read."]),
-        ("point.weight", ["Tensor"]),
-        ("attention.qkv", ["Parameter"]),
-        ("attention.heads", ["int"]),
-        ("batch.lengths", ["Tensor", "Number of tokens in each row."]),
-        ("batch.shortened", ["length: int", "The first tokens of each row."]),
-        ("batch.sum", ["dim:", "-> Batch", "The sum."]),
+        ("batch.tokens", ["Tensor", "What was read."], "tokens: Tensor"),
+        ("point.weight", ["Tensor"], "weight: Tensor = field(default_factory=lambda: torch.ones(()))"),
         (
-            "= Batch",
-            ["tokens: Tensor", "mask: Tensor | None = None", 'source: str = "train"', "Token ids with their marks."],
+            "attention.qkv",
+            ["Parameter"],
+            'qkv: nn.Parameter = param("3*dim", "dim", initializer=nn.init.xavier_uniform_)',
         ),
-        ("= Attention", ["dim: int", "heads: int = 8"]),
+        ("attention.heads", ["int"], "heads: int = 8"),
+        ("batch.lengths", ["Tensor", "Number of tokens in each row."], "def lengths(self) -> Tensor:"),
+        ("batch.shortened", ["length: int", "The first tokens"], "def shortened(self, length: int) -> Tensor:"),
+        ("batch.sum", ["dim:", "-> Batch", "The sum."], None),
+        ("= Batch", ["tokens: Tensor", "mask: Tensor | None = None", "Token ids with"], "class Batch(TensorClass):"),
+        ("= Attention", ["dim: int", "heads: int = 8"], "class Attention(Module):"),
     ],
 )
-def test_types_defaults_and_documentation_are_shown(server: Server, file: str, text: str, words: list[str]) -> None:
+def test_a_name_shows_its_type_and_documentation_and_leads_to_the_line_that_the_user_wrote(
+    server: Server, file: str, text: str, words: list[str], line: str | None
+) -> None:
     shown = hover(server, file, text)
     assert [word for word in words if word not in shown] == []
+    assert line is None or ("shop/model.py", line) in definitions(server, file, text)
 
 
 @pytest.mark.parametrize(
@@ -160,24 +164,6 @@ def test_signatures_are_those_of_the_declaration(server: Server, text: str, expe
     assert [part for part in expected if not any(part in one for one in shown)] == []
 
 
-@BOTH
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("batch.tokens", "tokens: Tensor"),
-        ("point.weight", "weight: Tensor = field(default_factory=lambda: torch.ones(()))"),
-        ("attention.qkv", 'qkv: nn.Parameter = param("3*dim", "dim", initializer=nn.init.xavier_uniform_)'),
-        ("attention.heads", "heads: int = 8"),
-        ("batch.lengths", "def lengths(self) -> Tensor:"),
-        ("batch.shortened", "def shortened(self, length: int) -> Tensor:"),
-        ("= Batch", "class Batch(TensorClass):"),
-        ("= Attention", "class Attention(Module):"),
-    ],
-)
-def test_a_definition_is_the_line_that_the_user_wrote(server: Server, file: str, text: str, line: str) -> None:
-    assert ("shop/model.py", line) in definitions(server, file, text)
-
-
 _LINES = ("tokens = batch.tokens", "other = Batch(tokens=tokens, point=batch.point)")
 USES_OF_TOKENS = {
     *((file, line) for file in ("declared.py", "generated.py") for line in _LINES),
@@ -189,22 +175,13 @@ USES_OF_TOKENS = {
 
 
 @pytest.mark.parametrize("start", [("shop/model.py", "\n    toke"), ("generated.py", "batch.toke")])
-def test_references_are_found_from_the_declaration_and_from_a_use(server: Server, start: tuple[str, str]) -> None:
+def test_a_field_is_found_and_renamed_wherever_it_is_used(server: Server, start: tuple[str, str]) -> None:
     found = server.at("references", after(*start), context={"includeDeclaration": True})
     assert {_line(server, one["uri"], one["range"]) for one in found} == USES_OF_TOKENS
-
-
-def test_a_field_is_renamed_wherever_it_is_used(server: Server) -> None:
-    edits = _renamed(server, after("shop/model.py", "\n    toke"), "words")
-    assert {_line(server, server.uri(file), found) for file, found in edits} == USES_OF_TOKENS
-
-
-def _renamed(server: Server, place: Place, name: str) -> list[tuple[str, Any]]:
-    """The file and the range of each edit that renames what stands at a place."""
-    found = server.at("rename", place, newName=name)
-    documents = found.get("documentChanges") or [
-        {"textDocument": {"uri": uri}, "edits": edits} for uri, edits in found["changes"].items()
+    renamed = server.at("rename", after(*start), newName="words")
+    documents = renamed.get("documentChanges") or [
+        {"textDocument": {"uri": uri}, "edits": edits} for uri, edits in renamed["changes"].items()
     ]
-    edits = [(server.file(one["textDocument"]["uri"]), edit) for one in documents for edit in one["edits"]]
-    assert {edit["newText"] for _, edit in edits} == {name}
-    return [(file, edit["range"]) for file, edit in edits]
+    edits = [(one["textDocument"]["uri"], edit) for one in documents for edit in one["edits"]]
+    assert {edit["newText"] for _, edit in edits} == {"words"}
+    assert {_line(server, uri, edit["range"]) for uri, edit in edits} == USES_OF_TOKENS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from random import Random
 
-from qten_gen.rules.reserved import MODULE
+from qten_gen.rules.field_names import MODULE
 
 from . import tensorclasses
 from .known import Known
@@ -180,7 +180,7 @@ def _child(random: Random, names: Names, numbers: list[str], module: str, known:
 def _virtual(random: Random, names: Names) -> Iterator[str]:
     if random.random() < 0.3:
         name = random.choice(("derived", "virtual_", "eye", "property_", "_hidden"))
-        caching = random.choice(("", "cached=True, sources=()", 'cached="may_be_stale", sources=()'))
+        caching = random.choice(("", "cached=True", "cached=False"))
         call = random.choice(("", f"({caching})", f"(cast=True, {caching})"))
         yield f"    @{names('qten_gen.virtual')}{call}"
         yield f"    def {name}(self, dtype: {names('torch.dtype')}, device: {names('torch.device')}) -> {names('torch.Tensor')}:"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 
 from qten_gen.common.naming import ALIASES
-from qten_gen.rules.reserved import TENSORCLASS
+from qten_gen.rules.field_names import TENSORCLASS
 
 from .known import Known
 from .names import Names

@@ -7,7 +7,6 @@ from qten_gen.generate import outputs, readings
 from qten_gen.generate import plan as plan_module
 from qten_gen.generate.plan import plan
 from qten_gen.link.program import Program
-from qten_gen.model import FileDecl
 from tests.command import BATCH, BROKEN
 
 MODEL = {"model.py": BATCH.encode()}
@@ -74,10 +73,7 @@ def test_a_fault_of_ours_spares_the_other_files(monkeypatch: pytest.MonkeyPatch,
 
 
 def test_a_null_byte_in_what_is_rendered_is_a_fault_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    def render(file: FileDecl) -> dict[str, str]:
-        return {"py": "x = 1\n", "pyi": 'x = "\0"\n'}
-
-    monkeypatch.setattr(outputs, "render", render)
+    monkeypatch.setattr(outputs, "texts_of", lambda _: {"py": "x = 1\n", "pyi": 'x = "\0"\n'})
     (crash,) = plan(MODEL, {}).crashes
     assert (crash.path, crash.stage) == ("model.py", "rendering")
     assert crash.traceback.endswith("SyntaxError: source code cannot contain null bytes\n")

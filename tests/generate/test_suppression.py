@@ -13,7 +13,7 @@ from qten_gen import rules
 from qten_gen.generate.plan import plan
 from qten_gen.model.diagnostics import DeclarationError
 from qten_gen.read.suppressions import suppressions
-from qten_gen.rules.explaining import bad
+from qten_gen.rules.rule import bad
 from tests.rules.marked import case
 
 HEAD = """\
@@ -23,7 +23,7 @@ from qten_gen import Module, TensorClass, field, submodule
 SUPPRESSIBLE = [
     rule
     for rule in rules.RULES
-    if rule.KIND.is_suppressible and rule not in (*rules.RAISED_ELSEWHERE, *rules.PLAIN_RULES)
+    if rule.kind.is_suppressible and rule not in (*rules.RAISED_ELSEWHERE, *rules.PLAIN_RULES)
 ]
 
 
@@ -33,12 +33,12 @@ def found(body: str) -> list[str]:
     return [f"{item.code}:{item.span.line}" for item in made.diagnostics]
 
 
-@pytest.mark.parametrize("rule", SUPPRESSIBLE, ids=lambda rule: rule.KIND.name)
+@pytest.mark.parametrize("rule", SUPPRESSIBLE, ids=lambda rule: rule.kind.name)
 @pytest.mark.parametrize("by_name", [False, True], ids=["code", "name"])
 def test_a_comment_in_its_line_suppresses_the_bad_example_of_a_rule(rule: rules.Rule, by_name: bool) -> None:
-    marked = case(bad(rule.EXAMPLE))
+    marked = case(bad(rule.example))
     lines = marked.text.splitlines()
-    lines[marked.line - 1] += f"  # qten-gen: ignore[{rule.KIND.name if by_name else rule.KIND.code}] known"
+    lines[marked.line - 1] += f"  # qten-gen: ignore[{rule.kind.name if by_name else rule.kind.code}] known"
     text = "\n".join(lines) + "\n"
     sources = {"model.py": text.encode()}
     heads = [number for number, line in enumerate(lines) if line.startswith("# ") and line.endswith(".py")]
@@ -53,15 +53,15 @@ def test_a_comment_in_its_line_suppresses_the_bad_example_of_a_rule(rule: rules.
     assert made.outputs and not made.crashes
 
 
-@pytest.mark.parametrize("rule", rules.DECLARATION_RULES, ids=lambda rule: rule.KIND.name)
+@pytest.mark.parametrize("rule", rules.DECLARATION_RULES, ids=lambda rule: rule.kind.name)
 def test_no_comment_suppresses_why_a_class_cannot_be_generated(rule: rules.Rule) -> None:
-    if rule.KIND.is_suppressible:
+    if rule.kind.is_suppressible:
         return
-    marked = case(bad(rule.EXAMPLE))
+    marked = case(bad(rule.example))
     lines = marked.text.splitlines()
-    lines[marked.line - 1] += f"  # qten-gen: ignore[{rule.KIND.code}]"
+    lines[marked.line - 1] += f"  # qten-gen: ignore[{rule.kind.code}]"
     made = plan({"model.py": "\n".join(lines).encode()}, {})
-    assert {item.code for item in made.diagnostics} == {rule.KIND.code, "QG010"}
+    assert {item.code for item in made.diagnostics} == {rule.kind.code, "QG010"}
     assert made.outputs == {}
 
 
@@ -153,21 +153,21 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 REFUSED_WHEN_RUN = {"invalid-submodule-argument"}
 """The other rules need the text, and say nothing at a class statement."""
-ERRORS = [rule for rule in SUPPRESSIBLE if rule.KIND.severity == "error"]
+ERRORS = [rule for rule in SUPPRESSIBLE if rule.kind.severity == "error"]
 
 
-@pytest.mark.parametrize("rule", ERRORS, ids=lambda rule: rule.KIND.name)
+@pytest.mark.parametrize("rule", ERRORS, ids=lambda rule: rule.kind.name)
 def test_a_class_statement_accepts_what_a_comment_suppresses_and_refuses_it_without(
     rule: rules.Rule, folder: Path
 ) -> None:
-    marked = case(bad(rule.EXAMPLE))
+    marked = case(bad(rule.example))
     lines = marked.text.splitlines()
-    name = rule.KIND.name.replace("-", "_")
+    name = rule.kind.name.replace("-", "_")
     (folder / f"refused_{name}.py").write_text(marked.text)
-    lines[marked.line - 1] += f"  # qten-gen: ignore[{rule.KIND.code}]"
+    lines[marked.line - 1] += f"  # qten-gen: ignore[{rule.kind.code}]"
     (folder / f"accepted_{name}.py").write_text("\n".join(lines) + "\n")
-    if rule.KIND.name in REFUSED_WHEN_RUN:
-        with pytest.raises(DeclarationError, match=rule.KIND.code):
+    if rule.kind.name in REFUSED_WHEN_RUN:
+        with pytest.raises(DeclarationError, match=rule.kind.code):
             importlib.import_module(f"refused_{name}")
     else:
         importlib.import_module(f"refused_{name}")

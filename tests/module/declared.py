@@ -25,7 +25,7 @@ class Block(Module):
     norm: nn.LayerNorm = submodule(nn.LayerNorm, "dim", eps=1e-3)
     drop: nn.Dropout = submodule(nn.Dropout, 0.0)
 
-    @virtual(cached=True, sources=("dim",))
+    @virtual(cached=True)
     def causal(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.ones(self.dim, self.dim, dtype=dtype, device=device).tril()
 

@@ -1,7 +1,6 @@
 """A module whose virtual tensors all exist twice, cached and computed at every read, and the comparison of the two.
 
-Whatever is done to the module, a cached value has to be what the function would compute now. A trusted one has to be so after
-changes of tensors that their version counters count.
+Whatever is done to the module, a cached value has to be what the function would compute now.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ class Rates(nn.Module):
 
 
 class Derived(Module):
-    """Each `cached_x` and `trusted_x` has the function of `x`."""
+    """Each `cached_x` has the function of `x`."""
 
     size: int
     steps: list[int]
@@ -42,81 +41,58 @@ class Derived(Module):
     def table(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.full((self.size,), self.scale * sum(self.limits), dtype=dtype, device=device)
 
-    cached_table = virtual(cached=True, sources=("size", "scale", "limits"))(table.function)
+    cached_table = virtual(cached=True)(table.function)
 
     @virtual
     def by_default_dtype(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.arange(self.size, device=device) / 3
 
-    cached_by_default_dtype = virtual(cached=True, sources=("size",))(by_default_dtype.function)
+    cached_by_default_dtype = virtual(cached=True)(by_default_dtype.function)
 
     @virtual
     def product(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         table = torch.full((self.size, self.size), 1 / 3, dtype=dtype, device=device)
         return table @ table
 
-    cached_product = virtual(cached=True, sources=("size",))(product.function)
+    cached_product = virtual(cached=True)(product.function)
 
     @virtual
     def by_mode(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.full((self.size,), float(self.training), dtype=dtype, device=device)
 
-    cached_by_mode = virtual(cached=True, sources=("size",))(by_mode.function)
-
-    @virtual
-    def of_weight(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-        return 2 * self.weight
-
-    trusted_of_weight = virtual(cached="may_be_stale", sources=("weight",))(of_weight.function)
-
-    @virtual
-    def of_fixed(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-        return self.scale * self.fixed
-
-    trusted_of_fixed = virtual(cached="may_be_stale", sources=("fixed", "scale"))(of_fixed.function)
-
-    @virtual
-    def of_running(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-        return self.running > 1
-
-    trusted_of_running = virtual(cached="may_be_stale", sources=("running",))(of_running.function)
+    cached_by_mode = virtual(cached=True)(by_mode.function)
 
     @virtual
     def of_list(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.tensor(self.steps, device=device)
 
-    cached_of_list = virtual(cached=True, sources=("steps",))(of_list.function)
+    cached_of_list = virtual(cached=True)(of_list.function)
 
     @virtual
     def by_helper(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-        return filled(self, dtype, device) + self._offset()
+        return self._filled(dtype, device) + self._offset
 
-    cached_by_helper = virtual(cached=True, sources=("size", "scale", "limits"))(by_helper.function)
-
-    @virtual
-    def by_name(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-        return torch.full((self.size,), getattr(self, "sca" + "le"), dtype=dtype, device=device)
-
-    cached_by_name = virtual(cached=True, sources=("size", "scale"))(by_name.function)
+    cached_by_helper = virtual(cached=True)(by_helper.function)
 
     @virtual
     def of_another(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return self.cached_table + 1
 
-    cached_of_another = virtual(cached=True, sources=("size", "scale", "limits"))(of_another.function)
+    cached_of_another = virtual(cached=True)(of_another.function)
 
+    @property
     def _offset(self) -> int:
         return len(self.limits)
+
+    def _filled(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+        return sum(
+            (torch.full((self.size,), self.scale, dtype=dtype, device=device) for _ in self.limits), torch.zeros(())
+        )
 
     def forward(self, x: Tensor) -> Tensor:
         compare(self)
         out: Tensor = self.child(x @ self.weight) + self.running
         return out
-
-
-def filled(module: Derived, dtype: torch.dtype, device: torch.device) -> Tensor:
-    """A tensor of a number of the module, which a function outside it reads."""
-    return torch.full((module.size,), module.scale, dtype=dtype, device=device)
 
 
 def derived() -> Derived:
@@ -131,16 +107,16 @@ def read_all(module: Derived) -> None:
     for grad_mode in (True, False):
         with torch.set_grad_enabled(grad_mode):
             for name in Derived._specifiers:
-                if name.startswith(("cached_", "trusted_")):
+                if name.startswith("cached_"):
                     getattr(module, name)
 
 
-def compare(module: Derived, kind: str = "cached") -> None:
-    """Check that every cached or trusted value is what the function computes now; twice, as the first read may have stored it."""
-    names = [name for name in Derived._specifiers if f"{kind}_{name}" in Derived._specifiers]
+def compare(module: Derived) -> None:
+    """Check that every cached value is what the function computes now; twice, as the first read may have stored it."""
+    names = [name for name in Derived._specifiers if f"cached_{name}" in Derived._specifiers]
     for name in (*names, *names):
         now: Tensor = getattr(module, name)
-        kept: Tensor = getattr(module, f"{kind}_{name}")
+        kept: Tensor = getattr(module, f"cached_{name}")
         assert type(kept) is type(now), name
         assert (kept.dtype, kept.device, kept.shape) == (now.dtype, now.device, now.shape), name
         assert kept.requires_grad is now.requires_grad, name
@@ -153,8 +129,8 @@ def full(tensor: Tensor) -> Tensor:
     return tensor if gather is None else gather()
 
 
-def compare_everywhere(module: Derived, kind: str = "cached") -> None:
+def compare_everywhere(module: Derived) -> None:
     """Compare, with and without gradients."""
-    compare(module, kind)
+    compare(module)
     with torch.no_grad():
-        compare(module, kind)
+        compare(module)

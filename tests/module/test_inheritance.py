@@ -16,7 +16,7 @@ class Base(Module):
     weight: nn.Parameter = param("rows", initializer=nn.init.ones_)
     count: Tensor = buffer(initializer=nn.init.zeros_)
 
-    @virtual(cached=True, sources=("rows",))
+    @virtual(cached=True)
     def doubled_rows(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.full((2,), 2 * self.rows, dtype=dtype, device=device)
 

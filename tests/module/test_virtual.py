@@ -22,7 +22,7 @@ class Mask(Module):
     def fresh(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.ones(self.size, dtype=dtype, device=device)
 
-    @virtual(cached=True, sources=("size",))
+    @virtual(cached=True)
     def kept(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.ones(self.size, dtype=dtype, device=device)
 
@@ -53,7 +53,7 @@ class Cast(Module):
     def fresh(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.ones(2).to(self.kind)
 
-    @virtual(cached=True, sources=("kind",), cast=True)
+    @virtual(cached=True, cast=True)
     def kept(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.ones(2).to(self.kind)
 
@@ -201,12 +201,12 @@ def test_a_result_that_is_not_a_tensor_is_refused() -> None:
 
 def test_a_subclass_can_build_on_the_inherited_one() -> None:
     class Base(Module):
-        @virtual(cached=True, sources=())
+        @virtual(cached=True)
         def table(self, dtype: torch.dtype, device: torch.device) -> Tensor:
             return torch.ones(2, dtype=dtype, device=device)
 
     class Doubled(Base):
-        @virtual(cached=True, sources=())
+        @virtual
         def table(self, dtype: torch.dtype, device: torch.device) -> Tensor:
             return 2 * super().table
 
@@ -219,7 +219,7 @@ class Placed(Module):
 
     linear: nn.Linear = submodule(nn.Linear, 2, 2)
 
-    @virtual(cached=True, sources=())
+    @virtual(cached=True)
     def positions(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.arange(2, dtype=dtype, device=device)
 
@@ -245,7 +245,7 @@ def test_it_follows_the_children_where_only_those_leave_meta() -> None:
 class Rotary(Module):
     """Has no tensors at all."""
 
-    @virtual(cached=True, sources=())
+    @virtual(cached=True)
     def angles(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.ones(2, dtype=dtype, device=device)
 

@@ -104,7 +104,7 @@ def test_without_a_section_the_nearest_project_holds_the_cache(qten_gen: Command
     qten_gen.write("pyproject.toml", "[project]\n")
     qten_gen.write("src/model.py", BATCH)
     qten_gen("src")
-    assert qten_gen.exists(".qten_cache/manifest.json") and not qten_gen.exists("src/.qten_cache")
+    assert qten_gen.exists(".qten_cache/sources") and not qten_gen.exists("src/.qten_cache")
 
 
 def test_a_fault_in_a_project_file_without_our_section_is_not_ours(qten_gen: Command) -> None:

@@ -14,8 +14,8 @@ import torch
 from torch import nn
 
 import qten_gen
+from qten_gen.common.fingerprint_rows import RecordedCall, recorded_call
 from qten_gen.common.language import SEQUENTIAL, SPECIFIER_KEYWORDS, SUBMODULE, VIRTUAL
-from qten_gen.common.specifier_records import RecordedCall, recorded_call
 from qten_gen.model import ImportedName, NodePath, SpecifierCall
 from qten_gen.read.dotted_names import Scope
 from qten_gen.read.values import specifier
@@ -41,8 +41,8 @@ CALLS = [
     'submodule(nn.Linear, 2, 3, keys=("a", "b"))',
     'submodule(nn.Embedding, 3, 4, initializer="normal", tie="dim")',
     "virtual(cast=True)",
-    'virtual(cached=True, sources=("dim",))',
-    'virtual(cached="may_be_stale", sources=(), cast=True)',
+    "virtual(cached=True)",
+    "virtual(cached=True, cast=True)",
 ]
 
 NAMES: dict[str, object] = {**{name: getattr(qten_gen, name) for name in qten_gen.__all__}, "nn": nn, "torch": torch}

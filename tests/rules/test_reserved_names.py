@@ -3,7 +3,7 @@
 from torch import nn
 
 from qten_gen import Module, TensorClass
-from qten_gen.rules.reserved import FREE, GIVING_WAY, MODULE, TENSORCLASS
+from qten_gen.rules.field_names import FREE, GIVING_WAY, MODULE, TENSORCLASS
 
 # Not members of the class: the constructor takes the first two, the third is generated, and the last is of the metaclass.
 GENERATED = {"device", "dtype", "reset_parameters", "on_meta"}

@@ -13,7 +13,7 @@ from qten_gen.model.diagnostics import Diagnostic, ordered
 from qten_gen.project.scan import Origin
 from qten_gen.read.module import read
 from qten_gen.read.positions import locate
-from qten_gen.rules.explaining import bad, good
+from qten_gen.rules.rule import bad, good
 from qten_gen.tools.adopt.opening import Sources
 from qten_gen.tools.check.plain_modules import check
 from templates.rules_page import codes, documentation, summary
@@ -22,7 +22,7 @@ from tests.rules.marked import case
 
 # What these rules report is no Python file: the place of an output, the settings, the name of a file, a folder.
 OTHER_INPUT = {"QG003", "QG004", "QG005", "QG006", "QG007"}
-CHECKED = [rule for rule in rules.RULES if rule.KIND.code not in OTHER_INPUT]
+CHECKED = [rule for rule in rules.RULES if rule.kind.code not in OTHER_INPUT]
 
 
 def found_in(text: str) -> tuple[Diagnostic, ...]:
@@ -56,72 +56,51 @@ def several(text: str) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("rule", CHECKED, ids=lambda rule: rule.KIND.name)
+@pytest.mark.parametrize("rule", CHECKED, ids=lambda rule: rule.kind.name)
 def test_the_bad_example_is_reported_at_the_marked_place_and_nothing_else_is(rule: rules.Rule) -> None:
-    marked = case(bad(rule.EXAMPLE))
+    marked = case(bad(rule.example))
 
     (found,) = found_in(marked.text)
 
-    assert (found.code, found.span.line, found.span.column) == (rule.KIND.code, marked.line, marked.column)
+    assert (found.code, found.span.line, found.span.column) == (rule.kind.code, marked.line, marked.column)
     assert found.span.end_column == marked.end_column
-    assert found.kind == rule.KIND
+    assert found.kind == rule.kind
 
 
-@pytest.mark.parametrize("rule", CHECKED, ids=lambda rule: rule.KIND.name)
+@pytest.mark.parametrize("rule", CHECKED, ids=lambda rule: rule.kind.name)
 def test_the_good_example_is_clean(rule: rules.Rule) -> None:
-    assert found_in(good(rule.EXAMPLE)) == ()
+    assert found_in(good(rule.example)) == ()
 
 
 def test_codes_and_names_are_unique() -> None:
-    assert len({rule.KIND.code for rule in rules.RULES}) == len(rules.RULES)
-    assert len({rule.KIND.name for rule in rules.RULES}) == len(rules.RULES)
+    assert len({rule.kind.code for rule in rules.RULES}) == len(rules.RULES)
+    assert len({rule.kind.name for rule in rules.RULES}) == len(rules.RULES)
 
 
-def test_every_rule_file_is_registered() -> None:
-    from pathlib import Path
-
-    files = {path.stem for path in Path(rules.__file__).parent.glob("*.py")} - {
-        "__init__",
-        "rule_input",
-        "cases",
-        "documentation",
-        "explaining",
-        "expression_types",
-        "module_expressions",
-        "mixins",
-        "plain_classes",
-        "reserved",
-        "known_types",
-        "ties",
-    }
-
-    assert {rule.KIND.name.replace("-", "_") for rule in rules.RULES} == files
-
-
-@pytest.mark.parametrize("rule", CHECKED, ids=lambda rule: rule.KIND.name)
+@pytest.mark.parametrize("rule", CHECKED, ids=lambda rule: rule.kind.name)
 def test_every_finding_says_how_to_mend_it(rule: rules.Rule) -> None:
-    (found,) = found_in(case(bad(rule.EXAMPLE)).text)
+    (found,) = found_in(case(bad(rule.example)).text)
 
     # The words of a syntax error are the interpreter's, and those of a malformed expression name the remedy themselves.
-    assert found.help or rule.KIND.code in ("QG001", "QG301")
+    assert found.help or rule.kind.code in ("QG001", "QG301")
 
 
 def test_the_page_of_rules_describes_every_rule() -> None:
     page = documentation()
 
     for rule in rules.RULES:
-        assert f"\n## {rule.KIND.code} {rule.KIND.name}\n" in page
+        assert f"\n## {rule.kind.code} {rule.kind.name}\n" in page
         assert summary(rule) in page
 
 
 def test_a_rule_is_summed_up_by_what_it_reports() -> None:
-    mutable_default = next(rule for rule in rules.RULES if rule.KIND.code == "QG206")
+    mutable_default = next(rule for rule in rules.RULES if rule.kind.code == "QG206")
     assert summary(mutable_default) == "A default is a list, a dict or another mutable object."
 
 
 def test_the_list_at_the_top_of_the_page_leads_to_every_rule() -> None:
     links = re.findall(r"\[(QG\d+)\]\(#([\w-]+)\)", documentation().partition("\n## ")[0])
-    kinds = [rule.KIND for rule in rules.RULES]
+    kinds = [rule.kind for rule in rules.RULES]
     assert links == [(kind.code, f"{kind.code.lower()}-{kind.name}") for kind in kinds]
 
 
@@ -141,7 +120,7 @@ def test_the_page_of_the_rules_is_fresh() -> None:
 
 
 def test_the_codes_that_settings_may_name_are_those_of_the_rules() -> None:
-    severities = {rule.KIND.code: rule.KIND.severity for rule in rules.RULES}
+    severities = {rule.kind.code: rule.kind.severity for rule in rules.RULES}
     assert {code for code, severity in severities.items() if severity == "warning"} == set(WARNINGS)
     assert {code for code, severity in severities.items() if severity == "error"} == set(ERRORS)
     path = Path(rules.__file__).parents[1] / "common" / "diagnostic_codes.py"

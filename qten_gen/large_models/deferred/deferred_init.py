@@ -95,6 +95,14 @@ def materialize_tensor(tensor: Tensor) -> Tensor:
     return tensor if real is None else real
 
 
+def values_of(fakes: Sequence[Tensor]) -> list[Tensor]:
+    """The values of deferred tensors of one recording, made together and kept by nobody: the tensors stay deferred."""
+    recorder = _deferral(fakes[0]).recorder
+    slots = [recorder.slot(fake) for fake in fakes]
+    values = recorder.evaluation.values(slots)
+    return [values[slot] for slot in slots]
+
+
 def materialize_module(
     module: nn.Module,
     buffers_only: bool = False,

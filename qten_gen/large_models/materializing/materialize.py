@@ -1,37 +1,48 @@
-"""`module.materialize`: give the tensors of a module on meta their values, in place."""
+"""`module.materialize`: give the tensors of a module on meta their values, in place.
+
+Modules are initialised whole and one after the other, on the CPU, so that the values are the same in every process and on every
+device; of each tensor the process keeps its part. A tensor stays the object that it is, and gets the content of the new one. So
+every reference to it holds: ties, optimizers that were made before, lists of parameters.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 import torch
 from torch import Tensor, nn
+from torch._guards import active_fake_mode
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.nn.parameter import is_lazy
 from torch.types import Device as DeviceLike
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 from torch.utils._pytree import tree_map_only
 
 from ...runtime.declaring.parameters import Buffer, Parameter
 from ...runtime.module.core.module_base import ModuleBase
 from ...runtime.module.kept_dtypes import kept_tensors
-from ..sharding.agreement import agreed_seed, check_agreement, values_of
-from .coverage import check_covered, check_kinds, check_not_fake
-from .keyed_draws import Key
-from .matching import StateDict
-from .placing import fill, place, settle
-from .plan import Plan, planned
-from .report import MaterializeReport
-from .sources import Sources, report_of, sources
-from .survey import HeldTensor, Registry, survey
+from ..deferred.deferred_init import values_of
+from ..sharding.agreement import agreed_seed, check_agreement, values_of_tensors
+from ..sharding.placements import is_distributed, write_part
+from .checkpoint_sources import Sources, StateDict, sources
+from .constructing import constructed
+from .initialising import Initialised, initialised, units, writes_below
+from .report import MaterializedTensor, MaterializeReport, Source
+from .survey import HeldTensor, Home, Registry, Tree, class_name, method_of, storage_of, survey, without_wrappers
 
 if TYPE_CHECKING:
     from torch.distributed.device_mesh import DeviceMesh
 
     from ..sharding.placements import Placements
 
-
 M = TypeVar("M", bound=nn.Module)
+
+_SHOWN = 10
+_INSTEAD = "give its values in state_dict=, or build the module with qten_gen.deferred_init"
+_KINDS = {Registry.PARAMETERS: "parameter", Registry.BUFFERS: "buffer", Registry.ATTRIBUTE: "plain attribute"}
 
 
 def materialize(
@@ -48,38 +59,264 @@ def materialize(
 ) -> M:
     """The work of `DeclaredModule.materialize`."""
     target = usable(device)
-    _check(seed, dtype)
+    _check_arguments(seed, dtype)
     prefix = f"{prefix}." if prefix else ""
-    held = survey(module)
-    check_not_fake(held)
-    on_meta = [each for each in held if each.tensor.is_meta]
-    wanted = sources(module, held, mesh, placements, state_dict, prefix)
+    tree = survey(module)
+    _check_not_fake(tree)
+    wanted = sources(tree, mesh, placements, state_dict, prefix)
     if wanted.meshes:
-        check_agreement([f"dtype=: {dtype}", *wanted.described(module, held)], wanted.meshes)
-    made: list[tuple[HeldTensor, Tensor]] = []
-    initialisers: dict[int, str] = {}
-    bytes_read = 0
-    if on_meta:
-        check_kinds(on_meta)
-        plan = planned(module, held, target)
-        check_covered(plan, frozenset(wanted.matches))
+        check_agreement([f"dtype=: {dtype}", *wanted.described(tree)], wanted.meshes)
+    work = None
+    if any(held.tensor.is_meta for held in tree.held):
+        _check_kinds(tree)
         seed = agreed_seed(_drawn() if seed is None else seed, wanted.meshes, drawn=seed is None)
-        making = _Making(plan, plan.keys(seed, prefix), target, dtype, wanted, _kept(module))
-        _check_shared(plan, wanted)
-        for each in plan.missing:
-            value, count = making.value_of(each)
-            placed = place(each, value, plan.stand_ins.at(each).requires_grad)
-            made.append((plan.origin_first(each), placed))
-            bytes_read += count
-        _assign(plan, making)
-        settle(module)
+        work = _Work(tree, target, dtype, wanted, seed, prefix)
+        work.check()
+        work.do()
         if wanted.meshes and wanted.matches:
-            loaded = [(h.homes[0].qualified, tensor) for h, tensor in made if id(h.tensor) in wanted.matches]
-            check_agreement(values_of(loaded), wanted.meshes)
-        initialisers = {id(each.tensor): plan.initialiser(each) for each in held}
+            loaded = [(held.origin.qualified, tensor) for held, tensor in work.made.items() if held in wanted.matches]
+            check_agreement(values_of_tensors(loaded), wanted.meshes)
+    for each, extra in wanted.extra:
+        each.set_extra_state(extra)
     if report is not None:
-        report(report_of(made, wanted.matches, initialisers, seed, bytes_read))
+        report(work.report() if work else MaterializeReport(()))
     return module
+
+
+class _Work:
+    """Gives the tensors of a tree their values, one unit after the other."""
+
+    def __init__(
+        self, tree: Tree, device: torch.device, dtype: torch.dtype | None, wanted: Sources, seed: int, prefix: str
+    ) -> None:
+        self.tree, self.device, self.dtype, self.wanted, self.seed = tree, device, dtype, wanted, seed
+        self.made: dict[HeldTensor, Tensor] = {}
+        """What each tensor that was on meta is now."""
+        self._bytes_read = 0
+        self._on_meta = [held for held in tree.held if held.tensor.is_meta]
+        self._missing = {held for held in self._on_meta if held not in wanted.matches}
+        self._names = {key: (prefix + without_wrappers(path)).removesuffix(".") for key, path in tree.paths.items()}
+        self._constructed = constructed(tree, seed, self._names, self._missing)
+        self._ids = {id(held.tensor) for held in tree.held}
+        self._shared = Counter(storage_of(held.tensor) for held in self._on_meta)
+        self._kept = {id(tensor) for each in tree.root.modules() for _, tensor in kept_tensors(each)}
+
+    def check(self) -> None:
+        """Refuse what can be seen not to work before anything changes.
+
+        Raises:
+            RuntimeError: nothing initialises a tensor, or its library does it in a way of its own.
+            ValueError: a tensor that is to be placed on a mesh shares memory.
+        """
+        run = {id(module) for unit in units(self.tree.root) if any(map(method_of, unit)) for module in unit}
+        problems: list[str] = []
+        for held in self._on_meta:
+            module = held.origin.module
+            why = self._constructed.problems.get(id(module))
+            if self._shared[storage_of(held.tensor)] > 1 and held.is_registered:
+                self._check_shared(held)
+            if held not in self._missing or held in self._constructed.values:
+                continue
+            if id(module) in self._constructed.refused:
+                if not any(str(why) in problem for problem in problems):
+                    problems.append(f"{_named(held.origin)} has unknown initial values: {why}; {_INSTEAD}")
+            elif id(module) not in run and held.tensor.numel():
+                problems.append(self._problem(held, None))
+        _raise(problems)
+
+    def _check_shared(self, held: HeldTensor) -> None:
+        name = held.origin.qualified
+        if self.wanted.placed.get(held) is not None:
+            raise ValueError(f"materialize(): {name} shares memory with another tensor, and cannot be placed on a mesh")
+        if held.tensor.is_conj():
+            raise ValueError(f"materialize(): {name} is a conjugate view of another tensor; let it be a copy")
+
+    def do(self) -> None:
+        """Make every tensor and place it.
+
+        Raises:
+            RuntimeError: a unit does not write all of its tensors. Those before it have their values then, which another call
+                with the seed would give them too; the others are still on meta.
+        """
+        groups: dict[int, list[HeldTensor]] = {}
+        for held in self._constructed.values:
+            groups.setdefault(storage_of(held.tensor), []).append(held)
+        for group in groups.values():
+            values = values_of([self._constructed.values[held] for held in group])
+            self._place(dict(zip(group, values, strict=True)))
+        for unit in units(self.tree.root):
+            # A method may also change what is below its module, which has no tensors itself.
+            modules = unit[-1].modules() if writes_below(unit[-1]) else unit
+            if any(self._is_initialised_by_methods(held) for module in modules for _, held in self.tree.of(module)):
+                self._initialise(initialised(self.tree, unit, self.seed, self._names, self._constructed.modules))
+        for held in self._on_meta:
+            if held in self.wanted.matches:
+                value = self.wanted.allocated(held, held.tensor, self.device, self._dtype_of(held))
+                self._bytes_read += self.wanted.load(held, value)
+                self._put(held, value)
+        for module in self.tree.root.modules():
+            if type(module)._apply is not nn.Module._apply:
+                # Cached virtual tensors, the lists of an LSTM and FSDP notice so that tensors have changed.
+                module._apply(lambda tensor: tensor, recurse=False)  # type: ignore[no-untyped-call] # torch gives it no types
+
+    def _is_initialised_by_methods(self, held: HeldTensor) -> bool:
+        return held in self._missing and held not in self._constructed.values
+
+    def _initialise(self, found: Initialised) -> None:
+        """Give a unit what its methods made."""
+        assigned = {(id(each.module), each.name) for each in found.assigned if each.registry is Registry.ATTRIBUTE}
+        values = {
+            held: value
+            for held, value in found.values.items()
+            if self._is_initialised_by_methods(held)
+            and (held.is_registered or any((id(home.module), home.name) not in assigned for home in held.homes))
+        }
+        _raise(self._problem(held, found.gaps[held]) for held in values if held in found.gaps)
+        found.values.clear()
+        self._place(values)
+        for each in found.assigned:
+            value = tree_map_only(Tensor, partial(self._beside, each.registry), each.value)
+            if each.registry is Registry.PARAMETERS:
+                value = nn.Parameter(value, isinstance(each.value, Tensor) and each.value.requires_grad)
+            Home(each.module, each.registry, each.name, "").holder[each.name] = value
+
+    def _beside(self, registry: Registry, tensor: Tensor) -> Tensor:
+        """A tensor that an initialiser assigned beside those of the module, on the device. Plain attributes keep their dtype."""
+        if tensor.is_meta or id(tensor) in self._ids:
+            return tensor
+        dtype = self.dtype if registry is not Registry.ATTRIBUTE and tensor.is_floating_point() else None
+        return tensor.detach().to(self.device, dtype)
+
+    def _place(self, values: dict[HeldTensor, Tensor]) -> None:
+        """Give tensors whole values from the CPU. What shares memory shares it again."""
+        memories: dict[int, Tensor] = {}
+        for held in list(values):
+            value = values.pop(held).detach()
+            dtype = self._dtype_of(held) or value.dtype
+            storage = value.untyped_storage()._cdata
+            if self._shared[storage_of(held.tensor)] > 1:
+                self._check_shared(held)
+                if storage not in memories:
+                    flat = torch.empty(0, dtype=value.dtype).set_(value.untyped_storage())
+                    memories[storage] = flat.to(self.device, dtype)
+                new = memories[storage].as_strided(value.size(), value.stride(), value.storage_offset())
+            elif is_distributed(held.tensor) or self.wanted.placed.get(held) is not None:
+                new = self.wanted.allocated(held, value, self.device, dtype)
+                write_part(new, value)
+            elif (self.device.type, dtype) == ("cpu", value.dtype):
+                new = value
+            else:
+                new = torch.empty_strided(value.size(), value.stride(), dtype=dtype, device=self.device).copy_(value)
+            self._put(held, new)
+
+    def _put(self, held: HeldTensor, value: Tensor) -> None:
+        """Let a tensor have a value, of any shape, dtype, device and layout.
+
+        Where torch cannot exchange the content, because something refers to the tensor weakly or a graph holds it, the new
+        tensor takes its place under all its names, as after `to_empty`.
+        """
+        old = held.tensor
+        new = value
+        if isinstance(old, nn.Parameter):
+            is_plain = type(old) is nn.Parameter or type(value) is not Tensor
+            make = nn.Parameter if is_plain else type(old)
+            new = (
+                nn.Parameter(value, old.requires_grad)
+                if is_plain
+                else Tensor._make_subclass(make, value, old.requires_grad)
+            )
+        elif old.requires_grad:
+            new = value.requires_grad_()
+        vars(new).update(vars(old))
+        try:
+            torch.utils.swap_tensors(old, new)  # type: ignore[no-untyped-call] # torch gives it no types
+            new = old
+        except RuntimeError:
+            for home in held.homes:
+                if home.holder.get(home.name) is old:
+                    home.holder[home.name] = new
+            held.tensor = new
+            self._ids.add(id(new))
+        self.made[held] = new
+
+    def _dtype_of(self, held: HeldTensor) -> torch.dtype | None:
+        """The dtype that a tensor is rounded to; None where it keeps the one that it has."""
+        if not held.tensor.is_floating_point() or id(held.tensor) in self._kept:
+            return None
+        for home in held.homes:
+            specifier = home.module._specifiers.get(home.name) if isinstance(home.module, ModuleBase) else None
+            if isinstance(specifier, Parameter | Buffer) and specifier.dtype is not None:
+                return None
+        return self.dtype
+
+    def _problem(self, held: HeldTensor, gap: Tensor | None) -> str:
+        """The message about a tensor that nothing initialises, or that has a gap, and how to mend it."""
+        home = held.origin
+        module, cls, method = home.module, class_name(home.module), method_of(home.module)
+        why = self._constructed.problems.get(id(module))
+        if home.is_declared_tie and isinstance(module, ModuleBase):
+            other = module._tied[home.name]
+            return (
+                f"{_named(home)} is not initialised: the declaration ties it to {other}, but somebody assigned another"
+                f" tensor to one of the two; assign the tensor of {other} to self.{home.name} too, or give the values of both"
+                " in state_dict="
+            )
+        if gap is not None and not bool(gap.all()):
+            by = f"let {cls}.{method} fill" if method else f"give {cls} a reset_parameters that fills"
+            at = gap.nonzero()[0].tolist()
+            problem = (
+                f"is initialised in part: nothing fills the element {at}, or by memory that nothing has written;"
+                f" {by} all of self.{home.name}"
+            )
+        elif method is None:
+            problem = (
+                f"is initialised by nothing: {cls} has no reset_parameters; give it one that fills self.{home.name}"
+            )
+        else:
+            problem = (
+                f"is not initialised: {cls}.{method} does not write to it, or copies memory that nothing has written;"
+                f" let it fill self.{home.name}"
+            )
+        if isinstance(module, ModuleBase) and hasattr(module, "__post_init__"):
+            problem += " (what __post_init__ writes on meta is lost)"
+        return f"{_named(home)} {problem}, or {_INSTEAD}" + (f" ({why})" if why else "")
+
+    def report(self) -> MaterializeReport:
+        """The source of each tensor's values."""
+        entries = [entry for held in self._on_meta if held in self.made for entry in self._entries(held)]
+        is_drawn = any(entry.source == "initialiser" for entry in entries)
+        return MaterializeReport(tuple(entries), self.seed if is_drawn else None, self._bytes_read)
+
+    def _entries(self, held: HeldTensor) -> Iterator[MaterializedTensor]:
+        """The lines of the report about a tensor: one for its first name, and one for each name that is tied to it."""
+        value = self.made[held]
+        # A name that the declaration ties to another comes after that one.
+        homes = sorted(held.homes, key=lambda home: (home.is_declared_tie, home is not held.origin))
+        name, *others = dict.fromkeys(home.qualified for home in homes)
+        match = self.wanted.matches.get(held)
+        if match is not None:
+            detail = match.stored.origin if match.name == name else f"{match.stored.origin}: {match.name}"
+        elif held in self._constructed.by:
+            detail = self._constructed.by[held]
+        else:
+            module = held.origin.module
+            detail = f"{class_name(module)}.{method_of(module)}" if method_of(module) else "a module above it"
+        local = tuple((value.to_local() if is_distributed(value) else value).shape)
+        source: Source = "checkpoint" if match else "initialiser"
+        yield MaterializedTensor(name, tuple(value.shape), local, value.dtype, source, detail)
+        for other in others:
+            yield MaterializedTensor(other, tuple(value.shape), local, value.dtype, "tie", name)
+
+
+def _named(home: Home) -> str:
+    return f"{home.qualified}, a {_KINDS[home.registry]} of {class_name(home.module)},"
+
+
+def _raise(problems: Iterable[str]) -> None:
+    found = list(problems)
+    if found:
+        more = [f"and {len(found) - _SHOWN} others"] if len(found) > _SHOWN else []
+        raise RuntimeError("materialize(): " + "\n  ".join([*found[:_SHOWN], *more]))
 
 
 def _drawn() -> int:
@@ -87,98 +324,52 @@ def _drawn() -> int:
     return int(torch.empty((), dtype=torch.int64, device="cpu").random_())
 
 
-def _check(seed: int | None, dtype: torch.dtype | None) -> None:
+def _check_arguments(seed: int | None, dtype: torch.dtype | None) -> None:
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int)):
         raise TypeError(f"materialize(): seed must be an integer, got {seed!r}")
     if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
         raise TypeError(f"materialize(): dtype must be a floating point dtype, got {dtype!r}")
 
 
-def _check_shared(plan: Plan, wanted: Sources) -> None:
-    """Refuse a mesh for tensors that are views of one memory: DTensors cannot be. Refuse a view that reads it otherwise too."""
-    for held in plan.missing:
-        if plan.stand_ins.memory_of(held) is None:
+def _check_not_fake(tree: Tree) -> None:
+    """Refuse fake tensors, and to run where all tensors are fake: nothing would get a value."""
+    if active_fake_mode() is not None:
+        raise RuntimeError("materialize(): tensors have no values in fake_mode; leave the context first")
+    fake = [held.homes[0].qualified for held in tree.held if isinstance(held.tensor, FakeTensor)]
+    if fake:
+        raise RuntimeError(
+            f"materialize(): {fake[0]} is a fake tensor, not one on meta; if deferred_init made it, call"
+            " qten_gen.materialize_module(module); what was made in fake_mode stays fake"
+        )
+
+
+def _check_kinds(tree: Tree) -> None:
+    """Refuse tensors on meta of which there is no telling what the real ones would be."""
+    dtypes: dict[int, HeldTensor] = {}
+    for held in tree.held:
+        home, tensor = held.homes[0], held.tensor
+        if not tensor.is_meta:
             continue
-        name = plan.names[id(held.tensor)]
-        if wanted.placed.get(id(held.tensor)) is not None:
-            raise ValueError(f"materialize(): {name} shares memory with another tensor, and cannot be placed on a mesh")
-        if held.tensor.is_conj():
-            raise ValueError(f"materialize(): {name} is a conjugate view of another tensor; let it be a copy")
-
-
-@dataclass(frozen=True, slots=True)
-class _Making:
-    """Makes the real tensors of a plan, one at a time."""
-
-    plan: Plan
-    keys: Mapping[int, Key]
-    device: torch.device
-    dtype: torch.dtype | None
-    wanted: Sources
-    kept: frozenset[int]
-    """The ids of the tensors whose dtypes no cast changes."""
-    memories: dict[int, Tensor] = field(default_factory=dict)
-    """The memory that tensors share, by the id of its stand-in."""
-
-    def value_of(self, held: HeldTensor) -> tuple[Tensor, int]:
-        """The value of a tensor, and how many bytes of it were read from the checkpoint."""
-        fake, memory = self.plan.stand_ins.at(held), self.plan.stand_ins.memory_of(held)
-        is_cast = fake.is_floating_point() and not _has_declared_dtype(held) and id(held.tensor) not in self.kept
-        dtype = self.dtype if is_cast else None
-        is_loaded = id(held.tensor) in self.wanted.matches
-        if memory is not None:
-            if id(memory) not in self.memories:
-                self.memories[id(memory)] = self.filled(memory, dtype)
-            value = self.memories[id(memory)].as_strided(fake.shape, fake.stride(), fake.storage_offset())
-        else:
-            value = self.wanted.allocated(held, fake, self.device, dtype)
-            if not is_loaded:
-                self._fill(fake, value)
-        return value, self.wanted.load(held, value) if is_loaded else 0
-
-    def filled(self, fake: Tensor, dtype: torch.dtype | None = None) -> Tensor:
-        """A plain tensor with the values that the initialisation gives a fake one, rounded to a dtype."""
-        value = torch.empty_strided(fake.shape, fake.stride(), dtype=dtype or fake.dtype, device=self.device)
-        self._fill(fake, value)
-        return value
-
-    def _fill(self, fake: Tensor, value: Tensor) -> None:
-        fill(*self.plan.recorded(fake), self.keys, value)
-
-
-def _kept(root: nn.Module) -> frozenset[int]:
-    return frozenset(id(tensor) for module in root.modules() for _, tensor in kept_tensors(module))
-
-
-def _has_declared_dtype(held: HeldTensor) -> bool:
-    """Whether a declaration says the dtype of a tensor, whatever that of the module is."""
-    for home in held.homes:
-        specifier = home.module._specifiers.get(home.name) if isinstance(home.module, ModuleBase) else None
-        if isinstance(specifier, Parameter | Buffer) and specifier.dtype is not None:
-            return True
-    return False
-
-
-def _assign(plan: Plan, making: _Making) -> None:
-    """Give modules what their initialisation assigned beside the tensors that they had. Plain attributes keep their dtype."""
-    known = {id(plan.stand_ins.at(held)): held.tensor for held in plan.held}
-    registered = {id(each.value) for each in plan.stand_ins.assigned if each.registry is not Registry.ATTRIBUTE}
-    made: dict[int, Tensor] = {}
-
-    def real(fake: FakeTensor) -> Tensor:
-        if id(fake) in known:
-            return known[id(fake)]
-        if id(fake) not in made:
-            is_cast = id(fake) in registered and fake.is_floating_point()
-            made[id(fake)] = making.filled(fake, making.dtype if is_cast else None)
-        return made[id(fake)]
-
-    for each in plan.stand_ins.assigned:
-        value = tree_map_only(FakeTensor, real, each.value)
-        if each.registry is Registry.PARAMETERS:
-            value = nn.Parameter(value, isinstance(each.value, Tensor) and each.value.requires_grad)
-        holder = vars(each.module)
-        (holder if each.registry is Registry.ATTRIBUTE else holder[each.registry.value])[each.name] = value
+        if is_lazy(tensor):
+            raise ValueError(
+                f"materialize(): {home.qualified} has no shape, because {class_name(home.module)} is lazy;"
+                " give its sizes in the declaration"
+            )
+        if tensor.layout is not torch.strided:
+            raise TypeError(
+                f"materialize(): {home.qualified} is {tensor.layout}; only strided tensors can be materialised"
+            )
+        if is_traceable_wrapper_subclass(tensor) and not is_distributed(tensor):
+            raise TypeError(
+                f"materialize(): {home.qualified} is a {type(tensor).__name__};"
+                " only plain tensors and DTensors can be materialised"
+            )
+        other = dtypes.setdefault(storage_of(tensor), held)
+        if other.tensor.dtype != tensor.dtype:
+            raise TypeError(
+                f"materialize(): {home.qualified} of {tensor.dtype} shares the memory of"
+                f" {other.homes[0].qualified} of {other.tensor.dtype}; such views cannot be materialised"
+            )
 
 
 def usable(device: DeviceLike) -> torch.device:

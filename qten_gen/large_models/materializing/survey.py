@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from enum import Enum
 
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.nn.utils import parametrize
 from torch.utils._pytree import keystr, tree_flatten_with_path
 
+from ...runtime.declaring.containers import ModuleDict, ModuleList
 from ...runtime.module.core.module_base import VIRTUAL_CACHE, ModuleBase
 
 ORIGINS = "_tie_origins"
 """Where the instance dict of a module that `on_meta` made keeps under which name tied tensors were made, by their first name."""
 
 _INTERNAL = frozenset({*vars(nn.Module()), VIRTUAL_CACHE, ORIGINS})
+METHODS = ("reset_parameters", "_reset_parameters")
+_WRAPPERS = re.compile(r"\b(?:_orig_mod|_checkpoint_wrapped_module|_fsdp_wrapped_module)\.")
 
 
 class Registry(Enum):
@@ -43,14 +48,34 @@ class Home:
         """Whether the declaration of the module's class ties this name to another."""
         return isinstance(self.module, ModuleBase) and self.name in self.module._tied
 
+    @property
+    def holder(self) -> dict[str, object]:
+        """The dictionary that has the tensor, or the container that it is in, under the name."""
+        state: dict[str, object] = vars(self.module)
+        return state if self.registry is Registry.ATTRIBUTE else state[self.registry.value]  # type: ignore[return-value] # a registry
 
-@dataclass(frozen=True, slots=True, eq=False)
+
+@dataclass(slots=True, eq=False)
 class HeldTensor:
     """A tensor, and the places that hold it."""
 
     tensor: Tensor
-    homes: tuple[Home, ...]
+    homes: list[Home]
     """In the order of `named_modules`. There are several for a tie, and for a module that is registered twice only one."""
+    known_origin: str | None = None
+    """The name that `on_meta` noted."""
+
+    @property
+    def origin(self) -> Home:
+        """The name under which the tensor was made, whose module initialises it.
+
+        Without a note it is the first name whose module initialises anything, without the names that a declaration ties.
+        """
+        for home in self.homes:
+            if home.qualified == self.known_origin:
+                return home
+        own = [home for home in self.homes if not home.is_declared_tie] or self.homes
+        return next((home for home in own if method_of(home.module)), own[0])
 
     @property
     def is_registered(self) -> bool:
@@ -58,30 +83,38 @@ class HeldTensor:
         return any(home.registry is not Registry.ATTRIBUTE for home in self.homes)
 
 
-def survey(root: nn.Module) -> list[HeldTensor]:
+@dataclass(slots=True)
+class Tree:
+    """A module, all tensors in it, and where they are."""
+
+    root: nn.Module
+    held: list[HeldTensor] = field(default_factory=list)
+    of_module: dict[int, list[tuple[Home, HeldTensor]]] = field(default_factory=dict)
+    """The tensors that a module itself holds, by the id of the module."""
+    paths: dict[int, str] = field(default_factory=dict)
+    """The path of each module, by its id."""
+
+    def of(self, module: nn.Module) -> list[tuple[Home, HeldTensor]]:
+        """The tensors that a module itself holds, with the places there."""
+        return self.of_module.get(id(module), [])
+
+
+def survey(root: nn.Module) -> Tree:
     """All tensors of a module and its children; those in plain attributes only where they are on meta or fake."""
-    tensors: dict[int, Tensor] = {}
-    homes: dict[int, list[Home]] = {}
+    tree = Tree(root)
+    by_id: dict[int, HeldTensor] = {}
+    known: dict[str, str] = vars(root).get(ORIGINS, {})
     for path, module in root.named_modules():
+        tree.paths[id(module)] = path
         prefix = f"{path}." if path else ""
         for tensor, home in (*_registered(module, prefix), *_in_attributes(module, prefix)):
-            tensors.setdefault(id(tensor), tensor)
-            homes.setdefault(id(tensor), []).append(home)
-    return [HeldTensor(tensor, tuple(homes[key])) for key, tensor in tensors.items()]
-
-
-def origin(held: HeldTensor, known: Mapping[str, str], has_initialisation: frozenset[int]) -> Home:
-    """The name under which a tensor was made, whose module initialises it.
-
-    Of a tie it is what `on_meta` kept in `known`. Otherwise it is the first name whose module initialises anything, without the
-    names that a declaration ties: `has_initialisation` has the ids of those modules.
-    """
-    kept = known.get(held.homes[0].qualified)
-    for home in held.homes:
-        if home.qualified == kept:
-            return home
-    own = [home for home in held.homes if not home.is_declared_tie] or list(held.homes)
-    return next((home for home in own if id(home.module) in has_initialisation), own[0])
+            held = by_id.get(id(tensor))
+            if held is None:
+                held = by_id[id(tensor)] = HeldTensor(tensor, [], known.get(home.qualified))
+                tree.held.append(held)
+            held.homes.append(home)
+            tree.of_module.setdefault(id(module), []).append((home, held))
+    return tree
 
 
 def _registered(module: nn.Module, prefix: str) -> Iterator[tuple[Tensor, Home]]:
@@ -101,3 +134,38 @@ def _in_attributes(module: nn.Module, prefix: str) -> Iterator[tuple[Tensor, Hom
 def attributes(module: nn.Module) -> dict[str, object]:
     """The instance attributes that the user's code has set, by name."""
     return {name: value for name, value in vars(module).items() if name not in _INTERNAL}
+
+
+def without_wrappers(name: str) -> str:
+    """A name without the steps that `torch.compile` and activation checkpointing add."""
+    return _WRAPPERS.sub("", f"{name}.").removesuffix(".")
+
+
+def storage_of(tensor: Tensor) -> int:
+    """The memory of a tensor; that of a tensor subclass is its own affair, and shared with nobody."""
+    if type(tensor) not in (Tensor, nn.Parameter) or tensor.is_sparse:
+        return -id(tensor)
+    return tensor.untyped_storage()._cdata  # type: ignore[no-any-return] # an address
+
+
+def method_of(module: nn.Module) -> str | None:
+    """The name of the method that initialises a module's own tensors."""
+    cls = parametrize.type_before_parametrizations(module)
+    return next((name for name in METHODS if callable(getattr(cls, name, None))), None)
+
+
+def declared_class(module: nn.Module) -> type[nn.Module]:
+    """The class that somebody wrote; parametrizations and `fully_shard` derive another one from it."""
+    cls: type[nn.Module] = parametrize.type_before_parametrizations(module)
+    is_sharded = any(base.__module__.startswith("torch.distributed.fsdp") for base in cls.__bases__)
+    return cls.__bases__[-1] if is_sharded else cls
+
+
+def class_name(module: nn.Module) -> str:
+    """The name of the class that somebody wrote."""
+    return declared_class(module).__name__
+
+
+def is_declared(module: nn.Module) -> bool:
+    """Whether a module is declared with qten-gen, or is one of its containers."""
+    return isinstance(module, ModuleBase | ModuleList | ModuleDict)

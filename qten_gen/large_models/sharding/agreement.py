@@ -62,7 +62,7 @@ def description(tensors: Mapping[str, Tensor], placements: Mapping[str, object])
     return lines
 
 
-def values_of(tensors: Iterable[tuple[str, Tensor]]) -> list[str]:
+def values_of_tensors(tensors: Iterable[tuple[str, Tensor]]) -> list[str]:
     """The values of tensors that each process has whole, a line with a digest each, so that `check_agreement` compares them."""
     lines = []
     for name, tensor in tensors:

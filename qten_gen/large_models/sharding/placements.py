@@ -72,6 +72,14 @@ def shares_of(tensor: DTensor) -> tuple[Share, ...]:
     return () if coordinate is None else tuple(shares(tensor.shape, mesh.shape, coordinate, tensor.placements))
 
 
+def write_part(tensor: Tensor, value: Tensor) -> None:
+    """Write the part of a whole value that this process holds into a DTensor."""
+    assert is_distributed(tensor)
+    local = tensor.to_local()
+    for share in shares_of(tensor):
+        local[slices(share.local)].copy_(value[slices(share.part)])
+
+
 def shares(
     shape: Sequence[int], mesh: Sequence[int], coordinate: Sequence[int], placements: Sequence[Placement]
 ) -> Iterator[Share]:

@@ -98,8 +98,8 @@ def refuse_specifier(cls: type, name: str, specifier: str) -> None:
     Raises:
         DeclarationError: always; the message says what the rule says.
     """
-    from ...model.diagnostics import DeclarationError, Diagnostic
-    from ...rules.misplaced_specifier import KIND, problem
+    from ...model.diagnostics import MISPLACED_SPECIFIER, DeclarationError, Diagnostic
+    from ...rules.specifiers import problem
 
     message, help = problem(cls.__name__, name, specifier)
-    raise DeclarationError.of(cls.__name__, [Diagnostic(KIND, message, help=help)])
+    raise DeclarationError.of(cls.__name__, [Diagnostic(MISPLACED_SPECIFIER, message, help=help)])

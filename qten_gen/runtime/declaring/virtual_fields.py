@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Literal, Never, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Never, TypeVar, overload
 
 import torch
 from torch import Tensor, nn
 
 from ...common import language
-from ...common.specifier_records import RecordedCall
+from ...common.fingerprint_rows import RecordedCall
 from .fields import refuse_misplaced
 
 T_co = TypeVar("T_co", covariant=True)
@@ -19,23 +19,17 @@ V = TypeVar("V", bound=Tensor)
 Materializer = Callable[[Any, torch.dtype, torch.device], V]
 """Computes a derived tensor: a method of the module, which is why `self` can be anything."""
 
-Cached = bool | Literal["may_be_stale"]
-"""Whether a derived tensor is kept: never, while its sources are the same values, or on trust in version counters too."""
-
 
 @dataclass(frozen=True, slots=True)
 class Virtual(Generic[T_co]):
     """A function decorated with `virtual`. A type checker reads it as a read-only attribute of the function's result type."""
 
     function: Callable[..., T_co]
-    cached: Cached = False
-    sources: tuple[str, ...] | None = None
-    """Names of the fields that a cached value is derived from."""
+    cached: bool = False
     cast: bool = False
 
     def __specifier_call__(self) -> RecordedCall:
-        sources = {} if self.sources is None else {"sources": self.sources}
-        return RecordedCall(language.VIRTUAL, (self.function,), {"cached": self.cached, "cast": self.cast, **sources})
+        return RecordedCall(language.VIRTUAL, (self.function,), {"cached": self.cached, "cast": self.cast})
 
     def __set_name__(self, owner: type, name: str) -> None:
         refuse_misplaced(owner, name, language.VIRTUAL)
@@ -54,18 +48,9 @@ class Virtual(Generic[T_co]):
 @overload
 def virtual(function: Materializer[V], /) -> Virtual[V]: ...
 @overload
-def virtual(*, cached: Literal[False] = False, cast: bool = False) -> Callable[[Materializer[V]], Virtual[V]]: ...
-@overload
+def virtual(*, cached: bool = False, cast: bool = False) -> Callable[[Materializer[V]], Virtual[V]]: ...
 def virtual(
-    *, cached: Literal[True, "may_be_stale"], sources: tuple[str, ...], cast: bool = False
-) -> Callable[[Materializer[V]], Virtual[V]]: ...
-def virtual(
-    function: Materializer[V] | None = None,
-    /,
-    *,
-    cached: Cached = False,
-    sources: tuple[str, ...] | None = None,
-    cast: bool = False,
+    function: Materializer[V] | None = None, /, *, cached: bool = False, cast: bool = False
 ) -> Virtual[V] | Callable[[Materializer[V]], Virtual[V]]:
     """Decorate a method of a Module: its result becomes a read-only attribute that follows the module's dtype and device.
 
@@ -75,7 +60,7 @@ def virtual(
 
     >>> class Mask(Module):
     ...     dim: int
-    ...     @virtual(cached=True, sources=("dim",))
+    ...     @virtual(cached=True)
     ...     def causal(self, dtype: torch.dtype, device: torch.device) -> Tensor:
     ...         return torch.ones(self.dim, self.dim, dtype=torch.bool, device=device).tril()
     >>> Mask(2).causal.tolist()
@@ -83,17 +68,14 @@ def virtual(
 
     Args:
         function: The method, where the decorator is used without parentheses.
-        cached: With True, the result is kept until one of its sources gets another value, or the module another dtype, device
-            or training mode. With `"may_be_stale"`, parameters and buffers may be among the sources: the result is kept as long
-            as their version counters stay. Fused optimizers, collectives, FSDP, NumPy and `.data` change tensors without
-            counting, and then the attribute shows an old value.
-        sources: All fields that the method reads; `()` for none. A cached result needs it, and `qten-gen --fix` writes it. Where
-            a list or another object that can change in place is among them, nothing is kept.
+        cached: Whether the result is kept until something else has its place that the method reads, in methods of the class
+            too: config fields, derived values, plain attributes; or until the module has another dtype, device or training mode.
+            Where a list or another object that can change in place is among them, nothing is kept.
         cast: Whether a floating point result is cast to the module's dtype. Other results are not.
 
     Raises:
-        DeclarationError: the result is cached and has no sources, or the module does not have them.
+        DeclarationError: the result is cached, and the method reads a parameter, a buffer or a child, or passes the module on.
     """
     if function is not None:
         return Virtual(function)
-    return lambda function: Virtual(function, cached, sources, cast)
+    return lambda function: Virtual(function, cached, cast)

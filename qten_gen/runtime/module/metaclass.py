@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast, dataclass_transform
 from torch import nn
 
 from ...common import language
-from ...common.fingerprint_rows import attributes
-from ...common.specifier_records import recorded_call
+from ...common.fingerprint_rows import attributes, recorded_call
 from ..declaring.metaclass import DeclarationMeta
 from .core.module_base import ModuleBase
 
@@ -70,7 +69,7 @@ class ModuleMeta(DeclarationMeta):
         Raises:
             TypeError: the constructor does not take these arguments, or `device` is given and not meta.
         """
-        from ...large_models.materializing.meta_construction import construct_on_meta
+        from ...large_models.materializing.constructing import construct_on_meta
 
         return construct_on_meta(cls, args, config)
 

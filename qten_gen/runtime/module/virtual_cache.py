@@ -1,9 +1,11 @@
-"""The cache of `@virtual(cached=True, sources=("size",))`: values that are kept while their sources are what they were.
+"""The cache of `@virtual(cached=True)`: values that are kept while what they are derived from is what it was.
 
-A module keeps them in its instance dict, each with its sources and the state of torch that it was computed in. A read compares
-these with what is there now, so nothing has to announce a change. Plain values are compared by identity, and only those that
-cannot change in place count. Version counters cannot prove that a tensor is unchanged: fused optimizers, collectives, NumPy and
-`.data` write without counting. So a value with a tensor among its sources is kept only under `cached="may_be_stale"`.
+A module keeps them in its instance dict, each with its sources and the state of torch that it was computed in. Its sources are
+the attributes that the method reads, in methods of the class that it calls too. They are found in the code that runs, so that an
+edit of a method cannot leave one out. A read compares them with what is there now, and nothing has to announce a change.
+
+Values are compared by identity, and only those that cannot change in place count. No version counter proves that a tensor is
+unchanged: fused optimizers, collectives, NumPy and `.data` write without counting. So nothing derived from a tensor is kept.
 """
 
 from __future__ import annotations
@@ -19,8 +21,10 @@ from torch import Tensor, get_default_dtype, is_grad_enabled
 from torch._C import _is_any_autocast_enabled, _is_tracing, _len_torch_dispatch_stack
 from torch._C._functorch import peek_interpreter_stack
 from torch.compiler import is_dynamo_compiling
-from torch.nn import Module, Parameter
+from torch.nn import Module
 
+from ...common.object_reads import attributes_read
+from ..declaring.declared_class import DeclaredClass
 from ..declaring.virtual_fields import Virtual
 from .core.module_base import VIRTUAL_CACHE, ModuleBase
 from .core.registered_properties import of_torch
@@ -47,17 +51,6 @@ _SINGLE_STREAM = ("cpu", "meta", "mps")
 _is_capturing: Callable[[], bool] = torch.cuda.is_current_stream_capturing
 
 
-class _Source(NamedTuple):
-    """A source of a value as it was then."""
-
-    home: str | None
-    """`_parameters` or `_buffers`; None for the instance dict."""
-    name: str
-    value: Any
-    seen: tuple[object, ...] | None
-    """`_counted` of a tensor; None for anything else."""
-
-
 class _Kept(NamedTuple):
     """A value, with all that a later read compares."""
 
@@ -68,11 +61,12 @@ class _Kept(NamedTuple):
     """The stream of a GPU that the value was computed on. What another one computed may not be there yet."""
     with_gradients: bool
     """A value that was computed with gradients enabled and has none is right without them too, but not the other way round."""
-    sources: tuple[_Source, ...]
+    sources: tuple[tuple[str, object], ...]
+    """The attributes of the module that it is derived from, as they were then."""
 
 
 def cached_virtual(module: ModuleBase, owner: type[ModuleBase], name: str) -> Tensor:
-    """`virtual`, kept while the sources that the declaration names, the dtype, the device and the training mode stay.
+    """`virtual`, kept while what the method reads, the dtype, the device and the training mode stay.
 
     Nothing is kept or read while a graph is traced, under autocast, or under a dispatch mode. Nothing is kept in inference mode,
     under a functorch transform, while a CUDA graph is captured, or where the value takes part in autograd.
@@ -102,9 +96,8 @@ def cached_virtual(module: ModuleBase, owner: type[ModuleBase], name: str) -> Te
             and (with_gradients or not is_grad_enabled())
             and (stream is None or (not _is_capturing() and stream == _stream(device)))
         ):
-            for home, key, source, seen in sources:
-                found = (attributes if home is None else attributes[home]).get(key, _ABSENT)
-                if found is not source or (seen is not None and _counted(found) != seen):
+            for key, source in sources:
+                if attributes.get(key, _ABSENT) is not source:
                     break
             else:
                 return value  # type: ignore[no-any-return] # a tensor, of a dict that holds anything
@@ -119,9 +112,7 @@ def _computed(
 ) -> Tensor:
     """Compute a value, and keep it where each change of a source will be noticed."""
     _, dtype, device, *_ = state
-    specifier = owner._specifiers[name]
-    assert isinstance(specifier, Virtual)
-    sources = _sources(module.__dict__, specifier) if _may_keep(device) else None
+    sources = _sources(module, owner, name) if _may_keep(device) else None
     value = compute(module, owner, name, dtype, device)
     if sources is not None and type(value) is Tensor and not value.requires_grad and not value.is_inference():
         kept = _Kept(value, value._version, state, _stream(device), is_grad_enabled(), sources)
@@ -136,31 +127,52 @@ def _may_keep(device: torch.device) -> bool:
     )
 
 
-def _sources(attributes: dict[str, Any], specifier: Virtual[object]) -> tuple[_Source, ...] | None:
-    """The sources that a declaration names, as they are now; None where one of them can change unnoticed."""
-    if specifier.sources is None:
-        return None
-    found = [_source(attributes, name) for name in specifier.sources]
-    trusts_counters = specifier.cached == "may_be_stale"
-    kept = all(trusts_counters if source.seen is not None else _is_constant(source.value) for source in found)
-    return tuple(found) if kept else None
+def _sources(module: ModuleBase, owner: type[ModuleBase], name: str) -> tuple[tuple[str, object], ...] | None:
+    """What a method reads of its module, as it is now; None where something of that can change unnoticed."""
+    attributes = module.__dict__
+    found: dict[str, object] = {}
+    functions = [_function(owner._specifiers[name])]
+    for function in functions:
+        if not isinstance(function, FunctionType):
+            return None
+        for read in attributes_read(function):
+            if read in _FOLLOWED:
+                continue
+            if read in attributes:
+                found[read] = attributes[read]
+            else:
+                held, is_declared = _held(type(module), read)
+                followed = _function(held)
+                if followed is not held or isinstance(held, FunctionType):
+                    if not is_declared:
+                        return None
+                    functions += [followed] if followed not in functions else []
+                elif held is _ABSENT or hasattr(type(held), "__get__"):
+                    return None
+    return tuple(found.items()) if all(map(_is_constant, found.values())) else None
 
 
-def _source(attributes: dict[str, Any], name: str) -> _Source:
-    homes = (home for home in ("_parameters", "_buffers") if name not in attributes and name in attributes[home])
-    home = next(homes, None)
-    value = (attributes if home is None else attributes[home]).get(name, _ABSENT)
-    is_plain = type(value) in (Tensor, Parameter) and value.layout is torch.strided and not value.is_inference()
-    return _Source(home, name, value, _counted(value) if is_plain else None)
-
-
-def _counted(tensor: Tensor) -> tuple[object, ...]:
-    """A mark that stays while a tensor has the same elements, as long as everybody who changes them counts."""
-    return tensor._version, tensor.data_ptr(), tensor.requires_grad
-
-
+_FOLLOWED = ("training", "dtype", "device")
+"""Attributes that are part of the state which a read compares anyway."""
 _ABSENT: list[object] = []
-"""A source that is not there: of a list, nothing is kept."""
+"""An attribute that is not there."""
+
+
+def _held(cls: type[ModuleBase], name: str) -> tuple[object, bool]:
+    """What a class holds under a name, virtual tensors as declared, and whether a declared class does."""
+    for base in cls.__mro__:
+        if name in vars(base).get("_specifiers", ()) and isinstance(vars(base)["_specifiers"][name], Virtual):
+            return vars(base)["_specifiers"][name], True
+        if name in vars(base):
+            return vars(base)[name], isinstance(base, DeclaredClass)
+    return _ABSENT, False
+
+
+def _function(held: object) -> object:
+    """The function behind what a class holds: of a property, a virtual tensor, a class method."""
+    if isinstance(held, Virtual):
+        return held.function
+    return held.fget if isinstance(held, property) else getattr(held, "__func__", held)
 
 
 def _is_constant(value: object) -> bool:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from torch.distributed.device_mesh import DeviceMesh
     from torch.types import Device as DeviceLike
 
-    from ...large_models.materializing.matching import StateDict
+    from ...large_models.materializing.checkpoint_sources import StateDict
     from ...large_models.materializing.report import MaterializeReport
     from ...large_models.sharding.placements import Placements
     from .frozen_dict import FrozenDict

@@ -1,48 +1,48 @@
-"""Opens the files of a project: from their bytes to what the levels know."""
+"""Opens the files of a project: from their bytes to what the levels know, with the classes that an adoption is about."""
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from ...generate.readings import Readings
+from ...link.bases import Root
 from ...link.program import Program
+from ...model import ClassSource, SourceFile
 from ...model.diagnostics import Diagnostic
-from ...project.import_graph import SourceGraph, closure, importers_of, source_graph
+from ...model.field_kinds import is_tensor, members_of
+from ...project.import_graph import closure, importers_of, source_graph
 from ...project.scan import Origin, Scan, scan
-from ...read.encoding import decode
-from ...read.exported import exported
-from ...read.source_lines import lines_of
-from ...read.syntax import tree_of
-from .adoption import FoundClass, Options
-from .finding import NN_MODULE, found_classes, is_module_of_a_library, scope_of
-from .opened import OpenFile, Project
-from .source_text import Text
+from ...read.bindings import dotted, exported
+from ...read.dotted_names import Scope
+from ...read.positions import node_at
+from ...read.syntax import decode, lines_of, tree_of
+from .files import OpenFile, Project, Text
+from .records import FoundClass, Kind, Options
+
+NN_MODULE = frozenset({"torch.nn.Module", "torch.nn.modules.Module", "torch.nn.modules.module.Module"})
+TENSORCLASS_BASES = frozenset(
+    {"tensordict.TensorClass", "tensordict.tensorclass.TensorClass", "tensordict.tensorclass._TensorClass"}
+)
+TENSORCLASS_DECORATORS = frozenset(
+    {"tensordict.tensorclass", "tensordict.prototype.tensorclass", "tensordict.tensorclass.tensorclass"}
+)
+DATACLASS_DECORATORS = frozenset({"dataclasses.dataclass"})
 
 _LEADING = (b"torch", b"tensordict", b"lightning", b"qten_gen", b"transformers", b"mmcv", b"mmengine")
 """A file that mentions none of these, and imports no file that does, has no class to adopt."""
 
-_CLASS = re.compile(rb"\bclass[\s\\]+([^\s:(\[\\]+)[\s\\]*(?::|\(([^:]*)\)[\s\\]*:|([(\[]))")
-"""A class statement: its name, and its bases; or the bracket behind the name where these are harder to find."""
-
-_NAME = re.compile(rb"[^\W\d][\w.]*|[\x80-\xff]")
-_PLAIN = frozenset(
-    b"ABC ABCMeta Any Dataset Enum Exception Function Generic IntEnum NamedTuple Optimizer Protocol RuntimeError TestCase "
-    b"TypedDict ValueError dict int list metaclass object str tuple type".split()
+_LAYER = re.compile(r"torch\.(?:ao\.)?nn\.(?:modules\.\w+\.)?(?P<name>[A-Z]\w*)")
+_NO_LAYERS = frozenset({"Module", "Parameter", "Buffer", "UninitializedParameter", "UninitializedBuffer"})
+_OF_LIBRARIES = frozenset(
+    "lightning.LightningModule lightning.pytorch.LightningModule pytorch_lightning.LightningModule "
+    "transformers.PreTrainedModel transformers.modeling_utils.PreTrainedModel diffusers.ModelMixin "
+    "diffusers.models.modeling_utils.ModelMixin mmcv.runner.BaseModule mmengine.model.BaseModule fairseq.models.BaseFairseqModel "
+    "tensordict.nn.TensorDictModuleBase tensordict.nn.TensorDictModule torch.jit.ScriptModule".split()
 )
-"""Bases that no module has, unless a class of the project has the name."""
-
-_DATACLASS = re.compile(
-    rb"^@[\w.]*dataclass\b(?:\([^()]*\))?[^\n]*\n(?:[@#][^\n]*\n)*class\b"
-    rb"[^\n]*(?:\n(?:[ \t][^\n]*|\r)?)*?\n[ \t]+\w[^\n]*(?:ensor|Parameter)"
-    rb"|\bdataclass[^\S\n]+as\b|^\w+[ \t]*(?::[^=\n]*)?=[^(\n]*ensor\b[^(\n]*$",
-    re.MULTILINE,
-)
-"""A dataclass that mentions tensors, or a name that may be one for them."""
-
-_STAR = re.compile(rb"\bimport\s*\(?\s*\*")
+"""Classes of other libraries that are known to derive from nn.Module."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,137 +78,82 @@ class Sources:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The files of a project that have classes to adopt, and what reads them all."""
+    """The open files of a project, and what reads them all."""
 
     project: Project
     readings: Readings
     problems: tuple[Diagnostic, ...]
     """Why some files cannot be read."""
-    promising: tuple[str, ...]
-    """The files that may have classes to adopt, and so those that levels change."""
+    paths: tuple[str, ...]
+    """The files below the given paths that torch may have something to do with, and so those that levels change."""
     used: Mapping[str, frozenset[str]]
     """For each module, what other files imported from it before the first level."""
 
 
 def open_project(sources: Sources, options: Options, before: Opened | None = None) -> Opened:
-    """Open the files with classes that an adoption is about. Files that are as they were `before` are not read again."""
+    """Open the files that may have classes to adopt. Files that are as they were `before` are not read again."""
     used: Mapping[str, frozenset[str]]
     if before is None:
         graph = source_graph(sources.origins, sources.scans, sources.origins)  # every file is relevant
-        used, promising = _imported_names(sources), tuple(sorted(_promising(sources, graph)))
+        leading = {path for path, data in sources.texts.items() if any(word in data for word in _LEADING)}
+        reached = closure(leading, importers_of(graph.imports).__getitem__)
+        paths, used = tuple(sorted(reached & sources.targets)), _imported_names(sources)
+        same: set[str] = set()
     else:  # levels add imports of libraries alone
         graph = before.readings.graph._replace(scans=sources.scans)
-        used, promising = before.used, before.promising
+        paths, used = before.paths, before.used
+        old = before.readings.sources
+        same = {path for path, data in sources.texts.items() if old.get(path) is data}
     readings = Readings(sources.texts, graph)
     if before is not None:
-        old = before.readings.sources
-        readings.take_over(before.readings, (path for path, data in sources.texts.items() if old.get(path) is data))
+        readings.take_over(before.readings, same)
     files: dict[str, OpenFile] = {}
     unreadable: list[Diagnostic] = []
-    for path in promising:
-        known = before.project.files.get(path) if before is not None and _is_same(path, sources, before) else None
+    for path in paths:
+        known = before.project.files.get(path) if before is not None and path in same else None
         opened = _open(path, sources.texts[path], readings, used, known)
-        if isinstance(opened, OpenFile):
+        if opened is not None:
             files[path] = opened
         unreadable += readings.problems.get(path, ())
+    families = {
+        name
+        for file in files.values()
+        for each in file.classes.values()
+        if each.kind is Kind.DATACLASS and each.holds_tensors
+        for name in (each.qualified, *each.ancestors)
+    }
+    for path, file in files.items():
+        plain = [
+            name
+            for name, each in file.classes.items()
+            if each.kind is Kind.DATACLASS and each.qualified not in families
+        ]
+        files[path] = file.without(plain) if plain else file
     programs = {path: readings.program(path) for path in files}
-    project = Project(files, programs, options, partial(_opened_helper, readings, programs))
-    return Opened(project, readings, tuple(unreadable), promising, used)
-
-
-def _opened_helper(readings: Readings, programs: dict[str, Program], program: Program, module: str) -> OpenFile | None:
-    """A file that has functions and no class to adopt; None for one that the program does not have."""
-    file = program.find(module)
-    if file is None or file.path not in readings.sources or file.path in readings.unread:
-        return None
-    content = decode(readings.sources[file.path], file.path)
-    if not isinstance(content, str):
-        return None
-    programs[file.path] = program
-    scope = replace(scope_of(file), lines=lines_of(content))
-    return OpenFile(file.path, module, file.is_package, Text(content), tree_of(content), scope, {})
-
-
-def _promising(sources: Sources, graph: SourceGraph) -> Iterator[str]:
-    """The files below the given paths that may have classes to adopt: by the names of bases, before anything is parsed."""
-    importers = importers_of(graph.imports)
-    leading = {path for path, data in sources.texts.items() if any(word in data for word in _LEADING)}
-    reached = closure(leading, importers.__getitem__)
-    own = {origin.module.partition(".")[0] for origin in sources.origins.values()}
-    heads = {path: list(_heads(sources.texts[path], sources.scans[path].imports, own)) for path in reached}
-    bases: dict[bytes, set[bytes]] = {}
-    for name, names in (head for found in heads.values() for head in found):
-        bases.setdefault(name, set()).update(names)
-    known = (bases.keys() | _PLAIN) - {b"Module", b"TensorClass"}
-    modules = {name for name, names in bases.items() if names - known}
-    while more := {name for name, names in bases.items() if name not in modules and not names.isdisjoint(modules)}:
-        modules |= more
-    for path in reached & sources.targets:
-        data = sources.texts[path]
-        has_tensors = b"tensorclass" in data or (b"dataclass" in data and _DATACLASS.search(data) is not None)
-        if has_tensors or any(name in modules or _is_alias(names, data) for name, names in heads[path]):
-            yield path
-
-
-def _heads(data: bytes, imports: Iterable[str], own: Collection[str]) -> Iterator[tuple[bytes, set[bytes]]]:
-    """The names of the classes of a text, each with the last parts of the names in its brackets.
-
-    Those of torch.nn are whole, roots that the file imports from a library begin with a dot, and what else it imports from
-    libraries is left out: a class of these is none to adopt.
-    """
-    foreign = {name.rpartition(".")[2].encode(): name for name in imports if name.partition(".")[0] not in own}
-    for name, inside, other in _CLASS.findall(data):
-        names = {b"?"} if other else set()
-        for each in _NAME.findall(inside):
-            first, last = each.partition(b".")[0], each.rpartition(b".")[2]
-            if b"nn." in each or (last not in foreign and (first == last or first not in foreign)):
-                names.add(each if b"nn." in each else last)
-            elif _is_root(foreign.get(last) or each.decode()):
-                names.add(b"." + last)
-        yield name, names
-
-
-def _is_root(name: str) -> bool:
-    """Whether a name of a library is a class that makes its subclasses ones to adopt, or may be one."""
-    return name in NN_MODULE or is_module_of_a_library(name) or name.startswith(("qten_gen", "tensordict"))
-
-
-def _is_alias(names: Collection[bytes], data: bytes) -> bool:
-    """Whether a file may give one of the names another meaning than that of a class."""
-    return any(
-        re.search(rb"(?m)^[^\S\n]*%b[^\S\n]*=|\bas[^\S\n]+%b\b" % (name, name), data) for name in map(re.escape, names)
-    )
-
-
-def _is_same(path: str, sources: Sources, before: Opened) -> bool:
-    return before.readings.sources.get(path) is sources.texts[path]
+    return Opened(Project(files, programs, options), readings, tuple(unreadable), paths, used)
 
 
 def _open(
     path: str, data: bytes, readings: Readings, used: Mapping[str, frozenset[str]], known: OpenFile | None
 ) -> OpenFile | None:
-    """A file with its classes; None for one without any, and for one that cannot be read. `known` is what was opened before."""
+    """A file with its classes; None for one that cannot be read. `known` is the same file, opened before."""
     program, origin = readings.program(path), readings.graph.origins[path]
     file = program.find(origin.module)
     content = decode(data, path)
     if file is None or file.path != path or path in readings.unread or not isinstance(content, str):
         return None
     tree = tree_of(content) if known is None else known.tree
-    found = list(found_classes(path, file, tree, content, program))
-    if not found:
-        return None
-    named = exported(tree.body) or ()
-    classes: dict[str, FoundClass] = {each.name: each for each in found if not each.is_inner}
+    scope = replace(_scope_of(file), lines=lines_of(content))
+    found = list(_found_classes(path, file, tree, scope, program))
     return OpenFile(
         path,
         file.module,
-        file.is_package,
         Text(content) if known is None else known.text,
         tree,
-        replace(scope_of(file), lines=lines_of(content)),
-        classes,
+        scope,
+        {each.name: each for each in found if not each.is_inner},
         tuple(each for each in found if each.is_inner),
-        frozenset({*named, *used.get(file.module, ()), *(("*",) if file.is_package else ())}),
+        frozenset({*(exported(tree.body) or ()), *used.get(file.module, ()), *(("*",) if file.is_package else ())}),
     )
 
 
@@ -216,7 +161,7 @@ def _imported_names(sources: Sources) -> dict[str, frozenset[str]]:
     """For each module, what other files may import from it: `*` for all."""
     found: dict[str, set[str]] = {}
     for path, scanned in sources.scans.items():
-        starred = b"*" in sources.texts[path] and _STAR.search(sources.texts[path]) is not None
+        starred = re.search(rb"\bimport\s*\(?\s*\*", sources.texts[path]) is not None
         for name in scanned.imports:
             module, _, last = name.rpartition(".")
             if sources.origins[path].module != module:
@@ -224,3 +169,103 @@ def _imported_names(sources: Sources) -> dict[str, frozenset[str]]:
             if starred:
                 found.setdefault(name, set()).add("*")
     return {module: frozenset(names) for module, names in found.items()}
+
+
+def is_module_of_a_library(name: str) -> bool:
+    """Whether a qualified name is a class of torch or another library that derives from nn.Module.
+
+    >>> [is_module_of_a_library(name) for name in ("torch.nn.Linear", "torch.nn.Parameter", "torch.nn.functional.relu")]
+    [True, False, False]
+    """
+    return name in _OF_LIBRARIES or is_layer_of_torch(name)
+
+
+def is_layer_of_torch(name: str) -> bool:
+    """Whether a qualified name is a class of torch.nn that derives from nn.Module."""
+    layer = _LAYER.fullmatch(name)
+    return layer is not None and layer["name"] not in _NO_LAYERS
+
+
+def _scope_of(file: SourceFile) -> Scope:
+    """The meanings of the names at the top level of a file."""
+    classes = frozenset(cls.name for cls in file.classes)
+    return Scope(file.module, file.is_package, file.imports, file.names, classes)
+
+
+def _found_classes(
+    path: str, file: SourceFile, tree: ast.Module, scope: Scope, program: Program
+) -> Iterator[FoundClass]:
+    """The classes of a file that an adoption is about, in their order."""
+    placed: set[ast.ClassDef] = set()
+    for cls in file.classes:
+        qualified = f"{file.module}.{cls.name}"
+        node = node_at(tree, cls.place)
+        if not isinstance(node, ast.ClassDef):
+            continue
+        placed.add(node)
+        ancestors = program.ancestry.mro(qualified)[1:]
+        root = program.ancestry.root(qualified)
+        kind = _kind({name for name, _ in cls.decorators}, ancestors, root)
+        if kind is not None:
+            yield FoundClass(path, file.module, cls.name, kind, node.lineno, ancestors, node, root is not None)
+        elif _is_dataclass(cls):
+            has = _holds_tensors(cls, ancestors, program)
+            yield FoundClass(
+                path, file.module, cls.name, Kind.DATACLASS, node.lineno, ancestors, node, holds_tensors=has
+            )
+    for node, outer in _inner_classes(tree):
+        bases = tuple(program.names.resolve(scope.resolve(_name(base))) for base in node.bases)
+        lineage = tuple(dict.fromkeys(name for base in bases if base for name in program.ancestry.mro(base)))
+        root = next((root for root in Root if root.value in lineage), None)
+        kind = _kind({scope.resolve(_name(decorator)) for decorator in node.decorator_list}, lineage, root)
+        if kind is not None and node not in placed:
+            name = f"{outer}.{node.name}"
+            yield FoundClass(path, file.module, name, kind, node.lineno, lineage, node, root is not None, is_inner=True)
+
+
+def _kind(decorators: Collection[str], ancestors: Collection[str], root: Root | None) -> Kind | None:
+    """The kind of a class with such decorators and ancestors; None if it is neither a module nor a class of tensordict."""
+    if (
+        not TENSORCLASS_DECORATORS.isdisjoint(decorators)
+        or not TENSORCLASS_BASES.isdisjoint(ancestors)
+        or root is Root.TENSORCLASS
+    ):
+        return Kind.TENSORCLASS
+    if root is Root.MODULE or any(name in NN_MODULE or is_module_of_a_library(name) for name in ancestors):
+        return Kind.MODULE
+    return None
+
+
+def _is_dataclass(cls: ClassSource) -> bool:
+    return any(name in DATACLASS_DECORATORS for name, _ in cls.decorators)
+
+
+def _holds_tensors(cls: ClassSource, ancestors: Collection[str], program: Program) -> bool:
+    """Whether a dataclass, or one that it derives from, has a field for tensors."""
+    bases = (base[1] for name in ancestors if (base := program.names.class_of(name)) is not None)
+    fields = (field.annotation for each in (cls, *filter(_is_dataclass, bases)) for field in each.fields)
+    types = (program.names.expand(annotation) for annotation in fields if annotation is not None)
+    return any(is_tensor(member) for type in types for member in members_of(type))
+
+
+def _name(expression: ast.expr) -> str:
+    """The dotted name at the head of a base or decorator: `TensorClass` in `TensorClass["nocast"]`."""
+    while isinstance(expression, ast.Call | ast.Subscript):
+        expression = expression.func if isinstance(expression, ast.Call) else expression.value
+    return dotted(expression) or ""
+
+
+def _inner_classes(tree: ast.Module) -> Iterator[tuple[ast.ClassDef, str]]:
+    """The classes inside classes and functions, each with the name of what it stands in."""
+    waiting: list[tuple[ast.AST, str]] = [(tree, "")]
+    while waiting:
+        node, outer = waiting.pop()
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                continue
+            inner = outer
+            if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                inner = f"{outer}.{child.name}".lstrip(".")
+                if isinstance(child, ast.ClassDef) and outer:
+                    yield child, outer
+            waiting.append((child, inner))

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
 from ...generate.crashes import Crash
-from ...generate.plan import Plan, plan
+from ...generate.plan import plan
 from ...generate.readings import Readings
 from ...model import FileDecl
 from ...model.diagnostics import FOREIGN_OUTPUT, Diagnostic
-from ...project import manifest
-from ...project.config import Config, ConfigError, Settings, source_paths
-from ...project.files import PathError, discover
-from ...project.following import Followed, followed, now
-from ...project.glance_record import Glance, is_closed
-from ...project.import_graph import Handlers, SourceGraph
+from ...project.cache import Cache, FreshRecord, load
+from ...project.config import ConfigError, Settings, source_paths
+from ...project.files import PathError, SourceTexts, discover
+from ...project.import_graph import Handlers
 from ...project.judging import judged
-from ...project.manifest import FreshRecord, Manifest
 from ...project.output_names import is_output, outputs_of
 from ...project.paths import below, display_path, read_output, true_path
-from ...project.source_texts import SourceTexts
-from ...project.stale import ProjectState, keys_of, project_state
-from ...read.encoding import encoding_of
+from ...project.stale import ProjectState, found_now, project_state
+from ...read.syntax import encoding_of
 
 
 class Findings(NamedTuple):
@@ -35,7 +30,7 @@ class Findings(NamedTuple):
     """By file, those with nothing wrong left out."""
     crashes: tuple[Crash, ...]
     is_complete: bool = True
-    """Whether a file that is not in `diagnostics` has nothing wrong. Otherwise nothing is known of it."""
+    """A file that is not in `diagnostics` has nothing wrong. Otherwise nothing is known of it."""
 
 
 class Analysis:
@@ -44,8 +39,8 @@ class Analysis:
     def __init__(self, folder: str) -> None:
         self._folder = folder
         self._state: ProjectState | None = None
-        self._followed: Followed | None = None
-        """The state, if the next analysis can follow from it."""
+        self._known: Cache | None = None
+        """What the last analysis has found and read."""
         self._unsaved: dict[str, bytes] = {}
         self._linked: dict[str, FileDecl] = {}
 
@@ -59,38 +54,45 @@ class Analysis:
             ConfigError: The settings of the project cannot be used.
             PathError: The folder of the project is gone.
         """
-        began = time.time_ns()
         settings = Settings()
         config = settings.of(self._folder)
-        before = self._unsaved
         self._unsaved = {display_path(true_path(path)): text for path, text in texts.items()}
-        closed = before.keys() - self._unsaved.keys()
-        known, self._followed = self._followed, None
-        following = None if known is None else now(known, self._open, self._unsaved, closed)
-        state = self._from_disk(config, settings) if following is None else following.state
-        planned, readings = self._plan(state)
+        files = discover([self._folder, *self._unsaved], config, settings, unsaved=self._unsaved)
+        root = os.path.abspath(config.root or self._folder)
+        if self._known is None:
+            # A run remembers no fixes, so what it found is found again.
+            known = load(root)
+            self._known = known._replace(fresh={path: each for path, each in known.fresh.items() if not each.warnings})
+        state = self._state = project_state(files, root, config, self._open, self._unsaved, self._known)
+        readings = state.reader if isinstance(state.reader, Readings) else self._open(state)
+        readings.know({path: Handlers(owners, frozenset()) for path, owners in state.owners.items()})
+        outputs = [output for path in state.stale for output in outputs_of(path) if output in state.files.outputs]
+        existing = {path: read_output(path) for path in outputs}
+        # The files that the last analysis does not answer for.
+        planned = plan(readings.sources, existing, state.stale, state.graph, readings)
         self._linked = planned.linked
-        self._state = _known_now(state, planned, readings)
-        if not _is_torn(state, readings) and all(path in self._state.fresh for path in state.stale):
-            if following is not None:
-                self._followed = following._replace(state=self._state)
-            elif is_closed(self._state, config):
-                self._followed = followed(Glance(self._state, (self._folder,), config, ""), began)
+        found = {path: [*record.warnings] for path, record in state.fresh.items()}
+        found |= {path: [] for path in planned.lookups}
+        for item in planned.diagnostics:
+            if item.path in planned.lookups:
+                found[item.path].append(item)
+        # A file that crashed is planned again, and one that stands in the way of a file that others wrote: that may have gone.
+        again = {item.path for item in planned.diagnostics if item.kind == FOREIGN_OUTPUT}
+        again |= {crash.path for crash in planned.crashes}
+        fresh = {
+            path: FreshRecord(tuple(sorted(names)), {}, "", tuple(found[path]))
+            for path, names in planned.lookups.items()
+            if path not in again
+        }
+        self._known = found_now(state, {**state.fresh, **fresh}, readings)
         inside = [below(display_path(path)) for path in source_paths(config)]
         shown: dict[str, tuple[Diagnostic, ...]] = {}
-        for path, items in _by_target(state, planned).items():
-            if items and (path in self._unsaved or not inside or any(contains(path) for contains in inside)):
-                left = judged(items, config)
+        for path, items in found.items():
+            if path in self._unsaved or not inside or any(contains(path) for contains in inside):
+                left = judged([replace(item, path=path) for item in items], config)
                 if left:
                     shown[os.path.abspath(path)] = left
         return Findings(shown, planned.crashes)
-
-    def _from_disk(self, config: Config, settings: Settings) -> ProjectState:
-        """The state of the project, of which all files are looked at."""
-        files = discover([self._folder, *self._unsaved], config, settings, unsaved=self._unsaved)
-        cache = os.path.abspath(config.root or self._folder)
-        known = _without_findings(manifest.load(cache)) if self._state is None else self._state.previous
-        return project_state(files, cache, config, self._open, self._unsaved, known)
 
     def declarations(self, path: str) -> FileDecl | None:
         """The declarations of a file, as of the last analysis; None if they are not known."""
@@ -98,70 +100,14 @@ class Analysis:
         if state is None or shown not in state.graph.relevant:
             return None
         if shown not in self._linked:
-            readings = self._open(state.graph)
+            readings = self._open(state)
             found = plan(readings.sources, {}, [shown], state.graph, readings).linked.get(shown)
             if found is not None:
                 self._linked[shown] = found
         return self._linked.get(shown)
 
-    def _open(self, graph: SourceGraph) -> Readings:
-        return Readings(SourceTexts(graph.origins, self._unsaved), graph)
-
-    def _plan(self, state: ProjectState) -> tuple[Plan, Readings]:
-        """The plan of the files that the last analysis does not answer for."""
-        readings = state.reader if isinstance(state.reader, Readings) else self._open(state.graph)
-        readings.know({path: Handlers(owners, frozenset()) for path, owners in state.owners.items()})
-        outputs = [output for path in state.stale for output in outputs_of(path) if output in state.files.outputs]
-        existing = {path: read_output(path) for path in outputs}
-        return plan(readings.sources, existing, state.stale, state.graph, readings), readings
-
-
-def _is_torn(state: ProjectState, readings: Readings) -> bool:
-    """Whether a source changed during the analysis, so that what was found may be of two texts."""
-    return isinstance(readings.sources, SourceTexts) and bool(readings.sources.torn(state.records))
-
-
-def _without_findings(found: Manifest) -> Manifest:
-    """The manifest of a run without the files that have findings: it does not know how to mend these."""
-    return found._replace(fresh={path: record for path, record in found.fresh.items() if not record.warnings})
-
-
-def _known_now(state: ProjectState, planned: Plan, readings: Readings) -> ProjectState:
-    """The state with what the next analysis need not find out again.
-
-    A file that crashed is planned again, and so is one that stands in the way of a file that others wrote: that may have gone. If
-    a source changed during the analysis, what was found may be of two texts, and all are planned again.
-    """
-    again = {item.path for item in planned.diagnostics if item.kind == FOREIGN_OUTPUT}
-    again |= {crash.path for crash in planned.crashes}
-    done = {path: names for path, names in planned.lookups.items() if path not in again}
-    keys = keys_of(state, done, readings)
-    own = _own(planned)
-    fresh = dict(state.fresh)
-    for path, names in done.items():
-        fresh[path] = FreshRecord(keys[path], tuple(sorted(names)), {}, own.get(path, ()))
-    asked = frozenset(state.previous.lookups).union(*done.values(), *(item.lookups for item in state.handlers.values()))
-    records = {state.names[path]: record for path, record in state.records.items()}
-    known = Manifest(records, {state.names[path]: record for path, record in fresh.items()}, state.handlers)
-    torn = _is_torn(state, readings)
-    return state._replace(
-        previous=state.previous if torn else known._replace(lookups=[*asked]), fresh=fresh, stale=[], reader=None
-    )
-
-
-def _own(planned: Plan) -> dict[str, tuple[Diagnostic, ...]]:
-    """The diagnostics of each file. What blocks a file is reported where it is."""
-    found: dict[str, tuple[Diagnostic, ...]] = {}
-    for item in planned.diagnostics:
-        found[item.path] = (*found.get(item.path, ()), item)
-    return found
-
-
-def _by_target(state: ProjectState, planned: Plan) -> dict[str, tuple[Diagnostic, ...]]:
-    """The diagnostics of each file of the project, those that the last analysis found included."""
-    found = {path: tuple(replace(item, path=path) for item in record.warnings) for path, record in state.fresh.items()}
-    own = _own(planned)
-    return {**found, **{path: own.get(path, ()) for path in planned.lookups}}
+    def _open(self, state: ProjectState) -> Readings:
+        return Readings(SourceTexts(state.graph.origins, self._unsaved), state.graph, state.parsed)
 
 
 class Workspace:
@@ -171,16 +117,8 @@ class Workspace:
         self.folders: set[str] = set()
         """The folders that the editor shows."""
         self.texts: dict[str, bytes] = {}
-        """The open files by absolute path."""
+        """The texts of open files by absolute path."""
         self._analyses: dict[str, Analysis] = {}
-
-    def open(self, path: str, text: str) -> None:
-        """Take a text for that of a file."""
-        self.texts[path] = encoded(text)
-
-    def close(self, path: str) -> None:
-        """Take what is on the disk for the text of a file."""
-        self.texts.pop(path, None)
 
     def project(self, path: str) -> str:
         """The folder of the project that a file or folder belongs to."""
@@ -213,7 +151,7 @@ class Workspace:
 
 
 def is_source(path: str) -> bool:
-    """Whether a file may declare something."""
+    """True for a file that may declare something."""
     return path.endswith(".py") and not is_output(path)
 
 

@@ -31,7 +31,7 @@ class Attention(Module):
     norm: nn.LayerNorm = submodule(nn.LayerNorm, "dim")
     out: nn.Linear = submodule(nn.Linear, "dim", "dim")
 
-    @virtual(cached=True, sources=("dim",))
+    @virtual(cached=True)
     def causal(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.ones(self.dim, self.dim, dtype=dtype, device=device).tril()
 

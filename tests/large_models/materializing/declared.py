@@ -29,7 +29,7 @@ class Block(Module):
     def scaled(self, tensor: Tensor) -> None:
         nn.init.normal_(tensor, std=1 / (self.layer + 1))
 
-    @virtual(cached=True, sources=("dim",))
+    @virtual(cached=True)
     def causal(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.ones(self.dim, self.dim, dtype=torch.bool, device=device).tril()
 

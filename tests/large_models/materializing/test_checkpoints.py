@@ -17,8 +17,8 @@ from torch import Tensor, nn
 from torch.distributed.checkpoint import state_dict_saver
 
 from qten_gen import Module, param, submodule
-from qten_gen.large_models.materializing.checkpoints import Checkpoint, CheckpointError, _read_part, read
-from qten_gen.large_models.materializing.matching import matched, opened
+from qten_gen.large_models.materializing.checkpoint_files import Checkpoint, CheckpointError, opened, read, read_part
+from qten_gen.large_models.materializing.checkpoint_sources import matched
 from qten_gen.large_models.materializing.survey import survey
 from qten_gen.large_models.sharding.placements import size_of, slices
 
@@ -103,7 +103,7 @@ def test_a_part_is_read_alone(write: Callable[[Path, Mapping[str, Tensor]], Path
         ("empty", ((0, 0), (1, 2))),
     ]:
         found = torch.empty(size_of(part), dtype=STATE[name].dtype)
-        assert _read_part(checkpoint.tensors[name], part, found) == found.numel() * 4
+        assert read_part(checkpoint.tensors[name], part, found) == found.numel() * 4
         assert torch.equal(found, STATE[name][slices(part)])
 
 
@@ -135,13 +135,11 @@ def test_only_the_pages_of_a_part_are_read(tmp_path: Path) -> None:
     """The file has 40 MB. The system reads a few megabytes around what is touched."""
     state = {"a": torch.zeros(5000, 1000), "b": torch.zeros(5000, 1000)}
     for path in (one_file(tmp_path / "one", state), distributed(tmp_path / "many", state)):
-        chunk = opened(path).tensors["b"].chunks[0]
-        tensor = chunk.tensor()
+        ((_, values),) = opened(path).tensors["b"].chunks
+        tensor = values()
         before = mapped_pages(path)
         assert float(tensor[2500:2510].sum()) == 0.0
         assert mapped_pages(path) - before <= 5 << 20
-        chunk.release()
-        assert mapped_pages(path) == 0
 
 
 def mapped_pages(path: Path) -> int:
@@ -158,7 +156,7 @@ def mapped_pages(path: Path) -> int:
 def test_tensors_in_memory_are_a_checkpoint() -> None:
     checkpoint = opened({**STATE, "step": 3})  # type: ignore[dict-item] # what is no tensor is noted
     assert checkpoint.tensors.keys() == STATE.keys()
-    assert checkpoint.others == {"step": "int"}
+    assert checkpoint.others == {"step": 3}
 
 
 def test_a_sharded_checkpoint_is_put_together(tmp_path: Path) -> None:
@@ -169,15 +167,13 @@ def test_a_sharded_checkpoint_is_put_together(tmp_path: Path) -> None:
     from dataclasses import replace
 
     parts = [((0, 3), (0, 5)), ((3, 8), (0, 5))]
-    split = replace(
-        stored, chunks=tuple(replace(chunks[n].chunks[0], part=p) for n, p in zip("ab", parts, strict=True))
-    )
+    split = replace(stored, chunks=tuple((p, chunks[n].chunks[0][1]) for n, p in zip("ab", parts, strict=True)))
     for part in [((0, 8), (0, 5)), ((2, 4), (1, 3)), ((5, 8), (0, 5))]:
         found = torch.empty(size_of(part))
-        _read_part(split, part, found)
+        read_part(split, part, found)
         assert torch.equal(found, whole[slices(part)])
     with pytest.raises(CheckpointError, match=r"^state_dict: it has 15 of the 40 values that are needed$"):
-        _read_part(replace(split, chunks=split.chunks[:1]), ((0, 8), (0, 5)), torch.empty(8, 5))
+        read_part(replace(split, chunks=split.chunks[:1]), ((0, 8), (0, 5)), torch.empty(8, 5))
 
 
 class Exploding:
@@ -248,9 +244,8 @@ class Net(nn.Module):
 
 def found_in(module: nn.Module, checkpoint: Checkpoint) -> dict[str, str]:
     """The names of tensors that a checkpoint has, and their names in it."""
-    held = survey(module)
-    matches = matched(module, held, checkpoint)
-    return {each.homes[0].qualified: matches[id(each.tensor)].name for each in held if id(each.tensor) in matches}
+    matches, _ = matched(survey(module), checkpoint)
+    return {held.homes[0].qualified: match.name for held, match in matches.items()}
 
 
 @pytest.mark.parametrize("names", [["embed.weight"], ["head.weight"], ["embed.weight", "head.weight"]])
@@ -333,8 +328,7 @@ class Holder(Module):
 def test_migrate_brings_old_names_up_to_date_without_reading(tmp_path: Path) -> None:
     values = torch.randn(2, 3)
     module = Holder(device="meta")
-    held = survey(module)
-    (match,) = matched(module, held, opened(one_file(tmp_path / "old", {"part.w": values}))).values()
+    (match,) = matched(survey(module), opened(one_file(tmp_path / "old", {"part.w": values})))[0].values()
     assert match.name == "part.w"
     found = torch.empty(2, 3)
     read(match.stored, found)
@@ -344,7 +338,7 @@ def test_migrate_brings_old_names_up_to_date_without_reading(tmp_path: Path) -> 
 def test_migrate_may_compute_new_tensors() -> None:
     values = torch.randn(3, 2)
     module = Holder(device="meta")
-    (match,) = matched(module, survey(module), opened({"part.columns": values})).values()
+    (match,) = matched(survey(module), opened({"part.columns": values}))[0].values()
     assert match.stored.origin == "Renamed.migrate"
     found = torch.empty(2, 3)
     read(match.stored, found)
@@ -357,7 +351,7 @@ def test_migrate_is_not_asked_about_todays_version() -> None:
     state["part.w"] = state.pop("part.weight")
     on_meta = Holder(device="meta")
     with pytest.raises(CheckpointError, match=r"part\.w: the module has no parameter"):
-        matched(on_meta, survey(on_meta), opened(state))
+        matched(survey(on_meta), opened(state))
 
 
 def test_a_module_that_loads_in_its_own_way_is_refused() -> None:
@@ -392,15 +386,39 @@ def test_the_path_may_be_text_or_a_path(tmp_path: Path) -> None:
     assert opened(os.fspath(path)).tensors.keys() == opened(path).tensors.keys()
 
 
-def test_extra_state_is_refused_as_a_finding() -> None:
-    class Counting(Module):
-        weight: nn.Parameter = param(2, initializer=nn.init.ones_)
+class Counting(Module):
+    """A module with extra state."""
 
-        def get_extra_state(self) -> dict[str, int]:
-            return {"steps": 3}
+    weight: nn.Parameter = param(2, initializer=nn.init.ones_)
+    steps: int = 0
 
-    with pytest.raises(CheckpointError) as caught:
-        Counting.on_meta().materialize("cpu", state_dict=Counting().state_dict())
-    assert str(caught.value) == (
-        "materialize(): state_dict does not fit the module:\n    _extra_state: expected a tensor, got dict"
-    )
+    def get_extra_state(self) -> dict[str, int]:
+        return {"steps": self.steps}
+
+    def set_extra_state(self, state: dict[str, int]) -> None:
+        self.steps = state["steps"]
+
+
+class Around(Module):
+    inner: Counting = submodule(Counting, steps=3)
+
+
+@pytest.mark.parametrize("write", [None, torch_save])
+def test_extra_state_is_that_of_the_state_dict(
+    write: Callable[[Path, Mapping[str, Tensor]], Path] | None, tmp_path: Path
+) -> None:
+    state = Around().state_dict()
+    module = Around.on_meta()
+    module.inner.steps = 0
+    module.materialize("cpu", state_dict=write(tmp_path / "saved", state) if write else state)
+    assert module.inner.steps == 3 and module.inner.weight.tolist() == [1, 1]
+
+
+def test_extra_state_that_nobody_takes_or_that_is_not_read_is_a_finding(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match=r"inner\._extra_state: expected a tensor, got int"):
+        found_in(nn.Sequential(), opened({"inner._extra_state": 3}))  # type: ignore[dict-item] # as state dicts have it
+    folder = distributed(tmp_path / "folder", Around().state_dict())
+    with pytest.raises(
+        CheckpointError, match=r"inner\._extra_state\.steps: extra state in a folder is not read; call load_state"
+    ):
+        Around.on_meta().materialize("cpu", state_dict=folder)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Callable
 from typing import cast
@@ -10,7 +9,6 @@ from typing import cast
 import pytest
 import torch
 from torch import Tensor, nn
-from torch.utils._python_dispatch import _disable_current_modes
 
 from qten_gen import Module, buffer, deferred_init, fake_mode, materialize_module, param, submodule
 
@@ -45,10 +43,10 @@ def test_state_without_a_reset_parameters_is_named_and_nothing_has_changed() -> 
     why = " (Rotary initialises it, and Net has an __init__ of its own, whose arguments Net.on_meta() would have kept)"
     assert str(caught.value) == (
         "materialize(): rotary.scale, a parameter of Rotary, is initialised by nothing: Rotary has no reset_parameters; give it"
-        " one that fills self.scale, or fill it in the reset_parameters of a module above it, or give its values in state_dict=,"
+        " one that fills self.scale, or give its values in state_dict=,"
         f" or build the module with qten_gen.deferred_init{why}\n"
         "  rotary.inv_freq, a buffer of Rotary, is initialised by nothing: Rotary has no reset_parameters; give it"
-        " one that fills self.inv_freq, or fill it in the reset_parameters of a module above it, or give its values in"
+        " one that fills self.inv_freq, or give its values in"
         f" state_dict=, or build the module with qten_gen.deferred_init{why}"
     )
     assert {tensor.device.type for tensor in tensors(net).values()} == {"meta"}
@@ -91,11 +89,12 @@ def test_what_post_init_writes_is_said_to_be_lost_where_the_constructor_cannot_b
         table: Tensor = buffer("dim")
 
         def __post_init__(self) -> None:
-            self.table.fill_(random.random())
+            if not self.table.is_meta:
+                raise ValueError("no")
 
     with (
         pytest.warns(
-            UserWarning, match=r"Late\(\) draws from random or NumPy, .* is lost, unless reset_parameters writes it"
+            UserWarning, match=r"Late\(\) cannot be recorded: no; .* is lost, unless reset_parameters writes it"
         ),
         pytest.raises(RuntimeError, match=r"\(what __post_init__ writes on meta is lost\)"),
     ):
@@ -121,24 +120,20 @@ def test_an_initialiser_that_returns_a_new_tensor_is_found() -> None:
     class Wrong(Module):
         weight: nn.Parameter = param(3, initializer=lambda tensor: torch.zeros(3))
 
-    with pytest.raises(RuntimeError, match=r"weight, a parameter of Wrong, is not initialised"):
+    with pytest.raises(TypeError, match=r"Wrong\.weight: the initializer .* returned a new tensor, which is not used"):
         Wrong.on_meta().materialize("cpu", seed=0)
 
 
-def test_an_initialisation_that_decides_by_random_values_is_refused() -> None:
+def test_an_initialisation_may_decide_by_random_values() -> None:
     class Rejecting(Module):
-        weight: nn.Parameter = param(3, initializer="draw")
+        weight: nn.Parameter = param(30, initializer="draw")
 
         def draw(self, tensor: Tensor) -> None:
             tensor.normal_()
             while not tensor.is_meta and bool((tensor < 0).any()):
-                tensor.normal_()
+                torch.where(tensor < 0, torch.randn_like(tensor), tensor, out=tensor)
 
-    with pytest.raises(
-        RuntimeError, match=r"reads random values, drawn by aten::normal_ at .*test_errors.py:\d+"
-    ) as caught:
-        Rejecting.on_meta().materialize("cpu", seed=0)
-    assert any("Rejecting.reset_parameters" in note for note in caught.value.__notes__)
+    assert bool((Rejecting.on_meta().materialize("cpu", seed=0).weight >= 0).all())
 
 
 def test_an_initialisation_that_reads_memory_that_nothing_wrote_is_refused() -> None:
@@ -147,10 +142,39 @@ def test_an_initialisation_that_reads_memory_that_nothing_wrote_is_refused() -> 
             3, initializer=lambda x: x if x.is_meta else x.fill_(torch.empty(2, 3).sum().item())
         )
 
-    with pytest.raises(
-        RuntimeError, match=r"reads the element \[\] of a tensor that nothing has written; fill what it reads"
-    ):
+    with pytest.raises(RuntimeError, match=r"does not write to it, or copies memory that nothing has written"):
         Reading.on_meta().materialize("cpu", seed=0)
+
+
+GENERATOR = torch.Generator().manual_seed(0)
+
+
+def test_a_generator_of_its_own_is_refused() -> None:
+    class Own(Module):
+        weight: nn.Parameter = param(3, initializer=lambda x: nn.init.normal_(x, generator=GENERATOR))
+
+    with pytest.raises(
+        ValueError, match=r"Own\.reset_parameters\(\) draws from a generator of its own; .* leave generator= out"
+    ):
+        Own.on_meta().materialize("cpu", seed=0)
+
+
+class Inner(Module):
+    weight: nn.Parameter = param(3, initializer=nn.init.zeros_)
+
+
+@pytest.mark.parametrize("write", [nn.init.ones_, lambda weight: weight.data.fill_(1), lambda weight: weight.sum()])
+def test_a_parent_that_writes_into_a_declared_child_is_refused(write: Callable[[Tensor], object]) -> None:
+    class Outer(Module):
+        inner: Inner = submodule(Inner)
+
+        def reset_parameters(self) -> None:
+            write(self.inner.weight)
+
+    with pytest.raises(
+        RuntimeError, match=r"Outer\.reset_parameters\(\) uses inner\.weight, which another declared module"
+    ):
+        Outer.on_meta().materialize("cpu", seed=0)
 
 
 def test_an_initialisation_may_decide_by_values_that_it_computed() -> None:
@@ -283,28 +307,3 @@ def test_a_declared_tie_that_is_broken_says_so(break_tie: Callable[[Tied], None]
     module.head = cast(nn.Parameter, module.linear.weight)
     module.materialize("cpu", seed=0)
     assert module.head is module.linear.weight
-
-
-@pytest.mark.parametrize("name", ["_DisableTorchDispatch", "_disable_current_modes"])
-def test_what_runs_with_modes_switched_off_is_an_error_that_names_the_tensor(name: str) -> None:
-    switched_off = torch._C._DisableTorchDispatch if name == "_DisableTorchDispatch" else _disable_current_modes
-
-    class Unseen(nn.Linear):
-        def reset_parameters(self) -> None:
-            super().reset_parameters()
-            with torch.no_grad(), switched_off():
-                self.bias.fill_(2)
-
-    class Seen(Module):
-        inner: Unseen = submodule(Unseen, 2, 2)
-
-    module = Seen.on_meta()
-    with pytest.raises(RuntimeError) as caught:
-        module.materialize("cpu", seed=0)
-
-    assert str(caught.value).startswith(f"{__file__}:")
-    assert (
-        " on inner.bias in Unseen.reset_parameters() of inner: modes are switched off there, so nothing would fill it"
-        in str(caught.value)
-    )
-    assert module.inner.weight.is_meta

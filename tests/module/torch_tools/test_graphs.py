@@ -226,7 +226,7 @@ class Gated(Module):
     def gate(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return self.weight.softmax(0)
 
-    @virtual(cached="may_be_stale", sources=("weight",))
+    @virtual
     def kept(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return self.weight.softmax(1)
 

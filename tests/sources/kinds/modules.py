@@ -113,7 +113,7 @@ class Nested(Module):
     plain: Plain = submodule(Plain, "width", bias=False)
     sizes: Sizes = submodule(Sizes, "width")
 
-    @virtual(cached=True, sources=("width",))
+    @virtual(cached=True)
     def squares(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         """Squares of integers."""
         return torch.arange(self.width, dtype=dtype, device=device) ** 2
@@ -239,7 +239,7 @@ class Written(Module):
         self.width = width
         self.bias = nn.Parameter(torch.zeros(width))
 
-    @virtual(cached=True, sources=("width",))
+    @virtual(cached=True)
     def eye(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         """The identity."""
         return torch.eye(self.width, dtype=dtype, device=device)

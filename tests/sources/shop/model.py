@@ -42,7 +42,7 @@ class Attention(Module):
     scale: Tensor = buffer("heads", persistent=False, initializer=uniform_)
     norm: nn.LayerNorm = submodule(nn.LayerNorm, "dim")
 
-    @virtual(cached=True, sources=("dim",))
+    @virtual(cached=True)
     def causal(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         """Lower triangle of ones."""
         return torch.ones(self.dim, self.dim, dtype=dtype, device=device).tril()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from textwrap import dedent
 
 from qten_gen.project.import_graph import graph_from_texts
-from qten_gen.tools.adopt.adopting import Outcome, adopt
-from qten_gen.tools.adopt.adoption import Adoption, Level, Options
+from qten_gen.tools.adopt.adopting import adopt
 from qten_gen.tools.adopt.opening import Sources
+from qten_gen.tools.adopt.records import Adoption, Level, Options, Outcome
 
 
 def outcome(files: dict[str, str], level: Level = Level.BASE, dataclasses: bool = False) -> Outcome:

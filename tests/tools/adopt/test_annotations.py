@@ -6,7 +6,7 @@ from textwrap import indent
 
 import pytest
 
-from qten_gen.tools.adopt.adoption import Level
+from qten_gen.tools.adopt.records import Level
 
 from .adopted import adopted, outcome
 
@@ -244,3 +244,59 @@ def test_a_layer_that_another_method_or_a_subclass_replaces_proves_nothing() -> 
     )
     assert adopted(replaced, Level.ANNOTATE) == replaced
     assert adopted(derived, Level.ANNOTATE) == derived
+
+
+_ACTORS = """\
+from typing import Optional, Tuple, Union
+
+from qten_gen import Module
+from torch import Tensor
+
+Observation = Union[Tensor, dict[str, Tensor]]
+
+
+"""
+_UNCHECKED = "    __call__: ClassVar[Any]  # type: ignore[misc]\n"
+
+
+def _actor(*methods: str) -> str:
+    return f"class Actor(Module):\n{''.join(f'    def {each}{chr(10)}' for each in methods)}"
+
+
+CONTRADICTED = {
+    "forward returns 3 values, and its annotation says 2": (
+        "forward(self, x) -> Tuple[Tensor, Tensor]: return x, x, x",
+    ),
+    "act takes obs as a dict too": ("forward(self, obs: Tensor): pass", "act(self, obs: Observation): pass"),
+}
+
+
+@pytest.mark.parametrize(("why", "methods"), CONTRADICTED.items(), ids=CONTRADICTED)
+def test_calls_stay_unchecked_where_the_project_contradicts_forward(why: str, methods: tuple[str, ...]) -> None:
+    before = _ACTORS + _actor(*methods)
+    found = outcome({"model.py": before}, Level.ANNOTATE)
+    after = found.texts["model.py"].decode()
+    assert found.adoptions[0].done == ((Level.ANNOTATE, f"leave its calls unchecked, because {why}"),)
+    assert "from typing import Any, ClassVar, Optional" in after
+    assert f"class Actor(Module):\n{_UNCHECKED}" in after
+    assert adopted(after, Level.ANNOTATE) == after
+
+
+@pytest.mark.parametrize(
+    "methods",
+    [
+        ("forward(self, x) -> Tuple[Tensor, ...]: return x, x, x",),
+        ("forward(self, x) -> Tuple[Tensor, Tensor]: return x, *x",),
+        ("forward(self, obs: Tensor): pass", "act(self, obs: Optional[Tensor]): self(obs)"),
+        ("forward(self, obs: Observation): pass", "act(self, obs: Observation): self(obs)"),
+    ],
+)
+def test_other_calls_are_checked(methods: tuple[str, ...]) -> None:
+    before = _ACTORS + _actor(*methods)
+    assert adopted(before, Level.ANNOTATE) == before
+
+
+def test_an_heir_of_a_class_with_unchecked_calls_says_nothing() -> None:
+    actor = _actor(*CONTRADICTED["act takes obs as a dict too"])
+    heir = actor.replace("Actor(Module)", "Fast(Actor)")
+    assert adopted(f"{_ACTORS}{actor}\n\n{heir}", Level.ANNOTATE).count(_UNCHECKED) == 1

@@ -13,8 +13,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qten_gen.tools.adopt.adoption import Level
-from qten_gen.tools.adopt.source_text import Text
+from qten_gen.tools.adopt.files import Text
+from qten_gen.tools.adopt.records import Level
 
 from .adopted import adopted
 

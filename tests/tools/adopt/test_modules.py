@@ -358,3 +358,92 @@ def test_a_class_stays_in_a_file_whose_name_is_no_module_name() -> None:
     assert net.why_it_stays is not None
     assert net.why_it_stays.text.startswith("'train-net' is not a valid module name")
     assert net.why_it_stays.code == "QG005"
+
+
+_METACLASSES = """\
+from abc import ABC, ABCMeta
+import torch
+from qten_gen import Module
+from tensordict import TensorClass
+from torch import nn
+
+
+class Meta(type): ...
+
+
+class Abstract(ABCMeta): ...
+
+
+class OurMeta(type(Module)): ...
+
+
+class Mixin(metaclass=Meta): ...
+
+
+"""
+_A = "class A(nn.Module): ...\n\n\n"
+_OWN = "and Module has one of its own"
+
+COMBINED = {
+    _A + "class B(A, metaclass=Abstract): ...\n\n\nclass C(nn.Module): ...": {
+        "A": f"B in model.py derives from it, and the metaclass of B is Abstract, {_OWN}",
+        "B": f"its metaclass is Abstract, {_OWN}",
+    },
+    _A + "def make():\n    class B(A, metaclass=Meta): ...\n    return B": {
+        "A": f"make.B in model.py derives from it, and the metaclass of make.B is Meta, {_OWN}",
+        "make.B": "it stands inside a function or class, where nothing is generated",
+    },
+    "class A(Mixin, nn.Module): ...": {"A": f"the metaclass of Mixin is Meta, {_OWN}"},
+    _A + "class B(A, Mixin): ...": {
+        "A": f"B in model.py derives from it, and the metaclass of Mixin is Meta, {_OWN}",
+        "B": f"its base A stays: B in model.py derives from it, and the metaclass of Mixin is Meta, {_OWN}",
+    },
+    "class A(Mixin, TensorClass):\n    x: torch.Tensor": {
+        "A": "the metaclass of Mixin is Meta, and TensorClass has one of its own"
+    },
+    _A + "class B(A, metaclass=ABCMeta): ...\n\n\nclass C(A, ABC): ...": {},
+    "class A(Module): ...\n\n\nclass B(A, metaclass=OurMeta): ...": {},
+}
+
+
+@pytest.mark.parametrize(("text", "why"), COMBINED.items(), ids=range(len(COMBINED)))
+def test_a_class_stays_whose_metaclass_cannot_be_combined_and_so_does_its_base(text: str, why: dict[str, str]) -> None:
+    assert reasons(f"{_METACLASSES}{text}\n") == why
+
+
+def test_a_base_stays_whose_subclass_in_another_file_has_a_metaclass() -> None:
+    files = {
+        "base.py": "from torch import nn\n\n\nclass A(nn.Module): ...\n",
+        "child.py": "from base import A\nfrom meta import Meta\n\n\nclass B(A, metaclass=Meta): ...\n",
+        "meta.py": "class Meta(type): ...\n",
+    }
+    assert not outcome(files).texts
+
+
+def test_one_class_of_a_family_does_not_keep_the_others() -> None:
+    """Nothing sets `kernel` in the class that annotates it: it keeps the constructor of nn.Module as its base does."""
+    text = """\
+    from torch import Tensor, nn
+
+    class Model(nn.Module):
+        _cache: Tensor | None = None
+
+    class Kernelled(Model):
+        kernel: nn.Module
+
+    class Exact(Kernelled):
+        def __init__(self, kernel: nn.Module) -> None:
+            super().__init__()
+            self.kernel = kernel
+    """
+    after = adopted(text)
+    assert "class Model(Module, init=False):" in after
+    assert "class Kernelled(Model, init=False):" in after
+    assert adopted(after) == after
+
+
+def test_a_base_says_which_subclass_keeps_it() -> None:
+    text = "from torch import nn\n\n\nclass A(nn.Module): ...\n\n\nclass B(A):\n    x = nn.Parameter(None)\n"
+    found = report(text)["A"].why_it_stays
+    assert found is not None and found.text.startswith("B in model.py derives from it, and x is a parameter")
+    assert found.code == "QG217" and found.help

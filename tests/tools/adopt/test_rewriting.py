@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from qten_gen.project.import_graph import graph_from_texts
-from qten_gen.tools.adopt.adopting import Outcome, adopt
-from qten_gen.tools.adopt.adoption import Level, Options
+from qten_gen.tools.adopt.adopting import adopt
 from qten_gen.tools.adopt.opening import Sources
+from qten_gen.tools.adopt.records import Level, Options, Outcome
 
 from .adopted import adopted, reasons
 
@@ -55,11 +55,8 @@ def test_the_encoding_is_kept(encoding: str, end: str) -> None:
     assert _of_bytes(before.encode(encoding)).texts["model.py"] == after.encode(encoding)
 
 
-def test_what_is_nested_deeply_does_no_harm_in_a_function_and_keeps_a_class_with_the_reason() -> None:
-    deep = " + ".join(["1"] * 900)
-    inside = f"{_HEAD}{_CLASS}\n    def f(self):\n        x = {deep}\n        return x\n"
-    assert adopted(inside) == inside.replace(_HEAD + _CLASS, _NEW + _HEAD + _AFTER)
-    beside = f"{_HEAD}{_CLASS}    x = {deep}\n"
+def test_what_is_nested_deeply_keeps_a_class_with_the_reason() -> None:
+    beside = f"{_HEAD}{_CLASS}    x = {' + '.join(['1'] * 900)}\n"
     assert reasons(beside) == {"A": "it is nested too deeply for libcst, which rewrites it"}
     assert adopted(beside) == beside
 
@@ -95,3 +92,56 @@ def test_names_are_added_to_an_import_where_isort_puts_them() -> None:
     assert adopted(text, Level.ANNOTATE).startswith(
         "from qten_gen import Module\nfrom torch import (\n    Tensor,\n    nn,  # layers\n    zeros\n)\n"
     )
+
+
+_TEXT = '''\
+import torch
+from torch import nn
+
+
+class Mixer(nn.Module):
+    def __init__(self, dim: int) -> None:
+        """Mix.
+
+        Twice.
+        """
+        super().__init__()
+        self.up = nn.Linear(dim, dim)  # up
+        # shifts
+        self.register_buffer("shift", torch.ones(3))
+
+    def forward(self, x):
+        return self.up(x)
+
+
+class Gate(nn.Module):
+    """A gate."""
+
+    down: nn.Linear
+
+    def __init__(self, dim: int) -> None:
+        """Close it."""
+        super().__init__()
+        self.down = nn.Linear(dim, dim)
+        print("made")'''
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\r"], ids=["CRLF", "CR"])
+@pytest.mark.parametrize("level", Level)
+def test_a_file_is_edited_alike_whatever_ends_its_lines(level: Level, end: str) -> None:
+    plain = adopted(_TEXT, level)
+    assert plain != _TEXT
+    assert adopted(_TEXT.replace("\n", end), level) == plain.replace("\n", end)
+
+
+def test_in_a_file_with_several_line_ends_each_line_keeps_its_own_and_new_ones_get_the_first() -> None:
+    head, rest = "import torch\r\n", "    x = 1\r    y = torch\n\nz = nn"
+    before = f"{head}from torch import nn\n\r\n\nclass A(nn.Module):\r\n{rest}"
+    after = f"{head}from qten_gen import Module\r\nfrom torch import nn\n\r\n\nclass A(Module):\r\n{rest}"
+    assert adopted(before) == after
+
+
+@pytest.mark.parametrize("character", ["\f", "\v", "\x1c", "\x85", "\u2028"])
+def test_a_character_that_ends_no_line_for_python_moves_no_comment(character: str) -> None:
+    head = f"# one{character}two\n"
+    assert adopted(head + _TEXT, Level.ANNOTATE) == head + adopted(_TEXT, Level.ANNOTATE)

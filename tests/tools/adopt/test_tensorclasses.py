@@ -124,13 +124,66 @@ def test_a_dataclass_is_a_candidate_that_has_to_be_asked_for() -> None:
 
 
 def test_a_dataclass_keeps_its_numbers_and_its_flags() -> None:
-    after = f'from qten_gen import TensorClass\n{_TORCH}class A(TensorClass["nocast", "frozen"]):\n'
+    after = f"from qten_gen import TensorClass\n{_TORCH}class A(TensorClass, nocast=True, frozen=True):\n"
     after += "    x: Tensor\n    n: int = 3\n"
     assert adopted(_DATACLASS, dataclasses=True) == after
     assert adopted(after, dataclasses=True) == after
 
 
-def test_a_dataclass_that_asks_for_more_stays() -> None:
-    text = _DATACLASS.replace("frozen=True", "order=True")
-    (reason,) = report(text, dataclasses=True)["A"].stays
-    assert reason[1].text == "a TensorClass cannot do what dataclass(order=True) asks for"
+_FAMILY = """\
+from dataclasses import dataclass
+from torch import Tensor
+
+
+@dataclass
+class Common:
+    name: str
+
+
+@dataclass
+class Output(Common):
+    x: Tensor
+
+
+@dataclass()
+class Wide(Output):
+    y: Tensor | None = None
+
+
+@dataclass
+class Plain:
+    name: str
+"""
+
+
+def test_a_family_of_dataclasses_is_adopted_where_one_of_them_has_tensors() -> None:
+    after = adopted(_FAMILY, dataclasses=True)
+    assert "class Common(TensorClass, nocast=True):\n" in after
+    assert "\n\n\nclass Output(Common):\n" in after and "\n\n\nclass Wide(Output):\n" in after
+    assert "@dataclass\nclass Plain:" in after
+    assert adopted(after, dataclasses=True) == after
+
+
+REFUSED = {
+    "@dataclass(order=True)\nclass A:\n    x: Tensor": "a TensorClass cannot do what dataclass(order=True) asks for",
+    "@dataclass\nclass A(Other):\n    x: Tensor": "it has other bases than dataclasses of the project",
+    "@dataclass\nclass A:\n    x: Tensor\n    extra: dict[str, Any]": (
+        "its field extra may hold tensors or not, and a TensorClass has to know"
+    ),
+    "@dataclass\nclass A:\n    x: Tensor\n    values: Tensor": (
+        "every TensorClass has an attribute 'values', so a field cannot have this name"
+    ),
+}
+
+
+@pytest.mark.parametrize("dataclasses", [True, False])
+@pytest.mark.parametrize(("text", "why"), REFUSED.items(), ids=range(len(REFUSED)))
+def test_a_dataclass_stays_with_the_reason_whether_or_not_it_is_asked_for(
+    text: str, why: str, dataclasses: bool
+) -> None:
+    head = (
+        "from dataclasses import dataclass\nfrom typing import Any\nfrom other import Other\nfrom torch import Tensor\n"
+    )
+    found = report(f"{head}\n\n{text}\n", dataclasses=dataclasses)["A"].why_it_stays
+    assert found is not None
+    assert (found.text, found.is_open) == (why, dataclasses)

@@ -83,11 +83,6 @@ class Tied(Module):
     head: nn.Parameter = param(tie="embedding.weight")
 
 
-def lazy() -> nn.Module:
-    """Sizes of these layers are known after a call."""
-    return nn.Sequential(nn.LazyLinear(8), nn.LazyBatchNorm1d(), nn.Linear(8, 2))
-
-
 def nested(depth: int) -> nn.Module:
     """A layer in modules in modules."""
     model: nn.Module = nn.Linear(2, 2)

@@ -12,7 +12,7 @@ import pytest
 from qten_gen.cli.command import main
 from qten_gen.tools.inspect.model_tree import contents_of
 from qten_gen.tools.inspect.views import as_text
-from tests.command import Command, Result
+from tests.command import Command
 
 from .samples import Net
 
@@ -33,15 +33,6 @@ def test_what_is_printed_is_as_recorded(qten_gen: Command, name: str) -> None:
     done = qten_gen("inspect", f"{SAMPLES}:Net", *SHOWN[name])
     assert (done.status, done.err) == (0, "")
     assert done.out == (GOLDEN / f"{name}.txt").read_text(encoding="utf-8")
-
-
-def test_the_document_is_json_and_has_every_tensor(qten_gen: Command) -> None:
-    done = qten_gen("inspect", f"{SAMPLES}:Net", "--config", "width=8", "--json")
-    found = json.loads(done.out)
-    assert found["version"] == 3
-    assert [tensor["path"] for tensor in found["tensors"] if tensor["tied_to"]] == ["head"]
-    assert sum(tensor["elements"] for tensor in found["tensors"] if tensor["kind"] == "parameter") == 1464
-    assert found["totals"]["parameters"] == {"elements": 1464, "bytes": 4 * 1464}
 
 
 def test_names_are_shortened_for_a_terminal_and_whole_in_a_pipe() -> None:
@@ -79,14 +70,6 @@ def test_a_source_root_of_the_settings_is_importable(qten_gen: Command) -> None:
     assert qten_gen("inspect", "shop_b:made").status == 0
 
 
-def refused(qten_gen: Command, *arguments: str) -> Result:
-    done = qten_gen("inspect", *arguments)
-    assert done.out == ""
-    assert done.status == 2
-    assert "Traceback" not in done.err
-    return done
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -108,54 +91,41 @@ def refused(qten_gen: Command, *arguments: str) -> Result:
     ],
 )  # fmt: skip
 def test_wrong_usage_is_one_clear_error(qten_gen: Command, arguments: list[str], message: str) -> None:
-    assert refused(qten_gen, *arguments).err.startswith(message)
+    done = qten_gen("inspect", *arguments)
+    assert (done.status, done.out) == (2, "")
+    assert done.err.startswith(message)
 
 
-def broken(qten_gen: Command, target: str, *arguments: str) -> Result:
-    done = qten_gen("inspect", target, *arguments)
+@pytest.mark.parametrize(
+    ("files", "target", "frame", "message"),
+    [
+        (
+            {"broken_a": "import broken_b\n", "broken_b": "x = 1\nraise ValueError('none')\n"},
+            "broken_a:Net",
+            "raise ValueError('none')",
+            "importing broken_a raised ValueError: none",
+        ),
+        (
+            {"broken_c": "import absent_package\n"},
+            "broken_c:Net",
+            "import absent_package",
+            "importing broken_c raised ModuleNotFoundError: No module named 'absent_package'",
+        ),
+        ({"broken_d": "def f(:\n    pass\n"}, "broken_d:Net", "def f(:", "importing broken_d raised SyntaxError"),
+        ({"broken_e": "import sys\nsys.exit(3)\n"}, "broken_e:Net", "", "importing broken_e raised SystemExit: 3"),
+        ({}, f"{SAMPLES}:raises", 'raise ValueError("no such model")', "raises() raised ValueError: no such model"),
+        ({}, f"{SAMPLES}:makes_no_module", "", "makes_no_module() returned a int, not a torch.nn.Module"),
+    ],
+)
+def test_an_error_of_the_users_code_is_shown_with_the_frames_of_the_user(
+    files: dict[str, str], target: str, frame: str, message: str, qten_gen: Command
+) -> None:
+    for name, text in files.items():
+        qten_gen.write(f"{name}.py", text)
+    done = qten_gen("inspect", target)
     assert (done.status, done.out) == (1, "")
-    assert "Traceback" not in done.err
-    assert "importlib" not in done.err
-    assert "qten_gen/tools/inspect" not in done.err
-    return done
-
-
-def test_an_import_that_fails_is_one_error_with_the_users_frames(qten_gen: Command) -> None:
-    qten_gen.write("broken_a.py", "import broken_b\n")
-    qten_gen.write("broken_b.py", "x = 1\nraise ValueError('no configuration')\n")
-    done = broken(qten_gen, "broken_a:Net")
-    assert done.err.endswith("error: importing broken_a raised ValueError: no configuration\n")
-    assert 'broken_a.py", line 1' in done.err
-    assert "raise ValueError('no configuration')" in done.err
-
-
-def test_an_import_of_something_that_is_not_installed_is_an_error_of_the_model(qten_gen: Command) -> None:
-    qten_gen.write("broken_c.py", "import absent_package\n")
-    done = broken(qten_gen, "broken_c:Net")
-    assert done.err.endswith("error: importing broken_c raised ModuleNotFoundError: No module named 'absent_package'\n")
-
-
-def test_a_syntax_error_shows_the_line(qten_gen: Command) -> None:
-    qten_gen.write("broken_d.py", "def f(:\n    pass\n")
-    done = broken(qten_gen, "broken_d:Net")
-    assert "def f(:" in done.err
-    assert "error: importing broken_d raised SyntaxError" in done.err
-
-
-def test_a_module_that_exits_when_imported_is_an_error(qten_gen: Command) -> None:
-    qten_gen.write("broken_e.py", "import sys\nsys.exit(3)\n")
-    assert "error: importing broken_e raised SystemExit: 3" in broken(qten_gen, "broken_e:Net").err
-
-
-def test_a_constructor_that_raises_is_one_error_with_the_users_frames(qten_gen: Command) -> None:
-    done = broken(qten_gen, f"{SAMPLES}:raises")
-    assert done.err.endswith("error: raises() raised ValueError: no such model\n")
-    assert 'raise ValueError("no such model")' in done.err
-
-
-def test_a_function_that_makes_something_else_is_an_error(qten_gen: Command) -> None:
-    done = broken(qten_gen, f"{SAMPLES}:makes_no_module")
-    assert done.err == "error: makes_no_module() returned a int, not a torch.nn.Module\n"
+    assert frame in done.err and f"error: {message}" in done.err.splitlines()[-1]
+    assert not any(each in done.err for each in ("Traceback", "importlib", "qten_gen/tools/inspect"))
 
 
 def test_what_the_users_code_prints_does_not_disturb_the_document(
@@ -169,13 +139,6 @@ def test_what_the_users_code_prints_does_not_disturb_the_document(
     assert json.loads(done.out)["modules"][0]["kind"] == "ReLU"
     printed = capsys.readouterr()
     assert (printed.out, printed.err) == ("", "importing\nmaking\n")
-
-
-def test_help_names_every_option_of_the_page(qten_gen: Command) -> None:
-    done = qten_gen("inspect", "--help")
-    assert done.status == 0
-    assert max(map(len, done.out.splitlines())) <= 80
-    assert all(option in done.out for option in ("--config", "--dtype", "--json"))
 
 
 if __name__ == "__main__":  # records what is printed: python -m tests.tools.inspect.test_command

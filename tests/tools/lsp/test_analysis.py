@@ -8,8 +8,7 @@ from unittest.mock import patch
 
 import pytest
 
-from qten_gen.project import following
-from qten_gen.tools.lsp import analysis as module
+from qten_gen.project import cache
 from qten_gen.tools.lsp.analysis import Analysis
 from tests.cli.test_run_laws import folder
 from tests.command import BATCH, BROKEN
@@ -28,7 +27,7 @@ def test_a_source_that_changes_to_and_fro_during_an_analysis_is_looked_at_again(
 
     source.write_text(BROKEN, encoding="utf-8")
     with monkeypatch.context() as patch:
-        patch.setattr("qten_gen.project.source_texts.read_regular", lambda _: BATCH.encode())
+        patch.setattr("qten_gen.project.files.read_regular", lambda _: BATCH.encode())
         analysis.findings({})
 
     assert [item.code for item in analysis.findings({}).diagnostics[str(source)]] == ["QG104"]
@@ -37,8 +36,7 @@ def test_a_source_that_changes_to_and_fro_during_an_analysis_is_looked_at_again(
 @pytest.mark.parametrize("seed", range(8))
 def test_an_analysis_finds_what_one_from_nothing_finds_whatever_has_happened_since_the_last(seed: int) -> None:
     chosen = random.Random(seed)
-    # Nothing counts as just changed for a glance. What an analysis has of a file that was just changed is read again.
-    with patch.object(following, "COARSE_CLOCK", -(10**18)), folder(PROJECT) as root:
+    with patch.object(cache, "COARSE_CLOCK", -(10**18)), folder(PROJECT) as root:
         analysis, texts = Analysis(str(root)), dict[str, bytes]()
         for _ in range(12):
             for path in chosen.sample(sorted(PROJECT), 2):
@@ -49,18 +47,3 @@ def test_an_analysis_finds_what_one_from_nothing_finds_whatever_has_happened_sin
             if chosen.random() < 0.3:
                 chosen.choice(STEPS)(chosen)
             assert analysis.findings(texts) == Analysis(str(root)).findings(texts)
-
-
-def test_a_change_of_a_text_looks_at_no_other_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "pyproject.toml").touch()
-    for name in ("model.py", "other.py"):
-        (tmp_path / name).write_text(BATCH, encoding="utf-8")
-    monkeypatch.setattr(following, "COARSE_CLOCK", -(10**18))
-    analysis = Analysis(str(tmp_path))
-    analysis.findings({})
-    monkeypatch.setattr(module, "discover", None)
-    wrong = f"{BATCH}    y: int = 0\n"
-    assert [*analysis.findings({str(tmp_path / "model.py"): wrong.encode()}).diagnostics] == [
-        str(tmp_path / "model.py")
-    ]
-    assert analysis.findings({}).diagnostics == {}

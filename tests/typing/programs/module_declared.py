@@ -14,7 +14,7 @@ class Attention(Module):
     scale: Tensor = buffer("heads", persistent=False, initializer=nn.init.ones_)
     norm: nn.LayerNorm = submodule(nn.LayerNorm, "dim")
 
-    @virtual(cached=True, sources=("dim",))
+    @virtual(cached=True)
     def causal(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.ones(self.dim, self.dim, dtype=dtype, device=device).tril()
 

@@ -1,7 +1,7 @@
 """Names of the batch dimensions.
 
 An object has names of its own; an object in one of its fields has others. Operations that keep the dimensions keep the names of
-both. Operations that rearrange them find the names of the result with `name_changes.py`, and give nested objects none.
+both. Operations that rearrange them give nested objects none.
 """
 
 from __future__ import annotations

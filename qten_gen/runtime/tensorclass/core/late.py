@@ -17,10 +17,10 @@ from typing import Any
 
 _PACKAGE = __name__.removesuffix("core.late")
 _MODULES = {
-    "nested": "fields.nested",
+    "json_values": "storage.json_values",
     "memory_map": "storage.memory_map",
+    "nested": "fields.nested",
     "tensordicts": "interop.tensordicts",
-    "tree_specs": "storage.tree_specs",
     "uncommon_trees": "torch_tools.uncommon_trees",
 }
 """The late modules. Imports for checkers would point from the core to rooms that stand on it."""

@@ -47,7 +47,7 @@ class Detector(Module):
     stem: nn.Conv2d = submodule(nn.Conv2d, 3, "channels", 3, padding=1)
     heads: ModuleDict[nn.Linear] = submodule(nn.Linear, "channels", 4, keys=("corners", "offsets"))
 
-    @virtual(cached=True, sources=("scale", "channels"))
+    @virtual(cached=True)
     def grid(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.linspace(0, self.scale, self.channels, dtype=dtype, device=device)
 

@@ -60,7 +60,7 @@ class Attention(Module):
     qkv: nn.Linear = submodule(nn.Linear, "config.dim", "3*config.dim", bias=False, group="decay")
     out: nn.Linear = submodule(nn.Linear, "config.dim", "config.dim", bias=False, group="decay")
 
-    @virtual(cached=True, sources=("config",))
+    @virtual(cached=True)
     def causal(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         size = self.config.length
         return torch.ones(size, size, dtype=torch.bool, device=device).tril()

@@ -15,7 +15,7 @@ class Attention(Module):
     scale: Tensor = buffer("dim", persistent=False, initializer=nn.init.ones_)
     norm: nn.LayerNorm = submodule(nn.LayerNorm, "dim")
 
-    @virtual(cached=True, sources=("length",))
+    @virtual(cached=True)
     def causal(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         """Which positions see which, of shape `(length, length)`."""
         return torch.ones(self.length, self.length, dtype=dtype, device=device).tril()

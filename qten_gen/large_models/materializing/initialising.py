@@ -1,0 +1,335 @@
+"""Running the initialisers of a module on real memory, a few modules at a time, and proving that they wrote all of it.
+
+Modules are initialised by their `reset_parameters`, children before their parents, as their constructors do it. A layer of torch
+may call it `_reset_parameters`. Each method runs with a random generator whose state depends on the seed and on the name of the
+module alone, so the values do not depend on what runs before, nor on the number of processes.
+
+A *unit* is what has to be in memory at once: one module, or a module that may write to the layers below it, together with these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils import parametrize
+from torch.nn.utils.parametrizations import _SpectralNorm
+from torch.utils._pytree import tree_leaves, tree_map_only
+
+from ...runtime.module.core.module_base import ModuleBase
+from .surroundings import Watch, is_floating, poison, poisoned, seeded
+from .survey import METHODS, HeldTensor, Home, Registry, Tree, attributes, class_name, method_of, storage_of
+
+Unit: TypeAlias = tuple[nn.Module, ...]
+"""Modules that are initialised together, each after its children."""
+
+
+def units(root: nn.Module) -> Iterator[Unit]:
+    """All modules of a tree in units, each after those below it."""
+    seen: set[int] = set()
+
+    def below(children: Iterable[nn.Module]) -> Iterator[nn.Module]:
+        for child in children:
+            if id(child) not in seen:
+                seen.add(id(child))
+                yield from below(foreign_children(child))
+                yield child
+
+    def walk(module: nn.Module) -> Iterator[Unit]:
+        seen.add(id(module))
+        inside: list[nn.Module] = []
+        if writes_below(module):
+            inside = list(below(foreign_children(module)))
+        elif parametrize.is_parametrized(module):
+            inside = list(below([module.get_submodule("parametrizations")]))
+        for parent in (*inside, module):
+            for child in parent.children():
+                if id(child) not in seen:
+                    yield from walk(child)
+        yield (*inside, module)
+
+    return walk(root)
+
+
+def foreign_children(module: nn.Module) -> list[nn.Module]:
+    """The children of a module that are not declared, and containers."""
+    return [child for child in module.children() if not isinstance(child, ModuleBase)]
+
+
+def writes_below(module: nn.Module) -> bool:
+    """Whether the method of a module may write to layers below it: a generated one writes to the module's own fields alone."""
+    if method_of(module) is None or not any(True for _ in module.children()):
+        return False
+    written = [cls for cls in type(module).__mro__ if not set(METHODS).isdisjoint(vars(cls))]
+    return any("_fingerprint" not in vars(cls) for cls in written)
+
+
+@dataclass(frozen=True, slots=True)
+class Assigned:
+    """An attribute, parameter or buffer that an initialiser made or replaced, beside the tensors that the module had."""
+
+    module: nn.Module
+    registry: Registry
+    name: str
+    value: object
+
+
+@dataclass(slots=True)
+class Initialised:
+    """The results of a unit, on the CPU."""
+
+    values: dict[HeldTensor, Tensor] = field(default_factory=dict)
+    """The value of each tensor that is on meta."""
+    gaps: dict[HeldTensor, Tensor] = field(default_factory=dict)
+    """Which elements nothing wrote, of each tensor that has some."""
+    assigned: list[Assigned] = field(default_factory=list)
+
+
+def initialised(tree: Tree, unit: Unit, seed: int, names: Mapping[int, str], without: Container[int]) -> Initialised:
+    """Run the methods of a unit. Afterwards its modules are as they were.
+
+    Args:
+        tree: The module that the unit is a part of.
+        unit: Its modules.
+        seed: What random numbers depend on.
+        names: The name of each module that they depend on too, by its id.
+        without: The ids of modules that are not initialised by their methods.
+    """
+    found = _attempt(tree, unit, seed, names, without, 0)
+    doubtful = [key for key in found.gaps if not is_floating(found.values[key])]
+    if doubtful:
+        # An integer that was written may be the poison by chance: then it is no poison in a second run.
+        first, found = found, _attempt(tree, unit, seed, names, without, 1)
+        for key in doubtful:
+            found.gaps[key] = first.gaps[key] & found.gaps.get(key, torch.zeros((), dtype=torch.bool))
+    found.gaps = {key: gap for key, gap in found.gaps.items() if bool(gap.any())}
+    return found
+
+
+def _attempt(
+    tree: Tree, unit: Unit, seed: int, names: Mapping[int, str], without: Container[int], attempt: int
+) -> Initialised:
+    """Run the methods of a unit on memory with one poison or the other; `attempt` says which."""
+    found = Initialised()
+    stand_ins = _stand_ins(tree, unit, attempt)
+    watch = Watch(_guarded(tree, unit), attempt)
+    with _in_place(unit, stand_ins) as before, torch.device("cpu"), torch.inference_mode(False), watch:
+        for module in unit:
+            method, path = method_of(module), tree.paths[id(module)]
+            if method is None or id(module) in without:
+                continue
+            watch.where = f"{class_name(module)}.{method}()" + (f" of {path}" if path else "")
+            lost = _put_others(tree, module, attempt)
+            with seeded(seed, names[id(module)]):
+                try:
+                    _run(module, method, attempt)
+                except Exception as error:
+                    error.add_note(f"in {watch.where}, which materialize() runs")
+                    raise
+            for home, tensor in lost:
+                home.holder[home.name] = tensor
+            for changed in unit if writes_below(module) else (module,):
+                _follow(tree, changed, stand_ins)
+        found.assigned = list(_assigned(before, {id(stand_ins[held]): held.tensor for held in stand_ins}))
+    for held, value in stand_ins.items():
+        if held.tensor.is_meta:
+            found.values[held] = value
+            gap = poisoned(value, attempt)
+            if bool(gap.any()):
+                found.gaps[held] = gap
+    return found
+
+
+def _stand_ins(tree: Tree, unit: Unit, attempt: int) -> dict[HeldTensor, Tensor]:
+    """Poisoned whole tensors on the CPU for those of a unit that are on meta and its own, and copies of those that are real."""
+    modules = set(map(id, unit))
+    storages: dict[int, Tensor] = {}
+    made: dict[HeldTensor, Tensor] = {}
+    for module in unit:
+        for _, held in tree.of(module):
+            tensor = held.tensor
+            if not tensor.is_meta:
+                made.setdefault(held, _like(tensor.detach().clone(), tensor))
+            elif held not in made and id(held.origin.module) in modules:
+                storage = storage_of(tensor)
+                if storage not in storages:
+                    storages[storage] = poison(torch.empty(_elements(tensor), dtype=tensor.dtype), attempt)
+                part = storages[storage].as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
+                made[held] = _like(part, tensor)
+    return made
+
+
+def _elements(tensor: Tensor) -> int:
+    """How many elements the memory of a tensor has; that of a DTensor as a whole."""
+    if storage_of(tensor) >= 0:
+        return tensor.untyped_storage().nbytes() // tensor.element_size()
+    last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
+    return last + 1 if tensor.numel() else 0
+
+
+def _like(value: Tensor, tensor: Tensor) -> Tensor:
+    return nn.Parameter(value, tensor.requires_grad) if isinstance(tensor, nn.Parameter) else value
+
+
+def _guarded(tree: Tree, unit: Unit) -> dict[int, str]:
+    """The names of tensors below a unit that are not its own, where a method may write to what is below it."""
+    if not writes_below(unit[-1]):
+        return {}
+    own = set(map(id, unit))
+    below = [module for module in unit[-1].modules() if id(module) not in own]
+    held = [held for module in below for _, held in tree.of(module)]
+    return {id(each.tensor): each.homes[0].qualified for each in held if id(each.origin.module) not in own}
+
+
+def _put_others(tree: Tree, module: nn.Module, attempt: int) -> list[tuple[Home, object]]:
+    """Put other tensors in the place of those that a module holds and another one initialises, as before they were tied."""
+    before = []
+    for home, held in tree.of(module):
+        is_made_here = held.origin.module is module or home.is_declared_tie or home.registry is Registry.ATTRIBUTE
+        if held.tensor.is_meta and not is_made_here:
+            before.append((home, home.holder[home.name]))
+            other = poison(torch.empty(held.tensor.shape, dtype=held.tensor.dtype), attempt)
+            home.holder[home.name] = _like(other, held.tensor)
+    return before
+
+
+def _follow(tree: Tree, module: nn.Module, stand_ins: dict[HeldTensor, Tensor]) -> None:
+    """If a method replaced tensors, use the new ones under every name."""
+    for home, held in tree.of(module):
+        if home is not held.origin or home.registry is Registry.ATTRIBUTE or held not in stand_ins:
+            continue
+        new = home.holder.get(home.name)
+        if isinstance(new, Tensor) and new is not stand_ins[held]:
+            for other in held.homes:
+                if other.registry is not Registry.ATTRIBUTE and other.holder.get(other.name) is stand_ins[held]:
+                    other.holder[other.name] = new
+            stand_ins[held] = new
+
+
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """The attributes of a module before its initialisation."""
+
+    module: nn.Module
+    state: Mapping[str, object]
+    registries: Mapping[Registry, Mapping[str, object]]
+    containers: dict[str, object] = field(default_factory=dict)
+    """The replacements of attributes that hold stand-ins now."""
+
+    def put_back(self) -> None:
+        vars(self.module).clear()
+        vars(self.module).update(self.state)
+        for registry, content in self.registries.items():
+            held = vars(self.module)[registry.value]
+            held.clear()
+            held.update(content)
+
+
+@contextmanager
+def _in_place(unit: Unit, stand_ins: Mapping[HeldTensor, Tensor]) -> Iterator[list[_Before]]:
+    """Put stand-ins into all places of a unit in the block. Afterwards every module has the attributes that it had before."""
+    others = {id(held.tensor): stand_in for held, stand_in in stand_ins.items()}
+    registries = (Registry.PARAMETERS, Registry.BUFFERS)
+    before = [
+        _Before(module, dict(vars(module)), {registry: dict(vars(module)[registry.value]) for registry in registries})
+        for module in unit
+    ]
+    try:
+        for each in before:
+            for registry, content in each.registries.items():
+                vars(each.module)[registry.value].update(
+                    {name: others[id(tensor)] for name, tensor in content.items() if id(tensor) in others}
+                )
+            for name, value in attributes(each.module).items():
+                if any(isinstance(leaf, Tensor) and id(leaf) in others for leaf in tree_leaves(value)):
+                    vars(each.module)[name] = each.containers[name] = _with(others, value)
+        yield before
+    finally:
+        for each in before:
+            each.put_back()
+
+
+def _assigned(before: Sequence[_Before], tensors: Mapping[int, Tensor]) -> Iterator[Assigned]:
+    """What an initialisation assigned, with the module's tensors in place of stand-ins: `tensors` has them by id."""
+    for each in before:
+        for name, value in attributes(each.module).items():
+            is_new = name not in each.state or value is not each.state[name]
+            if is_new and value is not each.containers.get(name):
+                yield Assigned(each.module, Registry.ATTRIBUTE, name, _with(tensors, value))
+        for registry, content in each.registries.items():
+            for name, value in vars(each.module)[registry.value].items():
+                if value is not None and content.get(name) is None:
+                    yield Assigned(each.module, registry, name, _with(tensors, value))
+
+
+def _with(others: Mapping[int, Tensor], value: object) -> object:
+    """A value with other tensors in place of those whose ids are given."""
+    if isinstance(value, Tensor):
+        return others.get(id(value), value)
+    return tree_map_only(Tensor, lambda tensor: others.get(id(tensor), tensor), value)
+
+
+def _run(module: nn.Module, method: str, attempt: int) -> None:
+    """Call the method that initialises a module, on what parametrizations compute where it has some."""
+    if not parametrize.is_parametrized(module):
+        getattr(module, method)()
+        return
+    # What a parametrization computes is taken apart again, as it was when it was registered.
+    cls = type(module)
+    lists: dict[str, parametrize.ParametrizationList] = dict(module.parametrizations.items())  # type: ignore[union-attr, operator] # a ModuleDict of them
+    made = {name: _unparametrized(module, name, each, attempt) for name, each in lists.items()}
+    module.__class__ = parametrize.type_before_parametrizations(module)
+    registries = {
+        name: "_parameters" if isinstance(tensor, nn.Parameter) else "_buffers" for name, tensor in made.items()
+    }
+    try:
+        for name, tensor in made.items():
+            vars(module)[registries[name]][name] = tensor
+        getattr(module, method)()
+        made = {name: vars(module)[registries[name]][name] for name in made}
+    finally:
+        for name in made:
+            vars(module)[registries[name]].pop(name, None)
+        module.__class__ = cls
+    for name, each in lists.items():
+        _take_apart(each, made[name])
+
+
+def _unparametrized(
+    module: nn.Module, name: str, parametrizations: parametrize.ParametrizationList, attempt: int
+) -> Tensor:
+    originals = [*parametrizations.parameters(), *parametrizations.buffers()]
+    with torch.no_grad():
+        for original in originals:
+            original.zero_()
+        made = poison(torch.empty_like(getattr(module, name)), attempt)
+        for original in originals:
+            poison(original, attempt)
+    is_parameter = any(True for _ in parametrizations.parameters(recurse=False))
+    return nn.Parameter(made) if is_parameter and made.is_floating_point() else made
+
+
+def _take_apart(parametrizations: parametrize.ParametrizationList, value: Tensor) -> None:
+    """Give the original tensors of a parametrization what `register_parametrization` computes from a value."""
+    with torch.no_grad():
+        for each in reversed(list(parametrizations)):
+            if hasattr(each, "right_inverse"):
+                try:
+                    value = each.right_inverse(value)  # type: ignore[operator] # it has one
+                except NotImplementedError:
+                    continue
+        parts = {"original": value} if isinstance(value, Tensor) else {f"original{i}": t for i, t in enumerate(value)}
+        for name, part in parts.items():
+            getattr(parametrizations, name).copy_(part)
+        value = parametrizations.original if isinstance(value, Tensor) else value
+        for each in parametrizations:
+            # The constructor of this one alone draws its vectors, and brings them near the singular vectors of the weight.
+            if isinstance(each, _SpectralNorm) and value.ndim > 1:
+                for vector in each.buffers(recurse=False):
+                    vector.copy_(nn.functional.normalize(vector.normal_(), dim=0, eps=each.eps))
+                each._power_method(each._reshape_weight_to_matrix(value), 15)
+            value = each(value) if isinstance(value, Tensor) else each(*value)

@@ -1,0 +1,333 @@
+"""Saves what a run has found in `.qten_cache/`, so that the next one reads and links only what has changed.
+
+The cache only saves time. Its entries are compared with the files before they are used, and one that is missing, damaged or
+written by another version of the generator counts as empty. It is one file, of four parts:
+
+* what a run that left nothing to do has seen, and said (see `Seen`); empty after any other run;
+* a digest of the generator and of the index;
+* the index, a line of JSON: the size, times, inode, digest and scan of each source, the digest of what it says, and its place
+  among the others; for each source with fresh outputs the look-ups that they depend on (see `link.lookups`), the fingerprint of
+  what they were rendered from, and the signatures of the outputs;
+* the parsed sources, each as bytes of its own that `generate.parsed` reads when something asks for them.
+
+Paths in it are relative to the folder of `.qten_cache/`, with forward slashes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import NamedTuple, Self
+
+from .. import __version__
+from ..common.header import FORMAT, digest
+from .scan import Scan
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..model.diagnostics import Diagnostic
+
+FOLDER = ".qten_cache"
+NAME = "sources"
+"""The name of the file in `FOLDER`."""
+
+COARSE_CLOCK = 2_000_000_000
+"""Nanoseconds within which two changes may get the same modification time."""
+
+_DIGEST = 32
+_DAMAGES = (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError, MemoryError)
+"""The exceptions of reading a damaged file."""
+
+_TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of qten-gen and can be deleted.\n"
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_AS_IT_IS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""How a file of the cache is opened: a link is an error, and a pipe is not waited for."""
+
+
+class Stat(NamedTuple):
+    """The status of a file, which shows whether it has changed. Times are in nanoseconds.
+
+    Size and modification time do not suffice: `cp -p`, rsync and archives give an edited file the time that it had elsewhere.
+    """
+
+    size: int
+    modified: int
+    changed: int
+    """The last change of the status, which no program can set; on Windows, when the file was made."""
+    inode: int
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> Self:
+        return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+
+
+class Signature(NamedTuple):
+    """A file as it was read. A modification time of -1 never matches, so the file is hashed again."""
+
+    stat: Stat
+    digest: str
+
+    @classmethod
+    def of(cls, status: Stat, digest: str, now: int) -> Self:
+        """The signature of a file. If it changed just before `now`, its time is -1, as it may not show a further change."""
+        is_old = status.modified < now - COARSE_CLOCK
+        return cls(status if is_old else status._replace(modified=-1), digest)
+
+
+NO_STAT = Stat(-1, -1, -1, -1)
+"""The status of a missing file."""
+NO_FILE = Signature(NO_STAT, "")
+"""The signature of a missing file."""
+
+
+class SourceRecord(NamedTuple):
+    """A source as it was read: its signature, its module name, and the scan of its bytes."""
+
+    signature: Signature
+    module: str
+    scan: Scan
+    content: str = ""
+    """The digest of what it says; empty if it has not been parsed."""
+    place: str = ""
+    """Its place among the other sources, as far as anything depends on it; empty if it can affect no declaration."""
+
+
+class HandlerRecord(NamedTuple):
+    """The sources that a source registers handlers for, as long as nothing else is found by the `lookups`."""
+
+    lookups: tuple[str, ...]
+    owners: tuple[str, ...]
+
+
+class FreshRecord(NamedTuple):
+    """A source whose outputs are fresh as long as they stay the same, and nothing else is found by the `lookups`.
+
+    Runs print its warnings again while it is fresh. The warnings have spans and source lines. They do not have a path, which
+    depends on the working directory, or a place in a syntax tree.
+    """
+
+    lookups: tuple[str, ...]
+    outputs: Mapping[str, Signature]
+    fingerprint: str = ""
+    """The digest of what the outputs were rendered from."""
+    warnings: tuple[Diagnostic, ...] = ()
+
+
+class Cache(NamedTuple):
+    """What a run has found, by path."""
+
+    sources: Mapping[str, SourceRecord] = {}
+    fresh: Mapping[str, FreshRecord] = {}
+    handlers: Mapping[str, HandlerRecord] = {}
+    parsed: Mapping[str, bytes] = {}
+    """The parsed sources."""
+    lines: tuple[bytes, bytes] = (b"", b"")
+    """What a run has seen, and the index, as they are in the file."""
+
+
+class Seen(NamedTuple):
+    """What a run that left nothing to do has listed, and what it said. The next one that lists the same says it again."""
+
+    listing: str
+    """A digest of what it listed, and of what it was asked for."""
+    up_to_date: int
+    warnings: Mapping[str, tuple[Diagnostic, ...]]
+    """Those that it printed, by file."""
+    surroundings: Mapping[str, Stat]
+    """The status of files and folders elsewhere that libraries are found by."""
+
+
+def last_seen(root: str) -> Seen | None:
+    """What the last run has seen, if it left nothing to do and nothing elsewhere has changed."""
+    try:
+        line = read_cached(root, NAME, first=True).removesuffix(b"\n")
+        listing, up_to_date, warnings, surroundings = json.loads(line[_DIGEST:])
+        found = {path: tuple(map(_warning, items)) for path, items in warnings.items()}
+        seen = Seen(listing, up_to_date, found, {path: Stat(*status) for path, status in surroundings.items()})
+    except _DAMAGES:
+        return None
+    is_whole = line[:_DIGEST] == digest(line[_DIGEST:]).encode()
+    return seen if is_whole and all(status_of(path) == status for path, status in seen.surroundings.items()) else None
+
+
+def status_of(path: str) -> Stat:
+    """The status of a file or folder, which may be missing."""
+    try:
+        return Stat.of(os.stat(path))
+    except (OSError, ValueError):
+        return NO_STAT
+
+
+def looked_up(fresh: Mapping[str, FreshRecord], handlers: Mapping[str, HandlerRecord]) -> frozenset[str]:
+    """All look-ups of records."""
+    found = [*(record.lookups for record in fresh.values()), *(record.lookups for record in handlers.values())]
+    return frozenset[str]().union(*found)
+
+
+def load(root: str) -> Cache:
+    """Read the cache below a folder; an empty one if there is none that can be used."""
+    try:
+        seen, mark, index, data = read_cached(root, NAME).split(b"\n", 3)
+        if mark != _mark(index):
+            return Cache()
+        names, sources = json.loads(index)
+        sources_found: dict[str, SourceRecord] = {}
+        fresh_found: dict[str, FreshRecord] = {}
+        handlers_found: dict[str, HandlerRecord] = {}
+        parsed: dict[str, bytes] = {}
+        start = 0
+        for path, source, fresh, handler, size in sources:
+            (status, content), module, said, place, (mentions, derives, registers, aliases, imports, bases, *more) = (
+                source
+            )
+            binds, relative = more
+            scan = Scan(mentions, derives, registers, aliases, tuple(imports), tuple(bases), tuple(binds), relative)
+            sources_found[path] = SourceRecord(Signature(Stat(*status), content), module, scan, said, place)
+            if fresh is not None:
+                fresh_found[path] = _fresh_record(fresh, names)
+            if handler is not None:
+                handlers_found[path] = HandlerRecord(tuple([names[i] for i in handler[0]]), tuple(handler[1]))
+            if size:
+                parsed[path] = data[start : start + size]
+                start += size
+        return Cache(sources_found, fresh_found, handlers_found, parsed, (seen, index))
+    except _DAMAGES:
+        return Cache()
+
+
+def _fresh_record(entry: Any, names: list[str]) -> FreshRecord:
+    lookups, outputs, fingerprint, warnings = entry
+    signatures = {path: Signature(Stat(*status), content) for path, (status, content) in outputs.items()}
+    return FreshRecord(tuple([names[i] for i in lookups]), signatures, fingerprint, tuple(map(_warning, warnings)))
+
+
+def _warning(entry: Any) -> Diagnostic:
+    """A recorded warning. The model is imported late, because most trees have no warnings."""
+    from ..model.diagnostics import Diagnostic, Kind, Span
+
+    code, name, message, help, notes, span = entry
+    return Diagnostic(Kind(code, name, "warning"), message, help=help, notes=tuple(notes), span=Span(*span))
+
+
+def save(root: str, current: Cache, seen: Seen | None) -> None:
+    """Write the cache below a folder, unless what it says is there.
+
+    If that fails, the next run is slower but correct, so nothing is reported.
+    """
+    names = sorted(looked_up(current.fresh, current.handlers))
+    positions = {name: position for position, name in enumerate(names)}
+    sources = []
+    for path, (signature, module, scan, content, place) in sorted(current.sources.items()):
+        fresh, handler = current.fresh.get(path), current.handlers.get(path)
+        entry: list[object] = [path, [signature, module, content, place, scan], None, None, 0]
+        if fresh is not None:
+            lookups = [positions[name] for name in fresh.lookups]
+            entry[2] = [lookups, fresh.outputs, fresh.fingerprint, [*map(_warning_entry, fresh.warnings)]]
+        if handler is not None:
+            entry[3] = [[positions[name] for name in handler.lookups], handler.owners]
+        entry[4] = len(current.parsed.get(path, b""))
+        sources.append(entry)
+    said = b""
+    if seen is not None:
+        warnings = {path: [*map(_warning_entry, items)] for path, items in seen.warnings.items()}
+        said = _encode([seen.listing, seen.up_to_date, warnings, seen.surroundings]).encode()
+        said = digest(said).encode() + said
+    index = _encode([names, sources]).encode()
+    if (said, index) != current.lines and (sources or current.lines[1]):
+        parsed = b"".join([current.parsed[path] for path in sorted(current.sources) if path in current.parsed])
+        write(root, NAME, b"\n".join([said, _mark(index), index, parsed]))
+
+
+def _warning_entry(item: Diagnostic) -> list[object]:
+    """A warning as JSON, without its path. `_warning` reads it back."""
+    return [item.kind.code, item.kind.name, item.message, item.help, item.notes, item.span]
+
+
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+
+
+def _mark(index: bytes) -> bytes:
+    """The first line. It says that this generator wrote the index, which is not examined again."""
+    return digest(generator().encode() + index).encode()
+
+
+@cache
+def generator() -> str:
+    """A digest of the generator that runs: of its version, the format number and the version of Python.
+
+    For people who work on the generator, it also has the size and time of all its files and of the templates.
+    """
+    folders = [_PACKAGE, os.path.join(os.path.dirname(_PACKAGE), "templates")]
+    lines = [f"{__version__} {FORMAT} {sys.version_info[:2]}", *(line for folder in folders for line in _files(folder))]
+    return digest("\n".join(lines).encode("utf-8", "surrogateescape"))
+
+
+def _files(folder: str) -> Iterator[str]:
+    """Name, size and time of every file of the generator below a folder."""
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in entries:
+        if entry.is_dir():
+            # Generated code calls the runtime, but the generator does not use it.
+            if entry.name not in ("__pycache__", "runtime", "large_models"):
+                yield from _files(entry.path)
+        elif not entry.name.endswith(".pyc"):
+            status = entry.stat()
+            yield f"{entry.name} {status.st_size} {status.st_mtime_ns}"
+
+
+def read_cached(root: str, name: str, first: bool = False) -> bytes:
+    """The bytes of a file of the cache below a folder, or those of its first line.
+
+    A checkout may hold a link there, even to a device.
+
+    Raises:
+        OSError: It cannot be read, or is not a regular file.
+    """
+    descriptor = os.open(os.path.join(root, FOLDER, name), _AS_IT_IS)
+    with open(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(0, "it is not a regular file")
+        return file.readline() if first else file.read()
+
+
+def write(root: str, name: str, data: bytes) -> None:
+    """Write a file of the cache below a folder, if that is possible."""
+    folder = os.path.join(root, FOLDER)
+    try:
+        if os.path.islink(folder):
+            return
+        if not os.path.isdir(folder):
+            os.mkdir(folder)
+        for fixed, content in (("CACHEDIR.TAG", _TAG), (".gitignore", "*\n")):
+            if not os.path.exists(os.path.join(folder, fixed)):
+                _write(folder, fixed, content.encode())
+        _write(folder, name, data)
+    except OSError:
+        return
+
+
+def _write(folder: str, name: str, data: bytes) -> None:
+    """Write a file under a temporary name and rename it, so that two parallel runs cannot mix their caches.
+
+    Nobody can guess the name, and a file or link that has it is not written to.
+    """
+    temporary = os.path.join(folder, f".{name}.{os.urandom(8).hex()}")
+    try:
+        with open(temporary, "xb") as file:
+            file.write(data)
+        os.replace(temporary, os.path.join(folder, name))
+    except BaseException:
+        try:
+            os.unlink(temporary)
+        except OSError:
+            pass
+        raise

@@ -1,0 +1,277 @@
+"""Rules about the children of a Module: lists of them, and choices among them."""
+
+from __future__ import annotations
+
+import builtins
+from ast import literal_eval
+from collections.abc import Iterator
+
+from ..common.suggestions import did_you_mean
+from ..model import Choice, ConfigDecl, DerivedDecl, Dim, ModuleDecl, ParameterDecl, SubmoduleDecl, TypeExpr, Value
+from ..model.field_kinds import members_of
+from .dynamic_declarations import is_dynamic_text
+from .rule_input import Problem, Project, RuleContext
+
+
+def invalid_choice(context: RuleContext) -> Iterator[Problem]:
+    """A choice does not fit what decides it.
+
+    `choice("act", {"relu": nn.ReLU, "gelu": nn.GELU})` looks up the value of the config field `act` when an instance is made. A
+    value without an option raises ValueError there. So a field of type `bool` needs the options True and False, a `Literal` one
+    option for each of its values, and the default of the field has to be among them.
+
+    The annotation of the child names each class that the choice may give, or a base of it. mypy does not compare the two.
+
+    Example:
+
+     from qten_gen import Module, choice, submodule
+     from torch import nn
+
+
+     class Net(Module):
+    -    act: str = "rleu"
+    +    act: str = "relu"
+         activation: nn.ReLU | nn.GELU = submodule(choice("act", {"relu": nn.ReLU, "gelu": nn.GELU}))
+    -                                              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+    """
+    declaration = context.declaration
+    if not isinstance(declaration, ModuleDecl):
+        return
+    config = {field.name: field for field in declaration.fields if isinstance(field, ConfigDecl)}
+    for field in context.module_fields:
+        if isinstance(field, SubmoduleDecl):
+            for argument in field.call.nested:
+                if isinstance(argument.value, Value) and argument.value.choice is not None:
+                    problem = _choice_problem(argument.value.choice, config)
+                    if problem is not None:
+                        yield Problem(problem[0], argument.value.place, problem[1])
+            yield from _of_other_types(field, context.project)
+        elif isinstance(field, ConfigDecl) and field.default is not None and field.default.value.choice is not None:
+            message = f"the default of {field.name} is a choice, which decides between the classes of a child"
+            help = "write choice(...) as the class or an argument of submodule(...)"
+            yield Problem(message, field.default.value.place, help)
+
+
+def _choice_problem(given: Choice, config: dict[str, ConfigDecl]) -> tuple[str, str] | None:
+    """The problem with a choice, and how to fix it."""
+    if given.selector is None and _is_told(given.text):
+        return (
+            "the first argument of choice(...) must be a string",
+            'write choice("act", {...}), with the name of a config field',
+        )
+    if given.options is None:
+        return None
+    keys = [_key(key) for key, _ in given.options]
+    if not keys:
+        return "the choice has no options", 'write them as a dict: {"relu": nn.ReLU, "gelu": nn.GELU}'
+    field = config.get(given.selector.name or "") if isinstance(given.selector, Dim) else None
+    if field is None:
+        return None
+    for value in _values(field):
+        if value not in keys:
+            known = ", ".join(map(repr, keys))
+            near = (
+                did_you_mean(value, [key for key in keys if isinstance(key, str)], "") if isinstance(value, str) else ""
+            )
+            return f"{field.name} may be {value!r}, which is not among the options", near or f"the options are {known}"
+    return None
+
+
+_BASES = {
+    "ReLU6": "Hardtanh",
+    "NLLLoss2d": "NLLLoss",
+    "UpsamplingBilinear2d": "Upsample",
+    "UpsamplingNearest2d": "Upsample",
+    **dict.fromkeys(("GRU", "LSTM", "RNN"), "RNNBase"),
+    **dict.fromkeys(("GRUCell", "LSTMCell", "RNNCell"), "RNNCellBase"),
+    **{f"ZeroPad{n}d": f"ConstantPad{n}d" for n in (1, 2, 3)},
+}
+"""The layers of torch that derive from other public ones, except for the lazy ones."""
+
+
+def _of_other_types(field: SubmoduleDecl, project: Project) -> Iterator[Problem]:
+    """The classes among the options that are certainly none of those that the annotation names."""
+    made = field.call.arguments[0].value if field.call.arguments else None
+    if not isinstance(made, Value) or made.choice is None:
+        return
+    annotated = {_public(member.name) for member in _children(field.type)}
+    if any(_ancestors(name, project) is None for name in annotated) or "torch.nn.Module" in annotated:
+        return
+    for key, option in made.choice.options or ():
+        above = _ancestors(_public(option.name), project)
+        if above is not None and not above & annotated:
+            message = f"the option {key} is {option.text}, but {field.name} is annotated {field.type.text}"
+            yield Problem(message, option.place, f"write {field.name}: ... | {option.text}")
+
+
+def _children(type: TypeExpr) -> Iterator[TypeExpr]:
+    """The classes that an annotation names, inside of lists and dicts too, without None."""
+    for member in members_of(type):
+        if member.name.startswith("qten_gen.") and member.args:
+            yield from (each for arg in member.args if isinstance(arg, TypeExpr) for each in _children(arg))
+        elif member.name != "None":
+            yield member
+
+
+def _public(name: str) -> str:
+    """`torch.nn.ReLU` for `torch.nn.modules.activation.ReLU`, the name that a running program knows."""
+    return f"torch.nn.{name.rpartition('.')[2]}" if name.startswith("torch.nn.modules.") else name
+
+
+def _ancestors(name: str, project: Project) -> frozenset[str] | None:
+    """A class and those that it derives from, below nn.Module; None if they are not known."""
+    module, _, layer = name.rpartition(".")
+    if module != "torch.nn" or not layer[:1].isupper():
+        return _known_ancestors(name, project)
+    return None if layer.startswith("Lazy") else frozenset({name, f"torch.nn.{_BASES.get(layer, layer)}"})
+
+
+def _is_told(text: str) -> bool:
+    """Whether the text of a selector that is not a string tells what it is; `dynamic-declaration` reports the others."""
+    return not text or not is_dynamic_text(text)
+
+
+def _key(text: str) -> object:
+    """The value of a key; its text where that is not a literal."""
+    try:
+        found: object = literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+    return found
+
+
+def _values(field: ConfigDecl) -> Iterator[object]:
+    """The values that a field certainly may have: its default, and those that its annotation lists."""
+    if field.default is not None and not field.default.factory and field.default.value.literal is not None:
+        yield literal_eval(field.default.value.literal)
+    for member in members_of(field.type):
+        if member.name == "builtins.bool":
+            yield from (True, False)
+        elif member.name == "typing.Literal":
+            yield from _listed(member.text)
+
+
+def _listed(text: str) -> list[object]:
+    """The values in `Literal["fast", "slow"]`."""
+    try:
+        found: object = literal_eval(text[text.index("[") :])
+    except (ValueError, SyntaxError):
+        return []
+    return found if isinstance(found, list) else []
+
+
+def _known_ancestors(name: str, project: Project) -> frozenset[str] | None:
+    """A class and all its ancestors; None if the text does not say."""
+    module, _, plain = name.rpartition(".")
+    if module == "builtins" and isinstance(cls := getattr(builtins, plain, None), type):
+        return frozenset(f"builtins.{base.__name__}" for base in cls.__mro__)
+    if name in ("torch.Tensor", "builtins.None"):
+        return frozenset({name, "builtins.object"})
+    declaration = project.declarations.get(name)
+    if declaration is None:
+        return None
+    found = frozenset({name, "builtins.object"})
+    for base in declaration.bases:
+        above = _known_ancestors(base.name, project) if base.declared else _root_of_ours(base.name)
+        if above is None:
+            return None
+        found |= above
+    return found
+
+
+def _root_of_ours(name: str) -> frozenset[str] | None:
+    return frozenset({name}) if name.startswith("qten_gen.") else None
+
+
+_SEQUENTIALS = ("torch.nn.Sequential", "torch.nn.modules.container.Sequential", "qten_gen.Sequential")
+
+_NO_NAMES = frozenset(f"builtins.{name}" for name in ("bool", "int", "float", "complex", "str", "bytes"))
+
+
+def invalid_repeat(context: RuleContext) -> Iterator[Problem]:
+    """The argument `repeat=` or `keys=` of a submodule cannot be used.
+
+    `repeat=` creates a ModuleList with that many children, and `keys=` a ModuleDict with a child for each name. If a field had
+    both, one of them would be ignored. The same name twice would create a single child. A name with a dot would raise KeyError,
+    because dots separate the parts of a parameter's path.
+
+    `keys` is a tuple of names, or the name of a config field or derived value that contains one.
+
+    Example:
+
+    -from qten_gen import Module, ModuleDict, submodule
+    +from qten_gen import Module, ModuleDict, ModuleList, submodule
+     from torch import nn
+
+
+     class Net(Module):
+         dim: int
+    -    heads: ModuleDict[nn.Linear] = submodule(nn.Linear, "dim", 1, keys=("topic", "topic"))
+    -                                                                       ^^^^^^^^^^^^^^^^^^
+    +    depth: int
+    +    tasks: tuple[str, ...]
+    +    layers: ModuleList[nn.Linear] = submodule(nn.Linear, "dim", "dim", repeat="depth")
+    +    heads: ModuleDict[nn.Linear] = submodule(nn.Linear, "dim", 1, keys="tasks")
+    """
+    declaration = context.declaration
+    if not isinstance(declaration, ModuleDecl):
+        return
+    config = {field.name: field for field in declaration.fields if isinstance(field, ConfigDecl | DerivedDecl)}
+    for field in context.module_fields:
+        if not isinstance(field, SubmoduleDecl | ParameterDecl) or (field.repeat is None and field.keys is None):
+            continue
+        inner = field.inner if isinstance(field, SubmoduleDecl) else None
+        while inner is not None:
+            if (wrong := _repeat_problem(inner.keys, config)) is not None:
+                yield Problem(wrong[0], context.value_place(field.name), wrong[1])
+            inner = inner.inner
+        given = [name for name in ("repeat", "keys") if getattr(field, name) is not None]
+        may_be_none = field.may_be_none if isinstance(field, SubmoduleDecl) else field.when is not None
+        given += ["when"] if may_be_none else []
+        if len(given) > 1:
+            message = f"{field.name} has both {given[0]} and {given[1]}"
+            help = (
+                "remove when; with repeat=0 or keys=() the container is empty, and index in when leaves out children"
+                if "when" in given
+                else "keep one of them: repeat creates a ModuleList, keys a ModuleDict"
+            )
+            yield Problem(message, context.argument_place(field.name, given[1]), help)
+        if isinstance(field, SubmoduleDecl) and field.repeat is not None and field.type.name in _SEQUENTIALS:
+            message = (
+                f"{field.name} is annotated {field.type.text}, but repeat= makes a ModuleList, which cannot be called"
+            )
+            help = (
+                f"annotate it ModuleList[{field.type.text}], or write sequential(submodule(...), ...) without repeat="
+            )
+            yield Problem(message, context.argument_place(field.name, "repeat"), help)
+        problem = _repeat_problem(field.keys, config)
+        if problem is not None:
+            message, help = problem
+            yield Problem(message, context.argument_place(field.name, "keys"), help)
+
+
+def _repeat_problem(
+    keys: str | tuple[str, ...] | None, config: dict[str, ConfigDecl | DerivedDecl]
+) -> tuple[str, str] | None:
+    """The problem with `keys`, and how to fix it."""
+    if isinstance(keys, tuple):
+        wrong = [key for index, key in enumerate(keys) if not key or "." in key or key in keys[:index]]
+        if wrong:
+            return (
+                f"{wrong[0]!r} cannot be the name of a child",
+                "write each name once; a name cannot be empty or contain a dot",
+            )
+    elif keys is not None:
+        found = config.get(keys)
+        if found is None:
+            if not keys.isidentifier():
+                help = f'write keys="names", with a field above: names: tuple[str, ...] = derived({keys!r})'
+                return f"keys is the name of a config field or derived value, got {keys!r}", help
+            help = did_you_mean(keys, config, f"for a single child, write keys=({keys!r},)")
+            return f"there is no config field {keys!r}", help
+        if found.type.name in _NO_NAMES:
+            return (
+                f"{keys} is annotated {found.type.text}, which cannot contain names",
+                f"write {keys}: tuple[str, ...]",
+            )
+    return None

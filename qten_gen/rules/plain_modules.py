@@ -1,0 +1,337 @@
+"""Rules about classes that derive from torch.nn.Module and declare nothing, for `qten-gen check`."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from ..common.suggestions import did_you_mean
+from .field_names import MODULE
+from .plain_classes import Finding, Function, PlainClass, attribute_of, own_nodes, owner_of
+
+_CACHES = ("functools.lru_cache", "functools.cache")
+
+
+def cached_method(cls: PlainClass) -> Iterator[Finding]:
+    """A method of a module is cached by `functools`.
+
+    Such a cache belongs to the function, so it keeps every module that it was called with, and the memory of its tensors,
+    alive. And it returns the old tensor after `.to()`, `load_state_dict` or a step of the optimizer: a module is its own key
+    whatever it holds. `qten-gen check` reports it. In a declared Module, `@virtual(cached=True)` makes a tensor that follows
+    the module.
+
+    Example:
+
+    -from functools import lru_cache
+    -
+     import torch
+     from torch import Tensor, nn
+
+
+     class Mask(nn.Module):
+    -    @lru_cache
+    -     ^^^^^^^^^
+         def causal(self, size: int) -> Tensor:
+             return torch.ones(size, size).tril()
+    """
+    for method in cls.methods:
+        for decorator in method.decorator_list:
+            made = decorator.func if isinstance(decorator, ast.Call) else decorator
+            if owner_of(method) and cls.meaning(made) in _CACHES:
+                message = (
+                    f"the cache of {method.name} keeps every {cls.node.name} alive, and returns what it held before"
+                )
+                help = "cache a function of the values that it needs, or a buffer of the module"
+                yield Finding(decorator, message, help)
+
+
+_METHODS = frozenset(
+    """
+    add_module apply bfloat16 buffers children cpu cuda double eval float get_buffer get_parameter get_submodule half
+    load_state_dict modules named_buffers named_children named_modules named_parameters parameters register_buffer
+    register_forward_hook register_forward_pre_hook register_module register_parameter requires_grad_ state_dict to
+    to_empty train zero_grad
+    """.split()
+)
+"""Methods of nn.Module that other code calls on every module."""
+
+_VALUES = ast.List | ast.Tuple | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.Constant
+"""Values that no method can be."""
+
+
+def hidden_method(cls: PlainClass) -> Iterator[Finding]:
+    """An attribute of a module hides a method that every nn.Module has.
+
+    `self.parameters = [...]` in a constructor makes `module.parameters()` a call of a list, and the optimizer, `.to()` and the
+    state dict rely on that method. `qten-gen check` reports it. A function in the place of the method may be meant.
+
+    Example:
+
+     from torch import nn
+
+
+     class Net(nn.Module):
+         def __init__(self) -> None:
+             super().__init__()
+    -        self.buffers = []
+    -        ^^^^^^^^^^^^
+    +        self.seen_buffers = []
+    """
+    for method in cls.methods:
+        owner = owner_of(method)
+        for node in own_nodes(method, owner) if owner else ():
+            if isinstance(node, ast.Assign) and isinstance(node.value, _VALUES):
+                for target in node.targets:
+                    name = attribute_of(target, owner)
+                    if name in _METHODS:
+                        message = f"self.{name} hides the method {name}() that every module has"
+                        yield Finding(target, message, "write another name")
+
+
+_CALLS: dict[str, tuple[str, int, tuple[str, ...]]] = {
+    "train": ("eval() calls train(False)", 1, ()),
+    "_apply": ("to() of a module around it calls _apply(fn)", 1, ()),
+    "state_dict": (
+        "state_dict() of a module around it passes destination, prefix and keep_vars",
+        0,
+        ("destination", "prefix", "keep_vars"),
+    ),
+    "named_modules": ("named_modules() of a module around it passes memo, prefix and remove_duplicate", 3, ()),
+    "_save_to_state_dict": ("state_dict() calls _save_to_state_dict(destination, prefix, keep_vars)", 3, ()),
+    "_load_from_state_dict": ("load_state_dict() calls _load_from_state_dict with seven arguments", 7, ()),
+    "set_extra_state": ("load_state_dict() calls set_extra_state(state)", 1, ()),
+}
+"""For each method: who calls it, with how many positional arguments, and with which keywords."""
+
+
+def incompatible_override(cls: PlainClass) -> Iterator[Finding]:
+    """A method of an nn.Module replaces one that torch calls itself, and does not take what torch passes.
+
+    `eval()` calls `train(False)`, so `def train(self)` makes it raise TypeError. `state_dict()` of a module calls that of each
+    child with `destination`, `prefix` and `keep_vars`, and so on.
+
+    `qten-gen check` reports this for plain classes.
+
+    Example:
+
+     from torch import nn
+
+
+     class Net(nn.Module):
+    -    def train(self) -> None:
+    -        ^^^^^
+    -        super().train()
+    +    def train(self, mode: bool = True) -> "Net":
+    +        super().train(mode)
+    +        return self
+    """
+    for method in cls.methods:
+        call = _CALLS.get(method.name)
+        if call is not None and owner_of(method) and not method.decorator_list and not _takes(method, *call[1:]):
+            help = f"take the arguments of nn.Module.{method.name}, or give the method another name"
+            yield Finding(method, f"{method.name} of {cls.node.name} does not take what torch passes: {call[0]}", help)
+
+
+def _takes(method: Function, positional: int, keywords: tuple[str, ...]) -> bool:
+    arguments = method.args
+    parameters = [*arguments.posonlyargs, *arguments.args][1:]
+    required = len(parameters) - len(arguments.defaults)
+    if required > positional and not keywords:
+        return False
+    if len(parameters) < positional and arguments.vararg is None:
+        return False
+    named = {each.arg for each in (*parameters, *arguments.kwonlyargs)}
+    return arguments.kwarg is not None or named >= set(keywords)
+
+
+def missing_super_init(cls: PlainClass) -> Iterator[Finding]:
+    """The constructor of an nn.Module does not call the one of its base, or registers something before it does.
+
+    `nn.Module.__init__` makes the tables that parameters, buffers and children are registered in. Without it, the first
+    assignment of a layer fails, and a module without layers fails at its first call or `.to()`.
+
+    `qten-gen check` reports this for plain classes. It does not look into methods that the constructor calls,
+    and leaves out mixins.
+
+    Example:
+
+     from torch import nn
+
+
+     class Net(nn.Module):
+         def __init__(self, dim: int) -> None:
+    -        ^^^^^^^^
+    +        super().__init__()
+             self.up = nn.Linear(dim, dim)
+    """
+    init = next((method for method in cls.methods if method.name == "__init__"), None)
+    if init is None or init.decorator_list or cls.node.decorator_list or _only_raises(init):
+        return
+    if not any(_constructs(node) for node in ast.walk(cls.node)):
+        if _is_mixin(cls):
+            return
+        help = "begin the constructor with super().__init__()"
+        yield Finding(init, f"__init__ of {cls.node.name} does not call the constructor of its base", help)
+        return
+    for statement in init.body:
+        if any(_constructs(node) for node in ast.walk(statement)):
+            return
+        name = _registered(statement, owner_of(init), cls)
+        if name is not None:
+            message = (
+                f"self.{name} is assigned before nn.Module.__init__, which makes the tables that it is registered in"
+            )
+            yield Finding(statement, message, "call super().__init__() first")
+            return
+
+
+def _is_mixin(cls: PlainClass) -> bool:
+    """Whether another base of a subclass may call the constructor."""
+    return "mixin" in cls.node.name.lower() or any(len(each.node.bases) > 1 for each in cls.descendants)
+
+
+def _constructs(node: ast.AST) -> bool:
+    """Whether a node is `super().__init__`, or takes the tables of another module."""
+    return isinstance(node, ast.Attribute) and node.attr in ("__init__", "__setstate__", "__dict__")
+
+
+def _only_raises(init: Function) -> bool:
+    return isinstance(init.body[-1], ast.Raise)
+
+
+def _registered(statement: ast.stmt, owner: str, cls: PlainClass) -> str | None:
+    """The attribute that a statement registers a layer or a parameter under."""
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
+        return None
+    made = cls.meaning(statement.value.func)
+    if not cls.is_module(made) and made not in ("torch.nn.Parameter", "torch.nn.parameter.Parameter"):
+        return None
+    return next((name for target in statement.targets if (name := attribute_of(target, owner)) is not None), None)
+
+
+_PRIVATE = frozenset(
+    """
+    _apply _backward_hooks _backward_pre_hooks _buffers _call_impl _compiled_call_impl _forward_hooks
+    _forward_hooks_always_called _forward_hooks_with_kwargs _forward_pre_hooks _forward_pre_hooks_with_kwargs
+    _get_backward_hooks _get_backward_pre_hooks _get_name _is_full_backward_hook _load_from_state_dict
+    _load_state_dict_post_hooks _load_state_dict_pre_hooks _maybe_warn_non_full_backward_hook _modules _named_members
+    _non_persistent_buffers_set _parameters _register_load_state_dict_pre_hook _register_state_dict_hook
+    _replicate_for_data_parallel _save_to_state_dict _slow_forward _state_dict_hooks _state_dict_pre_hooks _version
+    _wrapped_call_impl
+    """.split()
+)
+"""Other attributes of nn.Module and its instances."""
+
+_OF_LIBRARIES = frozenset(
+    """
+    _ddp_params_and_buffers_to_ignore _fsdp_wrapped_module _hf_hook _hf_peft_config_loaded _is_fsdp_managed_module
+    _is_hf_initialized _old_forward _orig_mod ds_id
+    """.split()
+)
+"""Attributes that accelerate, DeepSpeed, peft, transformers and torch set on modules of others."""
+
+_OPEN_ENDED = ("__getattr__", "__getattribute__", "__setattr__")
+
+_SETS_ANY = ("setattr", "vars", "locals", "exec")
+
+_IS_A_BASE = r"base|mixin|abstract|interface|template"
+"""In the name of a class whose subclasses, in other projects, define what it uses."""
+
+
+def undefined_attribute(cls: PlainClass) -> Iterator[Finding]:
+    """A method of an nn.Module reads an attribute of its object that nothing defines.
+
+    The line raises AttributeError when it runs, which may be in the branch for a rare option. Type checkers cannot find it,
+    because `nn.Module.__getattr__` lets every name pass.
+
+    `qten-gen check` reports this for plain classes if it knows all their bases, and if no class, no assignment and no string in
+    the project mentions the name. A class that sets attributes by names which its text does not show is left out.
+
+    Example:
+
+     from torch import Tensor, nn
+
+
+     class Net(nn.Module):
+         def __init__(self, dim: int) -> None:
+             super().__init__()
+             self.up = nn.Linear(dim, dim)
+
+         def forward(self, x: Tensor) -> Tensor:
+    -        return self.upp(x)
+    -               ^^^^^^^^
+    +        return self.up(x)
+    """
+    family = [cls, *cls.ancestors, *cls.descendants]
+    if not cls.is_whole or not all(each.is_whole for each in cls.descendants):
+        return
+    if any(_sets_any(each) for each in family) or _is_meant_as_base(cls):
+        return
+    known = {*MODULE, *_PRIVATE, *_OF_LIBRARIES, *(name for each in family for name in _defined(each))}
+    seen: set[str] = set()
+    for method in cls.methods:
+        owner = owner_of(method)
+        if not owner:
+            continue
+        for node in sorted(_reads(method, owner), key=lambda node: (node.lineno, node.col_offset)):
+            if node.attr in known or node.attr in seen or node.attr.startswith("__") or cls.is_mentioned(node.attr):
+                continue
+            seen.add(node.attr)
+            help = did_you_mean(
+                node.attr, sorted(known - MODULE - _PRIVATE - _OF_LIBRARIES), "define it, or remove the line"
+            )
+            yield Finding(node, f"{cls.node.name} has no attribute {node.attr}", help)
+
+
+def _reads(method: ast.FunctionDef | ast.AsyncFunctionDef, owner: str) -> Iterator[ast.Attribute]:
+    for node in own_nodes(method, owner):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and attribute_of(node, owner) is not None:
+            yield node
+
+
+def _defined(cls: PlainClass) -> Iterator[str]:
+    """The attributes that a class statement gives its objects, as far as it spells them out."""
+    for node in ast.walk(cls.node):
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()) | ast.Name(id=name, ctx=ast.Store()):
+                yield name
+            case ast.Constant(value=str(name)) if name.isidentifier():
+                yield name  # register_buffer("mask", ...), hasattr(self, "mask")
+            case ast.alias(name=name, asname=other):
+                yield other or name
+
+
+def _sets_any(cls: PlainClass) -> bool:
+    """Whether objects may have attributes whose names the text does not show."""
+    if cls.node.decorator_list or cls.node.keywords:
+        return True
+    for node in ast.walk(cls.node):
+        match node:
+            case ast.FunctionDef(name=name) if name in _OPEN_ENDED:
+                return True
+            case ast.Attribute(attr="__dict__"):
+                return True
+            case ast.Call(func=ast.Name(id="setattr"), args=[_, ast.Constant(), *_]):
+                continue
+            case ast.Call(func=ast.Name(id=name)) if name in _SETS_ANY:
+                return True
+            case ast.Call(func=ast.Attribute(attr=name), args=[first, *_]) if name.startswith(
+                ("register_", "add_module")
+            ):
+                if not isinstance(first, ast.Constant) and name in (
+                    "register_buffer",
+                    "register_parameter",
+                    "add_module",
+                    "register_module",
+                ):
+                    return True
+    return False
+
+
+def _is_meant_as_base(cls: PlainClass) -> bool:
+    return re.search(_IS_A_BASE, cls.node.name, re.IGNORECASE) is not None or any(
+        isinstance(node, ast.Raise) and "NotImplemented" in ast.unparse(node) for node in ast.walk(cls.node)
+    )

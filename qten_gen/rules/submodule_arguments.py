@@ -1,0 +1,285 @@
+"""The rule about the arguments of a child."""
+
+from __future__ import annotations
+
+import ast
+from ast import literal_eval
+from collections.abc import Collection, Iterator, Mapping
+
+from ..common.records import record
+from ..common.suggestions import did_you_mean
+from ..model import (
+    Argument,
+    ConfigDecl,
+    Dim,
+    ModuleDecl,
+    NodePath,
+    SpecifierCall,
+    SubmoduleDecl,
+    TypeExpr,
+    Value,
+    language,
+)
+from ..model.dimensions import in_words
+from ..model.field_kinds import members_of
+from ..model.foreign_classes import parameters_of
+from .expression_types import NONE, UNKNOWN, Names, in_words_of, types_of
+from .rule_input import Problem, RuleContext
+
+_TIED = 'declare the weight in place of the child: head: nn.Parameter = param(tie="embed.weight"), used by F.linear(x, self.head)'
+
+_FROM_THE_OWNER = frozenset({"device", "dtype"})
+
+
+@record(frozen=True, slots=True)
+class _Type:
+    """The type of a parameter."""
+
+    text: str
+    names: frozenset[str]
+    """The qualified names of its members; of a parameter with the default None, also `None`."""
+
+
+@record(frozen=True, slots=True)
+class _Parameters:
+    """The parameters of a constructor."""
+
+    positional: tuple[str, ...]
+    """The parameters that can be given by position, in order."""
+    unnamed: frozenset[str]
+    """The arguments that cannot be given by keyword."""
+    keyword_only: tuple[str, ...]
+    required: frozenset[str]
+    many: bool
+    """Whether it takes any number of positional arguments."""
+    any_keyword: bool
+    types: Mapping[str, _Type]
+    """The types that are written and whose values are told apart by their literals."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parameters that can be given by keyword."""
+        return (*(name for name in self.positional if name not in self.unnamed), *self.keyword_only)
+
+
+def invalid_submodule_argument(context: RuleContext) -> Iterator[Problem]:
+    """The arguments of a submodule do not fit its class.
+
+    The constructor would raise TypeError when the first instance is made: an argument that the class does not take, one that is
+    missing, one too many, or a string where it takes a number. Type checkers do not see it, because `submodule(cls, ...)` takes
+    any arguments. `device` and `dtype` come from the owner.
+
+    The rule knows declared Modules with a generated constructor and the layers of `torch.nn`. The constructors of other classes
+    are left to Python.
+
+    Example:
+
+     from qten_gen import Module, submodule
+
+
+     class Block(Module):
+         dim: int
+         heads: int = 4
+
+
+     class Net(Module):
+         dim: int
+    -    block: Block = submodule(Block, "dim", head=2)
+    -                                           ^^^^
+    +    block: Block = submodule(Block, "dim", heads=2)
+    """
+    if not isinstance(context.declaration, ModuleDecl):
+        return
+    for field in context.module_fields:
+        if isinstance(field, SubmoduleDecl):
+            source = context.field_source(field.name)
+            call = source.specifier if source is not None else None
+            arguments = call.arguments if call is not None else (Argument(None, field.cls), *field.arguments)
+            yield from _of_call(SpecifierCall("", arguments), context)
+
+
+def _of_call(call: SpecifierCall, context: RuleContext, is_certain: bool = True) -> Iterator[Problem]:
+    """The problem with the arguments of a child that is certainly made, or perhaps, and of those among its arguments."""
+    is_certain = is_certain and call.get("when") is None
+    for argument in call.arguments[1:]:
+        if isinstance(argument.value, SpecifierCall):
+            yield from _of_call(argument.value, context, is_certain)
+    cls = call.arguments[0].value if call.arguments else None
+    if isinstance(cls, SpecifierCall):
+        yield from _of_call(cls, context, is_certain)
+    for made in cls.alternatives if isinstance(cls, Value) else ():
+        yield from _of_class(made, call, context, is_certain)
+
+
+def _of_class(made: Value, call: SpecifierCall, context: RuleContext, is_certain: bool) -> Iterator[Problem]:
+    """The problem with the arguments of a child for one class that it may have."""
+    taken = _parameters(made, context)
+    if taken is None:
+        return
+    given = [argument for argument in call.arguments[1:] if argument.keyword not in _OF_SUBMODULE]
+    if any(isinstance(one.value, Value) and one.value.text.startswith("*") for one in given):
+        return
+    positional = [argument for argument in given if argument.keyword is None]
+    keywords = [argument for argument in given if argument.keyword is not None]
+    if len(positional) > len(taken.positional) and not taken.many:
+        extra = positional[len(taken.positional)]
+        takes = f"{len(taken.positional)} positional argument{'s' * (len(taken.positional) != 1)}"
+        help = f"it takes {', '.join(taken.names)}" if taken.names else "remove it"
+        yield Problem(f"{made.text} takes {takes}, but {len(positional)} are given", extra.place, help)
+        return
+    by_position = set(taken.positional[: len(positional)])
+    for argument in keywords:
+        name = argument.keyword or ""
+        if name in by_position:
+            yield Problem(
+                f"{made.text} gets {name} twice, by position and by keyword",
+                _name(argument),
+                "remove one of them",
+            )
+        elif name not in taken.names and not taken.any_keyword:
+            takes = f"it takes {', '.join(taken.names)}" if taken.names else "remove it"
+            help = _TIED if name == "tie" else did_you_mean(name, taken.names, takes)
+            yield Problem(f"{made.text} has no constructor argument {name}", _name(argument), help)
+    if isinstance(context.declaration, ModuleDecl):
+        fields = {field.name: field for field in context.declaration.fields}
+        scope = Names(fields, has_index=language.INDEX not in fields)
+        arguments = [*zip(taken.positional, positional, strict=False), *((one.keyword or "", one) for one in keywords)]
+        for name, argument in arguments:
+            if name in taken.types:
+                takes = f"{made.text} takes {name}: {taken.types[name].text}"
+                yield from _of_type(argument, taken.types[name], takes, scope, is_certain)
+    missing = taken.required - by_position - {argument.keyword or "" for argument in keywords} - _FROM_THE_OWNER
+    if missing:
+        names = " and ".join(name for name in (*taken.positional, *taken.keyword_only) if name in missing)
+        plural = "arguments" if len(missing) > 1 else "argument"
+        example = "".join(f", {name}=..." for name in sorted(missing))
+        message = f"{made.text} requires the {plural} {names}"
+        yield Problem(message, made.place, f"write submodule({made.text}, ...{example})")
+
+
+_OF_SUBMODULE = language.SPECIFIER_KEYWORDS[language.SUBMODULE]
+
+
+def _of_type(argument: Argument, type: _Type, takes: str, scope: Names, is_certain: bool) -> Iterator[Problem]:
+    """An argument that a parameter cannot take by its type: a string or None for an integer."""
+    value = argument.value
+    if isinstance(value, Dim):
+        types = types_of(value.node, scope)
+        text = in_words(value)
+        if is_certain and types >= NONE and "None" not in type.names:
+            help = f'write {text}: {type.text}, or when="..."'
+            yield Problem(f"{text} may be None, but {takes}", argument.place, help)
+        elif not any(_is_taken(found, type.names) for found in types):
+            message = f"{text} has the type {in_words_of(types)}, but {takes}"
+            yield Problem(message, argument.place, "pass a value of the annotated type")
+    elif isinstance(value, Value) and value.literal is not None:
+        got = literal_eval(value.literal)
+        name = "None" if got is None else f"builtins.{got.__class__.__name__}"
+        # A number or a flag for another serves where the constructor only computes with it, but a fraction is no size.
+        suspect = not isinstance(got, int | complex) or "builtins.str" in type.names
+        if suspect and not _is_taken(TypeExpr(name), type.names):
+            yield Problem(f"{takes}, got {value.text}", argument.place, "write a value of the annotated type")
+
+
+_PLAIN = frozenset({"None", *(f"builtins.{name}" for name in ("bool", "complex", "float", "int", "str"))})
+"""Types whose values are told apart by their literals."""
+
+
+def _is_taken(type: TypeExpr, names: Collection[str]) -> bool:
+    """Whether a value of a type may be one of plain types: an integer is a float, and what is not known may be anything."""
+    if type == UNKNOWN or type.name not in _PLAIN:
+        return type.name not in _NEVER_PLAIN
+    wider = [f"builtins.{name}" for name in ("bool", "int", "float", "complex")]
+    return type.name in names or (type.name in wider and bool(set(names) & set(wider[wider.index(type.name) :])))
+
+
+_NEVER_PLAIN = frozenset(f"builtins.{name}" for name in ("tuple", "list", "dict", "set", "bytes"))
+
+
+def _name(argument: Argument) -> NodePath:
+    return argument.place.beside("arg")
+
+
+def _parameters(made: Value, context: RuleContext) -> _Parameters | None:
+    """The parameters of a class's constructor; None for one that is not known."""
+    declared = context.project.declarations.get(made.name)
+    if isinstance(declared, ModuleDecl) and not declared.custom_init:
+        if any(not base.declared and not base.name.startswith("qten_gen.") for base in declared.bases):
+            return None  # a base of another kind may have a constructor
+        return _of_fields(declared)
+    text = parameters_of(made.name)
+    return None if text is None else _parsed(text)
+
+
+def _of_fields(declared: ModuleDecl) -> _Parameters:
+    """The parameters of a declared Module's generated constructor."""
+    fields = [field for field in declared.fields if isinstance(field, ConfigDecl)]
+    typed = [(field, frozenset(member.name for member in members_of(field.type))) for field in fields]
+    return _Parameters(
+        positional=tuple(field.argument for field in fields if not field.kw_only),
+        unnamed=frozenset(),
+        keyword_only=(*(field.argument for field in fields if field.kw_only), *sorted(_FROM_THE_OWNER)),
+        required=frozenset(field.argument for field in fields if field.default is None),
+        many=False,
+        any_keyword=False,
+        types={field.argument: _Type(field.type.text, names) for field, names in typed if names <= _PLAIN},
+    )
+
+
+def _parsed(text: str) -> _Parameters | None:
+    """Read parameters from their text: `dim, *, heads=...`."""
+    try:
+        function = ast.parse(f"def f({text}): ...").body[0]
+    except SyntaxError:
+        return None
+    if not isinstance(function, ast.FunctionDef):
+        return None
+    given = function.args
+    positional = [argument.arg for argument in (*given.posonlyargs, *given.args)]
+    keyword_only = [argument.arg for argument in given.kwonlyargs]
+    required = positional[: len(positional) - len(given.defaults)]
+    required += [name for name, default in zip(keyword_only, given.kw_defaults, strict=True) if default is None]
+    defaults = [*[None] * (len(positional) - len(given.defaults)), *given.defaults, *given.kw_defaults]
+    parameters = zip((*given.posonlyargs, *given.args, *given.kwonlyargs), defaults, strict=True)
+    return _Parameters(
+        tuple(positional),
+        frozenset(argument.arg for argument in given.posonlyargs),
+        tuple(keyword_only),
+        frozenset(required),
+        given.vararg is not None,
+        given.kwarg is not None,
+        {parameter.arg: type for parameter, default in parameters if (type := _type(parameter, default)) is not None},
+    )
+
+
+def _type(parameter: ast.arg, default: ast.expr | None) -> _Type | None:
+    """The type of a parameter; None if it has none, or one whose values have no literals."""
+    names = None if parameter.annotation is None else _members(parameter.annotation)
+    if parameter.annotation is None or names is None:
+        return None
+    implied = {"None"} if isinstance(default, ast.Constant) and default.value is None else set[str]()
+    return _Type(ast.unparse(parameter.annotation), names | implied)
+
+
+def _members(annotation: ast.expr) -> frozenset[str] | None:
+    """The plain types that an annotation allows; None if it allows others too."""
+    match annotation:
+        case ast.Constant(value=None):
+            return frozenset({"None"})
+        case ast.Constant(value=str(text)):
+            try:
+                return _members(ast.parse(text, mode="eval").body)
+            except SyntaxError:
+                return None
+        case ast.Name(id=name) if f"builtins.{name}" in _PLAIN:
+            return frozenset({f"builtins.{name}"})
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+            found = [_members(left), _members(right)]
+        case ast.Subscript(value=ast.Name(id="Optional") | ast.Attribute(attr="Optional"), slice=inner):
+            found = [_members(inner), frozenset({"None"})]
+        case ast.Subscript(value=ast.Name(id="Union") | ast.Attribute(attr="Union"), slice=ast.Tuple(elts=items)):
+            found = [_members(item) for item in items]
+        case _:
+            return None
+    known = [names for names in found if names is not None]
+    return frozenset[str]().union(*known) if len(known) == len(found) else None

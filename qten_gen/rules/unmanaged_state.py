@@ -1,0 +1,243 @@
+"""Rules about tensors and modules in attributes where nothing registers or moves them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ..model import Change, ClassSource, ConfigDecl, FieldKind, ModuleDecl, TensorClassDecl, TypeExpr
+from ..model.field_kinds import is_tensor, members_of
+from .rule_input import Problem, RuleContext
+from .shared_objects import made_by
+
+_CONTAINERS = frozenset(
+    f"{module}.{name}"
+    for module, names in {
+        "builtins": ("list", "tuple", "dict", "set", "frozenset"),
+        "typing": ("List", "Tuple", "Dict", "Set", "Sequence", "Mapping", "Iterable"),
+        "collections.abc": ("Sequence", "Mapping", "MutableSequence", "MutableMapping", "Iterable"),
+    }.items()
+    for name in names
+)
+
+_PARAMETERS = ("torch.nn.Parameter", "torch.nn.Buffer", "torch.nn.parameter.Parameter", "torch.nn.parameter.Buffer")
+
+
+def unmanaged_tensor(context: RuleContext) -> Iterator[Problem]:
+    """A field may hold tensors or modules that nothing moves, indexes or trains.
+
+    In a TensorClass, a field whose type is a module, or a class with tensors in it, is a Python value: `batch[0]` returns it
+    unindexed, and `batch.to("cuda")` leaves its tensors where they are. In a Module, a constructor argument annotated `Tensor`
+    or `list[nn.Module]` is an ordinary attribute: `.to()` does not move it, `parameters()` does not contain its parameters, and
+    the state dict does not save it.
+
+    A single `nn.Module` or `nn.Parameter` that is an argument of the constructor is registered, as in any module.
+
+    Example:
+
+    -from qten_gen import Module, buffer
+    +from qten_gen import Module, ModuleList, buffer, submodule
+     from torch import Tensor, nn
+
+
+     class Encoder(Module):
+         dim: int
+    -    layers: list[nn.Module]
+    -            ^^^^^^^^^^^^^^^
+    +    depth: int
+         table: Tensor = buffer("dim", initializer=nn.init.zeros_)
+    +    layers: ModuleList[nn.Linear] = submodule(nn.Linear, "dim", "dim", repeat="depth")
+    """
+    declaration = context.declaration
+    for field in context.tensorclass_fields:
+        if field.kind is FieldKind.STATIC:
+            what = next((found for one in members_of(field.type) if (found := _of_static(one, context))), None)
+            if what is not None:
+                message = (
+                    f"{field.name} is stored as a Python value, but contains {what}: nothing indexes or moves them"
+                )
+                help = "declare the tensors as fields, in a TensorClass of their own where they belong together"
+                yield Problem(message, field.type.place, help)
+    if not isinstance(declaration, ModuleDecl) or context.constructs_itself:
+        return
+    for argument in context.module_fields:
+        if isinstance(argument, ConfigDecl):
+            if argument.default is not None and argument.default.value.held_specifier is not None:
+                continue  # see `dynamic_declaration` and `misplaced_specifier`
+            problem = _of_argument(argument, context)
+            if problem is not None:
+                yield Problem(problem[0], argument.type.place, problem[1])
+
+
+def _of_static(type: TypeExpr, context: RuleContext) -> str | None:
+    """A part of a static field of this type that has to be moved; None if there is none, or nobody knows."""
+    if is_module(type.name, context):
+        return "the tensors of a module"
+    if type.name in _CONTAINERS and any(_is_module_type(argument, context) for argument in type.args):
+        return "the tensors of modules"
+    source = context.project.classes.get(type.name)
+    if source is not None and _fields_with_tensors(source):
+        return "tensors"
+    return None
+
+
+def _of_argument(field: ConfigDecl, context: RuleContext) -> tuple[str, str] | None:
+    """The problem with a constructor argument of a Module, and how to fix it."""
+    members = [member for member in members_of(field.type) if member.name != "None"]
+    for member in members:
+        inner = [argument for argument in member.args if isinstance(argument, TypeExpr)]
+        if member.name in _CONTAINERS:
+            if any(is_module(argument.name, context) for argument in inner):
+                message = f"the modules in {field.name} are not registered: a {_short(member)} is an ordinary attribute"
+                help = f'write {field.name}: ModuleList[...] = submodule(..., repeat="..."), or take an nn.ModuleList'
+                return message, help
+            if any(is_tensor(argument) for argument in inner):
+                message = f"the tensors in {field.name} are not registered: a {_short(member)} is an ordinary attribute"
+                return message, "declare a buffer(...) or param(...) for each"
+        if is_tensor(member) and member.name not in _PARAMETERS:
+            message = f"{field.name} is an ordinary attribute: nothing moves the tensor or saves it"
+            help = f"write {field.name}: {field.type.text} = buffer(...), or take an nn.Parameter to train it"
+            return message, help
+        if isinstance(context.project.declarations.get(member.name), TensorClassDecl):
+            message = f"{field.name} is an ordinary attribute: nothing moves or saves the tensors of a {member.text}"
+            return message, "declare a buffer(...) for each tensor, or pass it to forward"
+    return None
+
+
+def _short(type: TypeExpr) -> str:
+    return type.name.rpartition(".")[2]
+
+
+def _is_module_type(argument: TypeExpr | str, context: RuleContext) -> bool:
+    return isinstance(argument, TypeExpr) and is_module(argument.name, context)
+
+
+def is_module(name: str, context: RuleContext) -> bool:
+    """Whether the text says that a class is an nn.Module."""
+    if isinstance(context.project.declarations.get(name), ModuleDecl):
+        return True
+    return derives_from_layer(name, context.project.classes)
+
+
+def derives_from_layer(name: str, classes: Mapping[str, ClassSource]) -> bool:
+    """Whether a class is one of torch.nn, or derives from one as far as the run shows."""
+    return _derives(name, classes, frozenset())
+
+
+def _derives(name: str, classes: Mapping[str, ClassSource], seen: frozenset[str]) -> bool:
+    """Whether a class derives from one of torch.nn; `seen` holds the classes that led to it."""
+    if name.startswith("torch.nn.") and name not in _PARAMETERS:
+        return name.rpartition(".")[2][:1].isupper() and ".utils." not in name
+    source = classes.get(name)
+    if source is None or name in seen:
+        return False
+    return any(_derives(base.name, classes, seen | {name}) for base in source.bases)
+
+
+def _fields_with_tensors(source: ClassSource) -> bool:
+    """Whether a class is a dataclass or a NamedTuple with a tensor among its fields."""
+    is_record = any(name.rpartition(".")[2] == "dataclass" for name, _ in source.decorators)
+    is_record = is_record or any(base.name == "typing.NamedTuple" for base in source.bases)
+    annotations = (field.annotation for field in source.fields)
+    return is_record and any(
+        is_tensor(member) for annotation in annotations if annotation for member in members_of(annotation)
+    )
+
+
+_CONSTRUCTORS = ("__init__", "__post_init__")
+
+
+def unregistered_state(context: RuleContext) -> Iterator[Problem]:
+    """A constructor keeps tensors or modules where torch does not find them.
+
+    A module assigned to an attribute is registered, but not one in a list or a dict: `parameters()` does not contain its
+    parameters, so no optimizer trains them, `.to()` leaves them where they are, and the state dict does not save them. The same
+    holds for a plain tensor, and for `nn.Parameter(...).to(device)`, which is an ordinary tensor again.
+
+    The rule looks at `__init__` and `__post_init__`. It does not report what the constructor registers afterwards, as in
+    `nn.ModuleList(self.layers)`.
+
+    Example:
+
+    +import torch
+     from qten_gen import Module
+    -from torch import nn
+    +from torch import Tensor, nn
+
+
+     class Net(Module):
+    +    layers: nn.ModuleList
+    +    mask: Tensor
+    +
+         def __init__(self, dim: int, depth: int) -> None:
+             super().__init__()
+    -        self.layers = [nn.Linear(dim, dim) for _ in range(depth)]
+    -        ^^^^^^^^^^^
+    +        self.layers = nn.ModuleList(nn.Linear(dim, dim) for _ in range(depth))
+    +        self.register_buffer("mask", torch.ones(dim, dim).tril(), persistent=False)
+    """
+    declaration = context.declaration
+    if not isinstance(declaration, ModuleDecl):
+        return
+    declared = {field.name for field in declaration.fields if not isinstance(field, ConfigDecl)}
+    registered = _registered(context)
+    for method in context.methods:
+        if method.name not in _CONSTRUCTORS:
+            continue
+        known = {*registered, *method.registers_later}
+        if method.name == "__post_init__":
+            known |= declared
+        seen: set[str] = set()
+        lists = {c.name for c in method.changes if c.action == "assign" and c.in_container and not c.makes}
+        for change in method.changes:
+            if change.name in known or change.name in seen:
+                continue
+            problem = _problem(change, lists, context)
+            if problem is not None:
+                seen.add(change.name)
+                message, help = problem
+                yield Problem(message, change.place, help)
+
+
+def _registered(context: RuleContext) -> set[str]:
+    """The names of tensors that the constructors of the class and of its bases register, as far as the run contains them."""
+    found: set[str] = set()
+    waiting, seen = [context.declaration.qualified], set[str]()
+    while waiting:
+        name = waiting.pop()
+        source = context.project.classes.get(name)
+        if source is None or name in seen:
+            continue
+        seen.add(name)
+        waiting += [base.name for base in source.bases]
+        found.update(each.name for each in source.registers if each.is_tensor)
+    return found
+
+
+def _problem(change: Change, lists: set[str], context: RuleContext) -> tuple[str, str] | None:
+    """The problem with what a constructor assigns, and how to fix it."""
+    if change.action not in ("assign", "append") or (change.action == "append" and change.name not in lists):
+        return None
+    kinds = [made_by(name, context) for name in change.makes]
+    what = f"self.{change.name}"
+    if "module" in kinds:
+        if not change.in_container:
+            return None
+        return (
+            f"the modules in {what} are not registered: it is an ordinary container",
+            "write nn.ModuleList or nn.ModuleDict",
+        )
+    if "parameter" in kinds:
+        if change.in_container:
+            help = "write nn.ParameterList or nn.ParameterDict"
+            return f"the parameters in {what} are not registered: it is an ordinary container", help
+        if change.moved:
+            help = "give nn.Parameter a tensor of that device and dtype, and assign it directly"
+            return f"{what} is not a parameter: the method after nn.Parameter(...) returns an ordinary tensor", help
+        return None
+    initialised = any(name.startswith("torch.nn.init.") for name in change.makes)
+    if change.action == "append" or not ("tensor" in kinds or initialised):
+        return None
+    if change.in_container:
+        return f"the tensors in {what} are not registered, so .to() does not move them", "register a buffer for each"
+    help = f'write self.register_buffer("{change.name}", ..., persistent=False), or nn.Parameter(...) to train it'
+    return f"the tensor {what} is not registered, so .to() does not move it", help
