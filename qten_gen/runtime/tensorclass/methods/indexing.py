@@ -22,7 +22,6 @@ from ..core.error_text import NO_BATCH_SIZE, abridged, describe
 from ..core.sizes import Index, IndexItem, PlainIndex, PlainIndexItem, mask_indices, slice_length, with_length
 from ..core.stored import Stored
 
-
 T = TypeVar("T", bound=Stored)
 
 
