@@ -78,6 +78,7 @@ class PythonFunctions(TorchFunctionMode):
 
 
 def _set_data(recorder: Recorder, func: Callable[..., object], tensor: Tensor, data: Tensor) -> None:
+    """`tensor.data = data`, of which no operation is seen."""
     if is_lazy(tensor):
         become_fake(tensor, data)
         return

@@ -186,6 +186,7 @@ class Tape:
         return [self.operations[index] for index in sorted(needed)]
 
     def _evaluate(self, wanted: Sequence[Slot], ends: Sequence[int]) -> dict[int, Tensor]:
+        """The tensors of slots, by index; and states of generators, where draws are given by `ends`."""
         operations = _tensor_by_tensor(self._needed(wanted, ends))
         kept = {slot.index for slot in wanted}
         last = {slot.index: each.index for each in operations for slot in (*each.reads, *each.results)}
