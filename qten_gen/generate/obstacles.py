@@ -17,7 +17,7 @@ from ..project.scan import Origin
 def obstacles(path: str, existing: Mapping[str, bytes]) -> Iterator[Diagnostic]:
     """Errors for a file with declarations whose output would overwrite a foreign file, or could not be imported."""
     for output in outputs_of(path):
-        if output in existing and read_header(existing[output]) is None:
+        if existing.get(output) and read_header(existing[output]) is None:  # an empty one was cut off
             yield Diagnostic(
                 FOREIGN_OUTPUT,
                 f"{basename(output)} exists and was not written by qten-gen; it would be overwritten",
