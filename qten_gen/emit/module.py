@@ -23,12 +23,43 @@ from ..model import (
 )
 from ..model.dimensions import in_words
 from . import layout, spelling
-from .builtin_names import Builtins
-from .child_expressions import Siblings, registration, several
-from .computed import condition_in_words, either, if_wanted, statements
-from .imports import Aliases
-from .inlined_values import inlined_values
-from .module_words import computed_by, init_doc
+from .constructor import (
+    Siblings,
+    condition_in_words,
+    either,
+    if_wanted,
+    inlined_values,
+    registration,
+    several,
+    statements,
+)
+from .names import Aliases, Builtins
+
+_MADE = "Construct the module on a device, its floating point tensors with a dtype; None means the default."
+
+
+def init_doc(declaration: ModuleDecl) -> str:
+    """The docstring of the generated constructor, with what the declaration says of its arguments."""
+    said = [
+        f"    {field.argument}: {_indented(field.doc)}"
+        for field in declaration.fields
+        if isinstance(field, ConfigDecl) and field.doc
+    ]
+    return "\n".join([_MADE, "", "Args:", *said]) if said else _MADE
+
+
+def _indented(doc: str) -> str:
+    """A docstring below the name of an argument."""
+    return doc.replace("\n", "\n        ").replace("\n        \n", "\n\n")  # blank lines have no indentation
+
+
+def computed_by(field: ParameterDecl | BufferDecl) -> str:
+    """The function that computes a value, as the declaration names it."""
+    function = field.value
+    if function is None or function.text.startswith(("lambda", "<")):
+        return "a function"
+    return f"`{function.method or function.text}`"
+
 
 _IN_CONSTRUCTORS = ("self", "device", "dtype", language.INDEX, "_name", "_each", "_unfilled", "_")
 """The variables of a generated constructor beside its arguments."""

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from ..model import FieldDecl, FieldKind, TensorClassDecl, declares, storage
 from . import layout, spelling
-from .builtin_names import Builtins
-from .nested_names import NestedNames, qualified_name
+from .names import Builtins, NestedNames, qualified_name
 
 _REPEAT = frozenset({"_repeat"})
 _FEATURES = frozenset({"_features"})

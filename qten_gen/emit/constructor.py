@@ -1,17 +1,93 @@
-"""The expressions of a generated constructor that make children: one, a list or a dict of them, a sequence, a choice."""
+"""The expressions of a generated constructor: children, derived values, checks and conditions; and the values it spells out."""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ..model import Argument, Dim, SpecifierCall, SubmoduleDecl, Value, language
-from ..model.dimensions import to_python
+from ..model import (
+    Argument,
+    BufferDecl,
+    CheckDecl,
+    ConfigDecl,
+    DerivedDecl,
+    Dim,
+    ModuleDecl,
+    ParameterDecl,
+    SpecifierCall,
+    SubmoduleDecl,
+    Value,
+    VirtualDecl,
+    language,
+)
+from ..model.derivations import computed
+from ..model.dimensions import canonical, dim_names, in_words, to_python
 from ..model.torch_layers import PLACED, WITHOUT_TENSORS
 from . import layout, spelling
-from .builtin_names import Builtins
-from .computed import either, written
-from .imports import Aliases
+from .names import Aliases, Builtins
+
+# `<` has no opposite here: of NaN, neither it nor `>=` is true.
+_OPPOSITES: dict[type[ast.cmpop], ast.cmpop] = {
+    ast.Eq: ast.NotEq(),
+    ast.NotEq: ast.Eq(),
+    ast.In: ast.NotIn(),
+    ast.NotIn: ast.In(),
+    ast.Is: ast.IsNot(),
+    ast.IsNot: ast.Is(),
+}
+
+
+def statements(declaration: ModuleDecl, builtins: Builtins, aliases: Aliases) -> Iterator[str]:
+    """One statement for each derived value and each check, in an order in which all that they mention is known."""
+    for step in computed(declaration):
+        match step:
+            case CheckDecl(condition):
+                yield f"if {written(opposite(condition), builtins)}:\n            {_raised(condition, aliases)}"
+            case field:
+                yield f"{field.name} = {written(field.value, builtins)}"
+
+
+def _raised(condition: Dim, aliases: Aliases) -> str:
+    """The statement that raises the error of a check, with the values that the condition mentions."""
+    names = [f"{name}={name}" for name in sorted(dim_names(condition))]
+    return layout.bracketed(
+        f"raise {aliases.use('_features')}.failed_check(",
+        ["self", layout.quoted_string(to_python(condition)), *names],
+        ")",
+        12,
+    )
+
+
+def opposite(condition: Dim) -> Dim:
+    """The condition that holds where another does not."""
+    match condition.node:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return Dim(canonical(operand))
+        case ast.Compare(left=left, ops=[operator], comparators=others) if type(operator) in _OPPOSITES:
+            return Dim(canonical(ast.Compare(left, [_OPPOSITES[type(operator)]], others)))
+    return Dim(canonical(ast.UnaryOp(ast.Not(), condition.node)))
+
+
+def written(dim: Dim, builtins: Builtins) -> str:
+    """An expression over the variables of a generated constructor."""
+    return to_python(dim, builtin=builtins.name)
+
+
+def if_wanted(made: str, when: Dim | None, builtins: Builtins) -> str:
+    """An expression, or None where a condition is false."""
+    return made if when is None else f"{made} if {written(when, builtins)} else None"
+
+
+def either(when: Dim, made: str, otherwise: str, builtins: Builtins) -> str:
+    """The statements of a constructor that do one of two things, as a condition says."""
+    return f"if {written(when, builtins)}:\n            {made}\n        else:\n            {otherwise}"
+
+
+def condition_in_words(when: Dim) -> str:
+    """A condition as documentation shows it."""
+    return f"`{in_words(when)}`"
+
 
 Siblings = Mapping[str, str]
 """The classes of the same file that a generated constructor may call by name, by their qualified names."""
@@ -167,3 +243,57 @@ def _value(given: Value, owner: _Owner, key: str) -> str:
         return text
     arguments = f'{owner.name}, "{key}", {text}, {layout.quoted_string(to_python(selector))}'
     return f"{owner.aliases.use('_features')}.chosen({arguments})"
+
+
+def inlined_values(declaration: ModuleDecl, siblings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The values that the generated text spells out, for the check when the class statement runs.
+
+    `siblings` are the classes that it calls by name, by their qualified names.
+    """
+    if declaration.custom_init:
+        return
+    for field in declaration.fields:
+        match field:
+            case ConfigDecl():
+                yield from spelling.assumed_default(field)
+            case ParameterDecl(initializer=initializer, dtype=dtype) | BufferDecl(initializer=initializer, dtype=dtype):
+                yield from _spelled(f"{field.name}.initializer", initializer)
+                if initializer is not None and initializer.partial is not None:
+                    yield f"{field.name}.initializer", initializer.partial.text
+                yield from _spelled(f"{field.name}.dtype", dtype)
+            case SubmoduleDecl(cls=cls, arguments=arguments):
+                yield from _assumed_arguments(cls, arguments, _path(field), siblings)
+            case VirtualDecl() | DerivedDecl():
+                pass
+
+
+def _path(field: SubmoduleDecl) -> str:
+    """The path to the record of a child, which is inside those of the lists that hold the child."""
+    path, inner = field.name, field.inner
+    while inner is not None:
+        path, inner = f"{path}.cls", inner.inner
+    return path
+
+
+def _assumed_arguments(
+    cls: Value, arguments: Sequence[Argument], key: str, siblings: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """The class and the arguments of a child that the text spells out."""
+    if cls.name in siblings and cls.choice is None:
+        yield f"{key}.cls", siblings[cls.name]
+    elif cls.name != language.CHAIN:
+        yield from _spelled(f"{key}.cls", cls)
+    index = 0
+    for argument in arguments:
+        inner = f"{key}.kwargs.{argument.keyword}" if argument.keyword else f"{key}.args.{index}"
+        index += argument.keyword is None
+        match argument.value:
+            case Value() as given:
+                yield from _spelled(inner, given)
+            case SpecifierCall(arguments=(Argument(value=Value() as child), *own)):
+                yield from _assumed_arguments(child, own, inner, siblings)
+
+
+def _spelled(key: str, value: Value | None) -> Iterator[tuple[str, str]]:
+    if value is not None and value.written is not None:
+        yield key, value.written
