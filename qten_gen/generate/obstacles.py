@@ -9,7 +9,7 @@ from unicodedata import normalize
 
 from ..common.header import read_header
 from ..model.diagnostics import FOREIGN_OUTPUT, IMPLICIT_NAMESPACE_PACKAGE, INVALID_MODULE_NAME, Diagnostic
-from ..project.import_mismatch import ImportMismatch
+from ..project.import_graph import ImportMismatch
 from ..project.output_names import outputs_of
 from ..project.scan import Origin
 
