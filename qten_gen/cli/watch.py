@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from contextlib import closing
 from typing import TextIO
 
+from ..project.apply import is_temporary
 from ..project.config import ConfigError, Settings
 from ..project.files import PathError
 from ..project.output_names import is_output
 from ..project.paths import NO_OUTPUT, read_output
-from ..project.temporary import is_temporary
 from ..project.walk import EXCLUDED
 from ..report.concise import headline
 from ..run.parts import parts
