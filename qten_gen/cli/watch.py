@@ -13,12 +13,11 @@ from typing import TextIO
 
 from ..project.apply import is_temporary
 from ..project.config import ConfigError, Settings
-from ..project.files import PathError
+from ..project.files import PathError, parts
 from ..project.output_names import is_output
 from ..project.paths import NO_OUTPUT, read_output
 from ..project.walk import EXCLUDED
 from ..report.concise import headline
-from ..run.parts import parts
 from ..run.run import run
 from . import DONE, MISUSE
 from .options import Options, given_paths, output_format

@@ -8,6 +8,8 @@ directory if they are below it. It uses the standard library only, and `os` inst
 over an unchanged tree.
 """
 
+from __future__ import annotations
+
 import os
 import stat
 import sys
@@ -288,3 +290,32 @@ class SourceTexts(Mapping[str, bytes]):
 
     def __len__(self) -> int:
         return len(self._paths)
+
+
+class Part(NamedTuple):
+    """The files of a run that belong to one project."""
+
+    paths: tuple[str, ...]
+    config: Config
+    cache: str
+    """The folder that holds the manifest."""
+    files: ProjectFiles
+
+
+def parts(paths: Sequence[str], settings: Settings, listed: Listings = NONE_SEEN) -> list[Part]:
+    """The files of each project, the outermost project first. Projects inside a given folder are among them."""
+    given: dict[str, list[str]] = {}
+    for path in paths:
+        given.setdefault(settings.of(true_path(path)).root or "", []).append(path)
+    found: list[Part] = []
+    while given:
+        root = min(given, key=len)  # the outermost project: listing it finds the ones inside
+        own = given.pop(root)
+        config = settings.of(root) if root else Config()
+        files = discover(own, config, settings, listed=listed)
+        for folder in files.others:
+            given.setdefault(settings.of(folder).root or "", []).append(folder)
+        first = own[0]
+        cache = root or (first if os.path.isdir(first) else os.path.dirname(first) or ".")
+        found.append(Part(tuple(own), config, cache, files))
+    return found

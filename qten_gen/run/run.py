@@ -17,10 +17,9 @@ from ..project import cache
 from ..project.apply import Change, changes, is_as_planned, remove_leftovers, write
 from ..project.cache import NO_FILE, FreshRecord, Seen, Signature, Stat, last_seen, status_of
 from ..project.config import Config, Settings
-from ..project.files import PathError, discover, listing
+from ..project.files import Part, PathError, discover, listing, parts
 from ..project.output_names import outputs_of, source_of
 from ..project.paths import read_output
-from .parts import Part, parts
 
 if TYPE_CHECKING:
     from ..generate.crashes import Crash
