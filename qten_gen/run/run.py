@@ -22,9 +22,8 @@ from ..project.output_names import outputs_of, source_of
 from ..project.paths import read_output
 
 if TYPE_CHECKING:
-    from ..generate.crashes import Crash
     from ..generate.plan import Plan
-    from ..generate.readings import Readings
+    from ..generate.readings import Crash, Readings
     from ..model.diagnostics import Diagnostic
     from ..project.stale import Failure, ProjectState, Reader
 
