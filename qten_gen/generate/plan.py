@@ -18,10 +18,9 @@ from ..project.import_graph import SourceGraph, View, graph_from_texts
 from ..project.output_names import is_ours, outputs_of, source_of
 from ..read.positions import locate
 from .examination import Examination
-from .obstacles import obstacles, unknown_root
+from .obstacles import obstacles, unknown_root, unresolved_imports
 from .outputs import render_outputs, views_of
 from .readings import Crash, Readings, attempt
-from .unresolved_imports import unresolved_imports
 
 
 @record(frozen=True, slots=True)
