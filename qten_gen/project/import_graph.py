@@ -42,7 +42,7 @@ def find_import_mismatches(
         if scans[path].relative and "." not in origins[path].module and not origins[path].is_package:
             found[path] = ImportMismatch("this file uses relative imports")
     known = {origin.module for origin in origins.values()}
-    for name in sorted({name for scan in scans.values() for name in scan.imports} - known):
+    for name in sorted({name for found_in in scans.values() for name in found_in.imports} - known):
         spelled = source_module(name) or name
         leading, _, rest = spelled.partition(".")
         while rest and spelled not in known:
@@ -50,7 +50,7 @@ def find_import_mismatches(
                 root = _above(origins[path].root, leading.split("."))
                 if root is not None:
                     # The same one in every run.
-                    importer = min(other for other, scan in scans.items() if name in scan.imports)
+                    importer = min(other for other, found_in in scans.items() if name in found_in.imports)
                     found[path] = ImportMismatch(f"{importer} imports this file as {spelled}", root)
             further, _, rest = rest.partition(".")
             leading = f"{leading}.{further}"

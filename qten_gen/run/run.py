@@ -160,7 +160,7 @@ def _seen(state: ProjectState, config: Config, listed: str, began: int) -> Seen 
         listed: The digest of what it listed.
         began: When it began, in nanoseconds. What has changed just before may change again without another time.
     """
-    from ..project.distributions import looked_at
+    from ..project.libraries import Environment
 
     files, graph, root = state.files, state.graph, config.root
     if root is None or graph.unresolved or state.failures or files.leftovers or files.others:
@@ -182,7 +182,7 @@ def _seen(state: ProjectState, config: Config, listed: str, began: int) -> Seen 
         listed,
         sum(len(record.outputs) for record in targets.values()),
         {path: record.warnings for path, record in targets.items() if record.warnings},
-        {path: status_of(path) for path in looked_at(environment)},
+        {path: status_of(path) for path in Environment(environment).looked_at()},
     )
 
 

@@ -103,8 +103,8 @@ def test_the_signal_of_ctrl_c_ends_a_process_with_130() -> None:
     script = (
         "import os, signal, sys\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from qten_gen.cli import command; from qten_gen.run import parts\n"
-        "parts.discover = lambda *a, **k: os.kill(os.getpid(), signal.SIGINT)\n"
+        "from qten_gen.cli import command; from qten_gen.project import files\n"
+        "files.discover = lambda *a, **k: os.kill(os.getpid(), signal.SIGINT)\n"
         "sys.exit(command.main(['.']))\n"
     )
     result = python("-c", script)

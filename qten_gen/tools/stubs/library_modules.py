@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ...common.module_names import absolute
 from ...model import ImportedName
 from ...model.diagnostics import Diagnostic
-from ...project.installed import Installed, ModuleFile
+from ...project.libraries import Installed, ModuleFile
 from ...project.paths import read_regular
 from ...read.blocks import statements
 from ...read.bound_names import bound_names, dotted, imported_names
