@@ -48,12 +48,7 @@ FILES = {
         "interop.features",
         "lazy_stack",
     ),
-    "storage": (
-        "storage.memory_map",
-        "storage.state_dict",
-        "storage.load_state",
-        "storage.safetensors_files",
-    ),
+    "storage": ("storage.memory_map", "storage.state_dict", "storage.safetensors_files"),
     "processes": ("processes.shared_memory", "processes.distributed"),
 }
 """The files, and the modules whose functions each of them has, below `qten_gen/runtime/tensorclass`."""

@@ -9,8 +9,7 @@ import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from ..model.diagnostics import Diagnostic, Fix, Span
-from ..read.encoding import decode, encoding_of
-from ..read.syntax import parse
+from ..read.syntax import decode, encoding_of, parse
 
 _OPERANDS = 4000
 """How many operators a text may have that libcst's parser descends into: it overflows the stack, which ends the process."""

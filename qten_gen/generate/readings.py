@@ -7,7 +7,7 @@ from contextlib import suppress
 from types import MappingProxyType
 from typing import ParamSpec, TypeVar
 
-from ..common.digests import digest
+from ..common.header import digest
 from ..common.records import record
 from ..link.lookups import widest
 from ..link.program import Library, Program, Reading

@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from ..common.module_names import source_module
+from ..common.naming import source_module
 from .cache import Stat
 from .config import Config
 from .files import Source

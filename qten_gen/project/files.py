@@ -16,7 +16,7 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ..common.digests import digest
+from ..common.header import digest
 from .cache import NO_STAT, Stat, generator
 from .config import Config, Settings
 from .output_names import is_output, outputs_of, source_of

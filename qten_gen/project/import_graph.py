@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from os.path import join, split
 from typing import NamedTuple
 
-from ..common.module_names import source_module
+from ..common.naming import source_module
 from .scan import Origin, Scan, scan
 
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from ..common.format_number import FORMAT
-from ..common.header import read_header
+from ..common.header import FORMAT, read_header
 from ..project.apply import Change
 from ..project.output_names import outputs_of, source_of
 from ..project.stale import ProjectState

@@ -12,7 +12,7 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..common.digests import digest
+from ..common.header import digest
 from ..project import cache
 from ..project.apply import Change, changes, is_as_planned, remove_leftovers, write
 from ..project.cache import NO_FILE, FreshRecord, Seen, Signature, Stat, last_seen, status_of

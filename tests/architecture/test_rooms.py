@@ -110,7 +110,7 @@ def test_the_core_knows_development_tools_by_their_commands_alone() -> None:
 
 
 def test_imports_are_found_wherever_they_stand() -> None:
-    assert {in_file(found) for found in importers("ast")} >= {"read/module", "common/literals"}
+    assert {in_file(found) for found in importers("ast")} >= {"read/module", "common/python_text"}
     assert Import("runtime/tensorclass/tensorclass", "qten_gen.runtime.declaring.fields.field", True) in imports()
     assert Import("cli/command", "qten_gen.run.run.run", False) in imports()
 
@@ -192,6 +192,8 @@ def test_only_these_files_change_the_disk() -> None:
         "project/apply.py",
         "project/cache.py",
         "runtime/tensorclass/storage/files.py",  # those of objects
+        "runtime/tensorclass/storage/safetensors_files.py",
+        "runtime/tensorclass/storage/saving.py",
     }
 
 

@@ -135,8 +135,7 @@ LATE = {
     "storage.memory_map": """
         memmap memmap_ memmap_like memmap_refresh_ is_memmap load_memmap_ save=memmap dumps=memmap load_=load_memmap_
     """,
-    "storage.state_dict": "state_dict",
-    "storage.load_state": "load_state_dict",
+    "storage.state_dict": "state_dict load_state_dict",
     "storage.safetensors_files": "save_safetensors",
 }
 """The other methods, which are imported when they are first used: by module, with the function where that has another name."""

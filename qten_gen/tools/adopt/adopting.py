@@ -14,8 +14,7 @@ from ...generate.obstacles import obstacles
 from ...model import ModuleDecl, SourceFile, VirtualDecl
 from ...model.diagnostics import Diagnostic
 from ...project.import_graph import View
-from ...read.encoding import decode, encoding_of
-from ...read.syntax import keeping_trees
+from ...read.syntax import decode, encoding_of, keeping_trees
 from .annotations import propose_annotations
 from .files import OpenFile, Project
 from .modules import metaclass_obstacle, propose_modules

@@ -19,7 +19,7 @@ from ...project.judging import judged
 from ...project.output_names import is_output, outputs_of
 from ...project.paths import below, display_path, read_output, true_path
 from ...project.stale import ProjectState, found_now, project_state
-from ...read.encoding import encoding_of
+from ...read.syntax import encoding_of
 
 
 class Findings(NamedTuple):

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from ...common.format_number import FORMAT
-from ...common.header import with_header
+from ...common.header import FORMAT, with_header
 from ...common.suggestions import nearest
 from ...project.libraries import Installed
 from .copying import ANY, ModuleClasses, copied

@@ -19,10 +19,10 @@ _PACKAGE = __name__.removesuffix("core.late")
 _MODULES = {
     "batch_sizes": "fields.batch_sizes",
     "cast_filters": "methods.cast_filters",
+    "json_values": "storage.json_values",
     "memory_map": "storage.memory_map",
     "tensor_shapes": "core.tensor_shapes",
     "tensordicts": "interop.tensordicts",
-    "tree_specs": "storage.tree_specs",
     "uncommon_trees": "torch_tools.uncommon_trees",
     "unusual_indices": "methods.unusual_indices",
 }

@@ -38,8 +38,7 @@ from ..fields.annotated_shapes import refuse_contents
 from ..fields.as_declared import fit_saved
 from ..fields.per_item import PerItem
 from . import files
-from .dtypes import DTYPES, dtype_name
-from .storage_errors import StorageError
+from .metadata import DTYPES, StorageError, dtype_name
 
 if TYPE_CHECKING:
     from ..core.dimension_names import Names

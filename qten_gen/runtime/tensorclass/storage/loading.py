@@ -17,11 +17,10 @@ from ..core.stored import Stored
 from ..fields.annotated_shapes import refuse_contents
 from ..fields.as_declared import fit_saved
 from ..fields.per_item import PerItem
-from . import files, metadata_files, schema, tensordict_folders
-from .file_names import PENDING
-from .json_values import Json, as_annotated, decode, enum_of
-from .schema import Entry, Level, Metadata, StaticEntry, TensorEntry
-from .storage_errors import StorageError
+from . import files, tensordict_folders
+from . import metadata as schema
+from .json_values import as_annotated, decode, enum_of
+from .metadata import Entry, Level, Place, StaticEntry, StorageError, TensorEntry
 
 if TYPE_CHECKING:
     from ...declaring.kept_facts import FieldSummary
@@ -54,53 +53,66 @@ def load(cls: type[T], folder: str, device: torch.device | None = None, *, allow
         FileNotFoundError: there is no saved object.
         StorageError: it is damaged, or does not fit the class.
     """
-    text = _text(cls, folder)
+    place = _place(cls, folder)
     for _ in range(_ATTEMPTS):
-        before = text
-        made: T | StorageError
+        made, error = None, None
         try:
-            made = _object(cls, folder, metadata_files.parsed(before, folder), device, allow_pickle)
-        except StorageError as error:
-            made = error
-        text = _text(cls, folder)
-        if text == before:
-            if isinstance(made, StorageError):
-                raise made
+            made = _object(cls, folder, place, device, allow_pickle)
+        except StorageError as found:
+            error = found
+        before, place = place, _place(cls, folder)
+        if place == before:
+            if made is None:
+                raise error or _not_found(cls, folder)
             return made
     raise StorageError(f"{folder}: another process replaces what is saved there faster than it can be read")
 
 
-def _text(cls: type[Stored], folder: str) -> bytes:
-    """The text of the metadata, which says something else after every save."""
+def _place(cls: type[Stored], folder: str) -> Place:
+    """Where the metadata stands that says what a folder holds, which says something else after every save."""
     try:
-        return metadata_files.text_in(folder)
+        return schema.owner_of(folder) or Place(folder, schema.text_in(folder), ())
     except FileNotFoundError:
-        path = metadata_files.metadata_in(folder)
-        message = f"no saved {cls.__name__}: expected {path}, which every finished save writes"
-        raise FileNotFoundError(message) from None
+        raise _not_found(cls, folder) from None
 
 
-def _object(
-    cls: type[T],
-    folder: str,
-    found: dict[str, Json],
-    device: torch.device | None,
-    allow_pickle: bool,
-) -> T:
-    """The object that metadata describes, in the format of this package or in that of tensordict."""
-    foreign = schema.SECTION not in found
+def _not_found(cls: type[Stored], folder: str) -> FileNotFoundError:
+    path = schema.metadata_in(folder)
+    return FileNotFoundError(f"no saved {cls.__name__}: expected {path}, which every finished save writes")
+
+
+def _object(cls: type[T], folder: str, place: Place, device: torch.device | None, allow_pickle: bool) -> T | None:
+    """The object that metadata describes, in the format of this package or in that of tensordict; None where it has none."""
+    where = schema.metadata_in(place.folder)
+    found = schema.parsed(place.text, where)
+    foreign, unfinished = schema.SECTION not in found, False
     if foreign:
-        metadata = Metadata(tensordict_folders.read(folder, found, allow_pickle=allow_pickle), "")
+        level: Level | None = tensordict_folders.read(folder, found, allow_pickle=allow_pickle)
     else:
-        metadata = schema.from_json(found[schema.SECTION], metadata_files.metadata_in(folder))
+        metadata = schema.from_json(found[schema.SECTION], where)
+        level, unfinished = schema.level_at(metadata.level, place.below), metadata.replaced is not None
+    if level is None:
+        return None
     if is_fake() or (device is not None and device.type == "meta"):
-        source = Source(partial(_without_data, device), _accept_any, device, allow_pickle, foreign)
+        source = Source(partial(_without_data, device), lambda *_: None, device, allow_pickle, foreign)
     else:
-        suffix = PENDING + metadata.token if metadata.token else ""
-        source = Source(partial(_mapped, suffix, foreign, device), files.check_folder, device, allow_pickle, foreign)
-    level = metadata.level
-    inside = f"{folder}{os.sep}{level.folder}" if level.folder else folder
-    return fill(cls, level, inside, metadata_files.metadata_in(folder), source)
+        tensor = partial(_mapped, place.folder, foreign, device)
+        check = _check_if_there if unfinished else files.check_folder
+        source = Source(tensor, check, device, allow_pickle, foreign)
+    # That of a tensorclass of tensordict lies in a folder of its own.
+    inside = f"{folder}{os.sep}{level.folder}" if foreign and level.folder else folder
+    return fill(cls, level, inside, schema.metadata_in(folder), source)
+
+
+def _check_if_there(path: str, where: str) -> None:
+    """Check the folder of a nested object that a save may not have made yet."""
+    if os.path.lexists(path):
+        files.check_folder(path, where)
+
+
+def is_fake() -> bool:
+    """Whether new tensors are fake. The usual case, no mode of any kind, takes a small part of the time to see."""
+    return _get_current_dispatch_mode() is not None and active_fake_mode() is not None
 
 
 def _without_data(device: torch.device | None, folder: str, entry: TensorEntry, where: str) -> Tensor:
@@ -108,38 +120,24 @@ def _without_data(device: torch.device | None, folder: str, entry: TensorEntry, 
     return torch.empty(entry.shape, dtype=entry.dtype, device=device or "cpu")
 
 
-def _accept_any(folder: str, where: str) -> None:
-    """Accept any folder, also one that is not there."""
-
-
 def _mapped(
-    suffix: str, longer: bool, device: torch.device | None, folder: str, entry: TensorEntry, where: str
+    whole: str, longer: bool, device: torch.device | None, folder: str, entry: TensorEntry, where: str
 ) -> Tensor:
-    """A tensor of a folder, whose file may still end in `suffix`, while a save is not finished."""
+    """A tensor of a folder, whose file may still be a pending one in the folder of the whole object."""
     path = f"{folder}{os.sep}{entry.file}"
+    pending = f"{whole}{os.sep}{entry.pending}"
     found = None
-    if suffix and os.path.lexists(path + suffix):
-        found = _pending(path + suffix, entry, where)
+    if entry.pending and os.path.lexists(pending):
+        try:
+            found = files.map_tensor(pending, entry.dtype, entry.shape, where, name=path)
+        except StorageError:
+            if os.path.lexists(pending):
+                raise
+            # It got its name meanwhile.
     if found is None:
         found = files.map_tensor(path, entry.dtype, entry.shape, where, longer=longer)
     # `load_memmap` waits once for all of them.
     return found if device is None else found.to(device, non_blocking=True)
-
-
-def _pending(path: str, entry: TensorEntry, where: str) -> Tensor | None:
-    """The file of a save that is not finished; None where it got its name meanwhile."""
-    try:
-        found = files.map_tensor(path, entry.dtype, entry.shape, where)
-    except StorageError:
-        if os.path.lexists(path):
-            raise
-        return None
-    return found if os.path.lexists(path) else None
-
-
-def is_fake() -> bool:
-    """Whether new tensors are fake. The usual case, no mode of any kind, takes a small part of the time to see."""
-    return _get_current_dispatch_mode() is not None and active_fake_mode() is not None
 
 
 def fill(cls: type[T], level: Level, folder: str, where: str, source: Source) -> T:
@@ -155,8 +153,8 @@ def fill(cls: type[T], level: Level, folder: str, where: str, source: Source) ->
         if name in level.entries:
             at = f"{where}: {cls.__name__}.{name}"
             values[name] = _value(cls, declared, level.entries[name], batch_size, folder, at, source)
-        elif source.foreign and _may_be_left_out(cls, declared):
-            values[name] = None
+        elif source.foreign and declared.optional and name not in cls._defaults and name not in cls._static:
+            values[name] = None  # tensordict writes nothing of what is None
     try:
         fit_saved(made, values, batch_size, device)
         if cls._shapes:
@@ -214,8 +212,3 @@ def _container(kind: str, level: Level, folder: str, where: str, source: Source)
     if found.keys() != {str(at) for at in range(len(found))}:
         raise StorageError(f"{where}: expected positions from 0 on as keys, got {list(found)}")
     return [found[str(at)] for at in range(len(found))]
-
-
-def _may_be_left_out(cls: type[Stored], declared: FieldSummary) -> bool:
-    """Whether others, who write nothing of what is None, mean None by a field that they did not write."""
-    return declared.optional and declared.name not in cls._defaults and declared.name not in cls._static
