@@ -158,7 +158,7 @@ def test_the_language_server_answers_the_first_request_before_the_generator_is_l
         # Both for those who have them: neither is needed.
         (
             "tensordict",
-            r"runtime/tensorclass/(?:interop/tensordicts|core/tensordict_library)$",
+            r"runtime/tensorclass/(?:interop/tensordicts|core/other_libraries)$",
         ),
         ("numpy", r"$."),
         ("tomllib", r"project/config$"),
