@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ...common.naming import absolute
 from ...model import ImportedName
 from ...model.diagnostics import Diagnostic
-from ...project.installed import Installed, ModuleFile
+from ...project.libraries import Installed, ModuleFile
 from ...project.paths import read_regular
 from ...read.bindings import bound_names, dotted, imported_names, statements
 from ...read.dotted_names import Scope
