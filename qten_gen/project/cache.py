@@ -1,8 +1,9 @@
 """Saves what a run has found in `.qten_cache/`, so that the next one reads and links only what has changed.
 
 The cache only saves time. Its entries are compared with the files before they are used, and one that is missing, damaged or
-written by another version of the generator counts as empty. It is one file, of three parts:
+written by another version of the generator counts as empty. It is one file, of four parts:
 
+* what a run that left nothing to do has seen, and said (see `Seen`); empty after any other run;
 * a digest of the generator and of the index;
 * the index, a line of JSON: the size, times, inode, digest and scan of each source, the digest of what it says, and its place
   among the others; for each source with fresh outputs the look-ups that they depend on (see `link.lookups`), the fingerprint of
@@ -23,8 +24,7 @@ from functools import cache
 from typing import NamedTuple, Self
 
 from .. import __version__
-from ..common.digests import digest
-from ..common.format_number import FORMAT
+from ..common.header import FORMAT, digest
 from .scan import Scan
 
 TYPE_CHECKING = False
@@ -39,6 +39,10 @@ NAME = "sources"
 
 COARSE_CLOCK = 2_000_000_000
 """Nanoseconds within which two changes may get the same modification time."""
+
+_DIGEST = 32
+_DAMAGES = (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError, MemoryError)
+"""The exceptions of reading a damaged file."""
 
 _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of qten-gen and can be deleted.\n"
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -123,8 +127,41 @@ class Cache(NamedTuple):
     handlers: Mapping[str, HandlerRecord] = {}
     parsed: Mapping[str, bytes] = {}
     """The parsed sources."""
-    line: bytes = b""
-    """The index as it is in the file."""
+    lines: tuple[bytes, bytes] = (b"", b"")
+    """What a run has seen, and the index, as they are in the file."""
+
+
+class Seen(NamedTuple):
+    """What a run that left nothing to do has listed, and what it said. The next one that lists the same says it again."""
+
+    listing: str
+    """A digest of what it listed, and of what it was asked for."""
+    up_to_date: int
+    warnings: Mapping[str, tuple[Diagnostic, ...]]
+    """Those that it printed, by file."""
+    surroundings: Mapping[str, Stat]
+    """The status of files and folders elsewhere that libraries are found by."""
+
+
+def last_seen(root: str) -> Seen | None:
+    """What the last run has seen, if it left nothing to do and nothing elsewhere has changed."""
+    try:
+        line = read_cached(root, NAME, first=True).removesuffix(b"\n")
+        listing, up_to_date, warnings, surroundings = json.loads(line[_DIGEST:])
+        found = {path: tuple(map(_warning, items)) for path, items in warnings.items()}
+        seen = Seen(listing, up_to_date, found, {path: Stat(*status) for path, status in surroundings.items()})
+    except _DAMAGES:
+        return None
+    is_whole = line[:_DIGEST] == digest(line[_DIGEST:]).encode()
+    return seen if is_whole and all(status_of(path) == status for path, status in seen.surroundings.items()) else None
+
+
+def status_of(path: str) -> Stat:
+    """The status of a file or folder, which may be missing."""
+    try:
+        return Stat.of(os.stat(path))
+    except (OSError, ValueError):
+        return NO_STAT
 
 
 def looked_up(fresh: Mapping[str, FreshRecord], handlers: Mapping[str, HandlerRecord]) -> frozenset[str]:
@@ -136,7 +173,7 @@ def looked_up(fresh: Mapping[str, FreshRecord], handlers: Mapping[str, HandlerRe
 def load(root: str) -> Cache:
     """Read the cache below a folder; an empty one if there is none that can be used."""
     try:
-        mark, index, data = read_cached(root, NAME).split(b"\n", 2)
+        seen, mark, index, data = read_cached(root, NAME).split(b"\n", 3)
         if mark != _mark(index):
             return Cache()
         names, sources = json.loads(index)
@@ -159,8 +196,8 @@ def load(root: str) -> Cache:
             if size:
                 parsed[path] = data[start : start + size]
                 start += size
-        return Cache(sources_found, fresh_found, handlers_found, parsed, index)
-    except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError, MemoryError):
+        return Cache(sources_found, fresh_found, handlers_found, parsed, (seen, index))
+    except _DAMAGES:
         return Cache()
 
 
@@ -178,8 +215,8 @@ def _warning(entry: Any) -> Diagnostic:
     return Diagnostic(Kind(code, name, "warning"), message, help=help, notes=tuple(notes), span=Span(*span))
 
 
-def save(root: str, current: Cache) -> Cache:
-    """Write the cache below a folder, unless its index is as it was read, and return it as it is there now.
+def save(root: str, current: Cache, seen: Seen | None) -> None:
+    """Write the cache below a folder, unless what it says is there.
 
     If that fails, the next run is slower but correct, so nothing is reported.
     """
@@ -188,28 +225,28 @@ def save(root: str, current: Cache) -> Cache:
     sources = []
     for path, (signature, module, scan, content, place) in sorted(current.sources.items()):
         fresh, handler = current.fresh.get(path), current.handlers.get(path)
-        entry = [
-            path,
-            [signature, module, content, place, scan],
-            fresh
-            and [
-                [positions[name] for name in fresh.lookups],
-                fresh.outputs,
-                fresh.fingerprint,
-                [
-                    [item.kind.code, item.kind.name, item.message, item.help, item.notes, item.span]
-                    for item in fresh.warnings
-                ],
-            ],
-            handler and [[positions[name] for name in handler.lookups], handler.owners],
-            len(current.parsed.get(path, b"")),
-        ]
+        entry: list[object] = [path, [signature, module, content, place, scan], None, None, 0]
+        if fresh is not None:
+            lookups = [positions[name] for name in fresh.lookups]
+            entry[2] = [lookups, fresh.outputs, fresh.fingerprint, [*map(_warning_entry, fresh.warnings)]]
+        if handler is not None:
+            entry[3] = [[positions[name] for name in handler.lookups], handler.owners]
+        entry[4] = len(current.parsed.get(path, b""))
         sources.append(entry)
+    said = b""
+    if seen is not None:
+        warnings = {path: [*map(_warning_entry, items)] for path, items in seen.warnings.items()}
+        said = _encode([seen.listing, seen.up_to_date, warnings, seen.surroundings]).encode()
+        said = digest(said).encode() + said
     index = _encode([names, sources]).encode()
-    if index != current.line and (sources or current.line):
+    if (said, index) != current.lines and (sources or current.lines[1]):
         parsed = b"".join([current.parsed[path] for path in sorted(current.sources) if path in current.parsed])
-        write(root, NAME, b"\n".join([_mark(index), index, parsed]))
-    return current._replace(line=index)
+        write(root, NAME, b"\n".join([said, _mark(index), index, parsed]))
+
+
+def _warning_entry(item: Diagnostic) -> list[object]:
+    """A warning as JSON, without its path. `_warning` reads it back."""
+    return [item.kind.code, item.kind.name, item.message, item.help, item.notes, item.span]
 
 
 _encode = json.JSONEncoder(separators=(",", ":")).encode
@@ -247,8 +284,10 @@ def _files(folder: str) -> Iterator[str]:
             yield f"{entry.name} {status.st_size} {status.st_mtime_ns}"
 
 
-def read_cached(root: str, name: str) -> bytes:
-    """The bytes of a file of the cache below a folder. A checkout may hold a link there, even to a device.
+def read_cached(root: str, name: str, first: bool = False) -> bytes:
+    """The bytes of a file of the cache below a folder, or those of its first line.
+
+    A checkout may hold a link there, even to a device.
 
     Raises:
         OSError: It cannot be read, or is not a regular file.
@@ -257,7 +296,7 @@ def read_cached(root: str, name: str) -> bytes:
     with open(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(0, "it is not a regular file")
-        return file.read()
+        return file.readline() if first else file.read()
 
 
 def write(root: str, name: str, data: bytes) -> None:

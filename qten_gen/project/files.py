@@ -8,19 +8,61 @@ directory if they are below it. It uses the standard library only, and `os` inst
 over an unchanged tree.
 """
 
+from __future__ import annotations
+
 import os
 import stat
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ..common.suggestions import nearest
-from .cache import NO_STAT, Stat
+from ..common.header import digest
+from .cache import NO_STAT, Stat, generator
 from .config import Config, Settings
 from .output_names import is_output, outputs_of, source_of
-from .packages import Packages
-from .paths import below, display_path, true_path
+from .paths import below, display_path, read_regular, true_path
 from .scan import Origin
 from .walk import NONE_SEEN, Listings, Walk, exclusion
+
+
+class Packages:
+    """Finds the package of a folder, and caches the results."""
+
+    def __init__(self, roots: Sequence[str] = ()) -> None:
+        self._roots = frozenset(os.path.abspath(root) for root in roots)
+        self._known: dict[str, tuple[str, str]] = {}
+
+    def of(self, folder: str) -> tuple[str, str]:
+        """The folder that modules in `folder` are imported from, as an absolute path, and the dotted name of the package.
+
+        The name is empty if the folder is not a package.
+        """
+        if folder not in self._known:
+            absolute = os.path.abspath(folder)
+            self._known[folder] = self._found(absolute) if absolute == folder else self.of(absolute)
+        return self._known[folder]
+
+    def outermost(self, folder: str) -> str | None:
+        """The top-level package of a folder; None if the folder is not a package."""
+        root, package = self.of(folder)
+        return os.path.join(root, package.partition(".")[0]) if package else None
+
+    def _found(self, folder: str) -> tuple[str, str]:
+        names: list[str] = []
+        while self._is_package(folder):
+            folder, name = os.path.split(folder)
+            names.insert(0, name)
+        return folder, ".".join(names)
+
+    def _is_package(self, folder: str) -> bool:
+        if folder in self._roots:
+            return False
+        if os.path.exists(os.path.join(folder, "__init__.py")):
+            return True
+        # An import statement cannot name such a folder, so it is a folder of scripts.
+        name = os.path.basename(folder)
+        return name.isidentifier() and any(folder.startswith(os.path.join(root, "")) for root in self._roots)
+
 
 LIBRARY_FOLDERS = ("site-packages", "dist-packages")
 
@@ -126,6 +168,18 @@ def discover(
     )
 
 
+def listing(files: ProjectFiles, config: Config, paths: Sequence[str]) -> str:
+    """A digest of what a run over these paths lists, and of what it is asked for."""
+    seen = [
+        (generator(), os.getcwd(), paths, config, config.import_roots),
+        (sys.prefix, sys.flags.no_user_site, os.environ.get("PYTHONPATH")),
+        *[(path, source.origin.module, *source.stat, source.target) for path, source in files.sources.items()],
+        *[(path, *status) for path, status in files.outputs.items()],
+        (sorted(files.unlisted), files.unlistable, files.others, files.leftovers),
+    ]
+    return digest(repr(seen).encode("utf-8", "surrogateescape"))
+
+
 def _with_folders(paths: Iterable[str]) -> Iterator[str]:
     """The paths in folders that exist."""
     return (path for path in paths if os.path.isdir(os.path.dirname(path) or "."))
@@ -182,6 +236,8 @@ def _usable(path: str) -> os.stat_result:
 
 def _nearby(path: str) -> str:
     """`; did you mean ...?` if the folder contains a similar name."""
+    from ..common.suggestions import nearest
+
     folder, name = os.path.split(path)
     try:
         names = [name for name in os.listdir(folder or ".") if not is_output(name)]
@@ -199,3 +255,67 @@ def origin(path: str, packages: Packages) -> Origin:
     if stem == "__init__" and package:
         return Origin(root, package, is_package=True)
     return Origin(root, f"{package}.{stem}".lstrip("."))
+
+
+class SourceTexts(Mapping[str, bytes]):
+    """The bytes of sources by path, read when they are asked for. A source that has disappeared since it was listed is empty.
+
+    Args:
+        paths: The sources.
+        unsaved: Texts by path that are taken for those of files, of sources or others.
+    """
+
+    def __init__(self, paths: Collection[str], unsaved: Mapping[str, bytes] | None = None) -> None:
+        self._paths = paths
+        self._unsaved = unsaved or {}
+        self.digests: dict[str, str] = {}
+        """The digests of the sources that were read from the disk."""
+
+    def __getitem__(self, path: str) -> bytes:
+        if path in self._unsaved:
+            return self._unsaved[path]
+        if path not in self._paths:
+            raise KeyError(path)
+        try:
+            data = read_regular(path)
+        except OSError:
+            data = b""
+            self.digests[path] = ""
+        else:
+            self.digests[path] = digest(data)
+        return data
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._paths)
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+
+class Part(NamedTuple):
+    """The files of a run that belong to one project."""
+
+    paths: tuple[str, ...]
+    config: Config
+    cache: str
+    """The folder that holds the manifest."""
+    files: ProjectFiles
+
+
+def parts(paths: Sequence[str], settings: Settings, listed: Listings = NONE_SEEN) -> list[Part]:
+    """The files of each project, the outermost project first. Projects inside a given folder are among them."""
+    given: dict[str, list[str]] = {}
+    for path in paths:
+        given.setdefault(settings.of(true_path(path)).root or "", []).append(path)
+    found: list[Part] = []
+    while given:
+        root = min(given, key=len)  # the outermost project: listing it finds the ones inside
+        own = given.pop(root)
+        config = settings.of(root) if root else Config()
+        files = discover(own, config, settings, listed=listed)
+        for folder in files.others:
+            given.setdefault(settings.of(folder).root or "", []).append(folder)
+        first = own[0]
+        cache = root or (first if os.path.isdir(first) else os.path.dirname(first) or ".")
+        found.append(Part(tuple(own), config, cache, files))
+    return found

@@ -12,13 +12,12 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple, Protocol
 
-from ..common.digests import digest
-from ..common.header import read_header
+from ..common.header import digest, read_header
 from . import cache as caches
-from .cache import Cache, FreshRecord, HandlerRecord, Signature, SourceRecord, Stat
+from .cache import Cache, FreshRecord, HandlerRecord, Seen, Signature, SourceRecord, Stat
 from .config import Config
 from .dependencies import Dependencies
-from .files import ProjectFiles, Source
+from .files import ProjectFiles, Source, SourceTexts
 from .import_graph import Handlers, Modules, SourceGraph, source_graph
 from .output_names import is_ours, name_of, outputs_of, source_of
 from .paths import display_path, read_output, read_regular, relative_to
@@ -90,41 +89,6 @@ class ProjectState(NamedTuple):
 
 OpenReader = Callable[[ProjectState], Reader]
 """Gives what reads the files of a project."""
-
-
-class SourceTexts(Mapping[str, bytes]):
-    """The bytes of sources by path, read when they are asked for. A source that has disappeared since it was listed is empty.
-
-    Args:
-        paths: The sources.
-        unsaved: Texts by path that are taken for those of files, of sources or others.
-    """
-
-    def __init__(self, paths: Collection[str], unsaved: Mapping[str, bytes] | None = None) -> None:
-        self._paths = paths
-        self._unsaved = unsaved or {}
-        self.digests: dict[str, str] = {}
-        """The digests of the sources that were read from the disk."""
-
-    def __getitem__(self, path: str) -> bytes:
-        if path in self._unsaved:
-            return self._unsaved[path]
-        if path not in self._paths:
-            raise KeyError(path)
-        try:
-            data = read_regular(path)
-        except OSError:
-            data = b""
-            self.digests[path] = ""
-        else:
-            self.digests[path] = digest(data)
-        return data
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._paths)
-
-    def __len__(self) -> int:
-        return len(self._paths)
 
 
 def torn_sources(state: ProjectState, reader: Reader | None) -> list[str]:
@@ -398,9 +362,11 @@ def orphans(state: ProjectState) -> dict[str, bytes]:
     return found
 
 
-def save(state: ProjectState, fresh: Mapping[str, FreshRecord], reader: Reader | None) -> None:
-    """Save what a run has found, and what its reader has read."""
-    caches.save(state.root, found_now(state, fresh, reader))
+def save(
+    state: ProjectState, fresh: Mapping[str, FreshRecord], reader: Reader | None, seen: Seen | None = None
+) -> None:
+    """Save what a run has found, and what its reader has read. `seen` is for one that left nothing to do."""
+    caches.save(state.root, found_now(state, fresh, reader), seen)
 
 
 def found_now(state: ProjectState, fresh: Mapping[str, FreshRecord], reader: Reader | None) -> Cache:
@@ -416,5 +382,5 @@ def found_now(state: ProjectState, fresh: Mapping[str, FreshRecord], reader: Rea
         {names[path]: record for path, record in fresh.items() if path in records},
         state.handlers,
         {names[path]: data for path, data in parsed.items() if path in records},
-        state.previous.line,
+        state.previous.lines,
     )

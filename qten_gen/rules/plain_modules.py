@@ -151,7 +151,8 @@ def missing_super_init(cls: PlainClass) -> Iterator[Finding]:
     `nn.Module.__init__` makes the tables that parameters, buffers and children are registered in. Without it, the first
     assignment of a layer fails, and a module without layers fails at its first call or `.to()`.
 
-    `qten-gen check` reports this for plain classes. It does not look into methods that the constructor calls.
+    `qten-gen check` reports this for plain classes. It does not look into methods that the constructor calls,
+    and leaves out mixins.
 
     Example:
 
@@ -168,6 +169,8 @@ def missing_super_init(cls: PlainClass) -> Iterator[Finding]:
     if init is None or init.decorator_list or cls.node.decorator_list or _only_raises(init):
         return
     if not any(_constructs(node) for node in ast.walk(cls.node)):
+        if _is_mixin(cls):
+            return
         help = "begin the constructor with super().__init__()"
         yield Finding(init, f"__init__ of {cls.node.name} does not call the constructor of its base", help)
         return
@@ -181,6 +184,11 @@ def missing_super_init(cls: PlainClass) -> Iterator[Finding]:
             )
             yield Finding(statement, message, "call super().__init__() first")
             return
+
+
+def _is_mixin(cls: PlainClass) -> bool:
+    """Whether another base of a subclass may call the constructor."""
+    return "mixin" in cls.node.name.lower() or any(len(each.node.bases) > 1 for each in cls.descendants)
 
 
 def _constructs(node: ast.AST) -> bool:
@@ -214,6 +222,14 @@ _PRIVATE = frozenset(
     """.split()
 )
 """Other attributes of nn.Module and its instances."""
+
+_OF_LIBRARIES = frozenset(
+    """
+    _ddp_params_and_buffers_to_ignore _fsdp_wrapped_module _hf_hook _hf_peft_config_loaded _is_fsdp_managed_module
+    _is_hf_initialized _old_forward _orig_mod ds_id
+    """.split()
+)
+"""Attributes that accelerate, DeepSpeed, peft, transformers and torch set on modules of others."""
 
 _OPEN_ENDED = ("__getattr__", "__getattribute__", "__setattr__")
 
@@ -252,7 +268,7 @@ def undefined_attribute(cls: PlainClass) -> Iterator[Finding]:
         return
     if any(_sets_any(each) for each in family) or _is_meant_as_base(cls):
         return
-    known = {*MODULE, *_PRIVATE, *(name for each in family for name in _defined(each))}
+    known = {*MODULE, *_PRIVATE, *_OF_LIBRARIES, *(name for each in family for name in _defined(each))}
     seen: set[str] = set()
     for method in cls.methods:
         owner = owner_of(method)
@@ -262,7 +278,9 @@ def undefined_attribute(cls: PlainClass) -> Iterator[Finding]:
             if node.attr in known or node.attr in seen or node.attr.startswith("__") or cls.is_mentioned(node.attr):
                 continue
             seen.add(node.attr)
-            help = did_you_mean(node.attr, sorted(known - MODULE - _PRIVATE), "define it, or remove the line")
+            help = did_you_mean(
+                node.attr, sorted(known - MODULE - _PRIVATE - _OF_LIBRARIES), "define it, or remove the line"
+            )
             yield Finding(node, f"{cls.node.name} has no attribute {node.attr}", help)
 
 

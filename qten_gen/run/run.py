@@ -12,22 +12,20 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..common.digests import digest
+from ..common.header import digest
+from ..project import cache
 from ..project.apply import Change, changes, is_as_planned, remove_leftovers, write
-from ..project.cache import NO_FILE, FreshRecord, Signature, Stat
-from ..project.config import Settings
-from ..project.files import PathError, discover
-from ..project.import_graph import Handlers
+from ..project.cache import NO_FILE, FreshRecord, Seen, Signature, Stat, last_seen, status_of
+from ..project.config import Config, Settings
+from ..project.files import Part, PathError, discover, listing, parts
 from ..project.output_names import outputs_of, source_of
 from ..project.paths import read_output
-from ..project.stale import Failure, ProjectState, Reader, SourceTexts, orphans, project_state, save, torn_sources
-from .parts import Part, parts
 
 if TYPE_CHECKING:
-    from ..generate.crashes import Crash
     from ..generate.plan import Plan
-    from ..generate.readings import Readings
+    from ..generate.readings import Crash, Readings
     from ..model.diagnostics import Diagnostic
+    from ..project.stale import Failure, ProjectState, Reader
 
 _ATTEMPTS = 3
 """How often a run begins again because a source has changed meanwhile."""
@@ -109,6 +107,7 @@ def _run_part(part: Part, settings: Settings, writes: bool, explains: bool) -> O
 def open_readings(state: ProjectState) -> Readings:
     """The reader of the sources of a run from the disk. The generator is imported only then, when there is something to read."""
     from ..generate.readings import Readings
+    from ..project.files import SourceTexts
 
     return Readings(SourceTexts(state.graph.origins), state.graph, state.parsed)
 
@@ -122,14 +121,22 @@ def _attempt(part: Part, writes: bool, explains: bool, undeclared: frozenset[str
     Raises:
         _Changed: A source has changed since the files were listed.
     """
-    state = project_state(part.files, os.path.abspath(part.cache), part.config, open_readings, undeclared=undeclared)
+    began, root = time.time_ns(), os.path.abspath(part.cache)
+    listed = listing(part.files, part.config, part.paths)
+    seen = None if undeclared else last_seen(root)
+    if seen is not None and seen.listing == listed:
+        targets = sum(source.target for source in part.files.sources.values())
+        return Outcome(targets, seen.up_to_date, (), _warnings(seen.warnings))
+    from ..project.stale import orphans, project_state, save
+
+    state = project_state(part.files, root, part.config, open_readings, undeclared=undeclared)
     _refuse_changed(state, state.reader)
     if writes:
         remove_leftovers(part.files.leftovers)
     lost = orphans(state)
     if not (state.stale or lost):
-        save(state, state.fresh, state.reader)
-        return Outcome(_targets(state), _fresh_outputs(state), (), _warnings(state), (), state.failures)
+        save(state, state.fresh, state.reader, _seen(state, part.config, listed, began))
+        return Outcome(_targets(state), _fresh_outputs(state), (), _fresh_warnings(state), (), state.failures)
     planned, readings, existing = _planned(state, lost)
     losing = {source_of(path) for path, text in planned.outputs.items() if text is None}.intersection(state.stale)
     found = {path for path in losing if not state.graph.scans[path].mentions} - undeclared
@@ -144,12 +151,49 @@ def _attempt(part: Part, writes: bool, explains: bool, undeclared: frozenset[str
     return outcome
 
 
+def _seen(state: ProjectState, config: Config, listed: str, began: int) -> Seen | None:
+    """What a run has seen that left nothing to do; None if its outcome depends on more than what it listed, or is too young.
+
+    Args:
+        state: The state that it found.
+        config: The settings of the project.
+        listed: The digest of what it listed.
+        began: When it began, in nanoseconds. What has changed just before may change again without another time.
+    """
+    from ..project.libraries import Environment
+
+    files, graph, root = state.files, state.graph, config.root
+    if root is None or graph.unresolved or state.failures or files.leftovers or files.others:
+        return None
+    if any(source.outside for source in files.sources.values()):
+        return None
+    statuses = [*(source.stat for source in files.sources.values()), *files.outputs.values()]
+    if any(max(status.modified, status.changed) > began - cache.COARSE_CLOCK for status in statuses):
+        return None
+    # An import may lead to a folder that is not listed, where nobody sees files come and go.
+    hidden = {os.path.basename(path).removesuffix(".py") for path in files.unlisted}
+    imports = {name for found in graph.scans.values() for name in found.imports} if hidden else set[str]()
+    is_open = any(not hidden.isdisjoint(name.split(".")) for name in imports)
+    if is_open or not all(f"{folder}{os.sep}".startswith(os.path.join(root, "")) for folder in config.import_roots):
+        return None
+    environment = None if config.environment is None else os.path.join(root, config.environment)
+    targets = {path: record for path, record in state.fresh.items() if files.sources[path].target}
+    return Seen(
+        listed,
+        sum(len(record.outputs) for record in targets.values()),
+        {path: record.warnings for path, record in targets.items() if record.warnings},
+        {path: status_of(path) for path in Environment(environment).looked_at()},
+    )
+
+
 def _refuse_changed(state: ProjectState, reader: Reader | None) -> None:
     """Make sure that what was read of the sources is what their records say.
 
     Raises:
         _Changed: A source changed between the two.
     """
+    from ..project.stale import torn_sources
+
     for path in torn_sources(state, reader):
         raise _Changed(path)
 
@@ -161,6 +205,7 @@ def _planned(state: ProjectState, lost: Mapping[str, bytes]) -> tuple[Plan, Read
     """
     from ..generate.plan import plan
     from ..generate.readings import Readings
+    from ..project.import_graph import Handlers
 
     readings = state.reader if isinstance(state.reader, Readings) else open_readings(state)
     readings.know({path: Handlers(owners, frozenset()) for path, owners in state.owners.items()})
@@ -201,6 +246,8 @@ def _written(
     state: ProjectState, planned: Plan, existing: Mapping[str, bytes], writes: bool
 ) -> tuple[Outcome, Collection[str]]:
     """Write the changes if `writes` is on. Return the outcome, and the outputs that are not as planned."""
+    from ..project.stale import Failure
+
     found = changes(planned.outputs, existing)
     failures = list(state.failures)
     for change in found if writes else ():
@@ -217,7 +264,7 @@ def _written(
         sources=_targets(state),
         up_to_date=_fresh_outputs(state) + kept,
         changes=tuple(change for change in found if change.path not in failed),
-        diagnostics=tuple(sorted((*planned.diagnostics, *_warnings(state)), key=lambda item: item.order)),
+        diagnostics=tuple(sorted((*planned.diagnostics, *_fresh_warnings(state)), key=lambda item: item.order)),
         blocked=planned.blocked,
         failures=tuple(failures),
         crashes=planned.crashes,
@@ -238,16 +285,20 @@ def _fresh_outputs(state: ProjectState) -> int:
     return sum(len(record.outputs) for path, record in state.fresh.items() if state.files.sources[path].target)
 
 
-def _warnings(state: ProjectState) -> tuple[Diagnostic, ...]:
-    """Warnings of an earlier run about files that have not changed since."""
-    targets = [(path, record) for path, record in state.fresh.items() if state.files.sources[path].target]
-    recorded = [(path, item) for path, record in targets for item in record.warnings]
+def _fresh_warnings(state: ProjectState) -> tuple[Diagnostic, ...]:
+    """Warnings of an earlier run about targets that have not changed since."""
+    fresh = {path: record for path, record in state.fresh.items() if state.files.sources[path].target}
+    return _warnings({path: record.warnings for path, record in fresh.items() if record.warnings})
+
+
+def _warnings(recorded: Mapping[str, Iterable[Diagnostic]]) -> tuple[Diagnostic, ...]:
+    """Recorded warnings by file, as they were found."""
     if not recorded:
         return ()
     from ..common.records import replace
     from ..model.diagnostics import ordered
 
-    return ordered(replace(item, path=path) for path, item in recorded)
+    return ordered(replace(item, path=path) for path, items in recorded.items() for item in items)
 
 
 def _fresh_now(state: ProjectState, planned: Plan, pending: Collection[str]) -> dict[str, FreshRecord]:

@@ -18,7 +18,7 @@ from torch.distributed.checkpoint import state_dict_saver
 from torch.distributed.checkpoint.filesystem import FileSystemWriter
 
 from qten_gen import Module, ModuleList, compare, fake_mode, param, submodule
-from qten_gen.common.state_differences import Stored
+from qten_gen.common.state_names import FileTensor
 from qten_gen.tools.lock.headers import HeaderError, header, held
 from qten_gen.tools.lock.lock import Line, Lock
 from tests.command import Command
@@ -122,10 +122,10 @@ class Net(Module):
     blocks: ModuleList[Block] = submodule(Block, repeat=2)
 
 
-def stored(states: dict[str, Tensor]) -> dict[str, Stored]:
+def stored(states: dict[str, Tensor]) -> dict[str, FileTensor]:
     """Tensors as the header of a file has them."""
     return {
-        name: Stored(str(value.dtype).removeprefix("torch."), str(list(value.shape)), value.data_ptr())
+        name: FileTensor(str(value.dtype).removeprefix("torch."), str(list(value.shape)), value.data_ptr())
         for name, value in states.items()
     }
 
@@ -167,14 +167,14 @@ def test_a_prefix_before_all_names_is_said(prefix: str) -> None:
 def test_many_equal_casts_are_one_line() -> None:
     names = [f"part_{letter}" for letter in "abcdefgh"]
     lock = Lock("m:Net", {}, tuple(Line(name, "float32", "param", "[2]") for name in names))
-    found = held({name: Stored("bfloat16", "[2]") for name in names}, lock)
+    found = held({name: FileTensor("bfloat16", "[2]") for name in names}, lock)
     assert named(found.lines()) == ["recast: part_a and 7 others: bfloat16 -> float32"]
 
 
 def test_a_layer_that_differs_leaves_the_others_folded() -> None:
     lock = Lock("m:Net", {}, (Line("layers.{0-3}.w", "float32", "param", "[2]"),))
-    given = {f"layers.{number}.w": Stored("float16", "[2]") for number in range(4)}
-    found = held({**given, "layers.2.extra": Stored("float32", "[1]")}, lock)
+    given = {f"layers.{number}.w": FileTensor("float16", "[2]") for number in range(4)}
+    found = held({**given, "layers.2.extra": FileTensor("float32", "[1]")}, lock)
     assert [line.strip() for line in found.lines()[1::2]] == [
         "layers.2.extra: float32 [1]",
         "layers.{0-3}.w: float16 -> float32",
@@ -215,7 +215,7 @@ def test_fake_tensors_are_compared_too() -> None:
 
 def test_a_folded_tie_has_the_numbers_of_its_name_at_the_same_places() -> None:
     lines = (Line("a.b.c.{0-1}.w", "float32", "param", "[2]"), Line("d.{0-1}.e.{0-1}.w", tie="a.b.c.{0-1}.w"))
-    tensors = {f"a.b.c.{number}.w": Stored("float32", "[2]", number) for number in range(2)}
+    tensors = {f"a.b.c.{number}.w": FileTensor("float32", "[2]", number) for number in range(2)}
     ties = {f"d.{layer}.e.{number}.w": tensors[f"a.b.c.{number}.w"] for layer in range(2) for number in range(2)}
     assert held({**tensors, **ties}, Lock("m:Net", {}, lines)).differences == []
 

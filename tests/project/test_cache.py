@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qten_gen.common.digests import digest
-from qten_gen.common.format_number import FORMAT
+from qten_gen.common.header import FORMAT, digest
 from qten_gen.generate import outputs
 from qten_gen.generate import plan as planning
 from qten_gen.generate.outputs import Views
@@ -99,9 +98,12 @@ def generated(qten_gen: Command) -> Command:
     return qten_gen
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null\n", "M\n", "M\nI", "M\nI\n", "M\n[]\n", "M\n[[],[[]]]\n"])
+DAMAGED = ("", "{", "[]", "null\n", "\nM\n", "\nM\nI", "\nM\nI\n", "\nM\n[]\n", "\nM\n[[],[[]]]\n", "[]\nM\nI\n")
+
+
+@pytest.mark.parametrize("text", DAMAGED)
 def test_a_damaged_cache_is_ignored(generated: Command, text: str) -> None:
-    mark, index, _ = Path(".qten_cache/sources").read_bytes().split(b"\n", 2)
+    _, mark, index, _ = Path(".qten_cache/sources").read_bytes().split(b"\n", 3)
     Path(".qten_cache/sources").write_bytes(text.encode().replace(b"M", mark).replace(b"I", index))
     assert generated("src").summary == "2 files up to date"
     generated.write("src/model.py", BATCH.replace("x:", "y:"))
@@ -109,7 +111,7 @@ def test_a_damaged_cache_is_ignored(generated: Command, text: str) -> None:
 
 
 def test_an_index_with_wrong_entries_changes_nothing(generated: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    mark, index, data = Path(".qten_cache/sources").read_bytes().split(b"\n", 2)
+    _, mark, index, data = Path(".qten_cache/sources").read_bytes().split(b"\n", 3)
     monkeypatch.setattr(cache, "_mark", lambda _: mark)
     names, [[path, *entry]] = json.loads(index)
     damages: tuple[object, ...] = (
@@ -125,14 +127,14 @@ def test_an_index_with_wrong_entries_changes_nothing(generated: Command, monkeyp
     for damage in damages:
         for part in range(len(entry)):
             line = json.dumps([names, [[path, *entry[:part], damage, *entry[part + 1 :]]]]).encode()
-            Path(".qten_cache/sources").write_bytes(b"\n".join([mark, line, data]))
+            Path(".qten_cache/sources").write_bytes(b"\n".join([b"", mark, line, data]))
             assert generated("src").summary == "2 files up to date"
 
 
 def test_an_index_in_which_one_byte_differs_is_ignored(generated: Command) -> None:
     written = Path(".qten_cache/sources").read_bytes()
     assert cache.load(".") != cache.Cache()
-    for position in range(0, written.index(b"\n", 40), 7):
+    for position in range(1, written.index(b"\n", 40), 7):
         other = b"1" if written[position : position + 1] != b"1" else b"2"
         Path(".qten_cache/sources").write_bytes(written[:position] + other + written[position + 1 :])
         assert cache.load(".") == cache.Cache()

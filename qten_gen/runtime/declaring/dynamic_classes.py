@@ -22,8 +22,8 @@ from types import CodeType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Final
 from weakref import ref
 
-from ...common.class_annotations import class_annotations
-from ...common.specifier_records import recorded_call
+from ...common.class_body import class_annotations
+from ...common.fingerprint_rows import recorded_call
 from .class_scope import statement_frame
 from .loading import JOINED, LOCK, BrokenModule, is_free
 

@@ -20,9 +20,8 @@ from types import CodeType
 from typing import TYPE_CHECKING, Final
 from weakref import WeakValueDictionary, finalize
 
-from ...common.fingerprint_rows import Row
+from ...common.fingerprint_rows import Row, recorded_call
 from ...common.naming import generated_class
-from ...common.specifier_records import recorded_call
 from . import dynamic_classes, freshness, generator, loading
 from .class_scope import Scope
 from .declared_class import DeclaredClass, FieldSummary, Summary, known_declaration, nests

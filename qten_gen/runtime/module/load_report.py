@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from torch import Tensor, nn
 
-from ...common.state_differences import Stored, compared
+from ...common.state_names import FileTensor, compared
 
 
 def compare(model: nn.Module, state_dict: Mapping[str, object]) -> list[str]:
@@ -39,7 +39,7 @@ def compare(model: nn.Module, state_dict: Mapping[str, object]) -> list[str]:
             kind = "param" if id(tensor) in parameters else "buffer"
             wanted[name] = _Held(_dtype(tensor), str(list(tensor.shape)), kind, "" if tie == name else tie)
     given = {
-        name: Stored(_dtype(value), str(list(value.shape)), _memory(value))
+        name: FileTensor(_dtype(value), str(list(value.shape)), _memory(value))
         for name, value in state_dict.items()
         if isinstance(value, Tensor)
     }

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from hashlib import blake2b
@@ -21,13 +21,12 @@ from ...model.diagnostics import UNUSED_SUPPRESSION, Diagnostic, Span, ordered
 from ...model.diagnostics import Kind as DiagnosticKind
 from ...project.cache import generator, read_cached, write
 from ...project.scan import Origin
-from ...read.places import node_at
-from ...read.positions import locate
+from ...read.positions import locate, node_at
 from ...rules import PLAIN_RULES, UNREGISTERED_STATE
 from ...rules import Project as Declared
 from ...rules.plain_classes import Finding, PlainClass, attribute_of, stays_where_it_is
 from ...rules.rule_input import RuleContext
-from ..adopt.files import OpenFile, Project
+from ..adopt.files import OpenFile, Project, method_of
 from ..adopt.opening import NN_MODULE, Sources, is_module_of_a_library, open_project
 from ..adopt.records import FoundClass, Kind, Options
 
@@ -50,12 +49,10 @@ def check(sources: Sources) -> Checked:
     opened = open_project(sources, Options())
     hierarchy = _Hierarchy(opened.project, sources.texts)
     found = list(opened.problems)
-    number = 0
+    number = files = 0
     for path, file in opened.project.files.items():
-        modules = [
-            each for each in (*file.classes.values(), *file.inner) if each.kind is Kind.MODULE and not each.is_adopted
-        ]
-        number += len(modules)
+        modules = [each for each in file.all_classes if each.kind is Kind.MODULE and not each.is_adopted]
+        number, files = number + len(modules), files + bool(file.all_classes)
         of_file: list[Diagnostic] = []
         for each in modules:
             of_file += _of_plain_rules(each, file, hierarchy)
@@ -64,7 +61,7 @@ def check(sources: Sources) -> Checked:
         kept = unsuppressed(of_file, path, sources.texts[path])
         # Comments may be about what the generator reports.
         found += locate((item for item in kept if item.kind != UNUSED_SUPPRESSION), {path: sources.texts[path]})
-    return Checked(ordered(found), number, len(opened.project.files))
+    return Checked(ordered(found), number, files)
 
 
 def _of_plain_rules(found: FoundClass, file: OpenFile, hierarchy: _Hierarchy) -> Iterator[Diagnostic]:
@@ -102,27 +99,49 @@ def _of_unregistered_state(
     cls = hierarchy.plain(found, file)
     for item in UNREGISTERED_STATE.of_declaration(context):
         node = node_at(file.tree, item.place)
-        if not _is_harmless(item, node, cls):
+        made = list(_assigned(node, cls)) if isinstance(node, ast.Attribute) else []
+        if any(map(_requires_gradient, made)) and isinstance(node, ast.Attribute):
+            message = f"the tensor self.{node.attr} requires a gradient and is not registered: parameters() lacks it"
+            yield replace(item, path=file.path, message=message, help="write nn.Parameter(...)")
+        elif not isinstance(node, ast.Attribute) or not (
+            node.attr in hierarchy.moved or _is_harmless(item, node.attr, made, cls)
+        ):
             yield replace(item, path=file.path)
 
 
-def _is_harmless(item: Diagnostic, node: object, cls: PlainClass) -> bool:
+def _assigned(node: ast.Attribute, cls: PlainClass) -> Iterator[ast.expr]:
+    """The values that the family of a class assigns to an attribute."""
+    for each in (cls, *cls.ancestors, *cls.descendants):
+        for statement in ast.walk(each.node):
+            value = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) else None
+            if value is not None and any(attribute_of(part, "self") == node.attr for part in ast.walk(statement)):
+                yield value
+
+
+def _requires_gradient(value: ast.expr) -> bool:
+    """Whether a value is made to be trained: `torch.zeros(3, requires_grad=True)`."""
+    return any(
+        isinstance(each, ast.keyword)
+        and each.arg == "requires_grad"
+        and isinstance(each.value, ast.Constant)
+        and each.value.value is True
+        for each in ast.walk(value)
+    )
+
+
+def _is_harmless(item: Diagnostic, name: str, made: Sequence[ast.expr], cls: PlainClass) -> bool:
     """Whether a tensor is not registered, and that does no harm.
 
     Nobody uses it, or what uses it replaces or moves it. And torch takes a number on the CPU together with tensors of any device.
     """
     if "is not a parameter" in item.message:
-        return True  # `nn.Parameter(...).to(dtype)` is the parameter itself where it has that dtype already
-    if not item.message.startswith("the tensor ") or not isinstance(node, ast.Attribute):
+        # `nn.Parameter(...).to(dtype)` is the parameter itself where it has that dtype already.
+        return not any(re.search(r"\.cuda\(|\.to\([^)]*(?:device|cuda)", ast.unparse(each)) for each in made)
+    if not item.message.startswith("the tensor "):
         return False
-    family = [cls, *cls.ancestors, *cls.descendants]
-    return not stays_where_it_is(node.attr, family) or any(
-        isinstance(made, ast.Assign | ast.AnnAssign)
-        and any(attribute_of(target, "self") == node.attr for target in ast.walk(made))
-        and any(_is_number(call, each) or isinstance(call, ast.List) for call in ast.walk(made))
-        for each in family
-        for made in ast.walk(each.node)
-    )
+    if not stays_where_it_is(name, [cls, *cls.ancestors, *cls.descendants]):
+        return True
+    return any(_is_number(part, cls) or isinstance(part, ast.List) for each in made for part in ast.walk(each))
 
 
 def _is_number(node: ast.AST, cls: PlainClass) -> bool:
@@ -148,24 +167,23 @@ class _Hierarchy:
     def __init__(self, project: Project, texts: Mapping[str, bytes]) -> None:
         self._project = project
         self._texts = texts
-        self._found: dict[str, tuple[FoundClass, OpenFile]] = {}
-        self._below: dict[str, list[str]] = {}
-        for file in project.files.values():
-            for each in file.classes.values():
-                self._found.setdefault(each.qualified, (each, file))
-                for ancestor in each.ancestors:
-                    self._below.setdefault(ancestor, []).append(each.qualified)
         self._is_mentioned = cache(self._search)
+        applying = (method_of(each.node, "_apply") for file in project.files.values() for each in file.all_classes)
+        nodes = (node for method in applying if method is not None for node in ast.walk(method))
+        self.moved = {
+            node.attr for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+        }
+        """The attributes that an `_apply` of some class moves, which may be those of an object that it holds."""
 
     def plain(self, found: FoundClass, file: OpenFile) -> PlainClass:
         """A class with the classes around it."""
-        own = self._alone(found, file)
-        above = [self._alone(*self._found[name]) for name in found.ancestors if name in self._found]
-        below = [self._alone(*self._found[name]) for name in self._below.get(found.qualified, ())]
-        return replace(own, ancestors=above, descendants=below)
+        above = [self._alone(cls, home) for cls, home in self._project.lineage(found) if cls is not found]
+        heirs = self._project.heirs.get(found.qualified, ())
+        below = [self._alone(cls, self._project.files[cls.path]) for cls in heirs]
+        return replace(self._alone(found, file), ancestors=above, descendants=below)
 
     def _alone(self, found: FoundClass, file: OpenFile) -> PlainClass:
-        outside = {name for name in found.ancestors if name not in self._found}
+        outside = {name for name in found.ancestors if self._project.class_named(name) is None}
         return PlainClass(
             found.node,
             lambda expression: self._project.meaning(file, expression),
@@ -175,8 +193,8 @@ class _Hierarchy:
         )
 
     def _is_module(self, name: str) -> bool:
-        found = self._found.get(name)
-        return is_module_of_a_library(name) or (found is not None and found[0].kind is Kind.MODULE)
+        found = self._project.class_named(name)
+        return is_module_of_a_library(name) or (found is not None and found.kind is Kind.MODULE)
 
     def _search(self, name: str) -> bool:
         """Whether some file assigns an attribute of this name, or has the name in quotes."""

@@ -13,9 +13,8 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...common.pickled_checkpoints import StandIn, distributed_tensors, unpickled
-from ...common.safetensors_dtypes import SAFETENSORS_DTYPES
-from ...common.state_differences import Found, Stored, compared
+from ...common.checkpoints import SAFETENSORS_DTYPES, StandIn, distributed_tensors, unpickled
+from ...common.state_names import Comparison, FileTensor, compared
 from .lock import Line, Lock, names, unfolded
 
 _LARGEST_HEADER = 100_000_000
@@ -29,7 +28,7 @@ class HeaderError(ValueError):
     """A file is no checkpoint whose header can be read."""
 
 
-def header(path: str) -> dict[str, Stored]:
+def header(path: str) -> dict[str, FileTensor]:
     """The tensors of a checkpoint by name: a file of safetensors, its index, a file of torch, or a folder with one of these.
 
     Raises:
@@ -63,14 +62,14 @@ def _in_folder(folder: str) -> str:
     raise HeaderError(f"{folder} has no model.safetensors, no index of one, no .metadata and no pytorch_model.bin")
 
 
-def _of_safetensors(path: str) -> dict[str, Stored]:
+def _of_safetensors(path: str) -> dict[str, FileTensor]:
     """The tensors of a file of safetensors, whose header is JSON. No two names of such a file are one tensor."""
     with open(path, "rb") as file:
         size = int.from_bytes(file.read(8), "little")
         if not 1 < size <= _LARGEST_HEADER:
             raise HeaderError(f"{path} is neither a file of safetensors nor one of torch")
         text = file.read(size)
-    known: dict[tuple[object, ...], Stored] = {}  # the same few for all layers
+    known: dict[tuple[object, ...], FileTensor] = {}  # the same few for all layers
 
     def stored(entry: dict[str, Any]) -> object:
         """Replaces each object of the JSON while it is parsed, which saves a third of the time."""
@@ -80,17 +79,17 @@ def _of_safetensors(path: str) -> dict[str, Stored]:
         sizes: list[int] = entry["shape"]
         found = known.get((dtype, *sizes))
         if found is None:  # a dtype that is newer than the table is shown as it is
-            found = known[dtype, *sizes] = Stored(SAFETENSORS_DTYPES.get(dtype, dtype), str(sizes))
+            found = known[dtype, *sizes] = FileTensor(SAFETENSORS_DTYPES.get(dtype, dtype), str(sizes))
         return found
 
-    tensors: dict[str, Stored] = json.loads(text, object_hook=stored)
+    tensors: dict[str, FileTensor] = json.loads(text, object_hook=stored)
     tensors.pop("__metadata__", None)
-    if set(map(type, tensors.values())) - {Stored}:
+    if set(map(type, tensors.values())) - {FileTensor}:
         raise HeaderError(f"{path} is no checkpoint that can be read: its header lists other things than tensors")
     return tensors
 
 
-def _of_index(path: str) -> dict[str, Stored]:
+def _of_index(path: str) -> dict[str, FileTensor]:
     with open(path, encoding="utf-8") as file:
         placed: Mapping[str, str] = json.load(file)["weight_map"]
     folder = os.path.dirname(path)
@@ -101,7 +100,7 @@ def _of_index(path: str) -> dict[str, Stored]:
     return {name: files[file][name]._replace(memory=None) for name, file in placed.items()}
 
 
-def held(file: Mapping[str, Stored], lock: Lock) -> Found:
+def held(file: Mapping[str, FileTensor], lock: Lock) -> Comparison:
     """The differences between the tensors of a file and those of a lock."""
     wanted: dict[str, Line] = {}
     for line in filter(lambda line: line.is_saved, lock.lines):
@@ -128,7 +127,7 @@ _STORAGES = {
 }
 
 
-def _of_torch(path: str) -> Iterator[tuple[str, Stored]]:
+def _of_torch(path: str) -> Iterator[tuple[str, FileTensor]]:
     """The tensors of a dict that `torch.save` wrote, or of the model in a dict of a trainer."""
     with zipfile.ZipFile(path) as file:
         pickled = next((name for name in file.namelist() if name.endswith("/data.pkl")), None)
@@ -147,7 +146,7 @@ def _of_torch(path: str) -> Iterator[tuple[str, Stored]]:
             yield str(name), stored
 
 
-def _tensor(value: object) -> Stored | None:
+def _tensor(value: object) -> FileTensor | None:
     """The tensor that a call of torch's would rebuild."""
     if not isinstance(value, StandIn):
         return None
@@ -158,11 +157,11 @@ def _tensor(value: object) -> Stored | None:
         return None
     (_, storage, key, *_), offset, size = value.args[:3]
     dtype = value.args[6].__name__ if made.endswith("v3") else _STORAGES[storage.__name__.removesuffix("Storage")]
-    return Stored(dtype, str(list(size)), (key, offset))
+    return FileTensor(dtype, str(list(size)), (key, offset))
 
 
-def _of_distributed(path: str) -> Iterator[tuple[str, Stored]]:
+def _of_distributed(path: str) -> Iterator[tuple[str, FileTensor]]:
     with open(path, "rb") as file:
         for saved in distributed_tensors(file):
             if not isinstance(saved, str):  # the others are bytes
-                yield saved.name, Stored(saved.dtype, str(list(saved.size)))
+                yield saved.name, FileTensor(saved.dtype, str(list(saved.size)))

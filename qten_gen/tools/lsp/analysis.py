@@ -7,20 +7,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from ...generate.crashes import Crash
-from ...generate.plan import Plan, plan
-from ...generate.readings import Readings
+from ...generate.plan import plan
+from ...generate.readings import Crash, Readings
 from ...model import FileDecl
 from ...model.diagnostics import FOREIGN_OUTPUT, Diagnostic
 from ...project.cache import Cache, FreshRecord, load
 from ...project.config import ConfigError, Settings, source_paths
-from ...project.files import PathError, discover
+from ...project.files import PathError, SourceTexts, discover
 from ...project.import_graph import Handlers
 from ...project.judging import judged
 from ...project.output_names import is_output, outputs_of
 from ...project.paths import below, display_path, read_output, true_path
-from ...project.stale import ProjectState, SourceTexts, found_now, project_state
-from ...read.encoding import encoding_of
+from ...project.stale import ProjectState, found_now, project_state
+from ...read.syntax import encoding_of
 
 
 class Findings(NamedTuple):
@@ -30,7 +29,7 @@ class Findings(NamedTuple):
     """By file, those with nothing wrong left out."""
     crashes: tuple[Crash, ...]
     is_complete: bool = True
-    """Whether a file that is not in `diagnostics` has nothing wrong. Otherwise nothing is known of it."""
+    """A file that is not in `diagnostics` has nothing wrong. Otherwise nothing is known of it."""
 
 
 class Analysis:
@@ -59,16 +58,37 @@ class Analysis:
         self._unsaved = {display_path(true_path(path)): text for path, text in texts.items()}
         files = discover([self._folder, *self._unsaved], config, settings, unsaved=self._unsaved)
         root = os.path.abspath(config.root or self._folder)
-        known = _without_findings(load(root)) if self._known is None else self._known
-        state = self._state = project_state(files, root, config, self._open, self._unsaved, known)
-        planned, readings = self._plan(state)
+        if self._known is None:
+            # A run remembers no fixes, so what it found is found again.
+            known = load(root)
+            self._known = known._replace(fresh={path: each for path, each in known.fresh.items() if not each.warnings})
+        state = self._state = project_state(files, root, config, self._open, self._unsaved, self._known)
+        readings = state.reader if isinstance(state.reader, Readings) else self._open(state)
+        readings.know({path: Handlers(owners, frozenset()) for path, owners in state.owners.items()})
+        outputs = [output for path in state.stale for output in outputs_of(path) if output in state.files.outputs]
+        existing = {path: read_output(path) for path in outputs}
+        # The files that the last analysis does not answer for.
+        planned = plan(readings.sources, existing, state.stale, state.graph, readings)
         self._linked = planned.linked
-        self._known = found_now(state, {**state.fresh, **_fresh(planned)}, readings)
+        found = {path: [*record.warnings] for path, record in state.fresh.items()}
+        found |= {path: [] for path in planned.lookups}
+        for item in planned.diagnostics:
+            if item.path in planned.lookups:
+                found[item.path].append(item)
+        # A file that crashed is planned again, and one that stands in the way of a file that others wrote: that may have gone.
+        again = {item.path for item in planned.diagnostics if item.kind == FOREIGN_OUTPUT}
+        again |= {crash.path for crash in planned.crashes}
+        fresh = {
+            path: FreshRecord(tuple(sorted(names)), {}, "", tuple(found[path]))
+            for path, names in planned.lookups.items()
+            if path not in again
+        }
+        self._known = found_now(state, {**state.fresh, **fresh}, readings)
         inside = [below(display_path(path)) for path in source_paths(config)]
         shown: dict[str, tuple[Diagnostic, ...]] = {}
-        for path, items in _by_target(state, planned).items():
-            if items and (path in self._unsaved or not inside or any(contains(path) for contains in inside)):
-                left = judged(items, config)
+        for path, items in found.items():
+            if path in self._unsaved or not inside or any(contains(path) for contains in inside):
+                left = judged([replace(item, path=path) for item in items], config)
                 if left:
                     shown[os.path.abspath(path)] = left
         return Findings(shown, planned.crashes)
@@ -88,49 +108,6 @@ class Analysis:
     def _open(self, state: ProjectState) -> Readings:
         return Readings(SourceTexts(state.graph.origins, self._unsaved), state.graph, state.parsed)
 
-    def _plan(self, state: ProjectState) -> tuple[Plan, Readings]:
-        """The plan of the files that the last analysis does not answer for."""
-        readings = state.reader if isinstance(state.reader, Readings) else self._open(state)
-        readings.know({path: Handlers(owners, frozenset()) for path, owners in state.owners.items()})
-        outputs = [output for path in state.stale for output in outputs_of(path) if output in state.files.outputs]
-        existing = {path: read_output(path) for path in outputs}
-        return plan(readings.sources, existing, state.stale, state.graph, readings), readings
-
-
-def _without_findings(found: Cache) -> Cache:
-    """The cache of a run without the files that have findings: it does not know how to mend these."""
-    return found._replace(fresh={path: record for path, record in found.fresh.items() if not record.warnings})
-
-
-def _fresh(planned: Plan) -> dict[str, FreshRecord]:
-    """What the next analysis need not find out again of the files that were planned.
-
-    A file that crashed is planned again, and so is one that stands in the way of a file that others wrote: that may have gone.
-    """
-    again = {item.path for item in planned.diagnostics if item.kind == FOREIGN_OUTPUT}
-    again |= {crash.path for crash in planned.crashes}
-    own = _own(planned)
-    return {
-        path: FreshRecord(tuple(sorted(names)), {}, "", own.get(path, ()))
-        for path, names in planned.lookups.items()
-        if path not in again
-    }
-
-
-def _own(planned: Plan) -> dict[str, tuple[Diagnostic, ...]]:
-    """The diagnostics of each file. What blocks a file is reported where it is."""
-    found: dict[str, tuple[Diagnostic, ...]] = {}
-    for item in planned.diagnostics:
-        found[item.path] = (*found.get(item.path, ()), item)
-    return found
-
-
-def _by_target(state: ProjectState, planned: Plan) -> dict[str, tuple[Diagnostic, ...]]:
-    """The diagnostics of each file of the project, those that the last analysis found included."""
-    found = {path: tuple(replace(item, path=path) for item in record.warnings) for path, record in state.fresh.items()}
-    own = _own(planned)
-    return {**found, **{path: own.get(path, ()) for path in planned.lookups}}
-
 
 class Workspace:
     """The projects of an editor. A file belongs to the nearest one upwards, as for the command."""
@@ -139,16 +116,8 @@ class Workspace:
         self.folders: set[str] = set()
         """The folders that the editor shows."""
         self.texts: dict[str, bytes] = {}
-        """The open files by absolute path."""
+        """The texts of open files by absolute path."""
         self._analyses: dict[str, Analysis] = {}
-
-    def open(self, path: str, text: str) -> None:
-        """Take a text for that of a file."""
-        self.texts[path] = encoded(text)
-
-    def close(self, path: str) -> None:
-        """Take what is on the disk for the text of a file."""
-        self.texts.pop(path, None)
 
     def project(self, path: str) -> str:
         """The folder of the project that a file or folder belongs to."""
@@ -181,7 +150,7 @@ class Workspace:
 
 
 def is_source(path: str) -> bool:
-    """Whether a file may declare something."""
+    """True for a file that may declare something."""
     return path.endswith(".py") and not is_output(path)
 
 

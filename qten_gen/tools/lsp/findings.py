@@ -11,17 +11,11 @@ from typing import NotRequired, TypedDict
 
 from ...generate.suppression import can_be_suppressed
 from ...model.diagnostics import Diagnostic, Span
-from ...read.encoding import decode
-from ...read.source_lines import lines_of
 from ...read.suppressions import suppressions
+from ...read.syntax import decode, lines_of
 from ...rules import RULES
 from ...rules.rule import page
 from .protocol import FIX_ALL, GENERATE, Json
-
-SOURCE = "qten-gen"
-
-ERROR, WARNING = 1, 2
-"""Severities, as the protocol numbers them."""
 
 
 class Position(TypedDict):
@@ -99,8 +93,8 @@ def message(item: Diagnostic, lines: Lines) -> Shown:
     shown: Shown = {
         "range": lines.range(item.span),
         "message": "\n".join(texts),
-        "severity": ERROR if item.is_error else WARNING,
-        "source": SOURCE,
+        "severity": 1 if item.is_error else 2,  # an error and a warning, as the protocol numbers them
+        "source": "qten-gen",
     }
     return {**shown, "code": item.code} if item.code else shown
 
@@ -115,34 +109,20 @@ def over_findings(found: Iterable[Diagnostic], line: int) -> str | None:
 def actions(
     found: Sequence[Diagnostic], data: bytes, uri: str, version: int | None, lines: Lines, range: Range
 ) -> list[Json]:
-    """The actions in a range of a file.
-
-    Args:
-        found: The findings of the file.
-        data: The text that they were found in.
-        uri: The URI of the file.
-        version: The version of the text, if the file is open.
-        lines: The lines of the text.
-        range: Where the user looks.
-    """
+    """The actions in a range of a file, at the findings in its text; `version` is the editor's number of the text."""
     text = decode(data, "")
     if not isinstance(text, str):
         return []
     offered: list[Json] = []
     for item in found:
         shown = message(item, lines)
-        if not _touch(shown["range"], range):
-            continue
-        mended = _mended([item], data)
-        if mended is not None:
-            edit = _edit(text, mended, uri, version, lines)
-            title = f"{item.code}: {_title(item)}"
-            offered.append(_quick_fix(title, shown, edit, is_preferred=item.fix is not None and item.fix.is_sure))
-        silenced = with_suppression(text, item)
-        if silenced is not None:
-            edit = _edit(text, silenced, uri, version, lines)
-            offered.append(_quick_fix(f"Ignore {item.code} here", shown, edit, is_preferred=False))
-    everything = _mended([item for item in found if item.fix is not None and item.fix.is_sure], data)
+        start, end = shown["range"]["start"], shown["range"]["end"]
+        if start["line"] <= range["end"]["line"] and range["start"]["line"] <= end["line"]:
+            for title, new, is_preferred in _proposals(item, text, data):
+                fix: Json = {"title": title, "kind": "quickfix", "diagnostics": [shown]}
+                edit = _edit(text, new, uri, version, lines)
+                offered.append({**fix, "edit": edit, **({"isPreferred": True} if is_preferred else {})})
+    everything = _mended(tuple(item for item in found if item.fix is not None and item.fix.is_sure), data)
     if everything is not None:
         edit = _edit(text, everything, uri, version, lines)
         offered.append({"title": "qten-gen: mend what can be mended", "kind": FIX_ALL, "edit": edit})
@@ -151,29 +131,23 @@ def actions(
     return [*offered, {"title": title, "kind": "source.qten-gen", "command": command}]
 
 
-def _title(item: Diagnostic) -> str:
-    assert item.fix is not None
-    return f"insert {item.fix.text.strip()!r}" if item.fix.is_behind else f"change to {item.fix.text!r}"
-
-
-def _quick_fix(title: str, shown: Shown, edit: Json, is_preferred: bool) -> Json:
-    fix: Json = {"title": title, "kind": "quickfix", "diagnostics": [shown], "edit": edit}
-    return {**fix, "isPreferred": True} if is_preferred else fix
-
-
-def _touch(one: Range, other: Range) -> bool:
-    return one["start"]["line"] <= other["end"]["line"] and other["start"]["line"] <= one["end"]["line"]
-
-
-def _mended(found: Iterable[Diagnostic], data: bytes) -> str | None:
-    """The text with all findings mended that have a fix; None if that changes nothing."""
-    with_fix = tuple(item for item in found if item.fix is not None)
-    return _fixed(with_fix, data) if with_fix else None
+def _proposals(item: Diagnostic, text: str, data: bytes) -> Iterator[tuple[str, str, bool]]:
+    """What may be done about a finding: the title, the text afterwards, and True for what is surely meant."""
+    fix = item.fix
+    mended = None if fix is None else _mended((item,), data)
+    if fix is not None and mended is not None:
+        how = f"insert {fix.text.strip()!r}" if fix.is_behind else f"change to {fix.text!r}"
+        yield f"{item.code}: {how}", mended, fix.is_sure
+    silenced = _with_suppression(text, item)
+    if silenced is not None:
+        yield f"Ignore {item.code} here", silenced, False
 
 
 @lru_cache(maxsize=32)
-def _fixed(found: tuple[Diagnostic, ...], data: bytes) -> str | None:
-    """The text of one file mended. Editors ask whenever the cursor has moved, so the answers are kept."""
+def _mended(found: tuple[Diagnostic, ...], data: bytes) -> str | None:
+    """The text of a file with all findings mended; None if that changes nothing. Editors ask whenever the cursor has moved."""
+    if not found:
+        return None
     from ...generate.fixing import fixed
 
     (changed,) = fixed(found, {item.path: data for item in found}).values()
@@ -196,36 +170,26 @@ def _common(one: str, other: str) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
-def with_suppression(text: str, item: Diagnostic) -> str | None:
+def _with_suppression(text: str, item: Diagnostic) -> str | None:
     """The text with a comment that suppresses a finding; None if there can be none.
 
     The comment goes to the end of the first line, or of the last one if the first cannot end with a comment.
     """
     if not can_be_suppressed(item.code) or not item.span.line:
         return None
-    for number in dict.fromkeys((item.span.line, item.span.end_line)):
-        for new in _commented(text, number, item.code):
-            if _suppresses(new, number, item.code):
-                return new
-    return None
-
-
-def _commented(text: str, number: int, code: str) -> Iterator[str]:
-    """The text with the code in the comment of a line, or with a comment behind the line."""
     pieces = re.split(r"(\r\n|\r|\n)", text)
-    line = pieces[2 * number - 2]
-    known = re.search(r"#\s*qten-gen:\s*ignore\[([^\]]*)", line)
-    if known is not None:
-        new = f"{line[: known.end()]}{', ' if known[1].strip() else ''}{code}{line[known.end() :]}"
-    else:
-        new = f"{line.rstrip()}  # qten-gen: ignore[{code}]"
-    yield "".join([*pieces[: 2 * number - 2], new, *pieces[2 * number - 1 :]])
-
-
-def _suppresses(text: str, number: int, code: str) -> bool:
-    """True for a text that is still Python, and has such a comment in a line."""
-    try:
-        ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return False
-    return any(item.line == number and code in dict(item.codes) for item in suppressions(text))
+    for number in dict.fromkeys((item.span.line, item.span.end_line)):
+        line = pieces[2 * number - 2]
+        known = re.search(r"#\s*qten-gen:\s*ignore\[([^\]]*)", line)
+        if known is not None:
+            line = f"{line[: known.end()]}{', ' if known[1].strip() else ''}{item.code}{line[known.end() :]}"
+        else:
+            line = f"{line.rstrip()}  # qten-gen: ignore[{item.code}]"
+        new = "".join([*pieces[: 2 * number - 2], line, *pieces[2 * number - 1 :]])
+        try:
+            ast.parse(new)
+        except (SyntaxError, ValueError, RecursionError):
+            continue  # the line goes on in the next one
+        if any(each.line == number and item.code in dict(each.codes) for each in suppressions(new)):
+            return new
+    return None

@@ -21,7 +21,7 @@ from ...model import (
     TensorClassDecl,
 )
 from ...model.dimensions import in_words
-from ...read.source_lines import characters, lines_of
+from ...read.syntax import characters, lines_of
 
 Place = tuple[int, int]
 """A line and a character, counted from 0."""
@@ -50,17 +50,13 @@ def names(text: str) -> dict[Name, Place]:
     found: dict[Name, Place] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef):
-            cls = _declared(node.name)
+            inner = node.name[1:-1]
+            cls = inner if inner and generated_class(inner) == node.name else node.name
             found.setdefault(Name(cls), _place(node, node.name, lines))
             for statement in node.body:
                 for name, bound in _bound(statement):
                     found.setdefault(Name(cls, name), _place(bound, name, lines))
     return found
-
-
-def _declared(name: str) -> str:
-    """The name of the declaration that a class is generated for; the name itself of another class."""
-    return name[1:-1] if len(name) > 2 and generated_class(name[1:-1]) == name else name
 
 
 def _bound(statement: ast.stmt) -> Iterator[tuple[str, ast.stmt | ast.expr]]:
@@ -86,11 +82,6 @@ def name_at(found: Mapping[Name, Place], place: Place) -> Name | None:
         if line == place[0] and start <= place[1] <= start + len(name.member or name.cls):
             return name
     return None
-
-
-def same(found: Mapping[Name, Place], name: Name) -> Place | None:
-    """Where another text has a name, or the class that it belongs to."""
-    return found.get(name) or found.get(Name(name.cls))
 
 
 def over_declaration(file: FileDecl, name: Name) -> str | None:

@@ -61,8 +61,8 @@ class Connection:
     def __init__(self, incoming: BinaryIO, outgoing: BinaryIO) -> None:
         self._outgoing = outgoing
         self._messages: SimpleQueue[Message] = SimpleQueue()
-        self._cancelled: set[int | str] = set()
-        self._requests = 0
+        self.cancelled: set[int | str | None] = set()
+        """The requests whose answers the editor no longer wants."""
         self._sending = Lock()
         Thread(target=self._read, args=(incoming,), daemon=True).start()
 
@@ -72,10 +72,6 @@ class Connection:
             return self._messages.get(block=wait)
         except Empty:
             return None
-
-    def is_cancelled(self, message: Message) -> bool:
-        """True for a request whose answer the editor no longer wants."""
-        return message.identity in self._cancelled
 
     def answer(self, message: Message, result: object) -> None:
         """Send the result of a request."""
@@ -91,8 +87,7 @@ class Connection:
 
     def request(self, method: str, params: Json) -> None:
         """Ask the editor for something. What it answers is not looked at."""
-        self._requests += 1
-        self._send({"id": self._requests, "method": method, "params": params})
+        self._send({"id": method, "method": method, "params": params})
 
     def _send(self, message: Json) -> None:
         body = json.dumps({"jsonrpc": "2.0", **message}, separators=(",", ":")).encode()
@@ -106,9 +101,12 @@ class Connection:
             while (body := _body(incoming)) is not None:
                 try:
                     read = json.loads(body)
-                    message = Message(read.get("method", ""), read.get("params") or {}, read.get("id"))
+                    method, params, identity = (read.get(name) for name in ("method", "params", "id"))
+                    if not (isinstance(method, str | None) and isinstance(identity, int | str | None)):
+                        raise ValueError(f"the method is {method!r}, and the id {identity!r}")
+                    message = Message(method or "", params if isinstance(params, dict) else {}, identity)
                     if message.method == "$/cancelRequest":
-                        self._cancelled.add(message.params["id"])
+                        self.cancelled.add(message.params["id"])
                     elif message.method == "exit":
                         break
                     elif message.method:
@@ -120,7 +118,7 @@ class Connection:
             self._messages.put(Message("exit", {}))
 
 
-_LENGTH = re.compile(rb"content-length: *(\d+)\s*$", re.IGNORECASE)
+_LENGTH = re.compile(rb"content-length: *(\d{1,9})\s*$", re.IGNORECASE)
 
 
 def _body(incoming: BinaryIO) -> bytes | None:
@@ -137,6 +135,13 @@ def _body(incoming: BinaryIO) -> bytes | None:
         elif not line.strip() and length is not None:
             return incoming.read(length)
     return None
+
+
+def within(params: object, *names: str) -> Any:
+    """The part of parameters at nested names; None if an editor leaves one of them out."""
+    for name in names:
+        params = params.get(name) if isinstance(params, Mapping) else None
+    return params
 
 
 def path_of(uri: str) -> str | None:
@@ -174,8 +179,8 @@ def serve(version: str, run: Run) -> None:
         connection = Connection(sys.stdin.buffer, answers)
         while (message := connection.receive()) is not None and message.method != "exit":
             if message.method == "initialize":
-                offered = message.params.get("capabilities", {}).get("general", {}).get("positionEncodings", ())
-                encoding = "utf-32" if "utf-32" in offered else "utf-16"
+                offered = within(message.params, "capabilities", "general", "positionEncodings")
+                encoding = "utf-32" if "utf-32" in (offered or ()) else "utf-16"
                 info = {"name": "qten-gen", "version": version}
                 connection.answer(message, {"capabilities": _capabilities(encoding), "serverInfo": info})
                 run(connection, message.params, encoding)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import traceback
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 from ...model.diagnostics import Diagnostic
 from ...project.output_names import is_output, outputs_of, source_of
 from ...project.paths import read_regular
-from ...read.encoding import decode
-from .analysis import Findings, Workspace, is_source
-from .findings import Lines, Position, actions, message, over_findings
-from .names import name_at, names, over_declaration, same
+from ...read.syntax import decode
+from .analysis import Findings, Workspace, encoded, is_source
+from .findings import Lines, actions, message, over_findings
+from .names import Name, name_at, names, over_declaration
 from .protocol import (
     CANCELLED,
     GENERATE,
@@ -25,6 +26,7 @@ from .protocol import (
     Params,
     path_of,
     uri_of,
+    within,
 )
 
 _ERROR, _INFO = 1, 3
@@ -42,13 +44,6 @@ Generate = Callable[[str], Generated]
 """Writes the generated files of the project that a file belongs to. The command hands it in: no room below `cli/` imports it."""
 
 
-class _Found(NamedTuple):
-    """The findings in a file, and the text that they are from."""
-
-    data: bytes
-    diagnostics: tuple[Diagnostic, ...]
-
-
 class Session:
     """The conversation with one editor. It looks at what has changed as soon as no message waits."""
 
@@ -58,13 +53,14 @@ class Session:
         self._encoding = encoding
         self._generate = generate
         self._workspace = Workspace()
-        self._workspace.folders = _folders(start)
-        watching = start.get("capabilities", {}).get("workspace", {}).get("didChangeWatchedFiles", {})
-        self._can_watch = bool(watching.get("dynamicRegistration"))
+        root = [{"uri": start["rootUri"]}] if start.get("rootUri") else []
+        self._workspace.folders = {*_paths(start.get("workspaceFolders") or root)}
+        self._can_watch = within(start, "capabilities", "workspace", "didChangeWatchedFiles", "dynamicRegistration")
         self._uris: dict[str, str] = {}
         """The URIs of open files as the editor writes them, by path."""
         self._versions: dict[str, int] = {}
-        self._found: dict[str, _Found] = {}
+        self._found: dict[str, tuple[bytes, tuple[Diagnostic, ...]]] = {}
+        """The text of each file with the findings in it."""
         self._published: dict[str, set[str]] = {}
         """The files with findings that the editor shows, by project."""
         self._dirty: set[str] = set()
@@ -73,8 +69,8 @@ class Session:
         self._configure(start.get("initializationOptions"))
         self._reactions: dict[str, Callable[[Params], None]] = {
             "initialized": self._initialized,
-            "textDocument/didOpen": self._opened,
-            "textDocument/didChange": self._changed,
+            "textDocument/didOpen": self._take,
+            "textDocument/didChange": self._take,
             "textDocument/didClose": self._closed,
             "textDocument/didSave": self._saved,
             "workspace/didChangeWatchedFiles": self._changed_on_disk,
@@ -84,8 +80,8 @@ class Session:
         self._answers: dict[str, Callable[[Params], object]] = {
             "textDocument/hover": self._hover,
             "textDocument/codeAction": self._actions,
-            "textDocument/implementation": self._implementation,
-            "textDocument/declaration": self._declaration,
+            "textDocument/implementation": partial(self._counterpart, from_output=False),
+            "textDocument/declaration": partial(self._counterpart, from_output=True),
             "workspace/executeCommand": self._execute,
             "shutdown": lambda _: None,
         }
@@ -119,7 +115,7 @@ class Session:
             self._connection.refuse(message, METHOD_NOT_FOUND, message.method)
             return
         self._look()
-        if self._connection.is_cancelled(message):
+        if message.identity in self._connection.cancelled:
             self._connection.refuse(message, CANCELLED, "cancelled")
             return
         try:
@@ -139,27 +135,21 @@ class Session:
             self._connection.request("client/registerCapability", {"registrations": [registration]})
         self._dirty |= self._workspace.projects()
 
-    def _opened(self, params: Params) -> None:
+    def _take(self, params: Params) -> None:
+        """Take the whole text of a file that was opened or changed. Only sources in files are of interest."""
         document = params["textDocument"]
-        self._take(document["uri"], document["version"], document["text"])
-
-    def _changed(self, params: Params) -> None:
-        document = params["textDocument"]
-        self._take(document["uri"], document["version"], params["contentChanges"][-1]["text"])
-
-    def _take(self, uri: str, version: int, text: str) -> None:
-        """Take the text of a file from the editor. Only sources in files are of interest."""
+        uri, version = document["uri"], document["version"]
+        text = params["contentChanges"][-1]["text"] if "contentChanges" in params else document["text"]
         path = path_of(uri)
         if path is not None and is_source(path):
             self._uris[path], self._versions[path] = uri, version
-            self._workspace.open(path, text)
+            self._workspace.texts[path] = encoded(text)
             self._dirty.add(self._workspace.project(path))
 
     def _closed(self, params: Params) -> None:
         path = path_of(params["textDocument"]["uri"])
         if path is not None and path in self._uris:
-            del self._uris[path], self._versions[path]
-            self._workspace.close(path)
+            del self._uris[path], self._versions[path], self._workspace.texts[path]
             self._dirty.add(self._workspace.project(path))
 
     def _saved(self, params: Params) -> None:
@@ -186,8 +176,7 @@ class Session:
             self._dirty |= self._workspace.projects(added)
 
     def _changed_settings(self, params: Params) -> None:
-        settings = params.get("settings")
-        self._configure(settings.get("qten-gen", settings) if isinstance(settings, Mapping) else None)
+        self._configure(within(params, "settings", "qten-gen") or params.get("settings"))
 
     def _configure(self, options: object) -> None:
         """Take the options that an editor sends at the start, or when its settings change."""
@@ -202,11 +191,11 @@ class Session:
             return None
         lines = self._lines(data)
         place = lines.place(params["position"])
-        found = self._found.get(path)
+        _, found = self._found.get(path, (b"", ()))
         file = self._workspace.analysis(self._workspace.project(path)).declarations(path)
         name = name_at(names(_text(data)), place)
         shown = [
-            over_findings(found.diagnostics, place[0]) if found is not None else None,
+            over_findings(found, place[0]),
             over_declaration(file, name) if file is not None and name is not None else None,
         ]
         text = "\n\n---\n\n".join(filter(None, shown))
@@ -219,38 +208,35 @@ class Session:
         data = self._workspace.texts.get(path or "")
         if path is None or data is None:
             return []
-        found = self._found.get(path)
-        diagnostics = found.diagnostics if found is not None and found.data == data else ()
-        offered = actions(diagnostics, data, uri, self._versions[path], self._lines(data), params["range"])
-        return [item for item in offered if _is_wanted(str(item["kind"]), params["context"].get("only"))]
+        seen, found = self._found.get(path, (b"", ()))
+        offered = actions(
+            found if seen == data else (), data, uri, self._versions[path], self._lines(data), params["range"]
+        )
+        only = params["context"].get("only")  # a kind includes those below it
+        return [
+            item for item in offered if only is None or any(f"{item['kind']}.".startswith(f"{kind}.") for kind in only)
+        ]
 
-    def _implementation(self, params: Params) -> Json | None:
-        """The generated code of the declared name at a place."""
+    def _counterpart(self, params: Params, *, from_output: bool) -> Json | None:
+        """The place of the name at a position in the generated module of a source, or in the source of a generated module."""
         path = path_of(params["textDocument"]["uri"])
-        return None if path is None or is_output(path) else self._counterpart(path, params["position"])
-
-    def _declaration(self, params: Params) -> Json | None:
-        """The declaration of the name at a place of generated code."""
-        path = path_of(params["textDocument"]["uri"])
-        return self._counterpart(path, params["position"]) if path is not None and is_output(path) else None
-
-    def _counterpart(self, path: str, position: Position) -> Json | None:
-        """The place of the same name in the generated module of a source, or in the source of a generated module."""
-        data, other = self._data(path), source_of(path) if is_output(path) else outputs_of(path)[0]
-        name = name_at(names(_text(data)), self._lines(data).place(position))
+        if path is None or is_output(path) != from_output:
+            return None
+        data, other = self._data(path), source_of(path) if from_output else outputs_of(path)[0]
+        name = name_at(names(_text(data)), self._lines(data).place(params["position"]))
+        if name is None:
+            return None
         data = self._data(other)
-        place = None if name is None else same(names(_text(data)), name)
+        there = names(_text(data))
+        place = there.get(name) or there.get(Name(name.cls))
         return None if place is None else {"uri": self._uri(other), "range": self._lines(data).between(place, place)}
 
     def _execute(self, params: Params) -> None:
-        """Write the generated files, which is the only command."""
-        if params["command"] == GENERATE:
-            paths = [path for uri in params.get("arguments") or [] if (path := path_of(uri)) is not None]
-            self._write(paths or sorted(self._workspace.projects()))
-
-    def _write(self, paths: Iterable[str]) -> None:
-        """Write the generated files of the projects of some files or folders, and say what came of it."""
-        for path in paths:
+        """Write the generated files of the projects of some files, or of all projects, and say what came of it."""
+        if params["command"] != GENERATE:
+            return
+        paths = [path for uri in params.get("arguments") or [] if (path := path_of(uri)) is not None]
+        for path in paths or sorted(self._workspace.projects()):
             generated = self._generate(path)
             shown = {"type": _ERROR if generated.is_error else _INFO, "message": f"qten-gen: {generated.message}"}
             self._connection.notify("window/showMessage", shown)
@@ -275,8 +261,11 @@ class Session:
                 continue
             data = self._data(path)
             lines = self._lines(data)
-            self._found[path] = _Found(data, diagnostics)
-            shown: Json = {"uri": self._uri(path), "diagnostics": [message(item, lines) for item in diagnostics]}
+            self._found[path] = data, diagnostics
+            shown: Json = {
+                "uri": self._uri(path),
+                "diagnostics": [message(item, lines) for item in diagnostics],
+            }
             version = {"version": self._versions[path]} if path in self._versions else {}
             self._connection.notify("textDocument/publishDiagnostics", {**shown, **version})
         self._published[project] = now
@@ -305,16 +294,5 @@ def _text(data: bytes) -> str:
     return text if isinstance(text, str) else data.decode("utf-8", "replace")
 
 
-def _folders(start: Params) -> set[str]:
-    """The folders that an editor shows when it starts."""
-    root = [{"uri": start["rootUri"]}] if start.get("rootUri") else []
-    return {*_paths(start.get("workspaceFolders") or root)}
-
-
 def _paths(folders: Iterable[Mapping[str, str]]) -> Iterable[str]:
     return [os.path.normpath(path) for folder in folders if (path := path_of(folder["uri"])) is not None]
-
-
-def _is_wanted(kind: str, only: Iterable[str] | None) -> bool:
-    """True for an action of a kind that the editor asks for. A kind includes those below it."""
-    return only is None or any(kind == item or kind.startswith(f"{item}.") for item in only)

@@ -58,6 +58,10 @@ def test_an_attribute_of_a_base_or_of_a_subclass_in_another_file() -> None:
     assert findings(base=base, below=below) == ()
 
 
+def test_an_attribute_that_a_library_sets_from_outside() -> None:
+    assert codes("def forward(self, x):\n    return self._hf_hook(x)") == []
+
+
 def test_a_base_of_another_library_may_define_anything() -> None:
     assert (
         findings(net="import timm\nclass Net(timm.Block):\n    def forward(self, x):\n        return self.norm(x)\n")
@@ -72,6 +76,14 @@ def test_a_constructor_without_that_of_its_base() -> None:
 def test_a_layer_before_the_constructor_of_the_base() -> None:
     body = "def __init__(self):\n    self.dim = 3\n    self.up = nn.Linear(3, 3)\n    super().__init__()"
     assert codes(body) == [("QG501", 3)]
+
+
+def test_a_mixin_whose_subclass_calls_the_constructor_of_another_base() -> None:
+    sizes = "class Sizes(nn.Module):\n    def __init__(self, dim):\n        self.dim = dim\n"
+    below = "from sizes import Sizes\nclass Net(nn.Linear, Sizes):\n"
+    below += "    def __init__(self):\n        nn.Linear.__init__(self, 2, 2)\n"
+    assert [item.code for item in findings(sizes=sizes)] == ["QG501"]
+    assert findings(sizes=sizes, below=below) == ()
 
 
 @pytest.mark.parametrize(
@@ -119,12 +131,26 @@ INIT = "def __init__(self):\n    super().__init__()\n    self.mask = {}\ndef for
         ("torch.tensor(1.0)", "return x * self.mask", []),
         ("torch.arange(3)", "return x[:, self.mask]", []),
         ("[nn.Linear(3, 3)]", "return self.mask[0](x)", [("QG323", 3)]),
+        ("torch.zeros(3, requires_grad=True)", "return x * self.mask.to(x.device)", [("QG323", 3)]),
+        ("torch.zeros(3, requires_grad=True).to(x.device)", "return x * self.mask", [("QG323", 3)]),
+        ("nn.Parameter(torch.zeros(3)).to(device)", "return x * self.mask", [("QG323", 3)]),
+        ("nn.Parameter(torch.zeros(3)).cuda()", "return x * self.mask", [("QG323", 3)]),
+        ("nn.Parameter(torch.zeros(3)).to(torch.float32)", "return x * self.mask", []),
     ],
 )
 def test_a_tensor_that_is_not_registered_and_used_as_it_is(
     made: str, used: str, expected: list[tuple[str, int]]
 ) -> None:
     assert codes(INIT.format(made, used)) == expected
+
+
+def test_a_tensor_that_the_apply_of_another_class_moves() -> None:
+    init = INIT.format("torch.ones(3)", "return x * self.mask").replace("\n", "\n    ")
+    net = f"class Net(nn.Module):\n    {init}\n"
+    outer = "class Outer(nn.Module):\n    net: nn.Module\n    def _apply(self, fn, recurse=True):\n"
+    outer += "        self.net.mask = fn(self.net.mask)\n        return super()._apply(fn)\n"
+    assert [item.code for item in findings(net=net)] == ["QG323"]
+    assert findings(net=net, outer=outer) == ()
 
 
 def test_an_attribute_in_the_place_of_a_method() -> None:

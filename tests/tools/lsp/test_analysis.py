@@ -27,8 +27,7 @@ def test_a_source_that_changes_to_and_fro_during_an_analysis_is_looked_at_again(
 
     source.write_text(BROKEN, encoding="utf-8")
     with monkeypatch.context() as patch:
-        texts = iter([BROKEN.encode()])
-        patch.setattr("qten_gen.project.stale.read_regular", lambda _: next(texts, BATCH.encode()))
+        patch.setattr("qten_gen.project.files.read_regular", lambda _: BATCH.encode())
         analysis.findings({})
 
     assert [item.code for item in analysis.findings({}).diagnostics[str(source)]] == ["QG104"]

@@ -74,6 +74,7 @@ def test_a_message_that_breaks_a_rule_of_the_protocol_does_not_end_the_server(tm
     [
         b"Content-Length: abc\r\n\r\n{}",
         b"Content-Length: -5\r\n\r\n",
+        b"Content-Length: " + b"9" * 5000 + b"\r\n\r\n",
         b'\r\n\r\nContent-Type: x\r\n\r\n{"jsonrpc": "2.0"}\r\n\r\n',
         b"\xff\xfe\n",
     ],
@@ -83,7 +84,17 @@ def test_a_header_without_a_length_is_skipped(damaged: bytes, tmp_path: Path) ->
     assert answer == {"jsonrpc": "2.0", "id": 1, "result": None}
 
 
-@pytest.mark.parametrize("body", [b"{", b"[]", b"\xff", b'{"method": "$/cancelRequest", "params": {}}'])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"{",
+        b"[]",
+        b"\xff",
+        b'{"id": {}, "method": "shutdown"}',
+        b'{"method": []}',
+        b'{"method": "$/cancelRequest", "params": {}}',
+    ],
+)
 def test_a_body_that_is_no_message_is_refused_and_the_next_one_answered(body: bytes, tmp_path: Path) -> None:
     sent = b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
     answers = conversation(tmp_path, sent, {"id": 1, "method": "shutdown"})
