@@ -17,7 +17,7 @@ def fold(
     *,
     whole_layers: bool = True,
 ) -> list[T]:
-    """Items with those of equal layers as one, whose names differ in a number; for each place of a number, the last first.
+    """The items with equal layers as one, whose names differ in a number; for each place of a number, the last first.
 
     With `whole_layers`, layers are equal if all their items are, so that the lines of a layer stay together.
 

@@ -61,7 +61,7 @@ class Difference(NamedTuple):
 
 
 def shown(found: Iterable[Difference]) -> list[Difference]:
-    """The differences with those of equal layers as one: `blocks.{0-47}.qkv.weight`."""
+    """The differences, equal layers as one: `blocks.{0-47}.qkv.weight`."""
     return fold(found, lambda item: item.name, _renumbered, lambda item: item._replace(name=""), whole_layers=False)
 
 
@@ -147,7 +147,7 @@ def _summed(found: list[Difference]) -> list[Difference]:
 
 
 def compared(file: Mapping[str, FileTensor], wanted: Mapping[str, ModelTensor]) -> Comparison:
-    """The differences between the tensors of a file and those of a model, which are given by all their names."""
+    """The differences between a file and a model, whose tensors are given by all their names."""
     prefix = _prefix(file, wanted)
     given = (
         {name.removeprefix(prefix): stored for name, stored in file.items() if name.startswith(prefix)}
