@@ -74,10 +74,9 @@ LONG := $(addprefix tests/,devices fuzz large_models tools/inspect \
 	cli/test_incremental.py cli/test_run_laws.py cli/test_suppression_law.py editor/test_jedi.py project/test_partitions.py \
 	module/torch_tools tensorclass/processes tensorclass/torch_tools \
 	tensorclass/operations/test_compiled.py tensorclass/operations/test_model.py \
-	tensorclass/storage/test_interrupted_saves.py \
+	tensorclass/storage/test_concurrent_saves.py tensorclass/storage/test_faults.py \
 	tools/stubs/test_types.py pages/test_long_pages.py \
-	$(addprefix typing/,test_generated_python.py test_layouts.py test_pages.py test_programs_in_pyright.py) \
-	$(addprefix typing/,test_random_worlds.py test_stubtest.py) \
+	$(addprefix typing/,test_generated_python.py test_layouts.py test_pages.py test_programs_in_pyright.py test_stubtest.py) \
 	test_decoder.py test_example.py test_packaging.py)
 
 # The modules are compiled once, also where PYTHONDONTWRITEBYTECODE is set: hundreds of processes import them.

@@ -29,6 +29,9 @@ def generated_sources() -> Path:
         for package in FOLDER.iterdir():
             if package.is_dir() and not (SOURCES / package.name).is_dir() and not package.name.startswith("."):
                 shutil.rmtree(package)
+        for path in FOLDER.glob("*/*.py"):  # the run removes what was generated from it
+            if path.relative_to(FOLDER) not in wanted and not path.stem.endswith("_qten"):
+                path.unlink()
         for name, data in wanted.items():
             path = FOLDER / name
             if not path.exists() or path.read_bytes() != data:

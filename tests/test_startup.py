@@ -99,7 +99,7 @@ def test_a_file_without_a_declaration_is_read_without_jinja2(project: Path) -> N
     assert "jinja2" not in names
 
 
-@pytest.mark.parametrize("arguments", [["src"], ["--check", "-v", "src"], ["--diff"]])
+@pytest.mark.parametrize("arguments", [["src"], []])
 def test_a_run_over_paths_loads_no_parser_of_options(project: Path, arguments: list[str]) -> None:
     (project / "src" / "plain.py").write_text("from qten_gen import TensorClass\n")
     names = loaded(project, *arguments)

@@ -11,7 +11,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.plugin import hookimpl
 
-from .generated_files import OUTPUTS, BuildError, Mode, prepare
+from . import OUTPUTS, BuildError, Mode, prepare
 
 
 class QtenGenHook(BuildHookInterface):  # type: ignore[type-arg] # not a generic class in every version that hatchling has

@@ -13,7 +13,7 @@ from setuptools.command.build_py import build_py
 from setuptools.command.sdist import sdist
 from setuptools.errors import BaseError
 
-from .generated_files import BuildError, Mode, prepare
+from . import BuildError, Mode, prepare
 
 
 class CheckGenerated(build_py):  # type: ignore[misc] # setuptools has no types

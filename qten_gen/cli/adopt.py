@@ -10,17 +10,18 @@ from typing import TextIO
 
 from ..project.apply import Change, diff, write
 from ..project.config import Settings
+from ..project.files import parts
 from ..project.paths import leads_below, read_all, read_regular
 from ..report.concise import headline
-from ..run.parts import parts
+from ..tools.adopt import records
 from ..tools.adopt.adopting import adopt as adopt_sources
 from ..tools.adopt.opening import Sources
-from ..tools.adopt.records import Level, Options, Outcome, as_json, lines_of, summary
+from ..tools.adopt.records import Level, Outcome, as_json, lines_of, summary
 from . import DONE, FOUND, MISUSE
-from .options import AdoptOptions, given_paths
+from .options import Options, given_paths
 
 
-def adopt(options: AdoptOptions, out: TextIO, err: TextIO) -> int:
+def adopt(options: Options, out: TextIO, err: TextIO) -> int:
     """Adopt the classes of each project that has files below the given paths, or report it; return the exit status.
 
     Raises:
@@ -46,7 +47,7 @@ def adopt(options: AdoptOptions, out: TextIO, err: TextIO) -> int:
         try:
             outcome = adopt_sources(
                 Sources.of(texts, origins, targets, outputs, locked),
-                Options(Level(options.level), options.dataclasses),
+                records.Options(Level(options.level), options.dataclasses),
             )
         finally:
             gc.enable()
@@ -108,7 +109,7 @@ def _write(changes: Sequence[Change], paths: Sequence[str]) -> list[str]:
 
 
 def _print(
-    outcome: Outcome, changes: Sequence[Change], options: AdoptOptions, seconds: float, out: TextIO, err: TextIO
+    outcome: Outcome, changes: Sequence[Change], options: Options, seconds: float, out: TextIO, err: TextIO
 ) -> None:
     """Print the report, the diff or the document. With the latter two, standard output contains nothing else."""
     messages = err if options.json or options.diff else out

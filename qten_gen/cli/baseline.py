@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 from ..project.apply import Change, write
 from ..report.concise import visible
-from .misuse import UsageError
+from .options import UsageError
 
 if TYPE_CHECKING:
     from ..model.diagnostics import Diagnostic
-    from .options import CheckOptions, GenerateOptions
+    from .options import Options
 
 
-def beyond_baseline(found: Sequence[Diagnostic], options: GenerateOptions | CheckOptions) -> tuple[Diagnostic, ...]:
+def beyond_baseline(found: Sequence[Diagnostic], options: Options) -> tuple[Diagnostic, ...]:
     """Findings that the baseline of a command line does not list, once `--write-baseline` has written it, and all errors.
 
     Raises:

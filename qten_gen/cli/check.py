@@ -8,19 +8,18 @@ from typing import TextIO
 
 from ..model.diagnostics import Diagnostic
 from ..project.config import Settings
+from ..project.files import parts
 from ..project.judging import judged
 from ..project.paths import read_all
 from ..report import report
-from ..run.parts import parts
 from ..tools.check.plain_modules import check_again
 from . import DONE, FOUND, MISUSE
 from .baseline import beyond_baseline
-from .checkout import from_top
-from .options import CheckOptions, given_paths, output_format
-from .summary import count
+from .options import Options, given_paths, output_format
+from .printing import count, from_top
 
 
-def check(options: CheckOptions, out: TextIO, err: TextIO) -> int:
+def check(options: Options, out: TextIO, err: TextIO) -> int:
     """Print what is found, and return 1 if anything is.
 
     Raises:

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from ..model.diagnostics import Diagnostic
-    from ..run.run import Outcome
-    from .options import GenerateOptions
-    from .parser import CommandOptions
+    from .options import Options
 
 
 def main(
@@ -53,7 +51,7 @@ def _bug(err: TextIO) -> int:
     """Print the exception that is handled as a bug in qten-gen."""
     from traceback import format_exc
 
-    from .faults import print_faults
+    from .printing import print_faults
 
     print_faults([format_exc()], err)
     return INTERNAL
@@ -71,26 +69,27 @@ def _dispatch(arguments: list[str], out: TextIO, err: TextIO) -> int:
     started = perf_counter()
     from ..project.config import ConfigError
     from ..project.files import PathError
-    from .misuse import UsageError
-    from .options import plain
+    from .options import Options, UsageError
 
     try:
-        options = plain(arguments)
-        if options is not None:
-            return _generate(options, started, out, err)
-        from .parser import Shown, parse, parse_command
+        if (arguments and arguments[0] in COMMANDS) or any(item.startswith("-") or not item for item in arguments):
+            from .parser import Shown, parse
 
-        try:
+            try:
+                options = parse(arguments)
+            except Shown as shown:
+                out.write(str(shown))
+                return DONE
             if arguments[0] in COMMANDS:
-                return _carry_out(parse_command(arguments), out, err)
-            return _generate(parse(arguments), started, out, err)
-        except Shown as shown:
-            out.write(str(shown))
-            return DONE
+                return _carry_out(arguments[0], options, out, err)
+        else:
+            options = Options()
+            options.paths = arguments
+        return _generate(options, started, out, err)
     except UsageError as error:
         err.write(f"error: {error}\n{error.usage}")
     except PathError as error:
-        from .misuse import near_command
+        from .parser import near_command
 
         err.write(f"error: {error}{near_command(arguments)}\n")
     except ConfigError as error:
@@ -100,67 +99,65 @@ def _dispatch(arguments: list[str], out: TextIO, err: TextIO) -> int:
     return MISUSE
 
 
-def _carry_out(options: CommandOptions, out: TextIO, err: TextIO) -> int:
+def _carry_out(command: str, options: Options, out: TextIO, err: TextIO) -> int:
     """Carry out one of the other commands."""
-    from . import options as of
-
-    match options:
-        case of.InitOptions():
+    match command:
+        case "init":
             from .init import init
 
             return init(options, out)
-        case of.CheckOptions():
+        case "check":
             from .check import check
 
             return check(options, out, err)
-        case of.ExplainOptions():
+        case "explain":
             from .explain import explain
 
             return explain(options, out)
-        case of.ShowOptions():
+        case "show":
             from .show import show
 
             return show(options, out, err)
-        case of.InspectOptions():
+        case "inspect":
             from .inspect import inspect
 
             return inspect(options, out, err)
-        case of.LockOptions():
+        case "lock":
             from .lock import lock
 
             return lock(options, out, err)
-        case of.AdoptOptions():
+        case "adopt":
             from .adopt import adopt
 
             return adopt(options, out, err)
-        case of.StubsOptions():
+        case "stubs":
             from .stubs import write_stubs
 
             return write_stubs(options, out, err)
-        case of.LspOptions():
+        case _:
             from .lsp import lsp
 
             return lsp()
 
 
-def _generate(options: GenerateOptions, started: float, out: TextIO, err: TextIO) -> int:
+def _generate(options: Options, started: float, out: TextIO, err: TextIO) -> int:
     """Read the settings, run, and print the outcome."""
-    from time import perf_counter
-
-    from ..project.config import Settings
-    from .options import given_paths, needs_reasons
-
-    settings = Settings()
     if options.watch:
         from .watch import watch
 
         return watch(options, out, err)
-    config = settings.of(options.paths[0] if options.paths else ".")
+    from time import perf_counter
+
+    from ..project.config import Settings
     from ..run.run import run
+    from .options import given_paths, lists_stale_files, output_format
     from .printing import print_outcome
 
+    settings = Settings()
+    config = settings.of(options.paths[0] if options.paths else ".")
     paths = given_paths(options.paths, config)
-    writes, explains = options.mode == "write", needs_reasons(options, config)
+    writes = options.mode == "write"
+    explains = options.verbose or lists_stale_files(output_format(options, config), options)
     outcome = run(paths, settings, writes, explains)
     mended: tuple[Diagnostic, ...] = ()
     if options.fix and any(item.fix is not None for item in outcome.diagnostics):
@@ -168,15 +165,11 @@ def _generate(options: GenerateOptions, started: float, out: TextIO, err: TextIO
 
         outcome, mended = fix(outcome, paths, lambda: run(paths, settings, writes, explains))
     print_outcome(outcome, options, config, perf_counter() - started, out, err, mended)
-    return _status(outcome, options)
-
-
-def _status(outcome: Outcome, options: GenerateOptions) -> int:
     if outcome.crashes:
         return INTERNAL
     if outcome.failures:
         return MISUSE
-    found = any(item.is_error for item in outcome.diagnostics) or (options.mode != "write" and outcome.changes)
+    found = any(item.is_error for item in outcome.diagnostics) or (not writes and outcome.changes)
     return FOUND if found else DONE
 
 

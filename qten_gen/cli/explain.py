@@ -8,11 +8,10 @@ from ..common.suggestions import nearest
 from ..rules import RULES
 from ..rules.rule import page
 from . import DONE
-from .misuse import UsageError
-from .options import ExplainOptions
+from .options import Options, UsageError
 
 
-def explain(options: ExplainOptions, out: TextIO) -> int:
+def explain(options: Options, out: TextIO) -> int:
     """Print the page of a diagnostic by code or name, or a list of all, and return the exit status.
 
     Raises:

@@ -12,11 +12,10 @@ from ..project.files import discover
 from ..project.paths import display_path, read_regular
 from ..project.setting_up import Edit, edits
 from . import DONE, FOUND
-from .misuse import UsageError
-from .options import InitOptions
+from .options import Options, UsageError
 
 
-def init(options: InitOptions, out: TextIO) -> int:
+def init(options: Options, out: TextIO) -> int:
     """Add what is missing, print what was added, and return the exit status.
 
     Raises:

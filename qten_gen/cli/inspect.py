@@ -7,10 +7,10 @@ from typing import TextIO
 
 from ..project.config import Settings
 from . import DONE, FOUND, MISUSE
-from .options import InspectOptions
+from .options import Options
 
 
-def inspect(options: InspectOptions, out: TextIO, err: TextIO) -> int:
+def inspect(options: Options, out: TextIO, err: TextIO) -> int:
     """Inspect a model, print what it holds, and return the exit status.
 
     Raises:

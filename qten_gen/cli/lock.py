@@ -9,14 +9,13 @@ from typing import TextIO
 from ..project.config import Config, Settings
 from ..project.paths import display_path
 from . import DONE, FOUND, MISUSE
-from .misuse import UsageError
-from .options import LockOptions
+from .options import Options, UsageError
 
 _FOLDER = "locks"
 """Where the locks are, beside pyproject.toml."""
 
 
-def lock(options: LockOptions, out: TextIO, err: TextIO) -> int:
+def lock(options: Options, out: TextIO, err: TextIO) -> int:
     """Write the locks, or with `--check` compare them, and return the exit status.
 
     Raises:

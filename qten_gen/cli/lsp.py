@@ -32,7 +32,7 @@ def _generate(path: str) -> Generated:
     from ..project.files import PathError
     from ..run.run import run
     from ..tools.lsp.session import Generated
-    from .summary import summary
+    from .printing import summary
 
     started = perf_counter()
     settings = Settings()

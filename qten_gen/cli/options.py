@@ -1,14 +1,22 @@
-"""The options of the commands. `parser` reads them with argparse, which a run over plain paths does not load."""
+"""The options of command lines. `parser` reads them with argparse, which a run over plain paths does not load."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 from enum import Enum
-from typing import Literal, NamedTuple, TextIO
+from typing import Literal, TextIO
 
 from ..project.config import Config, source_paths
-from . import COMMANDS
+
+
+class UsageError(Exception):
+    """A command line with a mistake."""
+
+    def __init__(self, problem: str, usage: str = "") -> None:
+        super().__init__(problem)
+        self.usage = usage
+        """The line that says how the command is called; empty where that would not help."""
 
 
 class Color(Enum):
@@ -32,126 +40,43 @@ class Color(Enum):
         return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
-class GenerateOptions(NamedTuple):
-    """The options of `qten-gen` without a command."""
+class Options:
+    """The options of a command line. Each command has some of them, as `parser` says; the values here are those of no option."""
 
-    paths: tuple[str, ...]
-    mode: Literal["write", "check", "diff"] = "write"
-    output_format: str | None = None
-    color: Color = Color.AUTO
-    quiet: bool = False
-    verbose: bool = False
+    paths: Sequence[str] = ()
+    target: str
+    targets: Sequence[str]
+    modules: Sequence[str]
+    code: str | None
+    check: bool = False
+    diff: bool = False
     fix: bool = False
     watch: bool = False
+    write: bool
+    accept: bool
+    output_format: str | None = None
     baseline: str | None = None
     """The file with the warnings that are not reported."""
     write_baseline: str | None = None
-
-
-class InitOptions:
-    """The options of `qten-gen init`."""
-
-    check: bool
-    diff: bool
-
-
-class CheckOptions:
-    """The options of `qten-gen check`."""
-
-    paths: list[str]
-    output_format: str | None
-    color: Color
-    quiet: bool
-    baseline: str | None
-    write_baseline: str | None
-
-
-class ExplainOptions:
-    """The options of `qten-gen explain`."""
-
-    code: str | None
-
-
-class ShowOptions:
-    """The options of `qten-gen show`."""
-
-    target: str
-
-
-class InspectOptions:
-    """The options of `qten-gen inspect`."""
-
-    target: str
-    config: list[str]
+    color: Color = Color.AUTO
+    json: bool
+    quiet: bool = False
+    verbose: bool = False
+    config: Sequence[str]
+    """The arguments of a model's constructor: `["depth=4", "dim=64"]`."""
     dtype: str | None
     unfold: bool
-    json: bool
-    color: Color
-
-
-class LockOptions:
-    """The options of `qten-gen lock`."""
-
-    targets: list[str]
-    check: bool
-    accept: bool
     load: str | None
     """The checkpoint that is held against a lock."""
-    quiet: bool
-
-
-class AdoptOptions:
-    """The options of `qten-gen adopt`."""
-
-    paths: list[str]
     level: str
-    write: bool
-    diff: bool
-    json: bool
     dataclasses: bool
-    color: Color
-    quiet: bool
-    verbose: bool
-
-
-class StubsOptions:
-    """The options of `qten-gen stubs`."""
-
-    modules: list[str]
     folder: str | None
     exact_none: bool
-    check: bool
-    quiet: bool
 
-
-class LspOptions:
-    """The options of `qten-gen lsp`: none that matters."""
-
-
-_PLAIN = {
-    "--check": "check",
-    "--diff": "diff",
-    "-q": "quiet",
-    "--quiet": "quiet",
-    "-v": "verbose",
-    "--verbose": "verbose",
-}
-
-
-def plain(arguments: Sequence[str]) -> GenerateOptions | None:
-    """The options of a command line of paths and the commonest options; None for one that the parser has to read.
-
-    >>> plain(["--check", "src"]).mode, plain(["--chek", "src"])
-    ('check', None)
-    """
-    paths = tuple(item for item in arguments if item not in _PLAIN)
-    flags = {_PLAIN[item] for item in arguments if item in _PLAIN}
-    if (arguments[:1] and arguments[0] in COMMANDS) or flags >= {"quiet", "verbose"} or flags >= {"check", "diff"}:
-        return None
-    if any(item.startswith("-") or not item for item in paths):
-        return None
-    mode: Literal["check", "diff", "write"] = "check" if "check" in flags else "diff" if "diff" in flags else "write"
-    return GenerateOptions(paths, mode, quiet="quiet" in flags, verbose="verbose" in flags)
+    @property
+    def mode(self) -> Literal["write", "check", "diff"]:
+        """Whether a run writes, or lists or shows what it would write."""
+        return "check" if self.check else "diff" if self.diff else "write"
 
 
 def given_paths(paths: Sequence[str], config: Config) -> list[str]:
@@ -159,18 +84,12 @@ def given_paths(paths: Sequence[str], config: Config) -> list[str]:
     return list(paths) or source_paths(config) or [config.root or "."]
 
 
-def output_format(options: GenerateOptions | CheckOptions, config: Config) -> str:
+def output_format(options: Options, config: Config) -> str:
     """The format of diagnostics: that of the option, of the settings, or of the surroundings."""
     default = "github" if os.environ.get("GITHUB_ACTIONS") == "true" else "full"
     return options.output_format or config.output_format or default
 
 
-def needs_reasons(options: GenerateOptions, config: Config) -> bool:
-    """Whether to find out why outputs are out of date, which takes some time where they are."""
-    form = output_format(options, config)
-    return options.verbose or lists_stale_files(form, options)
-
-
-def lists_stale_files(form: str, options: GenerateOptions) -> bool:
+def lists_stale_files(form: str, options: Options) -> bool:
     """Whether a format lists the outputs that are out of date. Most do not if the run writes them."""
     return form == "json" or (form == "github" and options.mode != "write")

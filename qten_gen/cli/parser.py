@@ -1,98 +1,72 @@
-"""Parses command lines that have more than paths and the commonest options: one parser, with a subparser for each command."""
+"""The commands with their options and help texts: one argparse tree, loaded when a command line has more than paths."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, NoReturn
 
 from .. import __version__
-from ..project.settings_table import OUTPUT_FORMATS
+from ..common.suggestions import nearest
+from ..project.config import OUTPUT_FORMATS
 from . import COMMANDS
-from .help_texts import DESCRIPTIONS, EPILOGS
-from .misuse import UsageError, near_option
-from .options import (
-    AdoptOptions,
-    CheckOptions,
-    Color,
-    ExplainOptions,
-    GenerateOptions,
-    InitOptions,
-    InspectOptions,
-    LockOptions,
-    LspOptions,
-    ShowOptions,
-    StubsOptions,
-)
+from .options import Color, Options, UsageError
 
-CommandOptions = (
-    InitOptions
-    | CheckOptions
-    | ExplainOptions
-    | ShowOptions
-    | InspectOptions
-    | LockOptions
-    | AdoptOptions
-    | StubsOptions
-    | LspOptions
-)
+_PATHS = """\
+files or folders; by default, those that `src` lists in
+                       [tool.qten-gen] of pyproject.toml, or the whole project
+"""
+_EXPECTED = "expected one target, for example pkg.model:Net"
 
 
 class Shown(Exception):
     """A command line that asks for a text, such as `--help`, which is the argument."""
 
 
-def parse_command(arguments: Sequence[str]) -> CommandOptions:
-    """The options of a command line that begins with a command.
-
-    Raises:
-        UsageError: It has a mistake.
-        Shown: It asks for the help.
-    """
-    options = _COMMANDS[arguments[0]].options()
-    assert not isinstance(options, argparse.Namespace)
-    _parse(arguments, options)
-    return options
-
-
-def parse(arguments: Sequence[str]) -> GenerateOptions:
-    """The options of a command line without a command.
+def parse(arguments: Sequence[str]) -> Options:
+    """The options of a command line, with a command or without one.
 
     Raises:
         UsageError: It has a mistake.
         Shown: It asks for the help or the version.
     """
-    values = argparse.Namespace()
-    own = _parse(["generate", *arguments], values)
-    options = GenerateOptions(
-        tuple(values.paths),
-        "check" if values.check else "diff" if values.diff else "write",
-        values.output_format,
-        values.color,
-        values.quiet,
-        values.verbose,
-        values.fix,
-        values.watch,
-        values.baseline,
-        values.write_baseline,
-    )
-    problem = _conflict(options)
-    if problem is not None:
-        own.error(problem)
+    command, *rest = arguments if arguments[0] in COMMANDS else ["generate", *arguments]
+    own, options = _parser(command), Options()
+    _, unknown = own.parse_known_args(rest, options)
+    if unknown and unknown[0].startswith("-"):
+        own.error(f"unknown option {unknown[0]}{_near_option(unknown[0], re.findall('--[a-z-]+', own.format_help()))}")
+    if unknown:
+        own.error(f"unexpected argument {unknown[0]}")
+    if options.watch and options.write_baseline is not None:
+        own.error("--watch cannot be combined with --write-baseline")
+    if options.watch and options.output_format == "json":
+        own.error("--watch cannot be combined with --output-format json, which is a single document")
     return options
 
 
-def _conflict(options: GenerateOptions) -> str | None:
-    """The message about options that cannot be combined."""
-    if options.watch and options.write_baseline is not None:
-        return "--watch cannot be combined with --write-baseline"
-    if options.watch and options.output_format == "json":
-        return "--watch cannot be combined with --output-format json, which is a single document"
-    return None
+def completion() -> argparse.ArgumentParser:
+    """The parser of all commands at once, from which shtab makes the completion of shells.
 
+    $ shtab --shell=bash qten_gen.cli.parser.completion
+    """
+    import shtab
 
-_EXPECTED = "expected one target, for example pkg.model:Net"
+    whole = Parser(prog="qten-gen", add_help=False)
+    _add_arguments(whole, "generate")
+    # Without the paths, in whose place the commands stand.
+    whole._remove_action(next(action for action in whole._actions if not action.option_strings))
+    commands = whole.add_subparsers(parser_class=Parser)
+    parsers = [whole]
+    for name in COMMANDS:
+        parsers.append(commands.add_parser(name, help=_COMMANDS[name].brief, add_help=False))
+        _add_arguments(parsers[-1], name)
+    for action in (each for own in parsers for each in own._actions):
+        if action.type is path:
+            action.complete = shtab.FILE  # type: ignore[attr-defined] # what shtab reads
+            action.help = action.help if action.option_strings else ""  # shtab leaves out what help leaves out
+    return whole
 
 
 class Parser(argparse.ArgumentParser):
@@ -120,39 +94,24 @@ class _Show(argparse.Action):
         raise Shown(self.const or parser.format_help())
 
 
-def _parse(arguments: Sequence[str], options: object) -> Parser:
-    """Read a command line into an object, and return the parser of its command."""
-    parser = Parser(add_help=False)
-    own = add_command(parser.add_subparsers(parser_class=Parser), arguments[0])
-    unknown = parser.parse_known_args(list(arguments), options)[1]
-    if unknown and unknown[0].startswith("-"):
-        own.error(f"unknown option {unknown[0]}{near_option(unknown[0], re.findall('--[a-z-]+', own.format_help()))}")
-    if unknown:
-        own.error(f"unexpected argument {unknown[0]}")
-    return own
-
-
-def add_command(commands: argparse._SubParsersAction[Parser], command: str) -> Parser:
-    """Add the parser of a command to those of the others; `generate` is for a command line without a command."""
-    prog = "qten-gen" if command == "generate" else f"qten-gen {command}"
-    own = commands.add_parser(
-        command,
+def _parser(name: str) -> Parser:
+    """The parser of a command."""
+    command, prog = _COMMANDS[name], "qten-gen" if name == "generate" else f"qten-gen {name}"
+    own = Parser(
         prog=prog,
-        usage=f"{prog} {_COMMANDS[command].usage}".rstrip(),
-        help=DESCRIPTIONS[command],  # without one, shtab leaves the command out
-        description=DESCRIPTIONS[command],
-        epilog=EPILOGS.get(command),
+        usage=f"{prog} {command.usage}".rstrip(),
+        description=f"{command.brief[0].upper()}{command.brief[1:]}.\n{command.more}",
+        epilog=command.ends and f"{command.ends}, 2 wrong usage,\n101 a bug in qten-gen, 130 interrupted\n",
         formatter_class=_Formatter,
         add_help=False,
         allow_abbrev=False,
     )
-    add_arguments(own, command)
+    _add_arguments(own, name)
     return own
 
 
-def add_arguments(parser: Parser, command: str) -> None:
-    """Add the arguments and options of a command to a parser."""
-    _COMMANDS[command].add_arguments(parser)
+def _add_arguments(parser: Parser, name: str) -> None:
+    _COMMANDS[name].add(parser)
     parser.add_argument("-h", "--help", action=_Show, nargs=0, help="print this text and exit")
 
 
@@ -169,13 +128,21 @@ def _color(text: str) -> Color:
     return Color(text)
 
 
-def _add_color(parser: Parser) -> None:
-    parser.add_argument("--color", type=_color, default="auto", metavar="WHEN", help="auto, always or never (auto)")
-
-
-def _add_format(parser: Parser) -> None:
+def _add(parser: Parser, *names: str) -> None:
+    """Add options that several commands have."""
     formats = ", ".join(OUTPUT_FORMATS)
-    parser.add_argument("--output-format", choices=OUTPUT_FORMATS, metavar="FORMAT", help=f"{formats} (full)")
+    for name in names:
+        match name:
+            case "paths":
+                parser.add_argument("paths", nargs="*", type=path, help=argparse.SUPPRESS)
+            case "--color":
+                parser.add_argument(
+                    name, type=_color, default="auto", metavar="WHEN", help="auto, always or never (auto)"
+                )
+            case "--output-format":
+                parser.add_argument(name, choices=OUTPUT_FORMATS, metavar="FORMAT", help=f"{formats} (full)")
+            case "--json":
+                parser.add_argument(name, action="store_true", help="print a JSON document")
 
 
 def _add_baseline(parser: Parser) -> None:
@@ -184,45 +151,42 @@ def _add_baseline(parser: Parser) -> None:
     files.add_argument("--write-baseline", type=path, metavar="FILE", help="write the warnings of today into FILE")
 
 
-def _add_json(parser: Parser) -> None:
-    parser.add_argument("--json", action="store_true", help="print a JSON document")
-
-
-def _add_volume(parser: Parser, quiet: str, verbose: str) -> None:
-    volume = parser.add_mutually_exclusive_group()
-    volume.add_argument("-q", "--quiet", action="store_true", help=quiet)
-    volume.add_argument("-v", "--verbose", action="store_true", help=verbose)
+def _add_flags(parser: argparse._ActionsContainer, **flags: str) -> None:
+    """Add options without a value, each with its help."""
+    short = {"quiet": ["-q"], "verbose": ["-v"]}
+    for name, help in flags.items():
+        parser.add_argument(*short.get(name, ()), f"--{name.replace('_', '-')}", action="store_true", help=help)
 
 
 def _generate(parser: Parser) -> None:
     """The options of `qten-gen` without a command."""
-    add = parser.add_argument
-    add("paths", nargs="*", type=path, help=argparse.SUPPRESS)
-    modes = parser.add_mutually_exclusive_group()
-    modes.add_argument("--check", action="store_true", help="write nothing; list the files that are out of date")
-    modes.add_argument("--diff", action="store_true", help="write nothing; print the changes as a unified diff")
-    modes.add_argument("--fix", action="store_true", help="also fix sources where only one fix is possible")
-    modes.add_argument("--watch", action="store_true", help="run again whenever a source or the settings change")
-    _add_format(parser)
+    _add(parser, "paths")
+    _add_flags(
+        parser.add_mutually_exclusive_group(),
+        check="write nothing; list the files that are out of date",
+        diff="write nothing; print the changes as a unified diff",
+        fix="also fix sources where only one fix is possible",
+        watch="run again whenever a source or the settings change",
+    )
+    _add(parser, "--output-format")
     _add_baseline(parser)
-    _add_color(parser)
-    _add_volume(parser, "print errors only", "also list the files written and removed, and why")
+    _add(parser, "--color")
+    volume = parser.add_mutually_exclusive_group()
+    _add_flags(volume, quiet="print errors only", verbose="also list the files written and removed, and why")
     version = f"qten-gen {__version__}\n"
-    add("-V", "--version", action=_Show, nargs=0, const=version, help="print the version and exit")
+    parser.add_argument("-V", "--version", action=_Show, nargs=0, const=version, help="print the version and exit")
 
 
 def _init(parser: Parser) -> None:
     modes = parser.add_mutually_exclusive_group()
-    modes.add_argument("--check", action="store_true", help="write nothing; list what is missing, and exit with 1")
-    modes.add_argument("--diff", action="store_true", help="the same as a unified diff")
+    _add_flags(modes, check="write nothing; list what is missing, and exit with 1", diff="the same as a unified diff")
 
 
 def _check(parser: Parser) -> None:
-    parser.add_argument("paths", nargs="*", type=path, help=argparse.SUPPRESS)
-    _add_format(parser)
+    _add(parser, "paths", "--output-format")
     _add_baseline(parser)
-    _add_color(parser)
-    parser.add_argument("-q", "--quiet", action="store_true", help="print the summary only")
+    _add(parser, "--color")
+    _add_flags(parser, quiet="print the summary only")
 
 
 def _explain(parser: Parser) -> None:
@@ -234,50 +198,49 @@ def _show(parser: Parser) -> None:
 
 
 def _inspect(parser: Parser) -> None:
-    """Add the options of `inspect`."""
-    add = parser.add_argument
-    add("target", metavar="TARGET", help=argparse.SUPPRESS)
+    parser.add_argument("target", metavar="TARGET", help=argparse.SUPPRESS)
     values = "arguments of the constructor"
-    add("--config", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help=values)
-    add("--dtype", metavar="DTYPE", help="cast the model, as model.to(dtype) does")
-    add("--unfold", action="store_true", help="show equal layers one by one")
-    _add_json(parser)
-    _add_color(parser)
+    parser.add_argument("--config", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help=values)
+    parser.add_argument("--dtype", metavar="DTYPE", help="cast the model, as model.to(dtype) does")
+    _add_flags(parser, unfold="show equal layers one by one")
+    _add(parser, "--json", "--color")
 
 
 def _lock(parser: Parser) -> None:
-    """Add the options of `lock`."""
-    add = parser.add_argument
-    add("targets", nargs="*", help=argparse.SUPPRESS)
-    add("--check", action="store_true", help="write nothing; list what has changed, and exit with 1 if anything has")
-    add("--accept", action="store_true", help="write changes although no class has a higher version")
-    add("--load", metavar="FILE", help="hold a checkpoint against the lock: its header alone, and nothing is imported")
-    add("-q", "--quiet", action="store_true", help="print nothing about locks that are up to date")
+    parser.add_argument("targets", nargs="*", help=argparse.SUPPRESS)
+    _add_flags(
+        parser,
+        check="write nothing; list what has changed, and exit with 1 if anything has",
+        accept="write changes although no class has a higher version",
+        quiet="print nothing about locks that are up to date",
+    )
+    load = "hold a checkpoint against the lock: its header alone, and nothing is imported"
+    parser.add_argument("--load", metavar="FILE", help=load)
 
 
 def _adopt(parser: Parser) -> None:
-    """Add the options of `adopt`."""
-    add = parser.add_argument
-    add("paths", nargs="*", type=path, help=argparse.SUPPRESS)
-    levels = ("base", "annotate")
-    add("--level", choices=levels, default="annotate", metavar="LEVEL", help="base or annotate; see below (annotate)")
+    _add(parser, "paths")
+    level = "base or annotate; see below (annotate)"
+    parser.add_argument("--level", choices=("base", "annotate"), default="annotate", metavar="LEVEL", help=level)
     modes = parser.add_mutually_exclusive_group()
-    modes.add_argument("--write", action="store_true", help="change the sources")
-    modes.add_argument("--diff", action="store_true", help="print the changes as a unified diff")
-    add("--dataclasses", action="store_true", help="also adopt dataclasses with tensor fields")
-    _add_json(parser)
-    _add_color(parser)
-    _add_volume(parser, "print the summary only", "also list the classes that are already adopted")
+    _add_flags(modes, write="change the sources", diff="print the changes as a unified diff")
+    _add_flags(parser, dataclasses="also adopt dataclasses with tensor fields")
+    _add(parser, "--json", "--color")
+    volume = parser.add_mutually_exclusive_group()
+    _add_flags(volume, quiet="print the summary only", verbose="also list the classes that are already adopted")
 
 
 def _stubs(parser: Parser) -> None:
-    add = parser.add_argument
-    add("modules", nargs="*", help=argparse.SUPPRESS)
-    add("--folder", type=path, metavar="FOLDER", help="the folder for the stubs (typings, beside pyproject.toml)")
+    parser.add_argument("modules", nargs="*", help=argparse.SUPPRESS)
+    folder = "the folder for the stubs (typings, beside pyproject.toml)"
+    parser.add_argument("--folder", type=path, metavar="FOLDER", help=folder)
     exact = "a bias that bias=False switches off is Parameter | None, to be checked before each use; otherwise Parameter | Any"
-    add("--exact-none", action="store_true", help=exact)
-    add("--check", action="store_true", help="write nothing; list the stubs that are out of date")
-    add("-q", "--quiet", action="store_true", help="print errors only")
+    _add_flags(
+        parser,
+        exact_none=exact,
+        check="write nothing; list the stubs that are out of date",
+        quiet="print errors only",
+    )
 
 
 def _lsp(parser: Parser) -> None:
@@ -285,23 +248,150 @@ def _lsp(parser: Parser) -> None:
 
 
 class _Command(NamedTuple):
-    """The arguments of a command: the function that adds them, the record that they are read into, and its usage."""
+    """A command: the function that adds its arguments, its usage, its help in a line, and more about it."""
 
-    add_arguments: Callable[[Parser], None]
-    options: type[CommandOptions | argparse.Namespace]
+    add: Callable[[Parser], None]
     usage: str
+    brief: str
+    more: str = ""
+    ends: str = ""
+    """The exit statuses that the others do not have."""
 
 
+_CLASS = """
+  TARGET               pkg.model:Decoder, or src/pkg/model.py:Decoder"""
 _COMMANDS = {
-    "generate": _Command(_generate, argparse.Namespace, "[options] [path ...]\n       qten-gen COMMAND ..."),
-    "init": _Command(_init, InitOptions, "[--check | --diff]"),
-    "check": _Command(_check, CheckOptions, "[options] [PATH ...]"),
-    "explain": _Command(_explain, ExplainOptions, "[CODE]"),
-    "show": _Command(_show, ShowOptions, "TARGET"),
-    "inspect": _Command(_inspect, InspectOptions, "[options] TARGET"),
-    "lock": _Command(_lock, LockOptions, "[options] [TARGET ...]"),
-    "adopt": _Command(_adopt, AdoptOptions, "[options] [PATH ...]"),
-    "stubs": _Command(_stubs, StubsOptions, "[options] [MODULE ...]"),
-    "lsp": _Command(_lsp, LspOptions, ""),
+    "init": _Command(
+        _init,
+        "[--check | --diff]",
+        "set up a project: settings, hooks, tool configuration",
+        """\
+Write the section [tool.qten-gen], exclude generated files from coverage, ruff
+and diffs on GitHub, and add a pre-commit hook in a git repository. Existing
+settings are kept, so a second call changes nothing.
+""",
+    ),
+    "check": _Command(
+        _check,
+        "[options] [PATH ...]",
+        "find mistakes in plain nn.Modules, without any change",
+        f"""\
+Tensors and modules that are not registered, constructors that do not call their
+base's, attributes that nothing defines. The sources are read as text.
+
+  PATH                 {_PATHS}""",
+        "exit status: 0 nothing found, 1 something found",
+    ),
+    "explain": _Command(
+        _explain,
+        "[CODE]",
+        "explain a diagnostic such as QG101, or list them all",
+        """
+  CODE                 a code such as QG101, or a name such as unresolved-base;
+                       without it, list all diagnostics
+""",
+    ),
+    "show": _Command(
+        _show,
+        "TARGET",
+        "print the code that is generated for a class",
+        f"{_CLASS}; without a\n                       class, all declarations of the file\n",
+    ),
+    "inspect": _Command(
+        _inspect,
+        "[options] TARGET",
+        "show the parameters and memory of a model",
+        f"""\
+The model is built on fake tensors, so it can be larger than the memory of this
+machine. Your code is imported.
+{_CLASS}: a class,
+                       a function that constructs a module, or a module
+""",
+        """\
+examples:
+  qten-gen inspect pkg.model:Decoder --config depth=48 dim=8192
+  qten-gen inspect "transformers:LlamaForCausalLM(config=LlamaConfig())"
+
+exit status: 0 success, 1 the model cannot be imported or built""",
+    ),
+    "lock": _Command(
+        _lock,
+        "[options] [TARGET ...]",
+        "write down what checkpoints of a model hold, and compare",
+        """\
+A line for each tensor, in locks/shop.model.Decoder.lock. With a lock that is
+there, say what has changed and what an old checkpoint does; a change that old
+checkpoints notice is refused until the version of a class is raised. Your code
+is imported.
+
+  TARGET               shop.model:Decoder, "shop.model:Decoder(width=64)" or a
+                       TensorClass; by default, those that `locks` lists in
+                       [tool.qten-gen] of pyproject.toml
+""",
+        "exit status: 0 success, 1 a change without a higher version or, with --check, a\nlock that is out of date",
+    ),
+    "adopt": _Command(
+        _adopt,
+        "[options] [PATH ...]",
+        "convert existing classes to Modules and TensorClasses",
+        f"""\
+Without --write, nothing is changed: the report says how each class would change,
+or why it cannot be converted. The sources are read as text.
+
+  PATH                 {_PATHS}""",
+        """\
+levels: base changes the bases of classes; annotate also annotates in the class
+body what __init__ registers
+
+exit status: 0 success, 1 a file that cannot be parsed""",
+    ),
+    "stubs": _Command(
+        _stubs,
+        "[options] [MODULE ...]",
+        "write typed stubs for libraries such as torch.nn",
+        """\
+A call has the types of `forward` in them. The sources of the libraries are read
+as text, and no library is changed.
+
+  MODULE               torch.nn, timm, ...: packages with all modules in them;
+                       by default, those that `stubs` lists in [tool.qten-gen]
+                       of pyproject.toml
+""",
+        "exit status: 0 success, 1 stubs are out of date",
+    ),
+    "lsp": _Command(_lsp, "", "start the language server, as editors do: docs/editors.md"),
 }
-assert tuple(_COMMANDS) == ("generate", *COMMANDS)
+_LISTED = "".join(f"  {name:20} {command.brief}\n" for name, command in _COMMANDS.items())
+_COMMANDS["generate"] = _Command(
+    _generate,
+    "[options] [path ...]\n       qten-gen COMMAND ...",
+    "write typed Python for the TensorClass and Module declarations below the paths",
+    f"""
+  path                 {_PATHS}
+commands; for the options of one, qten-gen COMMAND --help:
+{_LISTED}
+To generate for a folder with the name of a command, write ./explain.
+""",
+    "exit status: 0 success, 1 errors found or files out of date",
+)
+assert tuple(_COMMANDS) == (*COMMANDS, "generate")
+
+
+def near_command(arguments: Sequence[str]) -> str:
+    """The end of a message about a path that cannot be used, if a command may be meant: `lokc` is `lock`.
+
+    >>> near_command(["lokc"]), near_command(["src"]), near_command(["lock", "a.py"])
+    ('; did you mean the command lock?', '', '')
+    """
+    word = arguments[0] if arguments else ""
+    if word in COMMANDS or os.path.lexists(word):
+        return ""
+    close = nearest(word, COMMANDS, 0.7)
+    return f"; did you mean the command {close}?" if close else ""
+
+
+def _near_option(wrong: str, known: Iterable[str]) -> str:
+    """The end of a message about an unknown option: the nearest one, if there is one. The dashes do not count."""
+    names = {item.lstrip("-"): item for item in known}
+    close = nearest(wrong.partition("=")[0].lstrip("-"), names)
+    return f"; did you mean {names[close]}?" if close else ""

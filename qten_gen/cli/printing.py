@@ -6,15 +6,17 @@ contains everything except failures and bugs, which go to standard error.
 
 from __future__ import annotations
 
+import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TextIO
 
+from .. import __version__
 from ..project.apply import Change
 from ..project.config import Config
 from ..project.output_names import source_of
 from ..run.run import Outcome
-from .options import GenerateOptions, lists_stale_files, output_format
-from .summary import summary
+from .options import Options, lists_stale_files, output_format
 
 if TYPE_CHECKING:
     from ..model.diagnostics import Diagnostic
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
 def print_outcome(
     outcome: Outcome,
-    options: GenerateOptions,
+    options: Options,
     config: Config,
     seconds: float,
     out: TextIO,
@@ -47,14 +49,12 @@ def print_outcome(
     for failure in outcome.failures:
         err.write(f"error: {_shown(failure.path)}: {failure.problem}\n")
     if outcome.crashes:
-        from .faults import print_faults
-
         print_faults((f"{crash.stage} {crash.path}\n{crash.traceback}" for crash in outcome.crashes), err)
     if not options.quiet:
         messages.write(f"{at}{summary(outcome, options.mode, seconds)}\n")
 
 
-def _beyond_baseline(outcome: Outcome, options: GenerateOptions) -> Outcome:
+def _beyond_baseline(outcome: Outcome, options: Options) -> Outcome:
     if options.baseline is None and options.write_baseline is None:
         return outcome
     from .baseline import beyond_baseline
@@ -72,13 +72,12 @@ def _coloured(lines: Iterable[str]) -> Iterator[str]:
         yield line if style is None else f"{painted(line.removesuffix(chr(10)), style, True)}\n"
 
 
-def _print_diagnostics(outcome: Outcome, options: GenerateOptions, form: str, out: TextIO) -> None:
+def _print_diagnostics(outcome: Outcome, options: Options, form: str, out: TextIO) -> None:
     """Print the diagnostics, with `--quiet` only the errors. A document is printed even if there are none."""
     shown = [item for item in outcome.diagnostics if item.is_error or not options.quiet]
     stale = _stale_files(outcome) if lists_stale_files(form, options) else ()
     if shown or stale or form == "json":
         from ..report import report
-        from .checkout import from_top
 
         found, files = from_top(form, shown, stale)
         color = options.color.enabled(out)
@@ -97,7 +96,7 @@ def _stale_files(outcome: Outcome) -> Sequence[StaleFile]:
     ]
 
 
-def _print_changes(outcome: Outcome, options: GenerateOptions, out: TextIO) -> None:
+def _print_changes(outcome: Outcome, options: Options, out: TextIO) -> None:
     """Print a line for each output that is out of date with `--check`, or was changed with `--verbose`."""
     for change in outcome.changes:
         reason = f" ({outcome.reasons[change.path]})" if options.verbose and change.path in outcome.reasons else ""
@@ -125,3 +124,100 @@ def _edited(change: Change) -> str:
 
     header = read_header(change.old or b"")
     return " (edited by hand, or merged)" if change.kind == "stale" and header is not None and not header.intact else ""
+
+
+def print_faults(tracebacks: Iterable[str], err: TextIO) -> None:
+    """Print the tracebacks of bugs in qten-gen, and what to report."""
+    for text in tracebacks:
+        err.write(f"{text.rstrip()}\n\n")
+    import platform
+
+    err.write(
+        "error: this is a bug in qten-gen, not in your code. Nothing was written for the file.\n"
+        "Please report it to the maintainers, with the text above and the source file.\n"
+        f"qten-gen {__version__}, Python {platform.python_version()}, {platform.platform()}\n"
+    )
+
+
+def from_top(
+    form: str, diagnostics: Sequence[Diagnostic], files: Sequence[StaleFile]
+) -> tuple[Sequence[Diagnostic], Sequence[StaleFile]]:
+    """The findings with the paths that a format needs. They are as before outside of continuous integration."""
+    top = os.environ.get("GITHUB_WORKSPACE")
+    if not top or form != "github":
+        return diagnostics, files
+    from ..common.records import replace
+
+    root = os.path.join(os.path.realpath(top), "")
+    return (
+        [replace(item, path=_below(root, item.path)) for item in diagnostics],
+        [item._replace(path=_below(root, item.path), source=_below(root, item.source)) for item in files],
+    )
+
+
+def _below(root: str, path: str) -> str:
+    """A path from the top, or as it was if it is not below that. A file that is a link keeps its name."""
+    folder, name = os.path.split(path)
+    whole = os.path.join(os.path.realpath(folder or "."), name)
+    return whole.removeprefix(root) if whole.startswith(root) else path
+
+
+_DONE = {"stale": "written", "missing": "written", "orphan": "removed"}
+_CHECKED = {"stale": "stale", "missing": "missing", "orphan": "orphaned"}
+_PROPOSED = {"stale": "to write", "missing": "to write", "orphan": "to remove"}
+
+
+def summary(outcome: Outcome, mode: str, seconds: float) -> str:
+    """The summary without a newline: `12 files up to date, 2 written, 1 removed in 0.21s`.
+
+    `mode` is `write`, `check` or `diff`. Counts of zero are left out.
+    """
+    return f"{said(outcome, mode)} in {seconds:.2f}s"
+
+
+def said(outcome: Outcome, mode: str) -> str:
+    """The summary without the time."""
+    return "; ".join(part for part in (_errors(outcome), _files(outcome, mode), _warnings(outcome)) if part)
+
+
+def _errors(outcome: Outcome) -> str:
+    """`3 errors in 2 files, 1 file held back`. A file that is held back has no error itself."""
+    found = [item for item in outcome.diagnostics if item.is_error]
+    parts = []
+    if found:
+        files = len({item.path for item in found})
+        parts.append(f"{count(len(found), 'error')} in {count(files, 'file')}")
+    if outcome.blocked:
+        parts.append(f"{count(len(outcome.blocked), 'file')} held back")
+    if outcome.crashes:
+        parts.append(count(len(outcome.crashes), "internal error"))
+    if outcome.failures:
+        parts.append(f"{count(len(outcome.failures), 'path')} failed")
+    return ", ".join(parts)
+
+
+def _warnings(outcome: Outcome) -> str:
+    found = sum(not item.is_error for item in outcome.diagnostics)
+    return count(found, "warning") if found else ""
+
+
+def _files(outcome: Outcome, mode: str) -> str:
+    """`12 files up to date, 2 written`. Only the first count has the noun."""
+    words = {"write": _DONE, "check": _CHECKED, "diff": _PROPOSED}[mode]
+    figures = Counter({"up to date": outcome.up_to_date})
+    for change in outcome.changes:
+        figures[words[change.kind]] += 1
+    shown = [(word, figures[word]) for word in dict.fromkeys(["up to date", *words.values()]) if figures[word]]
+    if shown:
+        (first, number), *rest = shown
+        return ", ".join([f"{count(number, 'file')} {first}", *(f"{number} {word}" for word, number in rest)])
+    if outcome.diagnostics or outcome.failures or outcome.crashes:
+        return "nothing written" if mode == "write" else ""
+    if outcome.sources == 0:
+        return "no Python files found"
+    return f"no declarations in {count(outcome.sources, 'Python file')}"
+
+
+def count(number: int, noun: str) -> str:
+    """`1 file`, `2 files`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -15,11 +15,10 @@ from ..project.stale import ProjectState, project_state
 from ..report import report
 from ..run.run import open_readings
 from . import DONE, FOUND
-from .misuse import UsageError
-from .options import ShowOptions
+from .options import Options, UsageError
 
 
-def show(options: ShowOptions, out: TextIO, err: TextIO) -> int:
+def show(options: Options, out: TextIO, err: TextIO) -> int:
     """Print the generated code of a class, or of all classes of a file, and return the exit status.
 
     Raises:

@@ -9,14 +9,13 @@ from typing import TextIO
 from ..project.apply import Change
 from ..project.config import Config, Settings
 from . import DONE, FOUND, MISUSE
-from .misuse import UsageError
-from .options import StubsOptions
+from .options import Options, UsageError
 
 FOLDER = "typings"
 """Where the stubs go; pyright reads this folder without a setting."""
 
 
-def write_stubs(options: StubsOptions, out: TextIO, err: TextIO) -> int:
+def write_stubs(options: Options, out: TextIO, err: TextIO) -> int:
     """Write the stubs, or with `--check` say which are out of date, and return the exit status.
 
     Raises:
@@ -30,10 +29,10 @@ def write_stubs(options: StubsOptions, out: TextIO, err: TextIO) -> int:
     return _written(modules, options, config, out, err)
 
 
-def _written(modules: Sequence[str], options: StubsOptions, config: Config, out: TextIO, err: TextIO) -> int:
+def _written(modules: Sequence[str], options: Options, config: Config, out: TextIO, err: TextIO) -> int:
     """Plan the stubs, write what has changed, and print all that is wrong or what was done."""
     from ..project.apply import write_in_new_folders
-    from ..project.installed import Installed
+    from ..project.libraries import Installed
     from ..project.paths import display_path
     from ..tools.stubs.planning import plan
 

@@ -11,23 +11,22 @@ from collections.abc import Mapping
 from contextlib import closing
 from typing import TextIO
 
+from ..project.apply import is_temporary
 from ..project.config import ConfigError, Settings
-from ..project.files import PathError
+from ..project.files import PathError, parts
 from ..project.output_names import is_output
-from ..project.paths import read_output
-from ..project.temporary import is_temporary
+from ..project.paths import NO_OUTPUT, read_output
 from ..project.walk import EXCLUDED
 from ..report.concise import headline
-from ..run.parts import parts
 from ..run.run import run
 from . import DONE, MISUSE
-from .options import GenerateOptions, given_paths, output_format
+from .options import Options, given_paths, output_format
 from .printing import print_outcome
 
 _MISSING = "error: --watch needs the library watchfiles; install it with: python -m pip install watchfiles\n"
 
 
-def watch(options: GenerateOptions, out: TextIO, err: TextIO) -> int:
+def watch(options: Options, out: TextIO, err: TextIO) -> int:
     """Run, and run again after each change, until the user interrupts that. Return the exit status.
 
     Raises:
@@ -91,10 +90,10 @@ def _matters(kind: int, path: str, folders: frozenset[str], written: Mapping[str
 
 def _is_being_saved(path: str) -> bool:
     """Whether a source is gone or empty: some editors save in two steps."""
-    return path.endswith(".py") and not is_output(path) and not read_output(path)
+    return path.endswith(".py") and not is_output(path) and read_output(path) in (b"", NO_OUTPUT)
 
 
-def _print_run(options: GenerateOptions, written: dict[str, bytes | None], out: TextIO, err: TextIO) -> None:
+def _print_run(options: Options, written: dict[str, bytes | None], out: TextIO, err: TextIO) -> None:
     """Run once, and print what was found and done. A mistake that stops the run is printed, too."""
     started, at = time.perf_counter(), time.strftime("%H:%M:%S ")
     try:
@@ -108,13 +107,13 @@ def _print_run(options: GenerateOptions, written: dict[str, bytes | None], out: 
     else:
         written.update({os.path.abspath(change.path): change.new for change in outcome.changes})
         if output_format(options, config) == "json":
-            options = options._replace(output_format="concise")
+            options.output_format = "concise"
         print_outcome(outcome, options, config, time.perf_counter() - started, out, err, at=at)
     out.flush()
     err.flush()
 
 
-def _folders(options: GenerateOptions) -> frozenset[str]:
+def _folders(options: Options) -> frozenset[str]:
     """The folders of all sources of the projects, and the source roots elsewhere that they import from."""
     settings = Settings()
     paths = given_paths(options.paths, settings.of(options.paths[0] if options.paths else "."))
@@ -128,7 +127,7 @@ def _folders(options: GenerateOptions) -> frozenset[str]:
     return frozenset(map(os.path.abspath, folders))
 
 
-def _folders_now(options: GenerateOptions, before: frozenset[str]) -> frozenset[str]:
+def _folders_now(options: Options, before: frozenset[str]) -> frozenset[str]:
     """The folders to watch after a change. If that is not known: the earlier ones that still exist, and the working folder."""
     try:
         return _folders(options)

@@ -1,6 +1,6 @@
 """Declarations → views: finished lines, and the names that these lines import. Templates only have to set them out.
 
-`file` gives the views of a generated module and of its stub. In them, `tensorclass` and `module` give those of the classes in
-Python, `tensorclass_stub` and `module_stub` those in the stub. `layout` knows line lengths, `spelling` how types, values and
-dimensions are written, `imports` where each name comes from. Nothing here reads or writes files.
+`file` gives the views of generated modules, with `tensorclass` and `module` for their classes, `stub_file` those of stubs.
+`layout` knows line lengths, `spelling` how types, values and dimensions are written, `names` where each name comes from. Nothing
+here reads or writes files.
 """

@@ -9,15 +9,86 @@ from __future__ import annotations
 
 import builtins
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from keyword import iskeyword
+from typing import NamedTuple
 
-from ..common.module_names import absolute
-from ..model import Declaration, FileDecl, ModuleDecl, SourceFile, TypeExpr
-from . import spelling
-from .builtin_names import WRITTEN_BUILTINS, Builtins
-from .exact_classes import ExactClasses
-from .imports import IMPORTS, Aliases, statement
-from .renaming import renamed
+from ..common.naming import WRITTEN_BUILTINS, absolute
+from ..model import Declaration, FieldKind, FileDecl, ModuleDecl, SourceFile, TensorClassDecl, TypeExpr, declares
+from ..model.source import Registered, RegisteredKind
+from . import layout, spelling
+from .names import IMPORTS, Aliases, Builtins, statement
+from .spelling import renamed
+
+
+def says_more(declaration: ModuleDecl) -> bool:
+    """Whether the class registers something that a checker does not see in the declaration."""
+    return any(needs_type(group) for group in registered_names(declaration).values())
+
+
+def registered_names(declaration: ModuleDecl) -> dict[str, list[Registered]]:
+    """The statements of known type that register each name, without names that the body binds or declares."""
+    taken = declaration.bound | {field.name for field in declaration.fields}
+    found: dict[str, list[Registered]] = {}
+    for each in declaration.registers:
+        if each.name.isidentifier() and not iskeyword(each.name) and each.name not in taken:
+            found.setdefault(each.name, []).append(each)
+    return {name: group for name, group in found.items() if _is_known(group)}
+
+
+def _is_known(group: Sequence[Registered]) -> bool:
+    kinds = {each.kind for each in group} - {RegisteredKind.NONE}
+    return bool(kinds) and (RegisteredKind.OTHER not in kinds or any(each.by_name for each in group))
+
+
+def needs_type(group: Sequence[Registered]) -> bool:
+    """Whether the stub has to say what the statements for one name register."""
+    return any(each.by_name or (each.type is not None and each.container) for each in group)
+
+
+class ExactClasses:
+    """The qualified names of such classes among all declarations of a run."""
+
+    def __init__(self, related: Mapping[str, Declaration]) -> None:
+        self._related = related
+        self._known: dict[str, bool] = {}
+
+    def __contains__(self, qualified: object) -> bool:
+        if not isinstance(qualified, str):
+            return False
+        found = self._known.get(qualified)
+        if found is None:
+            found = self._known[qualified] = any(map(_is_exact, self._reached(qualified)))
+        return found
+
+    def _reached(self, qualified: str) -> Iterator[Declaration]:
+        """The declaration of a name, its bases and the classes of its fields, over any number of steps."""
+        seen, ahead = {qualified}, [qualified]
+        while ahead:
+            declaration = self._related.get(ahead.pop())
+            if declaration is not None:
+                yield declaration
+                names = [name for name in _named(declaration) if name not in seen]
+                seen.update(names)
+                ahead += names
+
+
+def _is_exact(declaration: Declaration) -> bool:
+    """Whether a class itself has something to say."""
+    if isinstance(declaration, TensorClassDecl):
+        return any(field.kind is FieldKind.NUMBER for field in declaration.fields)
+    return bool(declaration.handlers) or says_more(declaration)
+
+
+def _named(declaration: Declaration) -> Iterator[str]:
+    """The classes that a class derives from, and those in the types of what it holds."""
+    yield from (base.name for base in declaration.bases if base.declared)
+    for field in declaration.fields:
+        if declares(declaration, field):
+            yield from field.type.mentioned
+    if not isinstance(declaration, TensorClassDecl):
+        yield from (each.type.name for each in declaration.registers if each.type is not None)
+
 
 _WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
 _DOTTED = re.compile(r"(?<![\w.])[^\W\d][\w.]*")
@@ -184,3 +255,41 @@ def _seen_from(source: SourceFile, module: str) -> str:
         (i for i, (a, b) in enumerate(zip(package, parts, strict=False)) if a != b), min(len(package), len(parts))
     )
     return f"{'.' * (len(package) - common + 1)}{'.'.join(parts[common:])}" if common else module
+
+
+class TypeParameters(NamedTuple):
+    """The type parameters of a class."""
+
+    pep695: str = ""
+    """The parameters as they follow the class name: `[T: Tensor]`."""
+    arguments: str = ""
+    """The end of a reference to the class: `[T]`."""
+
+
+def type_parameters(declaration: Declaration, names: StubNames) -> TypeParameters:
+    """The type parameters of a class: in brackets after its name, by `Generic[T]`, or by the variables in its other bases."""
+    if declaration.type_parameters:
+        found = (re.split(r"[:=]", text)[0].strip() for text in _split(declaration.type_parameters))
+        # Of `[*Ts, **P]`, a reference takes `[*Ts, P]`.
+        reference = ", ".join(name.removeprefix("**") for name in found)
+        return TypeParameters(names.text(declaration.type_parameters), f"[{reference}]")
+    generic = [base.text for base in declaration.bases if base.name == "typing.Generic"]
+    # `Generic` says the order of the variables, whatever other bases have.
+    bases = generic or [base.text for base in declaration.bases if base.declared]
+    given = [
+        name for text in bases for argument in _split(text) for name in names.variables(argument, declaration.module)
+    ]
+    written = ", ".join(names.text(name, declaration.module) for name in dict.fromkeys(given))
+    return TypeParameters(arguments=f"[{written}]" if written else "")
+
+
+def arguments(text: str, names: StubNames, module: str) -> str:
+    """The type arguments in `Box[int, T]` as the stub writes them, in brackets; nothing for none."""
+    written = [names.text(argument, module) for argument in _split(text)]
+    return f"[{', '.join(written)}]" if written else ""
+
+
+def _split(text: str) -> Iterator[str]:
+    """The arguments in `Box[int, T]`."""
+    start, end = text.find("["), text.rfind("]")
+    yield from layout.split(text[start + 1 : end]) if 0 <= start < end else ()

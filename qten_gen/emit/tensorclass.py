@@ -6,11 +6,10 @@ from collections.abc import Collection, Iterator
 from keyword import kwlist
 from typing import NamedTuple
 
+from ..common.naming import WRITTEN_BUILTINS
 from ..model import FieldDecl, FieldKind, TensorClassDecl, fingerprint
 from . import layout, spelling
-from .builtin_names import WRITTEN_BUILTINS, Builtins
-from .imports import Aliases
-from .nested_names import NestedNames, nested_fields, qualified_name, reference
+from .names import Aliases, Builtins, NestedNames, nested_fields, qualified_name, reference
 from .shape_checks import shape_checks
 from .stored_fields import StoredField, stored_field
 
@@ -68,7 +67,7 @@ class TensorClassView(NamedTuple):
     builtin: dict[str, str]
     """How the text writes each builtin, because a field may have its name."""
     imports: frozenset[str]
-    """The names of `imports.IMPORTS` that the class uses."""
+    """The names of `names.IMPORTS` that the class uses."""
 
 
 def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection[str] = frozenset()) -> TensorClassView:

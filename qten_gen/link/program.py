@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Iterator,
 from functools import cached_property
 from typing import TypeVar
 
+from ..common.naming import source_module
 from ..common.records import record, replace
 from ..model import (
     ClassSource,
@@ -182,7 +183,7 @@ class Program:
     def _is_known(self, module: str) -> bool:
         """Whether the run has modules of that name or below its first part. It saves a look-up of each name of a library."""
         head = module.partition(".")[0]
-        if head in self._library.heads:
+        if head in self._library.heads or source_module(head) in self._library.heads:
             return True
         self.lookups.note(f"{head}.")
         return False

@@ -1,13 +1,13 @@
 from collections import OrderedDict
 from collections.abc import Mapping
 from concurrent.futures import Future
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, Literal, TypeVar, Unpack, overload
 
 from torch import Tensor
 
 from qten_gen.runtime.tensorclass.core.construction import DeviceLike
 from qten_gen.runtime.tensorclass.core.stored import Stored
-from qten_gen.runtime.tensorclass.storage.memory_map import PathLike
+from qten_gen.runtime.tensorclass.storage.memory_map import PathLike, SaveKeywords
 from qten_gen.runtime.tensorclass.storage.state_dict import D, NestedState
 
 T = TypeVar("T", bound="Storage")
@@ -21,12 +21,8 @@ class Storage(Stored):
         prefix: PathLike | None = None,
         copy_existing: bool = False,
         *,
-        num_threads: int = 0,
         return_early: Literal[False] = False,
-        share_non_tensor: bool = False,
-        existsok: bool = True,
-        allow_pickle: bool = False,
-        durable: bool = False,
+        **keywords: Unpack[SaveKeywords],
     ) -> T: ...
     @overload
     def memmap(
@@ -34,12 +30,8 @@ class Storage(Stored):
         prefix: PathLike | None = None,
         copy_existing: bool = False,
         *,
-        num_threads: int = 0,
         return_early: Literal[True],
-        share_non_tensor: bool = False,
-        existsok: bool = True,
-        allow_pickle: bool = False,
-        durable: bool = False,
+        **keywords: Unpack[SaveKeywords],
     ) -> Future[T]:
         """Save every tensor to a file, and return an object whose tensors are those files. It is locked; its device is the CPU.
 
@@ -71,12 +63,8 @@ class Storage(Stored):
         prefix: PathLike | None = None,
         copy_existing: bool = False,
         *,
-        num_threads: int = 0,
         return_early: Literal[False] = False,
-        share_non_tensor: bool = False,
-        existsok: bool = True,
-        allow_pickle: bool = False,
-        durable: bool = False,
+        **keywords: Unpack[SaveKeywords],
     ) -> T: ...
     @overload
     def memmap_(
@@ -84,12 +72,8 @@ class Storage(Stored):
         prefix: PathLike | None = None,
         copy_existing: bool = False,
         *,
-        num_threads: int = 0,
         return_early: Literal[True],
-        share_non_tensor: bool = False,
-        existsok: bool = True,
-        allow_pickle: bool = False,
-        durable: bool = False,
+        **keywords: Unpack[SaveKeywords],
     ) -> Future[T]:
         """`memmap` in place: this object and its nested objects get the mapped tensors, and are locked.
 
@@ -107,11 +91,8 @@ class Storage(Stored):
         prefix: PathLike | None = None,
         copy_existing: bool = False,
         *,
-        existsok: bool = True,
-        num_threads: int = 0,
         return_early: Literal[False] = False,
-        share_non_tensor: bool = False,
-        allow_pickle: bool = False,
+        **keywords: Unpack[SaveKeywords],
     ) -> T: ...
     @overload
     def memmap_like(
@@ -119,11 +100,8 @@ class Storage(Stored):
         prefix: PathLike | None = None,
         copy_existing: bool = False,
         *,
-        existsok: bool = True,
-        num_threads: int = 0,
         return_early: Literal[True],
-        share_non_tensor: bool = False,
-        allow_pickle: bool = False,
+        **keywords: Unpack[SaveKeywords],
     ) -> Future[T]:
         """An object of the same shapes and dtypes in new files full of zeros, to be filled piece by piece. Static values are kept.
 
@@ -176,12 +154,8 @@ class Storage(Stored):
         prefix: PathLike | None = None,
         copy_existing: bool = False,
         *,
-        num_threads: int = 0,
         return_early: Literal[False] = False,
-        share_non_tensor: bool = False,
-        existsok: bool = True,
-        allow_pickle: bool = False,
-        durable: bool = False,
+        **keywords: Unpack[SaveKeywords],
     ) -> T: ...
     @overload
     def save(
@@ -189,12 +163,8 @@ class Storage(Stored):
         prefix: PathLike | None = None,
         copy_existing: bool = False,
         *,
-        num_threads: int = 0,
         return_early: Literal[True],
-        share_non_tensor: bool = False,
-        existsok: bool = True,
-        allow_pickle: bool = False,
-        durable: bool = False,
+        **keywords: Unpack[SaveKeywords],
     ) -> Future[T]:
         """Save every tensor to a file, and return an object whose tensors are those files. It is locked; its device is the CPU.
 
@@ -226,12 +196,8 @@ class Storage(Stored):
         prefix: PathLike | None = None,
         copy_existing: bool = False,
         *,
-        num_threads: int = 0,
         return_early: Literal[False] = False,
-        share_non_tensor: bool = False,
-        existsok: bool = True,
-        allow_pickle: bool = False,
-        durable: bool = False,
+        **keywords: Unpack[SaveKeywords],
     ) -> T: ...
     @overload
     def dumps(
@@ -239,12 +205,8 @@ class Storage(Stored):
         prefix: PathLike | None = None,
         copy_existing: bool = False,
         *,
-        num_threads: int = 0,
         return_early: Literal[True],
-        share_non_tensor: bool = False,
-        existsok: bool = True,
-        allow_pickle: bool = False,
-        durable: bool = False,
+        **keywords: Unpack[SaveKeywords],
     ) -> Future[T]:
         """Save every tensor to a file, and return an object whose tensors are those files. It is locked; its device is the CPU.
 

@@ -10,7 +10,7 @@ import pytest
 import shtab
 
 from qten_gen.cli import COMMANDS
-from qten_gen.cli.completion import parser
+from qten_gen.cli.parser import completion as parser
 
 SCRIPT = """
 source completion.bash

@@ -7,7 +7,7 @@ from textwrap import dedent
 import pytest
 
 from qten_gen.emit.file import PythonFileView, python_class, python_file
-from qten_gen.emit.imports import IMPORTS, statements
+from qten_gen.emit.names import IMPORTS, statements
 from qten_gen.emit.stub_file import StubFileView, stub_file
 from qten_gen.generate.render import render_class
 from qten_gen.model import FileDecl

@@ -2,7 +2,7 @@
 
 import pytest
 
-from qten_gen.emit.parameters import as_written, of_call, parsed
+from qten_gen.emit.stub_functions import as_written, of_call, parsed
 from qten_gen.emit.stub_names import StubNames
 
 from .declared import linked

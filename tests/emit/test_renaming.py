@@ -2,7 +2,7 @@
 
 import pytest
 
-from qten_gen.emit.renaming import renamed
+from qten_gen.emit.spelling import renamed
 
 NAMES = {"A": "_decl.A", "größe": "_größe"}
 

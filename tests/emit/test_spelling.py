@@ -3,8 +3,7 @@
 import pytest
 
 from qten_gen.emit import spelling
-from qten_gen.emit.builtin_names import Builtins
-from qten_gen.emit.imports import Aliases
+from qten_gen.emit.names import Aliases, Builtins
 from qten_gen.emit.spelling import static_type
 from qten_gen.model import Default, FieldDecl, FieldKind, TypeExpr, Value
 

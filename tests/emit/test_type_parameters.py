@@ -4,8 +4,7 @@ import sys
 
 import pytest
 
-from qten_gen.emit.stub_names import StubNames
-from qten_gen.emit.type_parameters import TypeParameters, type_parameters
+from qten_gen.emit.stub_names import StubNames, TypeParameters, type_parameters
 from qten_gen.model import Declaration, FileDecl, TensorClassDecl
 
 from .declared import linked

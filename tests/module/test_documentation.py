@@ -5,7 +5,7 @@ from importlib import import_module
 
 import pytest
 
-from qten_gen.emit.module_words import init_doc
+from qten_gen.emit.module import init_doc
 from qten_gen.model import ModuleDecl
 from tests.emit.declared import linked
 from tests.generated_sources import generated_sources

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from qten_gen import DeclarationError, Module, ModuleList, Sequential, param, sequential, submodule
+from qten_gen import Module, ModuleList, Sequential, param, sequential, submodule
 
 
 class Scale(Module):
@@ -67,21 +67,3 @@ def test_an_unknown_group_is_an_error_with_a_suggestion() -> None:
         Net(3).optimizer_groups({"no_decoy": {"weight_decay": 0.0}})
     with pytest.raises(ValueError, match="contain 'params'"):
         Net(3).optimizer_groups({"no_decay": {"params": []}})
-
-
-def test_a_parameter_without_a_group_is_refused_where_others_have_one() -> None:
-    with pytest.raises(
-        DeclarationError, match="the parameter weight has no group, but other fields of Forgot have one"
-    ):
-
-        class Forgot(Module):
-            dim: int
-            weight: nn.Parameter = param("dim", initializer=nn.init.ones_)
-            bias: nn.Parameter = param("dim", initializer=nn.init.ones_, group="no_decay")
-
-    with pytest.raises(DeclarationError, match="the child norm has no group"):
-
-        class ForgotChild(Module):
-            dim: int
-            norm: nn.LayerNorm = submodule(nn.LayerNorm, "dim")
-            bias: nn.Parameter = param("dim", initializer=nn.init.ones_, group="no_decay")

@@ -117,16 +117,15 @@ LATE = {
     "methods.updating": "update replace __replace__=replace",
     "methods.inplace": "set_ set_at_ update_ update_at_ copy_ copy_at_",
     "core.locking": "lock_ unlock_ __enter__=enter __exit__=leave",
-    "methods.naming": "refine_names rename rename_",
+    "methods.reshaping": "refine_names rename rename_",
     "torch_tools.datasets": "__getitems__=items_at",
     "methods.assignment": "__setitem__=setitem",
     "methods.joining": "__iter__=iterate",
     "torch_tools.transforms": "vmap",
     "torch_tools.uncommon_trees": "vmap_dims",
-    "methods.tensor_copies": "pin_memory record_stream requires_grad_",
+    "methods.moving": "pin_memory record_stream requires_grad_",
     "methods.applying": "apply named_apply",
-    "methods.conversion": "to_dict copy __copy__=copy __deepcopy__=deep_copy",
-    "methods.representation": "__repr__=show",
+    "methods.conversion": "to_dict copy __copy__=copy __deepcopy__=deep_copy __repr__=show",
     "storage.pickling": "__reduce__=reduce __reduce_ex__=reduce_ex __setstate__=restore",
     "processes.shared_memory": "share_memory_ is_shared",
     "processes.distributed": "send recv broadcast all_gather",
@@ -135,8 +134,7 @@ LATE = {
     "storage.memory_map": """
         memmap memmap_ memmap_like memmap_refresh_ is_memmap load_memmap_ save=memmap dumps=memmap load_=load_memmap_
     """,
-    "storage.state_dict": "state_dict",
-    "storage.load_state": "load_state_dict",
+    "storage.state_dict": "state_dict load_state_dict",
     "storage.safetensors_files": "save_safetensors",
 }
 """The other methods, which are imported when they are first used: by module, with the function where that has another name."""
@@ -144,7 +142,7 @@ LATE = {
 LATE_ON_CLASS = {
     "storage.memory_map": "load_memmap load=load_memmap",
     "storage.safetensors_files": "load_safetensors",
-    "fields.from_dict": "from_dict",
+    "fields.nested": "from_dict",
     "interop.tensordicts": "from_tensordict",
     "interop.arrays": "from_numpy",
     "interop.named_fields": "from_dataclass from_namedtuple",

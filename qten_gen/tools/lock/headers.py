@@ -13,9 +13,8 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...common.pickled_checkpoints import StandIn, distributed_tensors, unpickled
-from ...common.safetensors_dtypes import SAFETENSORS_DTYPES
-from ...common.state_differences import Comparison, FileTensor, compared
+from ...common.checkpoints import SAFETENSORS_DTYPES, StandIn, distributed_tensors, unpickled
+from ...common.state_names import Comparison, FileTensor, compared
 from .lock import Line, Lock, names, unfolded
 
 _LARGEST_HEADER = 100_000_000

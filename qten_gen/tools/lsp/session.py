@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ...model.diagnostics import Diagnostic
 from ...project.output_names import is_output, outputs_of, source_of
 from ...project.paths import read_regular
-from ...read.encoding import decode
+from ...read.syntax import decode
 from .analysis import Findings, Workspace, encoded, is_source
 from .findings import Lines, actions, message, over_findings
 from .names import Name, name_at, names, over_declaration

@@ -87,6 +87,8 @@ def assert_equal(got: TensorClass, expected: TensorClass) -> None:
     for (name, value), (_, other) in zip(got.items(), expected.items(), strict=True):
         if isinstance(value, TensorClass) and isinstance(other, TensorClass):
             assert_equal(value, other)
+        elif isinstance(value, dict) and isinstance(other, dict) and name not in got._static:
+            assert list(value) == list(other), name
         elif not isinstance(value, Tensor):
             assert (type(value), value) == (type(other), other), name
 

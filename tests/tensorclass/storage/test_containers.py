@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from qten_gen import TensorClass, Unbatched, field
-from qten_gen.runtime.tensorclass.storage.storage_errors import StorageError
+from qten_gen.runtime.tensorclass.storage.metadata import StorageError
 
 from .declared import files_in
 

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from qten_gen.runtime.tensorclass.storage import file_names
-from qten_gen.runtime.tensorclass.storage.file_names import FileNames, checked, encoded
-from qten_gen.runtime.tensorclass.storage.storage_errors import StorageError
+from qten_gen.runtime.tensorclass.storage import metadata
+from qten_gen.runtime.tensorclass.storage.metadata import FileNames, StorageError, checked, encoded
 
 
 @pytest.mark.parametrize(
@@ -87,7 +86,7 @@ def test_a_name_that_is_not_part_of_a_path_is_refused(name: object) -> None:
 @pytest.mark.parametrize("key", ["con", "AUX", "nul.txt", "com1", "lpt¹"])
 def test_names_of_devices_are_avoided_on_windows(monkeypatch: pytest.MonkeyPatch, key: str) -> None:
     assert FileNames().give(key, ".memmap") == f"{key}.memmap"
-    monkeypatch.setattr(file_names, "_HAS_DEVICES", True)
+    monkeypatch.setattr(metadata, "_HAS_DEVICES", True)
     found = FileNames().give(key, ".memmap")
     assert found != f"{key}.memmap" and found.partition(".")[0].lower() not in ("con", "aux", "nul", "com1", "lpt¹")
     assert FileNames().give("conv", ".memmap") == "conv.memmap"

@@ -13,17 +13,17 @@ from pathlib import Path
 import pytest
 from filelock import lock_descriptor
 
-from qten_gen.runtime.tensorclass.storage import folder_lock
-from qten_gen.runtime.tensorclass.storage.file_names import LOCK
-from qten_gen.runtime.tensorclass.storage.folder_lock import only_writer
+from qten_gen.runtime.tensorclass.storage import files
+from qten_gen.runtime.tensorclass.storage.files import only_writer
+from qten_gen.runtime.tensorclass.storage.metadata import LOCK
 from tests.fresh_process import FreshProcess
 
 from .declared import Outer, assert_equal, outer
-from .test_interrupted_saves import child
+from .test_concurrent_saves import child
 
 HOLD = """
 import sys, time
-from qten_gen.runtime.tensorclass.storage.folder_lock import only_writer
+from qten_gen.runtime.tensorclass.storage.files import only_writer
 with only_writer(sys.argv[1]):
     print("ready", flush=True)
     time.sleep(60)
@@ -111,7 +111,7 @@ def test_where_no_folder_can_be_locked_a_file_in_it_is(tmp_path: Path, monkeypat
             raise OSError(errno.EBADF, "Bad file descriptor")
         return lock_descriptor(descriptor, poll_interval=poll_interval)
 
-    monkeypatch.setattr(folder_lock, "lock_descriptor", of_files)
+    monkeypatch.setattr(files, "lock_descriptor", of_files)
     saved = outer(4, seed=1).memmap(tmp_path)
     assert (tmp_path / LOCK).exists()
     with only_writer(str(tmp_path)):
@@ -124,7 +124,7 @@ def test_a_file_system_without_locks_is_warned_about(tmp_path: Path, monkeypatch
     def none(descriptor: int, poll_interval: float) -> bool:
         raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setattr(folder_lock, "lock_descriptor", none)
+    monkeypatch.setattr(files, "lock_descriptor", none)
     with pytest.warns(UserWarning, match=r"has no locks \(No locks available\)"):
         outer(4).memmap(tmp_path)
     assert_equal(Outer.load_memmap(tmp_path), outer(4))

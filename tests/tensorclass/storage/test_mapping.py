@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from qten_gen.runtime.tensorclass.storage import files
-from qten_gen.runtime.tensorclass.storage.storage_errors import StorageError
+from qten_gen.runtime.tensorclass.storage.metadata import StorageError
 
 from .declared import Noted, Outer, assert_equal, outer
 
@@ -51,27 +51,6 @@ def test_a_longer_file_that_takes_the_place_of_another_is_read_as_a_whole(
     later = Noted(torch.rand(100), batch_size=100)
     before_mapping(monkeypatch, lambda _: save(later, tmp_path))
     assert_equal(Noted.load_memmap(tmp_path), later)
-
-
-@pytest.mark.parametrize("size", [0, 39])
-def test_a_file_that_is_made_shorter_while_it_is_mapped_stays_so_and_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
-) -> None:
-    Noted(torch.rand(10), batch_size=10).memmap(tmp_path)
-    before_mapping(monkeypatch, lambda path: os.truncate(path, size))
-    with pytest.raises((StorageError, RuntimeError)):
-        Noted.load_memmap(tmp_path)
-    assert (tmp_path / "x.memmap").stat().st_size == size
-
-
-def test_a_file_that_is_removed_while_it_is_mapped_is_not_made_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    Noted(torch.rand(10), batch_size=10).memmap(tmp_path)
-    before_mapping(monkeypatch, os.unlink)
-    with pytest.raises(StorageError, match=r"Noted\.x: .* was replaced while it was mapped"):
-        Noted.load_memmap(tmp_path)
-    assert not (tmp_path / "x.memmap").exists()
 
 
 def test_writes_to_a_map_reach_the_file_and_those_to_a_read_only_one_do_not(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from qten_gen import TensorClass
-from qten_gen.runtime.tensorclass.storage.storage_errors import StorageError
+from qten_gen.runtime.tensorclass.storage.metadata import StorageError
 from tests import fresh_process
 from tests.tensorclass.declared import Flat, flat
 

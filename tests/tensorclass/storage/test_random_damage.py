@@ -14,7 +14,7 @@ import torch
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from qten_gen.runtime.tensorclass.storage.storage_errors import StorageError
+from qten_gen.runtime.tensorclass.storage.metadata import StorageError
 from tests.tensorclass.declared import assert_sound
 
 from .declared import Outer, outer

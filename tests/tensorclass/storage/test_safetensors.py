@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from qten_gen.runtime.tensorclass.storage.storage_errors import StorageError
+from qten_gen.runtime.tensorclass.storage.metadata import StorageError
 from tests import fresh_process
 from tests.tensorclass.declared import Flat, flat
 

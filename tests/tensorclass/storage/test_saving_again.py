@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from qten_gen import TensorClass
-from qten_gen.runtime.tensorclass.storage import files, folder_lock, writing
+from qten_gen.runtime.tensorclass.storage import files
 
 from .declared import Inner, Noted, Outer, assert_equal, files_in, outer
 
@@ -88,15 +88,6 @@ def test_what_others_put_into_the_folder_is_kept(tmp_path: Path) -> None:
     assert_equal(Outer.load_memmap(tmp_path), later)
 
 
-@pytest.mark.parametrize("folder", [".", "inner", "inner/label", "source", "other"])
-def test_what_an_unfinished_save_left_is_removed_from_every_folder(tmp_path: Path, folder: str) -> None:
-    outer(4).memmap(tmp_path)
-    (tmp_path / folder / "meta.json.~0123abcd").write_text("half")
-    (tmp_path / folder / "x.memmap.~0123abcd").write_text("half")
-    outer(4, full=False).memmap(tmp_path)
-    assert not [name for name in files_in(tmp_path) if "~" in name]
-
-
 def test_an_object_that_is_replaced_twice_while_it_is_loaded_is_read_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,14 +111,14 @@ def test_an_object_that_is_replaced_twice_while_it_is_loaded_is_read_again(
 
 def save_first(monkeypatch: pytest.MonkeyPatch, value: Outer, folder: Path) -> None:
     """Let another object be saved once, just before the next save has the folder for itself."""
-    only_writer = folder_lock.only_writer
+    only_writer = files.only_writer
 
     def later(path: str) -> contextlib.AbstractContextManager[None]:
-        monkeypatch.setattr(writing, "only_writer", only_writer)
+        monkeypatch.setattr(files, "only_writer", only_writer)
         value.memmap(folder)
         return only_writer(path)
 
-    monkeypatch.setattr(writing, "only_writer", later)
+    monkeypatch.setattr(files, "only_writer", later)
 
 
 @pytest.mark.parametrize("changed", ["all", "some", "size"])

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qten_gen.runtime.tensorclass.storage.json_values import decode, encode
-from qten_gen.runtime.tensorclass.storage.storage_errors import StorageError
+from qten_gen.runtime.tensorclass.storage.metadata import StorageError
 
 from .declared import Colour, Noted, Painted
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from qten_gen import PerItem, TensorClass, field
-from qten_gen.runtime.tensorclass.storage.storage_errors import StorageError
+from qten_gen.runtime.tensorclass.storage.metadata import StorageError
 
 from . import peers
 from .declared import Noted, Outer, outer

@@ -42,10 +42,6 @@ class Bad(Module):
     def odd(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.ones(2)
 
-    @virtual(cached=True)  # E
-    def unnamed(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-        return torch.ones(2)
-
     @virtual()  # E
     def no_tensor(self, dtype: torch.dtype, device: torch.device) -> int:
         return 2

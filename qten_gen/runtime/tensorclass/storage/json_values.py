@@ -2,7 +2,7 @@
 
 None, bool, int, finite float, str, list, and dict with str keys are JSON as they are. What JSON has no word for is an object
 with the key `$`, which names the type. Enum members are found again through the annotation of their field. Everything else is
-refused, or pickled where the caller allows it.
+refused, or pickled where the caller allows it. Reading accepts what writing gives, and nothing else.
 """
 
 from __future__ import annotations
@@ -21,21 +21,17 @@ import torch
 
 from ..core.stored import Stored
 from ..fields.per_item import PerItem
-from .dtypes import dtype_name
-from .storage_errors import StorageError
-
-Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
+from ..torch_tools.layouts import Layout
+from .metadata import DEEPEST, Json, StorageError, dtype_name
 
 _TAG = "$"
-_DEEPEST = 100
+
+FindEnum: TypeAlias = Callable[[], type[Enum] | None]
+"""Finds the enum that a field is annotated with; called only where there is a member of one."""
 
 
 class _CannotEncode(Exception):
     """A value that JSON cannot hold; says which part of it."""
-
-
-FindEnum: TypeAlias = Callable[[], type[Enum] | None]
-"""Finds the enum that a field is annotated with; called only where there is a member of one."""
 
 
 def no_enum() -> type[Enum] | None:
@@ -71,7 +67,7 @@ def decode(value: Json, where: str, enum: FindEnum = no_enum, *, allow_pickle: b
         return _decode(value, enum, allow_pickle)
     except StorageError as error:
         raise StorageError(f"{where}: {error}") from None
-    except (KeyError, TypeError, ValueError, AttributeError, RuntimeError, RecursionError) as error:
+    except Exception as error:  # a pickle can raise any
         raise StorageError(f"{where}: expected a value as save writes it, got {str(value)[:80]} ({error})") from None
 
 
@@ -93,11 +89,15 @@ def enum_of(cls: type[Stored], name: str) -> type[Enum] | None:
 
 
 class _Type(NamedTuple):
-    """A type that JSON has no word for: its name in JSON, and the way to simpler values and back."""
+    """A type that JSON has no word for: its name in JSON, and the way to a text or list and back."""
 
     tag: str
-    simpler: Callable[[Any], object]
+    simpler: Callable[[Any], str | list[object]]
     back: Callable[[Any], object]
+    content: type = list
+    """What `simpler` gives."""
+    items: tuple[type, ...] = (object,)
+    """The types of the items of a list."""
 
 
 def _dtype(name: str) -> torch.dtype:
@@ -107,29 +107,40 @@ def _dtype(name: str) -> torch.dtype:
     return found
 
 
-_PATH = _Type("path", str, pathlib.Path)
+def _infinite(text: str) -> float:
+    if text not in ("nan", "inf", "-inf"):
+        raise ValueError(f"{text} is a number of JSON")
+    return float(text)
+
+
+_PATH = _Type("path", str, pathlib.Path, str)
 
 _TYPES: dict[type, _Type] = {
     tuple: _Type("tuple", list, tuple),
     set: _Type("set", list, set),
     frozenset: _Type("frozenset", list, frozenset),
-    torch.Size: _Type("Size", list, torch.Size),
+    torch.Size: _Type("Size", list, torch.Size, items=(int,)),
     # dict() would take longer or shorter items apart silently
-    dict: _Type("dict", lambda value: [*value.items()], lambda items: {key: item for key, item in items}),  # noqa: C416
-    float: _Type("float", repr, float),
-    complex: _Type("complex", lambda value: [value.real, value.imag], lambda parts: complex(*parts)),
-    bytes: _Type("bytes", lambda value: base64.b64encode(value).decode(), partial(base64.b64decode, validate=True)),
-    range: _Type("range", lambda value: [value.start, value.stop, value.step], lambda parts: range(*parts)),
+    dict: _Type("dict", lambda value: [*value.items()], lambda pairs: {key: of for key, of in pairs}, items=(tuple,)),  # noqa: C416
+    float: _Type("float", repr, _infinite, str),
+    complex: _Type("complex", lambda value: [value.real, value.imag], lambda both: complex(*both), items=(float,)),
+    bytes: _Type(
+        "bytes", lambda value: base64.b64encode(value).decode(), partial(base64.b64decode, validate=True), str
+    ),
+    range: _Type("range", lambda value: [value.start, value.stop, value.step], lambda of: range(*of), items=(int,)),
     pathlib.PosixPath: _PATH,
     pathlib.WindowsPath: _PATH,
-    torch.dtype: _Type("dtype", dtype_name, _dtype),
-    torch.device: _Type("device", str, torch.device),
+    torch.dtype: _Type("dtype", dtype_name, _dtype, str),
+    torch.device: _Type("device", str, torch.device, str),
     PerItem: _Type(
-        "PerItem", lambda value: [[*value.batch_size], [*value.values()]], lambda parts: PerItem(*parts[::-1])
+        "PerItem",
+        lambda value: [[*value.batch_size], [*value.values()]],
+        lambda both: PerItem(*both[::-1]),
+        items=(list,),
     ),
 }
 
-_BY_TAG = {each.tag: each.back for each in _TYPES.values()}
+_BY_TAG = {each.tag: each for each in _TYPES.values()}
 
 
 def _encode(value: object, enum: FindEnum, depth: int) -> Json:
@@ -142,8 +153,8 @@ def _encode(value: object, enum: FindEnum, depth: int) -> Json:
         return cast("Json", value)
     if kind is float and math.isfinite(cast(float, value)):
         return cast(float, value)
-    if depth > _DEEPEST:
-        raise _CannotEncode(f"a {kind.__name__} nested in itself or deeper than {_DEEPEST}")
+    if depth > DEEPEST:
+        raise _CannotEncode(f"a {kind.__name__} nested in itself or deeper than {DEEPEST}")
     if kind is list:
         return [_encode(item, enum, depth + 1) for item in cast("list[object]", value)]
     # The key `_TAG` would be taken for the name of a type, so such a dict is written as pairs.
@@ -163,26 +174,38 @@ def _decode(value: Json, enum: FindEnum, allow_pickle: bool) -> object:
     if isinstance(value, list):
         return [_decode(item, enum, allow_pickle) for item in value]
     if not isinstance(value, dict):
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError("JSON has no such number")
         return value
     if _TAG not in value:
         return {key: _decode(item, enum, allow_pickle) for key, item in value.items()}
-    tag, content = str(value[_TAG]), _decode(value["value"], enum, allow_pickle)
+    tag, content = value[_TAG], value["value"]
+    if value.keys() != {_TAG, "value"} or not isinstance(tag, str):
+        raise ValueError("unknown keys")
     if tag == "enum":
         found = enum()
         if found is None:
-            raise StorageError(
-                f"expected the annotation of the field to name the enum of {content!r}, but it names none"
-            )
+            needed = f"the annotation of the field to name the enum of {content!r}"
+            raise StorageError(f"expected {needed}, but it names none")
         return found[str(content)]
     if tag == "pickle":
         if not allow_pickle:
-            raise StorageError(
-                "the value is pickled, and a pickle can run any code; pass allow_pickle=True if you trust it"
-            )
+            trust = "a pickle can run any code; pass allow_pickle=True if you trust it"
+            raise StorageError(f"the value is pickled, and {trust}")
         return cast("object", pickle.loads(base64.b64decode(str(content), validate=True)))
     if tag not in _BY_TAG:
         raise ValueError(f"unknown type {tag!r}")
-    return _BY_TAG[tag](content)
+    return _of_type(_BY_TAG[tag], content, enum, allow_pickle)
+
+
+def _of_type(kind: _Type, content: Json, enum: FindEnum, allow_pickle: bool) -> object:
+    """A value of a type that JSON has no word for. Only what the type is made of is taken: a range could be made long."""
+    if type(content) is not kind.content:
+        raise ValueError(f"{kind.tag} of a {type(content).__name__}")
+    made = _decode(content, enum, allow_pickle)
+    if isinstance(made, list) and not all(isinstance(item, kind.items) for item in made):
+        raise ValueError(f"{kind.tag} of other items")
+    return kind.back(made)
 
 
 def as_annotated(value: object, cls: type[Stored], name: str) -> object:
@@ -194,31 +217,23 @@ def as_annotated(value: object, cls: type[Stored], name: str) -> object:
     return tuple(value) if any((typing.get_origin(found) or found) is tuple for found in choices) else value
 
 
-def has_plain_form(value: object) -> bool:
-    """Whether readers that know JSON only can make sense of a value: JSON itself, tuples, and what is named by text."""
-    if isinstance(value, PerItem):
-        # Items that are lists would be taken for items along one more dimension.
-        listed = bool(value.batch_size) and any(isinstance(item, (list, tuple)) for item in value.values())
-        return not listed and all(map(has_plain_form, value.values()))
-    if isinstance(value, (list, tuple)):
-        return all(map(has_plain_form, value))
-    if isinstance(value, dict):
-        return all(type(key) is str and has_plain_form(item) for key, item in value.items())
-    return value is None or isinstance(
-        value, (bool, int, float, str, Enum, pathlib.PurePath, torch.dtype, torch.device)
-    )
+def dump_layout(cls: type[Stored], layout: Layout) -> dict[str, Json]:
+    """A layout as JSON, as `torch.export.save` and `treespec_dumps` write it.
+
+    Raises:
+        TypeError: a static value is of a type that JSON cannot hold exactly.
+    """
+    static = [
+        encode(value, f"{cls.__name__}.{name}", partial(enum_of, cls, name))
+        for name, value in zip(cls._static, layout.static, strict=True)
+    ]
+    return {"static": static, "rest": encode((*layout._replace(static=(), hidden=None),), cls.__name__)}
 
 
-def plain(value: object) -> Json:
-    """A value for such readers: tuples as lists, paths and dtypes as text, members of enums by name."""
-    if isinstance(value, Enum):
-        return value.name
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    if isinstance(value, PerItem):
-        return plain(value.tolist())
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    return str(value)
+def load_layout(cls: type[Stored], text: dict[str, Any]) -> Layout:
+    """The layout of what `dump_layout` made."""
+    static = [
+        decode(value, f"{cls.__name__}.{name}", partial(enum_of, cls, name))
+        for name, value in zip(cls._static, text["static"], strict=True)
+    ]
+    return Layout(*cast("Any", decode(text["rest"], cls.__name__)))._replace(static=tuple(static))

@@ -1,7 +1,4 @@
-"""Memory maps: objects whose tensors are files, which need no memory until they are read and which processes share.
-
-What saves and loads is imported by the first call: most programs never do either.
-"""
+"""Memory maps: objects whose tensors are files, which need no memory until they are read and which processes share."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ import tempfile
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar, Unpack, overload
 
 import torch
 from torch import Tensor
@@ -20,8 +17,9 @@ from ..core.construction import as_device
 from ..core.error_text import describe
 from ..core.locks import lock, nested_objects, refuse_if_frozen, refuse_if_locked
 from ..core.stored import Lock, Stored
-from .files import MappedFile, absolute, file_of, forget_path, mapped_file
-from .saved_levels import SaveOptions
+from .files import MappedFile, absolute, file_of, mapped_file, remember
+from .loading import is_fake, load
+from .saving import SaveOptions, save
 
 if TYPE_CHECKING:
     from ..core.construction import DeviceLike
@@ -32,18 +30,32 @@ PathLike = str | os.PathLike[str]
 """A folder or file, as users name it."""
 
 
+class SaveKeywords(TypedDict, total=False):
+    """The other keywords of the methods that save.
+
+    Attributes:
+        num_threads: How many threads write.
+        share_non_tensor: Changes nothing: static values are in the metadata, and `memmap_refresh_` reads them there.
+        existsok: Whether a folder that holds an object may get this one.
+        allow_pickle: Whether static values that JSON cannot hold are pickled.
+        durable: Whether to wait until the disk has everything, so that it survives a loss of power too.
+    """
+
+    num_threads: int
+    share_non_tensor: bool
+    existsok: bool
+    allow_pickle: bool
+    durable: bool
+
+
 @overload
 def memmap(
     self: T,
     prefix: PathLike | None = None,
     copy_existing: bool = False,
     *,
-    num_threads: int = 0,
     return_early: Literal[False] = False,
-    share_non_tensor: bool = False,
-    existsok: bool = True,
-    allow_pickle: bool = False,
-    durable: bool = False,
+    **keywords: Unpack[SaveKeywords],
 ) -> T: ...
 @overload
 def memmap(
@@ -51,12 +63,8 @@ def memmap(
     prefix: PathLike | None = None,
     copy_existing: bool = False,
     *,
-    num_threads: int = 0,
     return_early: Literal[True],
-    share_non_tensor: bool = False,
-    existsok: bool = True,
-    allow_pickle: bool = False,
-    durable: bool = False,
+    **keywords: Unpack[SaveKeywords],
 ) -> Future[T]: ...
 def memmap(
     self: T,
@@ -94,9 +102,7 @@ def memmap(
         ValueError: a tensor is saved elsewhere already.
         FileExistsError: the folder holds an object, and `existsok` is off.
     """
-    options = SaveOptions(
-        copy_existing, allow_pickle=allow_pickle, durable=durable, existsok=existsok, threads=num_threads
-    )
+    options = SaveOptions(copy_existing, False, allow_pickle, durable, existsok, num_threads)
     return _save(self, prefix, options, return_early)
 
 
@@ -106,12 +112,8 @@ def memmap_(
     prefix: PathLike | None = None,
     copy_existing: bool = False,
     *,
-    num_threads: int = 0,
     return_early: Literal[False] = False,
-    share_non_tensor: bool = False,
-    existsok: bool = True,
-    allow_pickle: bool = False,
-    durable: bool = False,
+    **keywords: Unpack[SaveKeywords],
 ) -> T: ...
 @overload
 def memmap_(
@@ -119,12 +121,8 @@ def memmap_(
     prefix: PathLike | None = None,
     copy_existing: bool = False,
     *,
-    num_threads: int = 0,
     return_early: Literal[True],
-    share_non_tensor: bool = False,
-    existsok: bool = True,
-    allow_pickle: bool = False,
-    durable: bool = False,
+    **keywords: Unpack[SaveKeywords],
 ) -> Future[T]: ...
 def memmap_(
     self: T,
@@ -149,9 +147,7 @@ def memmap_(
         FrozenInstanceError: the object is frozen; use `memmap`.
     """
     _refuse_unless_mapped(self, "map the tensors of")
-    options = SaveOptions(
-        copy_existing, allow_pickle=allow_pickle, durable=durable, existsok=existsok, threads=num_threads
-    )
+    options = SaveOptions(copy_existing, False, allow_pickle, durable, existsok, num_threads)
     return _save(self, prefix, options, return_early, partial(_become, self))
 
 
@@ -161,11 +157,8 @@ def memmap_like(
     prefix: PathLike | None = None,
     copy_existing: bool = False,
     *,
-    existsok: bool = True,
-    num_threads: int = 0,
     return_early: Literal[False] = False,
-    share_non_tensor: bool = False,
-    allow_pickle: bool = False,
+    **keywords: Unpack[SaveKeywords],
 ) -> T: ...
 @overload
 def memmap_like(
@@ -173,22 +166,20 @@ def memmap_like(
     prefix: PathLike | None = None,
     copy_existing: bool = False,
     *,
-    existsok: bool = True,
-    num_threads: int = 0,
     return_early: Literal[True],
-    share_non_tensor: bool = False,
-    allow_pickle: bool = False,
+    **keywords: Unpack[SaveKeywords],
 ) -> Future[T]: ...
 def memmap_like(
     self: T,
     prefix: PathLike | None = None,
     copy_existing: bool = False,
     *,
-    existsok: bool = True,
     num_threads: int = 0,
     return_early: bool = False,
     share_non_tensor: bool = False,
+    existsok: bool = True,
     allow_pickle: bool = False,
+    durable: bool = False,
 ) -> T | Future[T]:
     """An object of the same shapes and dtypes in new files full of zeros, to be filled piece by piece. Static values are kept.
 
@@ -204,10 +195,7 @@ def memmap_like(
     >>> store.tokens
     tensor([0., 0.])
     """
-    options = SaveOptions(
-        copy_existing=True, like=True, allow_pickle=allow_pickle, existsok=existsok, threads=num_threads
-    )
-    return _save(self, prefix, options, return_early)
+    return _save(self, prefix, SaveOptions(True, True, allow_pickle, durable, existsok, num_threads), return_early)
 
 
 def _save(
@@ -222,9 +210,9 @@ def _save(
     folder = None if prefix is None else absolute(prefix)
 
     def work() -> T:
-        from .writing import save
-
-        return _locked(result(_in_temporary_files(self, options) if folder is None else save(self, folder, options)))
+        made = result(_in_temporary_files(self, options) if folder is None else save(self, folder, options))
+        lock(made)
+        return made
 
     if not return_early:
         return work()
@@ -237,8 +225,6 @@ def _save(
 
 def _in_temporary_files(self: T, options: SaveOptions) -> T:
     """Mapped tensors in files that have no name any more, so that the system frees them with the tensors."""
-    from .writing import save
-
     folder = tempfile.mkdtemp(prefix="qten-gen-")
     try:
         # Nobody else loads these files, so that pickles in them are safe, and a loss of power takes nothing.
@@ -246,13 +232,8 @@ def _in_temporary_files(self: T, options: SaveOptions) -> T:
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     for leaf in made._leaves():
-        forget_path(leaf)
+        remember(leaf, MappedFile("", 0, 0, True))
     return made
-
-
-def _locked(self: T) -> T:
-    lock(self)
-    return self
 
 
 def load_memmap(
@@ -287,8 +268,6 @@ def load_memmap(
         StorageError: files are damaged, missing, or were tampered with, or do not fit the class; a ValueError.
         TypeError: `out` is of another class.
     """
-    from .reading import is_fake, load
-
     if out is not None and not isinstance(out, cls):
         raise TypeError(f"{cls.__name__}.load_memmap: expected a {cls.__name__} as out, got {describe(out)}")
     if out is not None:
@@ -299,7 +278,9 @@ def load_memmap(
         torch.accelerator.synchronize(found)
     if out is not None:
         made = _become(out, made)
-    return _locked(made) if _all_shared(made, file_of) else made
+    if _all_shared(made, file_of):
+        lock(made)
+    return made
 
 
 def load_memmap_(self: T, prefix: PathLike, *, allow_pickle: bool = False) -> T:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 from collections.abc import Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -12,12 +14,12 @@ from torch import Tensor
 
 from ..core.construction import as_device
 from ..core.stored import Stored
-from . import files, schema
-from .reading import Source, fill
-from .saved_levels import SaveOptions, describe_object
-from .schema import Level, Metadata, TensorEntry
+from . import files
+from . import metadata as schema
+from .loading import Source, fill
+from .metadata import Level, Metadata, StorageError, TensorEntry
+from .saving import Description, SaveOptions
 from .state_dict import dotless
-from .storage_errors import StorageError
 
 if TYPE_CHECKING:
     from ..core.construction import DeviceLike
@@ -46,21 +48,25 @@ def save_safetensors(self: Stored, path: PathLike, *, allow_pickle: bool = False
         TypeError: a static value has no form in JSON, or a tensor is none of plain bytes.
     """
     library = _library(f"{type(self).__name__}.save_safetensors")
-    level, placed = describe_object(self, "", SaveOptions(copy_existing=True, allow_pickle=allow_pickle))
-    token = os.urandom(4).hex()
-    names = [name for name, _ in _tensors(level, "")]
-    tensors = _apart({name: item.tensor for name, item in zip(names, placed, strict=True)})
-    header = {"format": "pt", _KEY: json.dumps(schema.to_json(Metadata(level, token)))}
+    made = Description(self, "", SaveOptions(copy_existing=True, allow_pickle=allow_pickle))
+    names = [name for name, _ in _tensors(made.level, "")]
+    tensors = _apart({name: item.tensor for name, item in zip(names, made.placed, strict=True)})
+    header = {"format": "pt", _KEY: json.dumps(schema.to_json(Metadata(made.level, made.token)))}
     target = files.absolute(path)
-    temporary = f"{target}.~{token}"
+    folder, name = os.path.split(target)
+    # What saves of the same file left that were killed. A folder of its own, because the package gives its file a random name.
+    for found in filter(re.compile(rf"{re.escape(name)}\.~[0-9a-f]{{8}}").fullmatch, os.listdir(folder)):
+        files.remove_unused(f"{folder}{os.sep}{found}")
+    temporary = f"{target}.~{made.token}"
     try:
-        library.torch.save_file(tensors, temporary, header)
-        files.put_in_place(temporary, target)
+        with files.only_writer(temporary):
+            library.torch.save_file(tensors, f"{temporary}{os.sep}{name}", header)
+            os.replace(f"{temporary}{os.sep}{name}", target)
     # safetensors looks the dtype up in a table of its own.
     except KeyError as error:
         raise TypeError(f"{type(self).__name__}.save_safetensors: the format has no {error.args[0]}") from None
     finally:
-        files.remove(temporary)
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _tensors(level: Level, prefix: str) -> Iterator[tuple[str, TensorEntry]]:

@@ -1,22 +1,31 @@
 """State dicts: the tensors of an object by name, for `torch.save` and a safe `torch.load`.
 
-The attribute `_metadata` of the dict has the rest, as that of a module does: batch size, device, and static values. All of it is
-of types that `torch.load` reads by default, and in tensordict's form, so that either reads the state dicts of the other.
+The attribute `_metadata` of the dict has the rest, as a module's has: batch size, device, static values. All of it is of types
+that `torch.load` reads by default, and in tensordict's form, so that either reads the state dicts of the other.
+
+When one is loaded, everything is compared first, and all that does not fit is in one error; then it is written.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Mapping
 from functools import partial
-from typing import Any, Literal, TypeAlias, TypeVar, cast, overload
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, cast, overload
 
 import torch
-from torch import Tensor
+from torch import Size, Tensor
 
-from ..core.contents import tensor_and_nested
-from ..core.error_text import label
+from ....common.state_names import listed
+from ..core import dimension_names
+from ..core.contents import contents, tensor_and_nested
+from ..core.error_text import abridged, describe, label
+from ..core.locks import refuse_if_frozen, refuse_if_locked
 from ..core.stored import Stored
-from .json_values import encode, enum_of
+from ..fields.annotated_shapes import refuse_contents
+from ..fields.as_declared import as_declared
+from ..fields.static import equal
+from .json_values import decode, encode, enum_of
 
 T = TypeVar("T", bound=Stored)
 D = TypeVar("D", bound="dict[str, Any]")
@@ -66,21 +75,12 @@ def state_dict(
     Raises:
         TypeError: a static value is of a type that neither `torch.load` reads safely nor JSON holds.
     """
-    if destination is None:
-        found: Any = OrderedDict()
-        metadata: dict[str, Level] | None = OrderedDict()
-        found._metadata = metadata
-    else:
-        found, metadata = destination, _metadata_of(destination)
-    _add(self, found, metadata, prefix, keep_vars, flatten)
-    return cast("dict[str, Any]", found)
-
-
-def _metadata_of(found: Any) -> dict[str, Level] | None:
-    """The metadata of a state dict, for which a plain dict has no place."""
-    if not hasattr(found, "_metadata") and isinstance(found, OrderedDict):
+    found: Any = OrderedDict() if destination is None else destination
+    # A plain dict has no place for metadata.
+    if isinstance(found, OrderedDict) and not hasattr(found, "_metadata"):
         cast(Any, found)._metadata = OrderedDict()
-    return cast("dict[str, Level] | None", getattr(found, "_metadata", None))
+    _add(self, found, getattr(found, "_metadata", None), prefix, keep_vars, flatten)
+    return cast("dict[str, Any]", found)
 
 
 def _add(
@@ -96,18 +96,21 @@ def _add(
     plain: dict[str, object] = {}
     if metadata is not None:
         level: Level = {"batch_size": self._batch_size, "device": self._device, "_type": type(self).__name__}
-        if static:
-            _add_static(self, static, plain, level)
+        for name, value in zip(self._static, static, strict=True):
+            if is_safe(value):
+                plain[name] = value
+            else:
+                code = encode(value, label(self, name), partial(enum_of, type(self), name))
+                level.setdefault("_encoded", {})[name] = code
         level["_non_tensor"] = plain
         if self._names is not None:
             level["_names"] = self._names
         metadata[prefix.removesuffix(".")] = level
     for name, value in zip(tensor_and_nested(self), values, strict=True):
-        key = prefix + dotless(name) if prefix else name
         if value is None:
             plain[name] = None
         else:
-            _add_value(found, metadata, key, value, keep_vars, flatten)
+            _add_value(found, metadata, prefix + name, value, keep_vars, flatten)
 
 
 def _add_value(
@@ -139,16 +142,6 @@ def dotless(key: str) -> str:
     return key.replace("%", "%25").replace(".", "%2E")
 
 
-def _add_static(self: Stored, static: tuple[object, ...], plain: dict[str, object], level: Level) -> None:
-    """Add static values to those that a safe `torch.load` reads, or encoded to the level."""
-    for name, value in zip(self._static, static, strict=True):
-        if is_safe(value):
-            plain[name] = value
-        else:
-            code = encode(value, label(self, name), partial(enum_of, type(self), name))
-            level.setdefault("_encoded", {})[name] = code
-
-
 def is_safe(value: object) -> bool:
     """Whether a safe `torch.load` reads a value."""
     kind = type(value)
@@ -160,3 +153,254 @@ def is_safe(value: object) -> bool:
     return kind is dict and all(
         is_safe(key) and is_safe(item) for key, item in cast("dict[object, object]", value).items()
     )
+
+
+def load_state_dict(
+    self: T, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False, from_flatten: bool = False
+) -> T:
+    """Write the tensors of a state dict into those of this object, and take over its batch size and static values.
+
+    Where the batch size changes, the object gets new tensors instead, of its own dtypes and on its own devices.
+
+    >>> state = Batch(torch.arange(2), batch_size=2).state_dict()
+    >>> Batch(torch.zeros(2, dtype=torch.int64), batch_size=2).load_state_dict(state).tokens
+    tensor([0, 1])
+
+    Args:
+        state_dict: As `state_dict` returns it, nested or flat; a tensordict's too.
+        strict: Whether the names have to be the same, those of static values too where the dict has metadata of their
+            object; otherwise those that are on one side only are passed over.
+        assign: Whether the object gets the tensors themselves.
+        from_flatten: Changes nothing: which form the dict has is seen from its values.
+
+    Returns:
+        The object.
+
+    Raises:
+        RuntimeError: names or shapes do not fit, all of which are listed, or the object is locked and would need other tensors
+            or static values. Nothing is changed then.
+        TypeError, ValueError: the object would get tensors that are not what its annotations say, or the metadata is none that
+            an object gives.
+        FrozenInstanceError: the object is frozen.
+    """
+    refuse_if_frozen(self, "load a state dict into")
+    copies: list[tuple[Tensor, Tensor]] = []
+    changes: list[Change] = []
+    if assign or not _fits(self, state_dict, copies):
+        plan = _Plan(assign)
+        plan.take_apart(state_dict, "")
+        plan.add(self, "", Size())
+        plan.refuse(self, strict)
+        copies, changes = plan.copies, plan.changes
+    with torch.no_grad():
+        for target, source in copies:
+            target.copy_(source)
+    for change in changes:
+        change.carry_out()
+    return self
+
+
+def _fits(self: Stored, state: Mapping[str, Any], copies: list[tuple[Tensor, Tensor]]) -> bool:
+    """Whether nothing but elements of tensors changes, and every name is on both sides; `copies` gets the tensors."""
+    values, static = self._field_values()
+    used = 0
+    absent: list[str] = []
+    for name, value in zip(tensor_and_nested(self), values, strict=True):
+        given = state.get(name)
+        if value is None:
+            absent.append(name)
+        elif isinstance(value, Tensor) and isinstance(given, Tensor) and value.shape == given.shape:
+            copies.append((value, given))
+            used += 1
+        elif isinstance(value, Stored) and isinstance(given, Mapping) and _fits(value, given, copies):
+            used += 1
+        else:
+            return False
+    if used != len(state):
+        return False
+    level = (getattr(state, "_metadata", None) or {}).get("")
+    if level is None:
+        return True
+    try:
+        plain = level["_non_tensor"]
+        if level["batch_size"] != self._batch_size or level.get("_names", self._names) != self._names:
+            return False
+        if not static and not absent:
+            return not plain
+        same = {**dict.fromkeys(absent), **dict(zip(self._static, static, strict=True))}
+        return plain.keys() == same.keys() and all(given is same[name] for name, given in plain.items())
+    except (AttributeError, KeyError, TypeError):
+        return False
+
+
+class Change(NamedTuple):
+    """The new content of an object where more changes than the elements of its tensors."""
+
+    owner: Stored
+    values: dict[str, object]
+    batch_size: Size
+    names: tuple[str | None, ...] | None
+
+    def check(self) -> None:
+        """Refuse what cannot be carried out. Before anything is written: an error leaves the object as it was."""
+        refuse_if_locked(self.owner, "change the fields of")
+        if self.owner._shapes:
+            refuse_contents(self.owner, self.batch_size, {**contents(self.owner), **self.values})
+
+    def carry_out(self) -> None:
+        owner: Any = self.owner
+        found = {**contents(owner), **self.values}
+        if owner._device is not None:
+            found = {
+                name: value.to(owner._device) if isinstance(value, Tensor) else value for name, value in found.items()
+            }
+        values = [value for name, value in found.items() if name not in owner._static]
+        static = [found[name] for name in owner._static]
+        owner._assign(values, static, self.batch_size, owner._device)
+        owner._names = self.names
+
+
+class _Plan:
+    """A state dict taken apart, the plan of its load, and the mistakes in it. `assign` says to take the tensors themselves."""
+
+    def __init__(self, assign: bool) -> None:
+        self.assign = assign
+        self.given: dict[str, object] = {}
+        """The values of the state dict, by names with dots."""
+        self.levels: dict[str, Level] = {}
+        """The metadata of the state dict, by the names of the objects."""
+        self.copies: list[tuple[Tensor, Tensor]] = []
+        """Tensors of the object, and what is copied into them."""
+        self.changes: list[Change] = []
+        self.missing: list[str] = []
+        """Names that the state dict lacks."""
+        self.wrong: list[str] = []
+        """What does not fit, in words."""
+        self.used: set[str] = set()
+        """Names in the state dict that belong to the object."""
+        self.unexpected: list[str] = []
+        """Names of static values in the state dict that the object does not have."""
+
+    def take_apart(self, state: Mapping[str, Any], prefix: str) -> None:
+        """Gather values and metadata; nested dicts are flattened, names joined by dots."""
+        for name, level in (getattr(state, "_metadata", None) or {}).items():
+            if isinstance(level, dict):
+                self.levels.setdefault((prefix + name).removesuffix("."), level)
+        for name, value in state.items():
+            # A dot in the name of a flat dict separates; below, it is a part of the key of a dict of tensors.
+            key = prefix + dotless(name) if prefix else name
+            if isinstance(value, Mapping):
+                self.take_apart(value, f"{key}.")
+            else:
+                self.given[key] = value
+
+    def add(self, owner: Stored, prefix: str, outer: Size) -> None:
+        """Plan what an object and its nested objects get."""
+        place = prefix.removesuffix(".")
+        level = self.levels.get(place, {})
+        size = Size(level.get("batch_size", owner._batch_size))
+        if size[: len(outer)] != outer:
+            self.wrong.append(f"{place}: expected a batch size that starts with {list(outer)}, got {list(size)}")
+        if "_non_tensor" in level:
+            given = {*level.get("_non_tensor", {}), *level.get("_encoded", {})}
+            self.unexpected.extend(prefix + name for name in sorted(given.difference(owner._fields)))
+            for name in owner._static:
+                if name not in given and self.levels.get(prefix + name, {}).get("_type") != "NonTensorData":
+                    self.missing.append(prefix + name)
+        changed: dict[str, object] = {}
+        for name, value in contents(owner).items():
+            key, where = prefix + name, label(owner, name)
+            if isinstance(value, Stored) and name in owner._nested:
+                self.add(value, f"{key}.", size)
+                continue
+            if name in owner._static:
+                try:
+                    found = self._static(owner, name, value, level, key, size)
+                except (TypeError, ValueError) as error:
+                    self.wrong.append(str(error))
+                    continue
+            else:
+                wanted = None if name in owner._unbatched else size
+                found = self._value(value, key, where, wanted, size != owner._batch_size)
+            if found is not value:
+                changed[name] = found
+        if "_names" in level:
+            names = dimension_names.names(owner, level["_names"], size)
+        else:
+            names = owner._names if size == owner._batch_size else None
+        if changed or size != owner._batch_size or names != owner._names:
+            self.changes.append(Change(owner, changed, size, names))
+
+    def _value(self, value: object, key: str, where: str, size: Size | None, resized: bool) -> object:
+        """The value of a field afterwards: its own, into which something is copied, or another."""
+        if isinstance(value, Tensor):
+            return self._tensor(value, key, where, size, resized)
+        if isinstance(value, dict):
+            items = {k: self._value(v, f"{key}.{dotless(str(k))}", where, size, resized) for k, v in value.items()}
+            return items if any(items[k] is not v for k, v in value.items()) else value
+        if isinstance(value, list):
+            found = [self._value(v, f"{key}.{at}", where, size, resized) for at, v in enumerate(value)]
+            return found if any(new is not v for new, v in zip(found, value, strict=True)) else value
+        return value
+
+    def _tensor(self, own: Tensor, key: str, where: str, size: Size | None, resized: bool) -> Tensor:
+        """The tensor that a field has afterwards: its own, into which something is copied, or a new one."""
+        if key not in self.given:
+            self.missing.append(key)
+            if size is not None and own.shape[: len(size)] != size:
+                why = f"because the batch size becomes {list(size)}"
+                self.wrong.append(f"{where}: expected a tensor for {key!r}, {why}, got nothing")
+            return own
+        self.used.add(key)
+        loaded = self.given[key]
+        # Unbatched tensors, which have no `size` here, stay where the batch size changes.
+        renews = self.assign or (resized and size is not None)
+        if not isinstance(loaded, Tensor):
+            self.wrong.append(f"{where}: expected a Tensor for {key!r}, got {type(loaded).__name__}")
+        elif not renews and loaded.shape != own.shape:
+            self.wrong.append(f"{where}: expected shape {list(own.shape)} for {key!r}, got {list(loaded.shape)}")
+        elif size is not None and loaded.shape[: len(size)] != size:
+            starts = f"expected a shape that starts with {list(size)} for {key!r}, got {list(loaded.shape)}"
+            self.wrong.append(f"{where}: {starts}")
+        elif self.assign:
+            return loaded
+        elif renews:
+            return loaded.detach().to(own.device, own.dtype, copy=True)
+        else:
+            self.copies.append((own, loaded))
+        return own
+
+    def _static(self, owner: Stored, name: str, value: object, level: Level, key: str, batch_size: Size) -> object:
+        """The static value of a field; its own where the state dict has none, or an equal one.
+
+        Raises:
+            TypeError, ValueError: it is not one that the constructor would take.
+        """
+        encoded, plain, own = level.get("_encoded", {}), level.get("_non_tensor", {}), self.levels.get(key, {})
+        found = value
+        if name in encoded:
+            found = decode(encoded[name], label(owner, name), partial(enum_of, type(owner), name))
+        elif name in plain:
+            found = plain[name]
+        elif own.get("_type") == "NonTensorData":
+            found = own["_non_tensor"]["data"]
+        elif name not in owner._per_item:
+            return value
+        if isinstance(found, (Tensor, Stored)):
+            raise TypeError(f"{label(owner, name)}: expected a static value, got {describe(found)}")
+        declared = next(one for one in type(owner)._declared_as.fields if one.name == name)
+        found = as_declared(owner, declared, found, batch_size, None)
+        return value if type(found) is type(value) and equal(found, value) else found
+
+    def refuse(self, owner: Stored, strict: bool) -> None:
+        """Raise one error with all that does not fit."""
+        unexpected = [name for name in self.given if name not in self.used] + self.unexpected
+        if strict and unexpected:
+            self.wrong.insert(0, f"unexpected names: {listed([*map(abridged, unexpected)])}")
+        if strict and self.missing:
+            self.wrong.insert(0, f"missing names: {listed([*map(repr, self.missing)])}")
+        if self.wrong:
+            lines = "\n".join(f"    {line}" for line in self.wrong)
+            raise RuntimeError(f"{type(owner).__name__}.load_state_dict:\n{lines}")
+        for change in self.changes:
+            change.check()

@@ -44,8 +44,8 @@ def _register(cls: type[T], flatten: Flatten, unflatten: Callable[[Iterable[Any]
         unflatten,
         flatten_with_keys_fn=partial(_flatten_keyed, flatten),
         serialized_type_name=f"{cls.__module__}.{cls.__qualname__}",
-        to_dumpable_context=lambda layout: late.tree_specs.dumped(cls, layout),
-        from_dumpable_context=lambda text: late.tree_specs.loaded(cls, text),
+        to_dumpable_context=lambda layout: late.json_values.dump_layout(cls, layout),
+        from_dumpable_context=lambda text: late.json_values.load_layout(cls, text),
     )
 
 

@@ -1,0 +1,214 @@
+"""Loading: the object that a folder holds, as an instance of the class that is asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import torch
+from torch import Size, Tensor
+from torch._guards import active_fake_mode
+from torch.utils._python_dispatch import _get_current_dispatch_mode
+
+from ..core.contents import nested_class, tensor_and_nested
+from ..core.stored import Stored
+from ..fields.annotated_shapes import refuse_contents
+from ..fields.as_declared import fit_saved
+from ..fields.per_item import PerItem
+from . import files, tensordict_folders
+from . import metadata as schema
+from .json_values import as_annotated, decode, enum_of
+from .metadata import Entry, Level, Place, StaticEntry, StorageError, TensorEntry
+
+if TYPE_CHECKING:
+    from ...declaring.kept_facts import FieldSummary
+
+T = TypeVar("T", bound=Stored)
+
+_ATTEMPTS = 100
+_CPU = torch.device("cpu")
+
+
+class Source(NamedTuple):
+    """Where the tensors of an object come from."""
+
+    tensor: Callable[[str, TensorEntry, str], Tensor]
+    """The tensor of an entry, in a folder; the last argument is the file and the field, for errors."""
+    check_folder: Callable[[str, str], object]
+    """Refuses the folder of a nested object where it is none."""
+    device: torch.device | None
+    """Where the tensors are put; None is the CPU, in mapped files."""
+    allow_pickle: bool
+    """Whether static values may be pickled."""
+    foreign: bool = False
+    """Whether tensordict wrote the files: static values are plain JSON, and files may be longer than their tensors."""
+
+
+def load(cls: type[T], folder: str, device: torch.device | None = None, *, allow_pickle: bool = False) -> T:
+    """The object in a folder. Read again where another process replaces it meanwhile, so that it is all old or all new.
+
+    Raises:
+        FileNotFoundError: there is no saved object.
+        StorageError: it is damaged, or does not fit the class.
+    """
+    place = _place(cls, folder)
+    for _ in range(_ATTEMPTS):
+        made, error = None, None
+        try:
+            made = _object(cls, folder, place, device, allow_pickle)
+        except StorageError as found:
+            error = found
+        before, place = place, _place(cls, folder)
+        if place == before:
+            if made is None:
+                raise error or _not_found(cls, folder)
+            return made
+    raise StorageError(f"{folder}: another process replaces what is saved there faster than it can be read")
+
+
+def _place(cls: type[Stored], folder: str) -> Place:
+    """Where the metadata stands that says what a folder holds, which says something else after every save."""
+    try:
+        return schema.owner_of(folder) or Place(folder, schema.text_in(folder), ())
+    except FileNotFoundError:
+        raise _not_found(cls, folder) from None
+
+
+def _not_found(cls: type[Stored], folder: str) -> FileNotFoundError:
+    path = schema.metadata_in(folder)
+    return FileNotFoundError(f"no saved {cls.__name__}: expected {path}, which every finished save writes")
+
+
+def _object(cls: type[T], folder: str, place: Place, device: torch.device | None, allow_pickle: bool) -> T | None:
+    """The object that metadata describes, in the format of this package or in that of tensordict; None where it has none."""
+    where = schema.metadata_in(place.folder)
+    found = schema.parsed(place.text, where)
+    foreign, unfinished = schema.SECTION not in found, False
+    if foreign:
+        level: Level | None = tensordict_folders.read(folder, found, allow_pickle=allow_pickle)
+    else:
+        metadata = schema.from_json(found[schema.SECTION], where)
+        level, unfinished = schema.level_at(metadata.level, place.below), metadata.replaced is not None
+    if level is None:
+        return None
+    if is_fake() or (device is not None and device.type == "meta"):
+        source = Source(partial(_without_data, device), lambda *_: None, device, allow_pickle, foreign)
+    else:
+        tensor = partial(_mapped, place.folder, foreign, device)
+        check = _check_if_there if unfinished else files.check_folder
+        source = Source(tensor, check, device, allow_pickle, foreign)
+    # That of a tensorclass of tensordict lies in a folder of its own.
+    inside = f"{folder}{os.sep}{level.folder}" if foreign and level.folder else folder
+    return fill(cls, level, inside, schema.metadata_in(folder), source)
+
+
+def _check_if_there(path: str, where: str) -> None:
+    """Check the folder of a nested object that a save may not have made yet."""
+    if os.path.lexists(path):
+        files.check_folder(path, where)
+
+
+def is_fake() -> bool:
+    """Whether new tensors are fake. The usual case, no mode of any kind, takes a small part of the time to see."""
+    return _get_current_dispatch_mode() is not None and active_fake_mode() is not None
+
+
+def _without_data(device: torch.device | None, folder: str, entry: TensorEntry, where: str) -> Tensor:
+    """A tensor on the meta device, or a fake one. No file of it is opened, nor need there be one."""
+    return torch.empty(entry.shape, dtype=entry.dtype, device=device or "cpu")
+
+
+def _mapped(
+    whole: str, longer: bool, device: torch.device | None, folder: str, entry: TensorEntry, where: str
+) -> Tensor:
+    """A tensor of a folder, whose file may still be a pending one in the folder of the whole object."""
+    path = f"{folder}{os.sep}{entry.file}"
+    pending = f"{whole}{os.sep}{entry.pending}"
+    found = None
+    if entry.pending and os.path.lexists(pending):
+        try:
+            found = files.map_tensor(pending, entry.dtype, entry.shape, where, name=path)
+        except StorageError:
+            if os.path.lexists(pending):
+                raise
+            # It got its name meanwhile.
+    if found is None:
+        found = files.map_tensor(path, entry.dtype, entry.shape, where, longer=longer)
+    # `load_memmap` waits once for all of them.
+    return found if device is None else found.to(device, non_blocking=True)
+
+
+def fill(cls: type[T], level: Level, folder: str, where: str, source: Source) -> T:
+    """An object of a class from a level, every field checked against the declaration. `where` is the file, for errors."""
+    if level.kind != "class":
+        raise StorageError(f"{where}: expected a {cls.__name__}, got a {level.kind}")
+    made = object.__new__(cls)
+    batch_size = Size(level.batch_size)
+    device = source.device or _CPU
+    values: dict[str, object] = {**level.entries}  # those of no field are refused below
+    for declared in cls._declared_as.fields:
+        name = declared.name
+        if name in level.entries:
+            at = f"{where}: {cls.__name__}.{name}"
+            values[name] = _value(cls, declared, level.entries[name], batch_size, folder, at, source)
+        elif source.foreign and declared.optional and name not in cls._defaults and name not in cls._static:
+            values[name] = None  # tensordict writes nothing of what is None
+    try:
+        fit_saved(made, values, batch_size, device)
+        if cls._shapes:
+            refuse_contents(made, batch_size, values)
+    except (TypeError, ValueError) as error:
+        raise StorageError(f"{where}: {error}") from None
+    carried = [values[name] for name in tensor_and_nested(cls)]
+    made._assign(carried, [values[name] for name in cls._static], batch_size, device)
+    made._names = level.names
+    return made
+
+
+def _value(
+    cls: type[Stored],
+    declared: FieldSummary,
+    entry: Entry,
+    batch_size: Size,
+    folder: str,
+    where: str,
+    source: Source,
+) -> object:
+    """The value of an entry: static, a tensor, nested, None, or several tensors."""
+    name = declared.name
+    if isinstance(entry, StaticEntry) != (name in cls._static):
+        expected, got = ("a", "none") if name in cls._static else ("no", "one")
+        raise StorageError(f"{where}: expected {expected} static value, got {got}")
+    if isinstance(entry, StaticEntry):
+        value = decode(entry.value, where, partial(enum_of, cls, name), allow_pickle=source.allow_pickle)
+        if source.foreign and name in cls._per_item and value is not None and not isinstance(value, (list, PerItem)):
+            return PerItem([value] * batch_size.numel(), batch_size)
+        return as_annotated(value, cls, name) if source.foreign else value
+    if entry is None:
+        return None
+    if isinstance(entry, TensorEntry):
+        return source.tensor(folder, entry, where)
+    inside = f"{folder}{os.sep}{entry.folder}"
+    source.check_folder(inside, where)
+    if name in cls._nested:
+        return fill(nested_class(cls, name), entry, inside, where, source)
+    return _container(declared.container or entry.kind, entry, inside, where, source)
+
+
+def _container(kind: str, level: Level, folder: str, where: str, source: Source) -> dict[str, Tensor] | list[Tensor]:
+    """A dict or list of tensors."""
+    # tensordict has objects only, and a dict or list is one there.
+    if level.kind not in (kind, "class"):
+        raise StorageError(f"{where}: expected a {kind} of tensors, got a {level.kind}")
+    found: dict[str, Tensor] = {}
+    for key, item in level.entries.items():
+        if not isinstance(item, TensorEntry):
+            raise StorageError(f"{where}[{key!r}]: expected a tensor, got something else")
+        found[key] = source.tensor(folder, item, f"{where}[{key!r}]")
+    if kind != "list":
+        return found
+    if found.keys() != {str(at) for at in range(len(found))}:
+        raise StorageError(f"{where}: expected positions from 0 on as keys, got {list(found)}")
+    return [found[str(at)] for at in range(len(found))]
