@@ -28,6 +28,7 @@ from torch import Size, Tensor, nn
 from ..core.contents import contents
 from ..core.error_text import label
 from ..core.stored import Stored
+from ..core.tensordict_library import bare
 from ..fields.annotated_shapes import refuse_contents
 from . import files, tensordict_folders
 from . import metadata as schema
@@ -122,6 +123,7 @@ class Description:
         """The entry of a field that is not static; the names of its files begin with `key`."""
         if value is None:
             return None
+        value = bare(value)
         if isinstance(value, Tensor):
             return self._tensor(value, where, names.give(key, TENSOR_SUFFIX), folder)
         name = names.give(key)
@@ -273,7 +275,7 @@ class _Save:
         def write(item: Placed) -> None:
             path = f"{self.folder}{os.sep}{item.entry.pending}"
             if self.options.like:
-                files.allocate(path, item.entry.size)
+                files.write_new(path, item.entry.size, self.options.durable)
             else:
                 files.write_tensor(path, item.tensor.detach(), self.options.durable)
 
@@ -291,7 +293,7 @@ class _Save:
     def _put(self, folder: str, value: dict[str, Json]) -> None:
         """Give a folder other metadata in one step: whoever opens it finds the old text or the new one."""
         temporary = f"{self.folder}{os.sep}.~{self.token}.json"
-        files.write_new(temporary, [schema.rendered(value)], self.options.durable)
+        files.write_new(temporary, schema.rendered(value), self.options.durable)
         if self.options.durable:
             files.sync_folder(folder)
         os.replace(temporary, metadata_in(folder))
