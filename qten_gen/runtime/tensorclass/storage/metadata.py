@@ -280,7 +280,7 @@ def _level(value: Json | None, path: str, key: str, depth: int) -> Level:
     entries = _mapping(found.get("entries"), path, key)
     read = {key: _entry(entry, path, key, depth) for key, entry in entries.items()}
     return Level(
-        cast("Literal['class', 'dict', 'list']", kind), str(found.get("class")), batch_size, names, folder, read
+        cast("Literal['class', 'dict', 'list']", kind), str(found.get("class")), batch_size, named, folder, read
     )
 
 

@@ -38,7 +38,7 @@ class State(TypedDict):
     fields: dict[str, object]
     batch_size: tuple[int, ...]
     device: str | None
-    declared: str
+    declared: NotRequired[str]
     """The fingerprint of the class; where it is the same, everything fits."""
     names: NotRequired[tuple[str | None, ...]]
     """Only where a batch dimension has a name."""
@@ -139,7 +139,7 @@ def restore(self: Stored, state: State) -> None:
         if isinstance(stored.get(field), list):
             stored[field] = PerItem(cast("list[object]", stored[field]), batch_size)
     device = _device(state["device"], stored)
-    same = state["declared"] == _declared(self)
+    same = state.get("declared") == _declared(self)
     if not same:
         fit_saved(self, stored, batch_size, device)
     values = [stored[field] for field in self._fields if field not in self._static]

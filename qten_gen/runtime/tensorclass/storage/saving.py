@@ -218,8 +218,10 @@ class _Save:
         self.parts = {folder for folder, _ in self.levels[1:]}
         """The folders of nested objects, of this object and the one before."""
         before = set[str]()
-        with contextlib.suppress(OSError, StorageError):
-            old = schema.from_json(schema.parsed(schema.text_in(folder), folder).get(schema.SECTION), folder)
+        # Metadata that is damaged, or tensordict's, names no files; metadata that cannot be read is an error.
+        text = schema.text_in(folder) if os.path.lexists(metadata_in(folder)) else b""
+        with contextlib.suppress(StorageError):
+            old = schema.from_json(schema.parsed(text, folder).get(schema.SECTION), folder)
             old_levels = list(_levels(old.level, folder))
             before = {*(old.replaced or ()), *self._files(old_levels)}
             self.parts.update(inside for inside, _ in old_levels[1:])
