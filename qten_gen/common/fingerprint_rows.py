@@ -1,10 +1,11 @@
-"""What a fingerprint covers of a declaration, as nested tuples: the generator and a class statement that runs make the same."""
+"""What the generator and a class statement that runs say alike: calls of specifiers, and the rows that a fingerprint covers."""
 
 from __future__ import annotations
 
-from typing import Any, cast
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, cast
 
-from .format_number import FORMAT
+from .header import FORMAT
 
 Row = tuple[object, ...]
 """A record of the declaration model: its kind, and its attributes by name."""
@@ -42,3 +43,34 @@ def fingerprint_of(declared: Row) -> str:
     from hashlib import sha256  # which loads OpenSSL
 
     return sha256(f"{FORMAT} {declared}".encode()).hexdigest()[:12]
+
+
+class RecordedCall(NamedTuple):
+    """A call of a specifier, as Python executed it."""
+
+    name: str
+    """Qualified name of the specifier: `qten_gen.param`."""
+    args: tuple[object, ...] = ()
+    """The positional arguments: `("3*dim", "dim")`."""
+    kwargs: Mapping[str, object] = {}
+    """The keyword arguments. Those with their default value may be missing."""
+
+
+DATACLASS_FIELD_DEFAULTS: Mapping[str | None, bool | None] = {
+    "init": True,
+    "repr": True,
+    "compare": True,
+    "hash": None,
+    "metadata": None,
+}
+"""The arguments of `dataclasses.field` that `field` does not take, and the values with which they change nothing."""
+
+
+def recorded_call(value: object) -> RecordedCall | None:
+    """The call that returned a record; None for an object that is not a record.
+
+    The method is looked up on the type, as Python does for special methods, because a default may be an object that has every
+    attribute, such as a mock.
+    """
+    method: Callable[[object], RecordedCall] | None = getattr(type(value), "__specifier_call__", None)
+    return None if method is None else method(value)

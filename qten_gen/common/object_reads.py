@@ -1,6 +1,6 @@
 """The attributes of its object that a method reads, from the code of its function.
 
-`read.own_attributes.mentions` finds the same in the text. Whatever else is done with the object, such as passing it on, counts as
+`read.own_state.mentions` finds the same in the text. Whatever else is done with the object, such as passing it on, counts as
 reading it as a whole.
 """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ..common.literals import double_quoted as double_quoted
+from ..common.python_text import double_quoted as double_quoted
 
 WIDTH = 120
 """Longest line of generated code."""

@@ -11,8 +11,7 @@ from typing import assert_never
 
 from ..common.naming import WRITTEN_BUILTINS
 from ..model import BufferDecl, ConfigDecl, Dim, FieldDecl, FieldKind, ModuleField, ParameterDecl, TypeExpr, Value, home
-from ..model.dimensions import in_words, to_python
-from ..model.expression_text import annotation_text
+from ..model.dimensions import annotation_text, in_words, to_python
 from ..model.field_kinds import members_of
 from .layout import double_quoted, in_parentheses
 from .names import Aliases, Builtins, NestedNames, qualified_name

@@ -7,9 +7,7 @@ from collections.abc import Mapping
 from symtable import symtable
 from typing import NamedTuple
 
-from ..common.digests import digest
-from ..common.format_number import FORMAT
-from ..common.header import with_header
+from ..common.header import FORMAT, digest, with_header
 from ..emit.file import PythonFileView, python_file, source_name
 from ..emit.stub_file import StubFileView, stub_file
 from ..model import FileDecl

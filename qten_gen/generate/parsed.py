@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from ..common.digests import digest
+from ..common.header import digest
 from ..common.records import MISSING, fields
 from ..model import (
     Argument,
@@ -32,9 +32,8 @@ from ..model import (
     TypeVariable,
     Value,
 )
-from ..model.class_body import Change
 from ..model.field_parts import Choice, Partial
-from ..model.registered import Registered, RegisteredKind
+from ..model.source import Change, Registered, RegisteredKind
 
 _RECORDS = (
     *(SourceFile, ClassSource, ConditionalSource, RegistrationSource, ImportedName, TypeVariable, FieldSource),

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ..common.suggestions import did_you_mean
 from ..model.diagnostics import INVALID_SUPPRESSION, UNUSED_SUPPRESSION, Diagnostic, Kind, Span
-from ..read.encoding import decode
 from ..read.positions import locate
 from ..read.suppressions import MARK, Suppression, suppressions
+from ..read.syntax import decode
 from ..rules import PLAIN_RULES, RAISED_ELSEWHERE, RULES
 
 _KINDS: dict[str, Kind] = {key: rule.kind for rule in RULES for key in (rule.kind.code, rule.kind.name)}

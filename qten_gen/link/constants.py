@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ..common.literals import literal_of
+from ..common.python_text import literal_of
 from ..common.records import replace
 from ..model import (
     Argument,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import builtins
+import collections.abc
 from ast import literal_eval
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from enum import IntEnum
 from typing import NamedTuple
 
 from ..common.records import replace
@@ -24,13 +27,56 @@ from ..model import (
     TensorClassDecl,
     language,
 )
-from ..model.build_field import build_check, build_module_field, build_tensorclass_field, build_virtual_field
+from ..model.build_field import (
+    build_check,
+    build_module_field,
+    build_tensorclass_field,
+    build_virtual_field,
+    is_attribute_only,
+    keeps_foreign_init,
+)
 from ..model.field_kinds import members_of
-from ..model.written_init import is_attribute_only, keeps_foreign_init
-from . import specificity
 from .bases import ROOTS, Ancestry, Root
 from .lookups import Lookups, Remembered
 from .name_resolution import Names
+
+_ABSTRACT = frozenset({"abc.ABC", "typing.Protocol", "typing_extensions.Protocol"})
+_NUMBERS = ("Number", "Complex", "Real", "Rational", "Integral")
+_PROMOTED = {"float": 1, "complex": 2}
+"""Type checkers take an int for a float, and a float for a complex."""
+_TORCH_BASES = frozenset({"torch.Tensor", "torch.nn.Module"})
+"""Bases of classes of torch, and of libraries, whose own bases no file of the run says."""
+
+
+class _Group(IntEnum):
+    """Groups of types, from the most specific one: abstract classes cover classes that do not derive from them."""
+
+    CLASS = 0
+    BASE_OF_LIBRARIES = 1
+    ABSTRACT = 2
+    ABSTRACT_OF_LIBRARY = 3
+    OBJECT = 4
+
+
+def order(name: str, mro: Sequence[str], bases: Collection[str]) -> tuple[int, int]:
+    """The key that sorts a type among others: its qualified name, its ancestors with itself, and its direct bases in the run.
+
+    >>> order("builtins.bool", ["builtins.bool"], ()) < order("builtins.int", ["builtins.int"], ())
+    True
+    """
+    module, _, word = name.rpartition(".")
+    if name == "builtins.object":
+        return _Group.OBJECT, 0
+    if module in ("collections.abc", "typing") and isinstance(found := getattr(collections.abc, word, None), type):
+        return _Group.ABSTRACT_OF_LIBRARY, -len(found.__mro__)
+    if module == "numbers" and word in _NUMBERS:
+        return _Group.ABSTRACT_OF_LIBRARY, -_NUMBERS.index(word)
+    if module == "builtins" and isinstance(found := getattr(builtins, word, None), type):
+        return _Group.CLASS, _PROMOTED.get(word, 0) - len(found.__mro__)
+    if name in _TORCH_BASES:
+        return _Group.BASE_OF_LIBRARIES, 0
+    return _Group.CLASS if _ABSTRACT.isdisjoint(bases) else _Group.ABSTRACT, -len(mro)
+
 
 _CLASS_VARIABLE = "typing.ClassVar"
 
@@ -242,7 +288,7 @@ class Declarations:
     def _specificity(self, name: str) -> tuple[int, int]:
         cls = self._names.class_of(name)
         bases = [self._names.resolve(base.name) for base in cls[1].bases] if cls is not None else []
-        return specificity.order(name, self._ancestry.mro(name), bases)
+        return order(name, self._ancestry.mro(name), bases)
 
     def _registered(self, qualified: str) -> tuple[RegistrationDecl, ...]:
         """The handlers registered for a Module, from all files that may have some."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Protocol
 
-from ..common.module_names import absolute, source_module
+from ..common.naming import absolute, source_module
 from ..model import ImportContext, ImportedName, SourceFile, language
 from .lookups import Lookups
 

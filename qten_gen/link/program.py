@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Iterator,
 from functools import cached_property
 from typing import TypeVar
 
-from ..common.module_names import source_module
+from ..common.naming import source_module
 from ..common.records import record, replace
 from ..model import (
     ClassSource,

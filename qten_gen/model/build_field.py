@@ -10,14 +10,14 @@ error before it builds the field.
 from __future__ import annotations
 
 from ast import literal_eval
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ..common import language
 from ..common.records import replace
-from .class_body import FieldSource, MethodSource, SpecifierCall
-from .dimensions import Dim, DimError
+from .declarations import BaseDecl, ModuleDecl
+from .dimensions import Dim, DimError, dim_names
 from .field_kinds import classify
-from .field_parts import Default, TypeExpr, Value
+from .field_parts import Default, NodePath, TypeExpr, Value
 from .fields import (
     BufferDecl,
     CheckDecl,
@@ -29,7 +29,45 @@ from .fields import (
     SubmoduleDecl,
     VirtualDecl,
 )
-from .sequences import is_several
+from .source import Argument, FieldSource, MethodSource, SpecifierCall
+
+
+def as_submodule(arguments: Iterable[Argument], place: NodePath) -> SpecifierCall:
+    """`sequential(submodule(nn.Linear, 2, 2), nn.ReLU)` as a submodule of the class `Sequential`.
+
+    A class among the members stands for a child that is constructed without arguments.
+    """
+    cls = Value(text="Sequential", name=language.CHAIN, place=place)
+    return SpecifierCall(language.SUBMODULE, (Argument(None, cls, place), *map(_as_member, arguments)), place)
+
+
+def nested_keywords(specifier: str, position: int, keyword: str | None) -> tuple[str, ...]:
+    """The keywords of `submodule` that a submodule can have as an argument of another specifier, at that position."""
+    if specifier == language.SEQUENTIAL:
+        return ("when",) if keyword is not None else ("when", language.REPEAT)
+    is_each_of_several = specifier == language.SUBMODULE and position == 0 and keyword is None
+    return (language.REPEAT, "keys") if is_each_of_several else ()
+
+
+def is_sequence(call: SpecifierCall) -> bool:
+    """Whether a call of `submodule` was written `sequential(...)`."""
+    made = call.arguments[0].value if call.arguments else None
+    return isinstance(made, Value) and made.name == language.CHAIN
+
+
+def is_several(call: SpecifierCall) -> bool:
+    """Whether a call of `submodule` makes a list or a dict of children."""
+    return call.get(language.REPEAT) is not None or call.get("keys") is not None
+
+
+def _as_member(argument: Argument) -> Argument:
+    value = argument.value
+    is_own = argument.keyword in language.SPECIFIER_KEYWORDS[language.SEQUENTIAL]
+    # `*layers` stays what it is, so that a rule can refuse it.
+    if is_own or not isinstance(value, Value) or value.text.startswith("*"):
+        return argument
+    made = Argument(None, value, argument.place)
+    return Argument(argument.keyword, SpecifierCall(language.SUBMODULE, (made,), argument.place), argument.place)
 
 
 def build_tensorclass_field(
@@ -218,3 +256,92 @@ def _is(call: SpecifierCall, keyword: str, expected: bool) -> bool:
     """Whether a keyword is given as the literal True (or False, if that is `expected`)."""
     argument = call.get(keyword)
     return argument is not None and isinstance(argument.value, Value) and argument.value.literal == str(expected)
+
+
+def derived_values(fields: Iterable[ModuleField]) -> dict[str, DerivedDecl]:
+    """The derived values among some fields, by name."""
+    return {field.name: field for field in fields if isinstance(field, DerivedDecl)}
+
+
+def computed(declaration: ModuleDecl) -> Iterator[DerivedDecl | CheckDecl]:
+    """The derived values, each after those that it is computed from, and each check as soon as all that it mentions is known.
+
+    So a check of arguments comes before what is computed from them: `heads > 0` before `dim // heads`.
+    """
+    derived = derived_values(declaration.fields)
+    known: set[str] = set()
+    waiting = list(declaration.checks)
+    for field in in_order(derived):
+        for check in [check for check in waiting if _is_known(check.condition, derived, known)]:
+            waiting.remove(check)
+            yield check
+        known.add(field.name)
+        yield field
+    yield from waiting
+
+
+def in_order(derived: Mapping[str, DerivedDecl]) -> list[DerivedDecl]:
+    """Derived values, each after the values that it is computed from; otherwise in the order in which they are declared."""
+    found: dict[str, DerivedDecl] = {}
+
+    def visit(field: DerivedDecl, above: frozenset[str]) -> None:
+        for name in sorted(dim_names(field.value) & derived.keys()):
+            # `above` ends a circle, which raises at the first construction.
+            if name not in found and name not in above:
+                visit(derived[name], above | {field.name})
+        found.setdefault(field.name, field)
+
+    for field in derived.values():
+        visit(field, frozenset())
+    return list(found.values())
+
+
+def _is_known(dim: Dim, derived: Mapping[str, DerivedDecl], known: set[str]) -> bool:
+    return dim_names(dim) & derived.keys() <= known
+
+
+_OTHERS = frozenset({"abc", "builtins", "qten_gen", "typing", "typing_extensions"})
+"""Packages whose classes have no `__init__` that could be kept."""
+_PLAIN = frozenset({"torch.nn.Module", "torch.nn.modules.Module", "torch.nn.modules.module.Module"})
+
+
+def is_attribute_only(source: FieldSource) -> bool:
+    """Whether an annotation in a class with a hand-written `__init__` declares no field."""
+    return source.specifier is None and (source.value is not None or source.name.startswith("_"))
+
+
+def is_plain_annotation(source: FieldSource) -> bool:
+    """Whether it is a public name with an annotation and nothing else, a config field where a constructor is generated."""
+    return source.specifier is None and source.value is None and not source.name.startswith("_")
+
+
+def keeps_foreign_init(fields: Iterable[ModuleField], lineage: Iterable[tuple[tuple[BaseDecl, ...], bool]]) -> bool:
+    """Whether a class without a hand-written `__init__` has that of a class that is not declared.
+
+    That is so with `init=False`, which directly below Module keeps the constructor of nn.Module, and below a layer of torch where
+    nothing is declared that a constructor would have to register.
+
+    Args:
+        fields: All fields of the class.
+        lineage: Of the class and each declared ancestor, the bases, and whether its statement has `init=False`.
+    """
+    declares = any(not isinstance(field, VirtualDecl) for field in fields)
+    return any(
+        (keeps and any(_is_foreign(base) or is_root(base) for base in bases))
+        or (not declares and any(map(_is_layer, bases)))
+        for bases, keeps in lineage
+    )
+
+
+def is_root(base: BaseDecl) -> bool:
+    """Whether a base of a Module is Module itself: by its public name in a text, by that of its file in a class statement."""
+    first, _, last = base.name.partition(".")
+    return first == "qten_gen" and last.rpartition(".")[2] == "Module"
+
+
+def _is_foreign(base: BaseDecl) -> bool:
+    return not base.declared and base.name not in _PLAIN and base.name.partition(".")[0] not in _OTHERS
+
+
+def _is_layer(base: BaseDecl) -> bool:
+    return base.name.startswith("torch.nn.") and base.name not in _PLAIN

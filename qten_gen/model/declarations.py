@@ -8,13 +8,15 @@ declaration. Attributes that are not compared (`compare=False`) are used for the
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
+from enum import Enum
 
-from ..common.records import field, record
-from .class_body import MethodSource, Signature
+from ..common.fingerprint_rows import Row, fingerprint_of, row
+from ..common.python_text import expression_text
+from ..common.records import field, fields, record
+from .dimensions import Dim
 from .field_parts import NO_PATH, NodePath, TypeExpr
 from .fields import CheckDecl, FieldDecl, ModuleField
-from .registered import Registered
-from .source import ClassSource, SourceFile
+from .source import ClassSource, MethodSource, Registered, Signature, SourceFile
 
 
 @record(frozen=True, slots=True)
@@ -197,3 +199,35 @@ class FileDecl:
     def is_package(self, module: str) -> bool:
         """Whether one of the modules is a package's `__init__.py`."""
         return self.packages.get(module, False)
+
+
+def fingerprint(declaration: Declaration) -> str:
+    """Twelve hex digits that change if another run-time class would be generated.
+
+    The fingerprint covers the compared attributes (see `qten_gen.model`). The runtime checks the values in the generated code
+    one by one when the class statement runs.
+    """
+    return fingerprint_of(structure(declaration))
+
+
+def structure(node: object) -> Row:
+    """The compared attributes of a record of the model."""
+    compared = [f.name for f in fields(node) if f.compare]  # type: ignore[arg-type] # any of the records
+    return row(type(node).__name__, **{name: _covered(getattr(node, name)) for name in compared})
+
+
+def _covered(value: object) -> object:
+    """What the row has for an attribute."""
+    match value:
+        case tuple():
+            return tuple(map(_covered, value))
+        case frozenset():
+            # The order of a set is another one in each process.
+            return tuple(sorted(map(str, value)))
+        case Enum():
+            return str(value.value)
+        case str() | int() | None:
+            return value
+        case Dim():
+            return expression_text(value.text)
+    return structure(value)

@@ -7,8 +7,8 @@ them, and emitters write them.
 from __future__ import annotations
 
 from ..common import language
+from ..common.python_text import partial_text
 from ..common.records import field, record
-from ..common.written_values import partial_text
 from .dimensions import Dim, DimError
 
 FIELD_STEP = "field"

@@ -16,9 +16,9 @@ from enum import Enum
 
 from ..common import language
 from ..common.records import field, record
-from .class_body import Argument, SpecifierCall
 from .dimensions import Dim, dim_names
 from .field_parts import NO_PATH, Default, NodePath, TypeExpr, Value
+from .source import Argument, SpecifierCall
 
 
 class FieldKind(Enum):

@@ -24,8 +24,7 @@ from functools import cache
 from typing import NamedTuple, Self
 
 from .. import __version__
-from ..common.digests import digest
-from ..common.format_number import FORMAT
+from ..common.header import FORMAT, digest
 from .scan import Scan
 
 TYPE_CHECKING = False

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
-from ..common.module_names import absolute
+from ..common.naming import absolute
 
 # Patterns are compiled at their first use, because a run over an unchanged tree does not need them. Every repetition is
 # possessive (`*+`), so that no text makes the scan slow: its time grows with the size of the text, and not faster.

@@ -12,8 +12,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple, Protocol
 
-from ..common.digests import digest
-from ..common.header import read_header
+from ..common.header import digest, read_header
 from . import cache as caches
 from .cache import Cache, FreshRecord, HandlerRecord, Seen, Signature, SourceRecord, Stat
 from .config import Config

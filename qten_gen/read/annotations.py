@@ -1,17 +1,18 @@
-"""Reads annotations into type expressions with resolved names."""
+"""Reads types: annotations, aliases, type variables and the names of classes."""
 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 
-from ..common.records import replace
-from ..model import DYNAMIC, HIDDEN, NodePath, TypeExpr, union
-from ..model.expression_text import parsed_expression
-from .bound_names import dotted
+from ..common.records import field, record, replace
+from ..model import DYNAMIC, HIDDEN, NodePath, TypeExpr, TypeVariable, union
+from ..model.dimensions import parsed_expression
+from .bindings import Function, bound_names, dotted, is_made, string_value
 from .dotted_names import Scope
-from .source_lines import lines_of
-from .written import text_of
+from .syntax import lines_of
+from .values import call_arguments, constant_text, extent, positional, segment, specifier, text_of
 
 _LITERAL = "typing.Literal"
 _FIRST_IS_TYPE = ("typing.Annotated", "typing_extensions.Annotated")
@@ -27,11 +28,6 @@ def type_expr(node: ast.expr, place: NodePath, scope: Scope, *, base: bool = Fal
     """
     expr = _convert(node, place, scope, keep_strings=base)
     return replace(expr, text=text_of(node, scope.lines), place=place, names=tuple(mentioned(node, scope)))
-
-
-def string_value(node: object) -> str | None:
-    """The value of a string literal, including concatenated ones; None for bytes, f-strings and anything else."""
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
 def mentioned(node: ast.AST, scope: Scope) -> Iterator[str]:
@@ -133,3 +129,153 @@ def _at(expr: TypeExpr, place: NodePath) -> TypeExpr:
     """The expression with the same place for all its parts, because the parts of a string have none."""
     arguments = tuple(_at(argument, place) if isinstance(argument, TypeExpr) else argument for argument in expr.args)
     return replace(expr, args=arguments, place=place)
+
+
+_LONGEST = 200
+"""The length of the strings that are read as forward references."""
+
+_NEW_TYPES = frozenset({"typing.NewType", "typing_extensions.NewType"})
+_ALIAS_TYPES = frozenset({"typing.TypeAliasType", "typing_extensions.TypeAliasType"})
+
+
+def alias(value: ast.expr, place: NodePath, scope: Scope) -> TypeExpr | None:
+    """The type that a name stands for if this value is assigned to it; None for a value that is not a type.
+
+    A NewType counts as the type that it is made from.
+    """
+    if isinstance(value, ast.Call):
+        return _made(value, place, scope)
+    if isinstance(value, ast.Constant) and isinstance(value.value, str):
+        # Long strings are texts, which need not be parsed as types.
+        return type_expr(value, place, scope) if len(value.value) <= _LONGEST else None
+    is_type = dotted(value) is not None or isinstance(value, ast.Subscript | ast.BinOp)
+    return type_expr(value, place, scope) if is_type else None
+
+
+def _made(call: ast.Call, place: NodePath, scope: Scope) -> TypeExpr | None:
+    """The type of a NewType or a TypeAliasType."""
+    maker = scope.resolve(dotted(call.func) or "")
+    if maker not in _NEW_TYPES | _ALIAS_TYPES:
+        return None
+    for position, argument in enumerate(call_arguments(call, place)):
+        if argument.keyword in ("tp", "value") or (argument.keyword is None and position == 1):
+            return type_expr(argument.value, argument.place, scope)
+    return None
+
+
+_TYPE_VARIABLE = ("typing.TypeVar", "typing_extensions.TypeVar")
+
+
+def type_parameter_names(node: ast.ClassDef) -> list[str]:
+    """The names of the type parameters of a class, without stars."""
+    return [parameter.name for parameter in getattr(node, "type_params", ())]
+
+
+def type_parameters(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> str:
+    """The type parameters of a class or function as written, brackets included; empty if it has none."""
+    texts = [segment(extent(parameter, scope.lines), scope.lines) for parameter in getattr(node, "type_params", ())]
+    return f"[{', '.join(texts)}]" if texts else ""
+
+
+def class_type_variables(
+    node: ast.ClassDef, place: NodePath, scope: Scope, qualname: str
+) -> Iterator[tuple[str, TypeVariable]]:
+    """The type parameters of a class, by names such as `Class.T`."""
+    for index, parameter in enumerate(getattr(node, "type_params", ())):
+        where = place / "type_params" / index / "bound"
+        yield f"{qualname}.{parameter.name}", _bounded(getattr(parameter, "bound", None), where, scope)
+
+
+def type_variable(call: ast.Call, place: NodePath, scope: Scope) -> TypeVariable | None:
+    """The type variable that a call of `TypeVar` makes; None for another call."""
+    if scope.resolve(dotted(call.func) or "") not in _TYPE_VARIABLE:
+        return None
+    for index, keyword in enumerate(call.keywords):
+        if keyword.arg == "bound":
+            return _bounded(keyword.value, place / "keywords" / index / "value", scope)
+    constraints = [type_expr(item, place / "args" / i, scope) for i, item in enumerate(call.args) if i > 0]
+    return TypeVariable(union(tuple(constraints)) if constraints else None)
+
+
+def _bounded(bound: ast.expr | None, place: NodePath, scope: Scope) -> TypeVariable:
+    """A type variable with this bound, or with constraints if the bound is a tuple."""
+    if isinstance(bound, ast.Tuple):
+        parts = enumerate(bound.elts)
+        return TypeVariable(union(tuple(type_expr(part, place / "elts" / i, scope) for i, part in parts)))
+    return TypeVariable(None if bound is None else type_expr(bound, place, scope))
+
+
+@record(slots=True)
+class Meanings:
+    """The meanings of the names of a file as far as its text shows them; those in a class are written `Batch.Own`."""
+
+    aliases: dict[str, TypeExpr] = field(default_factory=dict)
+    alternatives: dict[str, tuple[TypeExpr, ...]] = field(default_factory=dict)
+    """Names with several values, or with one that is known only at run time."""
+    constants: dict[str, str] = field(default_factory=dict)
+    nested: dict[str, tuple[TypeExpr, ...]] = field(default_factory=dict)
+    makers: set[str] = field(default_factory=set)
+
+
+def with_inner(scope: Scope, node: ast.ClassDef, qualname: str) -> Scope:
+    """The scope inside a class body: type parameters, nested classes and what is assigned there come first."""
+    names = [*type_parameter_names(node), *(name for name, _, _ in _assigned(node))]
+    names += [nested.name for nested in node.body if isinstance(nested, ast.ClassDef)]
+    return replace(scope, inner={name: f"{qualname}.{name}" for name in names})
+
+
+def add_class_names(node: ast.ClassDef, place: NodePath, scope: Scope, qualname: str, found: Meanings) -> None:
+    """Add the names that the body of a class binds once."""
+    inner = with_inner(scope, node, qualname)
+    for name, value, index in _assigned(node):
+        meant = alias(value, place / "body" / index / "value", inner)
+        if meant is not None:
+            found.aliases[f"{qualname}.{name}"] = meant
+        elif is_made(value, inner):
+            found.alternatives[f"{qualname}.{name}"] = (TypeExpr(DYNAMIC),)
+    for name, value in _constants(node):
+        if (text := constant_text(value, scope)) is not None:
+            found.constants[f"{qualname}.{name}"] = text
+        if specifier(value, place, scope) is not None:
+            found.makers.add(f"{qualname}.{name}")
+    for index, statement in enumerate(node.body):
+        if isinstance(statement, ast.ClassDef):
+            bases = positional(statement.bases, place / "body" / index / "bases")
+            found.nested[f"{qualname}.{statement.name}"] = tuple(
+                type_expr(base.value, base.place, inner, base=True) for base in bases if not base.star
+            )
+
+
+def _assigned(node: ast.ClassDef) -> Iterator[tuple[str, ast.expr, int]]:
+    """The plain assignments of the body to a name that it binds once and does not annotate, with their index."""
+    assigned = [(statement, index) for index, statement in enumerate(node.body) if isinstance(statement, ast.Assign)]
+    bound = Counter(_bound(node)) if assigned else {}
+    for statement, index in assigned:
+        match statement.targets:
+            case [ast.Name(id=name)] if bound[name] == 1:
+                yield name, statement.value, index
+
+
+def _constants(node: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:
+    bound = Counter(_bound(node))
+    for statement in node.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if bound[name] == 1:
+                yield name, value
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value) if bound[name] == 1:
+                yield name, value
+
+
+def _bound(node: ast.ClassDef) -> Iterator[str]:
+    """Every binding in the class body, without those of nested functions and classes."""
+    waiting: list[ast.AST] = [*node.body]
+    while waiting:
+        inner = waiting.pop()
+        if isinstance(inner, ast.Assign):
+            yield from (name for target in inner.targets for name in bound_names(target))
+        elif isinstance(inner, ast.AnnAssign | ast.AugAssign | ast.NamedExpr | ast.For):
+            yield from bound_names(inner.target)
+        if isinstance(inner, Function):
+            waiting += [*inner.decorator_list, *inner.args.defaults, *(item for item in inner.args.kw_defaults if item)]
+        elif not isinstance(inner, ast.ClassDef):
+            waiting += ast.iter_child_nodes(inner)

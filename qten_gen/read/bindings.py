@@ -1,23 +1,164 @@
-"""Finds what each name at the top level of a file is bound to: one thing, several, or something that the text does not show.
-
-A declaration is read without running the file. If a name is bound in two ways, as in `try` and `except`, the text does not say
-which of them counts. What is bound for type checkers only counts where nothing else binds the name.
-"""
+"""Finds the names that statements bind, in blocks too, and those that a file exports."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import sys
+import typing
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from .. import __all__ as PUBLIC_NAMES
 from ..common.records import field, record
-from ..model import NO_PATH, ImportedName, NodePath
-from .blocks import bound_inside, suites
-from .bound_names import bound_names, dotted, imported_names
+from ..model import NO_PATH, ImportedName, NodePath, language
 from .dotted_names import Scope
-from .signatures import Function
-from .type_variables import TypeAlias
+
+if sys.version_info >= (3, 12):
+    TypeAlias = ast.TypeAlias
+else:
+
+    class TypeAlias(ast.stmt):
+        """The statement `type Name = value`, which this version of Python does not parse."""
+
+        name: ast.Name
+        value: ast.expr
+
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+"""The statements that define a function."""
+
+FUTURE_ANNOTATIONS = ImportedName("__future__", "annotations")
+"""The import that binds the name `annotations` where annotations are not evaluated."""
+
+
+def dotted(node: ast.AST) -> str | None:
+    """The text of a name or of a chain of attributes; None for any other expression. `None`, `True` and `False` are names too."""
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    if isinstance(node, ast.Name):
+        names.append(node.id)
+    elif isinstance(node, ast.Constant) and (node.value is None or isinstance(node.value, bool)):
+        names.append(repr(node.value))
+    else:
+        return None
+    return ".".join(reversed(names))
+
+
+_KNOWN_STARS: dict[str, Sequence[str]] = {
+    language.PACKAGE: PUBLIC_NAMES,
+    "typing": typing.__all__,
+    "typing_extensions": typing.__all__,
+    "dataclasses": (
+        "dataclass field Field FrozenInstanceError InitVar KW_ONLY MISSING fields asdict astuple make_dataclass replace "
+        "is_dataclass"
+    ).split(),
+}
+"""The names that `from module import *` binds, for modules with a meaning in declarations. `typing_extensions` has more."""
+
+
+def star_import(node: ast.stmt) -> str | None:
+    """The module of `from module import *`, as written; None if its names are known, and for other statements."""
+    if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+        return source if (source := _source(node)) not in _KNOWN_STARS else None
+    return None
+
+
+def imported_names(node: ast.Import | ast.ImportFrom, type_checking: bool) -> Iterator[tuple[str, ImportedName]]:
+    """The names that an import statement binds. For a star import, they are known only for a few modules."""
+    source = _source(node) if isinstance(node, ast.ImportFrom) else ""
+    for alias in node.names:
+        name = alias.name
+        if name == "*":
+            known = _KNOWN_STARS.get(source, ())
+            yield from ((name, ImportedName(source, name, type_checking)) for name in known)
+        elif isinstance(node, ast.ImportFrom):
+            yield alias.asname or name, ImportedName(source, name, type_checking)
+        elif alias.asname:
+            yield alias.asname, ImportedName(name, None, type_checking)
+        else:
+            root = name.partition(".")[0]
+            yield root, ImportedName(root, None, type_checking)
+
+
+def _source(node: ast.ImportFrom) -> str:
+    """The module of a from-import as written, with its dots."""
+    return "." * node.level + (node.module or "")
+
+
+def bound_names(target: ast.expr | None) -> Iterator[str]:
+    """The plain names that an assignment target binds."""
+    if isinstance(target, ast.Name):
+        yield target.id
+    elif isinstance(target, ast.Tuple | ast.List):
+        for element in target.elts:
+            yield from bound_names(element)
+    elif isinstance(target, ast.Starred):
+        yield from bound_names(target.value)
+
+
+BLOCK = ast.If | ast.Try | ast.TryStar | ast.With | ast.AsyncWith | ast.For | ast.AsyncFor | ast.While | ast.Match
+
+
+def suites(node: ast.stmt, place: NodePath) -> Iterator[tuple[list[ast.stmt], NodePath, bool]]:
+    """The lists of statements in a block: its body, and those of its handlers, cases, `else` and `finally`.
+
+    The flag means "only for type checkers".
+    """
+    only = isinstance(node, ast.If) and _is_type_checking(node.test)
+    yield getattr(node, "body", []), place / "body", only
+    for name in ("handlers", "cases"):
+        for index, part in enumerate(getattr(node, name, ())):
+            yield part.body, place / name / index / "body", False
+    for name in ("orelse", "finalbody"):
+        yield getattr(node, name, []), place / name, False
+
+
+def inside(node: ast.stmt, place: NodePath, checking: bool = False) -> Iterator[tuple[ast.stmt, NodePath, bool]]:
+    """The statements inside a block, including those of nested blocks.
+
+    The flag means "only for type checkers". Classes and functions are yielded as a whole.
+    """
+    for suite, where, only in suites(node, place):
+        for index, statement in enumerate(suite):
+            if isinstance(statement, BLOCK):
+                yield from inside(statement, where / index, checking or only)
+            else:
+                yield statement, where / index, checking or only
+
+
+def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a module, class or function, with those of a block instead of it."""
+    for node in body:
+        if isinstance(node, BLOCK):
+            yield from (found for found, _, _ in inside(node, NodePath()))
+        else:
+            yield node
+
+
+def bound_inside(node: ast.AST) -> Iterator[str]:
+    """The names that a block may bind, those of nested blocks included and those of functions and classes in it left out."""
+    if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        yield node.name
+        return
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        yield node.id
+    elif isinstance(node, ast.Import | ast.ImportFrom):
+        yield from (name for name, _ in imported_names(node, type_checking=False))
+    elif isinstance(node, ast.MatchAs | ast.MatchStar) and node.name is not None:
+        yield node.name
+    elif isinstance(node, ast.MatchMapping) and node.rest is not None:
+        yield node.rest
+    for child in ast.iter_child_nodes(node):
+        yield from bound_inside(child)
+
+
+def _is_type_checking(test: ast.expr) -> bool:
+    """Whether a condition is `TYPE_CHECKING`, with or without a module, such as `typing` or `t`."""
+    return (dotted(test) or "").rpartition(".")[2] == "TYPE_CHECKING"
+
 
 _ALWAYS_THERE = ("torch", "qten_gen", "typing", "typing_extensions")
 """Packages that are installed wherever a declaration runs, so that what is bound if they are missing does not count."""
@@ -166,3 +307,61 @@ def _hidden(tree: ast.Module, has_global: bool) -> Iterator[tuple[str, Binding]]
                 yield from ((name, Binding()) for name in node.names)
             elif isinstance(node, ast.NamedExpr) and not is_definition:
                 yield node.target.id, Binding(value=node.value, place=NodePath(("body", index)))
+
+
+def exported(statements: Iterable[ast.stmt]) -> tuple[str, ...] | None:
+    """The names in the `__all__` of a file; None if it has none, or one that is computed."""
+    found: list[str] | None = None
+    for node in statements:
+        change = _change(node)
+        if change is not None:
+            starts_anew, value = change
+            names = _names(value)
+            if names is None or (found is None and not starts_anew):  # it extends a list that a star import binds
+                return None
+            found = names if starts_anew or found is None else [*found, *names]
+    return None if found is None else tuple(dict.fromkeys(found))
+
+
+def _change(node: ast.stmt) -> tuple[bool, ast.expr | None] | None:
+    """Whether a statement assigns `__all__` or extends it, and the value; None for any other statement."""
+    match node:
+        case ast.Assign(targets=targets) if any(dotted(target) == "__all__" for target in targets):
+            return True, node.value
+        case ast.AnnAssign(target=ast.Name("__all__")):
+            return True, node.value
+        case ast.AugAssign(target=ast.Name("__all__"), op=ast.Add()):
+            return False, node.value
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name("__all__"), attr=method)) as call):
+            return False, _added(method, call)
+    return None
+
+
+def _added(method: str, call: ast.Call) -> ast.expr | None:
+    """The list that a call of a method of `__all__` adds; None for a call that changes it in another way."""
+    match method, call.args, call.keywords:
+        case "append", [value], []:
+            return ast.List(elts=[value])
+        case "extend", [value], []:
+            return value
+    return None
+
+
+def _names(value: ast.expr | None) -> list[str] | None:
+    """The strings in a list or tuple, or in a sum of these; None for anything else."""
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
+        left, right = _names(value.left), _names(value.right)
+        return None if left is None or right is None else [*left, *right]
+    if not isinstance(value, ast.List | ast.Tuple):
+        return None
+    try:
+        found: list[object] = [*ast.literal_eval(value)]
+    except (ValueError, TypeError):
+        return None
+    names = [name for name in found if isinstance(name, str)]
+    return names if len(names) == len(found) else None
+
+
+def string_value(node: object) -> str | None:
+    """The value of a string literal, including concatenated ones; None for bytes, f-strings and anything else."""
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None

@@ -8,28 +8,13 @@ from collections.abc import Collection, Iterable, Iterator
 
 from ..common.language import PACKAGE, VIRTUAL
 from ..common.records import replace
-from ..model import (
-    ClassSource,
-    ConditionalSource,
-    FieldSource,
-    MethodSource,
-    NodePath,
-    SpecifierCall,
-    TypeExpr,
-    Value,
-)
-from .annotations import string_value, type_expr
-from .blocks import BLOCK, inside
-from .bound_names import FUTURE_ANNOTATIONS, bound_names, dotted, imported_names
-from .calls import called, keywords, positional
-from .class_names import with_inner
-from .docstrings import docstring, text_of_string
+from ..model import ClassSource, ConditionalSource, FieldSource, MethodSource, NodePath, SpecifierCall, TypeExpr, Value
+from .annotations import type_expr, type_parameter_names, type_parameters, with_inner
+from .bindings import BLOCK, FUTURE_ANNOTATIONS, Function, bound_names, dotted, imported_names, inside, string_value
 from .dotted_names import Scope
-from .own_attributes import changes, mentions, registered_later
-from .registered_state import registered_state
-from .signatures import Function, method, positional_parameters
-from .type_variables import type_parameter_names, type_parameters
-from .values import check_call, plain_value, specifier, value
+from .own_state import changes, mentions, registered_later, registered_state
+from .signatures import docstring, method, positional_parameters, text_of_string
+from .values import called, check_call, keywords, plain_value, positional, specifier, value
 
 _NO_FIELDS = ("typing.ClassVar", "typing_extensions.ClassVar")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Sequence
 
-from ..common.module_names import absolute
+from ..common.naming import absolute
 from ..common.records import field, record
 from ..model import ImportedName, Reexports, language
 

@@ -25,21 +25,29 @@ from ..model import (
     language,
 )
 from ..model.diagnostics import Diagnostic
-from .aliases import alias
-from .annotations import type_expr
-from .bindings import Binding, Bindings, bindings, is_made
-from .blocks import BLOCK, bound_inside, inside, suites
-from .bound_names import bound_names, dotted, imported_names, star_import
-from .class_names import Meanings, add_class_names
+from .annotations import Meanings, add_class_names, alias, class_type_variables, type_expr, type_variable
+from .bindings import (
+    BLOCK,
+    Binding,
+    Bindings,
+    Function,
+    TypeAlias,
+    bindings,
+    bound_inside,
+    bound_names,
+    dotted,
+    exported,
+    imported_names,
+    inside,
+    is_made,
+    star_import,
+    suites,
+)
 from .classes import class_source, inner_classes
 from .dotted_names import Scope
-from .encoding import decode
-from .exported import exported
-from .signatures import Function, function, signature
-from .source_lines import lines_of
+from .signatures import function, signature
 from .suppressions import suppressed
-from .syntax import deepest_line, parse, too_deep
-from .type_variables import TypeAlias, class_type_variables, type_variable
+from .syntax import decode, deepest_line, lines_of, parse, too_deep
 from .values import constant_text, specifier
 
 NO_CONTEXT = ImportContext()

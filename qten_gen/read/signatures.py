@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from ..common.literals import LONGEST_DEFAULT
+from ..common.python_text import LONGEST_DEFAULT
 from ..common.records import replace
 from ..model import MethodSource, NodePath, Signature, language
-from ..model.expression_text import annotation_text
-from .annotations import mentioned, string_value
-from .bound_names import dotted
-from .calls import called
-from .docstrings import docstring
+from ..model.dimensions import annotation_text
+from .annotations import mentioned, type_parameters
+from .bindings import Function, dotted, string_value
 from .dotted_names import Scope
-from .type_variables import type_parameters
-from .values import specifier
-from .written import text_of
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
-"""The statements that define a function."""
+from .values import called, specifier, text_of
 
 
 def positional_parameters(node: Function) -> list[ast.arg]:
@@ -126,3 +119,30 @@ def _annotation(node: ast.expr, scope: Scope, names: dict[str, None]) -> str:
     names.update(dict.fromkeys(mentioned(node, scope)))
     text = text_of(node, scope.lines)
     return (annotation_text(text) or text) if string_value(node) is not None else text  # a stub needs no quotes
+
+
+def docstring(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+    """The docstring of a class or a function; empty if it has none."""
+    return text_of_string(node.body[0])
+
+
+def text_of_string(node: ast.stmt) -> str:
+    """The text of a string statement, which documents what is above it; empty for another statement."""
+    text = string_value(node.value) if isinstance(node, ast.Expr) else None
+    return cleandoc(text) if text else ""
+
+
+def cleandoc(text: str) -> str:
+    """The same as `inspect.cleandoc` since Python 3.13. Importing `inspect` takes longer than reading the file.
+
+    >>> cleandoc(" Tokens.\\n\\n        As ids.\\n    ")
+    'Tokens.\\n\\nAs ids.'
+    """
+    first, *others = text.expandtabs().split("\n")
+    margin = min((len(line) - len(line.lstrip(" ")) for line in others if line.strip(" ")), default=None)
+    lines = [first.lstrip(" "), *(line[margin:] for line in others)]
+    while lines and not lines[-1]:
+        lines.pop()
+    while lines and not lines[0]:
+        lines.pop(0)
+    return "\n".join(lines)

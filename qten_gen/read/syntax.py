@@ -1,18 +1,101 @@
-"""Parses files and annotations in strings, and creates the diagnostics for files that cannot be parsed."""
+"""Reads the bytes of a file: its text, its lines and its syntax tree, or why it has none."""
 
 from __future__ import annotations
 
 import ast
+import io
 import re
 import sys
+import tokenize
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import cast
 
-from ..model.diagnostics import SYNTAX_ERROR, Diagnostic, diagnostic_at
-from .source_lines import lines_of
+from ..model.diagnostics import SYNTAX_ERROR, UNDECODABLE_FILE, Diagnostic, diagnostic_at
+
+
+def decode(data: bytes, path: str) -> str | Diagnostic:
+    """Decode a file with its declared encoding, and remove the byte order mark."""
+    encoding = encoding_of(data)
+    if isinstance(encoding, SyntaxError):
+        return _undecodable(data, "utf-8", path) or _bad_coding_line(encoding.msg, path)
+    try:
+        return data.decode(encoding)
+    except UnicodeError:
+        return _undecodable(data, encoding, path) or _bad_coding_line(f"encoding problem: {encoding}", path)
+
+
+def encoding_of(data: bytes) -> str | SyntaxError:
+    """The encoding of a file by its byte order mark or coding line, or what is wrong with that."""
+    # Whether a null byte in the first lines is an error here depends on the patch release of Python.
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data.replace(b"\0", b" ")).readline)
+    except SyntaxError as error:
+        return error
+    except (LookupError, UnicodeError):  # from Python 3.14 on, which decodes with what the coding line names
+        coding = re.search(rb"coding[:=][ \t]*([-\w.]+)", data)
+        return SyntaxError(f"encoding problem: {coding[1].decode('ascii', 'replace') if coding else 'unknown'}")
+    try:
+        # Some codecs are not for text, such as rot13, and utf-16 cannot read its own coding line.
+        readable = "coding" in b"coding".decode(encoding)
+    except (LookupError, UnicodeError):
+        readable = False
+    return encoding if readable else SyntaxError(f"encoding problem: {encoding}")
+
+
+def _undecodable(data: bytes, encoding: str, path: str) -> Diagnostic | None:
+    """The diagnostic for the first byte that cannot be decoded; None if there is none."""
+    try:
+        data.decode(encoding)
+    except UnicodeDecodeError as error:
+        before = data[: error.start]
+        column = len(before.rpartition(b"\n")[2].decode(encoding, "replace")) + 1
+        return diagnostic_at(
+            UNDECODABLE_FILE,
+            path,
+            f"byte 0x{data[error.start]:02x} is not valid {encoding}",
+            line=before.count(b"\n") + 1,
+            column=column,
+            help="save the file as UTF-8, or name its encoding in the first line: # -*- coding: latin-1 -*-",
+        )
+    except UnicodeError:
+        pass
+    return None
+
+
+def _bad_coding_line(message: str, path: str) -> Diagnostic:
+    help = "name an encoding that Python knows, or save the file as UTF-8 and remove the coding line"
+    return diagnostic_at(UNDECODABLE_FILE, path, message, line=1, column=1, help=help)
+
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text, without line ends. A line ends where it ends for Python's parser: not at a form feed.
+
+    >>> lines_of("x = 1\\r\\ny = '\\x0c'")
+    ['x = 1', "y = '\\x0c'"]
+    """
+    return _LINE_END.split(text)
+
+
+def source_lines(data: bytes) -> list[str]:
+    """The lines of a file. Bytes that cannot be decoded are replaced."""
+    encoding = encoding_of(data)
+    return lines_of(data.decode(encoding if isinstance(encoding, str) else "utf-8", "replace"))
+
+
+def characters(line: str, offset: int) -> int:
+    """The number of characters before an offset in a line. The parser counts offsets in bytes of UTF-8.
+
+    >>> characters("é = 1", 5)
+    4
+    """
+    return offset if line.isascii() else len(line.encode()[:offset].decode(errors="replace"))
+
 
 _Version = tuple[int, int]
 

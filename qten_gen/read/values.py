@@ -1,21 +1,187 @@
-"""Reads values and field specifiers, which are on the right of a field."""
+"""Reads expressions: values, calls of specifiers, and the objects that they make."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TypeGuard
+from typing import NamedTuple, Protocol, TypeGuard, runtime_checkable
 
-from ..common.literals import literal_of
-from ..common.specifier_records import DATACLASS_FIELD_DEFAULTS
+from ..common.fingerprint_rows import DATACLASS_FIELD_DEFAULTS
+from ..common.python_text import literal_of
 from ..model import Argument, Choice, NodePath, Partial, SpecifierCall, Value, as_submodule, language
 from . import dimensions
-from .annotations import string_value
-from .bound_names import dotted
-from .calls import CallArgument, call_arguments
+from .bindings import dotted, string_value
 from .dotted_names import Scope
-from .made_objects import is_callable, is_container, made, specifiers
-from .written import text_of
+from .syntax import characters
+
+_PARTIAL = "functools.partial"
+_CONTAINERS = frozenset({"builtins.dict", "builtins.list", "builtins.tuple", "collections.OrderedDict", _PARTIAL})
+_DISPLAYS = ast.List, ast.Tuple, ast.Set, ast.Dict, ast.ListComp, ast.SetComp, ast.DictComp
+
+_NO_OBJECTS = frozenset(
+    {"data_ptr", "dim", "element_size", "item", "nelement", "numel", "numpy", "parameters", "size", "tolist"}
+)
+"""Methods of tensors and modules whose result is neither."""
+
+
+def made(node: ast.expr, scope: Scope) -> Iterator[str]:
+    """The qualified names of what an expression calls and keeps the result of, in containers and partials too.
+
+    What a lambda calls is left out, because it makes an object for each call; its defaults are made once. The arguments of other
+    functions are left out too, because those may use them up.
+    """
+    match node:
+        case ast.List() | ast.Tuple() | ast.Set():
+            for element in node.elts:
+                yield from made(element, scope)
+        case ast.Dict():
+            for part in (*filter(None, node.keys), *node.values):
+                yield from made(part, scope)
+        case ast.Starred():
+            yield from made(node.value, scope)
+        case ast.ListComp() | ast.SetComp():
+            yield from made(node.elt, scope)
+        case ast.DictComp():
+            yield from made(node.value, scope)
+        case ast.GeneratorExp():
+            yield language.ITERATOR
+        case ast.Lambda():
+            for default in (*node.args.defaults, *filter(None, node.args.kw_defaults)):
+                yield from made(default, scope)
+        case ast.Attribute(value=ast.Call() as call, attr="forward" | "__call__"):  # a bound method keeps its object
+            yield from made(call, scope)
+        case ast.IfExp():
+            yield from made(node.body, scope)
+            yield from made(node.orelse, scope)
+        case ast.BoolOp():
+            for value in node.values:
+                yield from made(value, scope)
+        case ast.NamedExpr():
+            yield from made(node.value, scope)
+        case ast.Call():
+            yield from _of_call(node, scope)
+
+
+def specifiers(node: ast.expr, scope: Scope) -> Iterator[str]:
+    """The specifiers that an expression calls anywhere, except in a lambda, which runs later."""
+    if isinstance(node, ast.Lambda | ast.Name | ast.Attribute | ast.Constant):
+        return
+    if isinstance(node, ast.Call) and (name := scope.resolve(dotted(node.func) or "")) in language.SPECIFIERS:
+        yield name  # a specifier among its arguments is a part of it
+        return
+    for part in ast.iter_child_nodes(node):
+        inside = part.value if isinstance(part, ast.keyword) else part
+        if isinstance(inside, ast.expr):
+            yield from specifiers(inside, scope)
+
+
+def is_container(node: ast.expr, scope: Scope) -> bool:
+    """Whether the objects that an expression makes are inside a container or a partial."""
+    if isinstance(node, ast.Call):
+        return scope.resolve(dotted(node.func) or "") in _CONTAINERS
+    return isinstance(node, _DISPLAYS)
+
+
+def is_callable(node: ast.expr, scope: Scope) -> bool:
+    """Whether what an expression makes may be called, as far as the text shows: a list, a dict, a tuple and the like may not."""
+    if isinstance(node, ast.Call):
+        return scope.resolve(dotted(node.func) or "") not in _CONTAINERS - {_PARTIAL}
+    return not isinstance(node, _DISPLAYS)
+
+
+def _of_call(node: ast.Call, scope: Scope) -> Iterator[str]:
+    name = dotted(node.func)
+    resolved = scope.resolve(name or "")
+    if resolved in _CONTAINERS:
+        for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
+            yield from made(argument, scope)
+    elif name is not None:
+        yield resolved
+    elif isinstance(node.func, ast.Attribute) and node.func.attr not in _NO_OBJECTS:
+        yield from made(node.func.value, scope)
+
+
+class CallArgument(NamedTuple):
+    """An argument of a call, and the place of its value."""
+
+    keyword: str | None
+    """The keyword; None for a positional or an unpacked argument."""
+    star: str
+    """`*` or `**` for an unpacked argument; otherwise empty."""
+    value: ast.expr
+    place: NodePath
+
+
+def call_arguments(node: ast.Call, place: NodePath) -> list[CallArgument]:
+    """All arguments of a call. The syntax tree lists keywords apart, but `f(x=1, *rest)` is valid."""
+    found = [*positional(node.args, place / "args"), *keywords(node.keywords, place / "keywords")]
+    return sorted(found, key=lambda argument: (argument.value.lineno, argument.value.col_offset))
+
+
+def positional(nodes: Iterable[ast.expr], place: NodePath) -> Iterator[CallArgument]:
+    """The arguments without a keyword, of a call or of a class statement."""
+    for index, node in enumerate(nodes):
+        if isinstance(node, ast.Starred):
+            yield CallArgument(None, "*", node.value, place / index / "value")
+        else:
+            yield CallArgument(None, "", node, place / index)
+
+
+def keywords(nodes: Iterable[ast.keyword], place: NodePath) -> Iterator[CallArgument]:
+    """The arguments with a keyword, and unpacked mappings."""
+    for index, node in enumerate(nodes):
+        yield CallArgument(node.arg, "" if node.arg else "**", node.value, place / index / "value")
+
+
+def called(node: ast.expr) -> ast.expr:
+    """The function of a call, such as that of a decorator with arguments; any other expression itself."""
+    return node.func if isinstance(node, ast.Call) else node
+
+
+@runtime_checkable
+class Written(Protocol):
+    """A node of a syntax tree that says where it is written."""
+
+    lineno: int
+    col_offset: int
+    end_lineno: int | None
+    end_col_offset: int | None
+
+
+class Extent(NamedTuple):
+    """Where something is written. Lines count from 1, columns are the characters before it; `end_column` is exclusive."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+def text_of(node: ast.expr, lines: Sequence[str]) -> str:
+    """The text of an expression on one line, without parentheses around it. If it was written on one line, it is unchanged."""
+    text = segment(extent(node, lines), lines)
+    if "\n" not in text:
+        return text
+    try:
+        return ast.unparse(node)
+    except ValueError:  # an integer with too many digits to be written
+        return " ".join(text.split())
+
+
+def extent(node: Written, lines: Sequence[str]) -> Extent:
+    """Where a node is written, without parentheses around it."""
+    line, last = node.lineno, node.end_lineno or node.lineno
+    end = node.col_offset if node.end_col_offset is None else node.end_col_offset
+    return Extent(line, characters(lines[line - 1], node.col_offset), last, characters(lines[last - 1], end))
+
+
+def segment(where: Extent, lines: Sequence[str]) -> str:
+    """The text that stands there, with its line breaks."""
+    first, last = lines[where.line - 1], lines[where.end_line - 1]
+    if where.line == where.end_line:
+        return first[where.column : where.end_column]
+    return "\n".join([first[where.column :], *lines[where.line : where.end_line - 1], last[: where.end_column]])
 
 
 def value(node: ast.expr, place: NodePath, scope: Scope) -> Value:

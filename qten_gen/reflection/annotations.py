@@ -9,12 +9,12 @@ import typing
 from collections.abc import Callable
 from dataclasses import KW_ONLY, InitVar
 
-from ..common.annotation_text import annotation_text
+from ..common.fingerprint_rows import recorded_call
+from ..common.python_text import annotation_text
 from ..common.records import replace
-from ..common.specifier_records import recorded_call
 from ..model import HIDDEN, TypeExpr, language, union
-from ..model.expression_text import parsed_expression
-from .statement import ClassStatement
+from ..model.dimensions import parsed_expression
+from .specifiers import ClassStatement
 
 _MISSING = object()
 _NO_TYPES: tuple[type, ...] = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType)

@@ -17,9 +17,9 @@ from ..model import (
     VirtualDecl,
     language,
 )
+from ..model.build_field import is_plain_annotation, is_root
 from ..model.diagnostics import Fix
 from ..model.foreign_classes import CLASS_MAKERS
-from ..model.written_init import is_plain_annotation, is_root
 from .dynamic_declarations import is_dynamic
 from .rule_input import Problem, Project, RuleContext, name_of
 

@@ -20,7 +20,7 @@ from ..model import (
 )
 from ..model.array_shapes import ANY_DTYPE, DTYPES, FAMILIES
 from ..model.diagnostics import Fix
-from ..model.expression_text import annotation_text
+from ..model.dimensions import annotation_text
 from ..model.field_kinds import is_kw_only, is_tensor, members_of
 from .rule_input import Problem, RuleContext, name_of
 

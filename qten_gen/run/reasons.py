@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from ..common.format_number import FORMAT
-from ..common.header import read_header
+from ..common.header import FORMAT, read_header
 from ..project.apply import Change
 from ..project.output_names import outputs_of, source_of
 from ..project.stale import ProjectState
@@ -43,7 +42,9 @@ def _reason(change: Change, module: Change, source: str, state: ProjectState) ->
         return "new"
     header = read_header(change.old)
     if header is None:
-        return "damaged"
+        return "empty"
+    if header.intact and not change.old.startswith(b"# @generated"):
+        return "something stands before its header"
     if not header.intact:
         return "edited by hand, or merged"
     if header.format != FORMAT:

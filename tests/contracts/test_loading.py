@@ -18,7 +18,7 @@ from torch.distributed.checkpoint import state_dict_saver
 from torch.distributed.checkpoint.filesystem import FileSystemWriter
 
 from qten_gen import Module, ModuleList, compare, fake_mode, param, submodule
-from qten_gen.common.state_differences import FileTensor
+from qten_gen.common.state_names import FileTensor
 from qten_gen.tools.lock.headers import HeaderError, header, held
 from qten_gen.tools.lock.lock import Line, Lock
 from tests.command import Command

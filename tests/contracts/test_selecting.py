@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from qten_gen import Module, ModuleList, audit, param, partition, select, submodule
-from qten_gen.common.name_patterns import PatternError, compiled, matching
+from qten_gen.common.state_names import PatternError, compiled, matching
 
 
 class Attention(Module):

@@ -12,7 +12,7 @@ import pytest
 
 from qten_gen import StaleWarning
 from qten_gen.cli.command import main
-from qten_gen.common.expression_text import is_plain
+from qten_gen.common.python_text import is_plain
 from qten_gen.model import fingerprint
 from tests.outright import compared
 

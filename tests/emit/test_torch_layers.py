@@ -6,7 +6,7 @@ import pytest
 from torch import nn
 
 from qten_gen.generate.render import render_python
-from qten_gen.model.torch_layers import PLACED, WITHOUT_TENSORS
+from qten_gen.model.foreign_classes import PLACED, WITHOUT_TENSORS
 from tests.emit.declared import linked
 
 ARGUMENTS = {

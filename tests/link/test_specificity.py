@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qten_gen.link.specificity import order
+from qten_gen.link.declare import order
 
 
 def key(name: str, mro: tuple[str, ...] = (), bases: tuple[str, ...] = ()) -> tuple[int, int]:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qten_gen.common.digests import digest
-from qten_gen.common.format_number import FORMAT
+from qten_gen.common.header import FORMAT, digest
 from qten_gen.generate import outputs
 from qten_gen.generate import plan as planning
 from qten_gen.generate.outputs import Views

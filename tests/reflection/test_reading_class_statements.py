@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from qten_gen.common.written_values import written_as
+from qten_gen.common.python_text import written_as
 
 
 @pytest.mark.parametrize(

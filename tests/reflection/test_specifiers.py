@@ -14,8 +14,8 @@ import torch
 from torch import nn
 
 import qten_gen
+from qten_gen.common.fingerprint_rows import RecordedCall, recorded_call
 from qten_gen.common.language import SEQUENTIAL, SPECIFIER_KEYWORDS, SUBMODULE, VIRTUAL
-from qten_gen.common.specifier_records import RecordedCall, recorded_call
 from qten_gen.model import ImportedName, NodePath, SpecifierCall
 from qten_gen.read.dotted_names import Scope
 from qten_gen.read.values import specifier

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from qten_gen.model import torch_layers
+from qten_gen.model import foreign_classes
 from tests.command import Command
 
 CALLS = """
@@ -30,12 +30,12 @@ CALLS = """
 """.split()
 
 
-LAYERS = [name for name in dir(nn) if torch_layers.parameters_of(f"torch.nn.{name}") is not None]
+LAYERS = [name for name in dir(nn) if foreign_classes.parameters_of(f"torch.nn.{name}") is not None]
 
 
 @pytest.mark.parametrize("name", LAYERS)
 def test_the_parameters_of_a_layer_are_those_of_its_constructor(name: str) -> None:
-    text = torch_layers.parameters_of(f"torch.nn.{name}")
+    text = foreign_classes.parameters_of(f"torch.nn.{name}")
     namespace: dict[str, object] = {}
     exec(f"def read({text}): ...", namespace)
     read = inspect.signature(namespace["read"]).parameters  # type: ignore[arg-type] # the function above

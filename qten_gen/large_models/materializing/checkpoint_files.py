@@ -20,8 +20,7 @@ from typing import IO, TYPE_CHECKING, TypeAlias, cast
 import torch
 from torch import Tensor
 
-from ...common.pickled_checkpoints import SavedPart, SavedTensor, distributed_tensors
-from ...common.safetensors_dtypes import SAFETENSORS_DTYPES
+from ...common.checkpoints import SAFETENSORS_DTYPES, SavedPart, SavedTensor, distributed_tensors
 from ..sharding.agreement import digest_of
 from ..sharding.placements import Part, is_distributed, shares_of, size_of, slices, whole
 

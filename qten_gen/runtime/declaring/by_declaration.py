@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ...common.fingerprint_rows import Row
-from ...common.specifier_records import recorded_call
+from ...common.fingerprint_rows import Row, recorded_call
 from . import freshness, generator, in_memory, loading
 from .declared_class import DeclaredClass, known_declaration
 from .freshness import GeneratedClass, NoGeneratedClass, Settled

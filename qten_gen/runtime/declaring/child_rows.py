@@ -6,8 +6,7 @@ from collections.abc import Callable
 from types import FunctionType
 
 from ...common import language
-from ...common.fingerprint_rows import VALUE, Row, row
-from ...common.specifier_records import RecordedCall, recorded_call
+from ...common.fingerprint_rows import VALUE, RecordedCall, Row, recorded_call, row
 from .annotated_kinds import NotCertain
 from .specifier_rows import expression, is_harmless
 

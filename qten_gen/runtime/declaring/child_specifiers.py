@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, cast, overload
 from torch import nn
 
 from ...common import language
-from ...common.specifier_records import RecordedCall
+from ...common.fingerprint_rows import RecordedCall
 from .containers import ModuleDict, ModuleList, Sequential
 from .fields import Dimension, Names, keywords_in, refuse_misplaced
 

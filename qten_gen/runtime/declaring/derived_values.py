@@ -10,7 +10,7 @@ import sys
 from typing import Any, Literal, NamedTuple, cast
 
 from ...common import language
-from ...common.specifier_records import RecordedCall
+from ...common.fingerprint_rows import RecordedCall
 from .fields import refuse_misplaced
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import FunctionType, MemberDescriptorType
 
-from ...common.class_annotations import class_annotations
-from ...common.specifier_records import recorded_call
+from ...common.class_body import class_annotations
+from ...common.fingerprint_rows import recorded_call
 from .class_scope import statement_frame
 
 

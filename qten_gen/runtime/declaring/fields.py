@@ -2,7 +2,7 @@
 
 To a type checker each call has the type of the attribute that it declares, so `param(...)` is an `nn.Parameter`. At run time
 it returns a record of its arguments; the metaclass takes the records out of the class and keeps those of a Module in
-`_specifiers`. `__specifier_call__` of a record tells `reflection` what was called (see `common.specifier_records`).
+`_specifiers`. `__specifier_call__` of a record tells `reflection` what was called (see `common.fingerprint_rows`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import MISSING
 from typing import Any, NamedTuple, TypeVar, cast, overload
 
 from ...common import language
-from ...common.specifier_records import RecordedCall
+from ...common.fingerprint_rows import RecordedCall
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...common.naming import generated_class
-from ...common.written_values import written_as
+from ...common.python_text import written_as
 from . import loading
 from .loading import BrokenModule, real_name
 from .statement_values import Values

@@ -14,12 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from torch import nn
 
 from ...common import language
-from ...common.annotation_text import annotation_text
-from ...common.fingerprint_rows import VALUE, Row, fingerprint_of, row
-from ...common.hand_written import defines
-from ...common.literals import literal_of
+from ...common.class_body import defines
+from ...common.fingerprint_rows import VALUE, Row, fingerprint_of, recorded_call, row
 from ...common.naming import PRIVATE_NAMES, storage
-from ...common.specifier_records import recorded_call
+from ...common.python_text import annotation_text, literal_of
 from . import freshness
 from .annotated_kinds import Kind, Kinds, Names, NotCertain, evaluated, is_class_variable
 from .declared_class import DeclaredClass, LaterDeclaration
@@ -71,7 +69,7 @@ def _refuse_unusual(body: Body) -> None:
             raise NotCertain
     for base in body.bases:
         for ancestor in base.__mro__:
-            # Whether its constructor is kept depends on what else is declared (`model.written_init`).
+            # Whether its constructor is kept depends on what else is declared (`model.build_field`).
             if issubclass(ancestor, nn.Module) and ancestor is not nn.Module and not _is_ours(ancestor):
                 raise NotCertain
 
@@ -210,7 +208,7 @@ def _check_default(value: object, is_factory: bool, kind: Kind) -> None:
 
 def _module(body: Body) -> Outright:
     """The declaration of a Module, in the order of the attributes of `ModuleDecl`."""
-    # With `init=False` other names are fields (`model.written_init`). Flags are for TensorClasses: a rule says it.
+    # With `init=False` other names are fields (`model.build_field`). Flags are for TensorClasses: a rule says it.
     if body.keywords.options or body.flags:
         raise NotCertain
     parents = parents_of(body.bases)
@@ -225,7 +223,7 @@ def _module(body: Body) -> Outright:
         if is_class_variable(evaluated(annotation, names)):
             if given is not MISSING and not _is_plain(given):
                 raise NotCertain
-        # As `model.written_init` decides where a constructor is written by hand.
+        # As `model.build_field` decides where a constructor is written by hand.
         elif not written or has_specifier or (given is MISSING and not name.startswith("_")):
             fields[name] = FieldSummary.of(body.qualified, _module_row(name, given, body))
         elif given is not MISSING and not _is_plain(given):

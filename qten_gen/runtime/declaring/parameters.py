@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from ...common import language
-from ...common.specifier_records import RecordedCall
+from ...common.fingerprint_rows import RecordedCall
 from .fields import Dimension, Names, keywords_in, refuse_misplaced
 
 Initializer = Callable[[Tensor], object] | str

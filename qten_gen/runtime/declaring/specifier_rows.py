@@ -13,11 +13,8 @@ from types import BuiltinFunctionType, FunctionType
 import torch
 
 from ...common import language
-from ...common.expression_text import expression_text, is_plain
-from ...common.fingerprint_rows import VALUE, Row, row
-from ...common.literals import literal_of
-from ...common.specifier_records import RecordedCall, recorded_call
-from ...common.written_values import partial_of_torch, torch_name
+from ...common.fingerprint_rows import VALUE, RecordedCall, Row, recorded_call, row
+from ...common.python_text import expression_text, is_plain, literal_of, partial_of_torch, torch_name
 from .annotated_kinds import NotCertain
 
 

@@ -8,8 +8,8 @@ from dataclasses import Field as DataclassField
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from ...common import language
-from ...common.class_annotations import class_annotations
-from ...common.specifier_records import DATACLASS_FIELD_DEFAULTS, RecordedCall
+from ...common.class_body import class_annotations
+from ...common.fingerprint_rows import DATACLASS_FIELD_DEFAULTS, RecordedCall
 from .class_scope import Scope
 from .declared_class import DeclaredClass, declared_bases
 from .fields import Field

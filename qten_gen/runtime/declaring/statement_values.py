@@ -7,7 +7,7 @@ from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...common import language
-from ...common.specifier_records import recorded_call
+from ...common.fingerprint_rows import recorded_call
 from .declared_class import declared_bases
 from .fields import Const, Default, Field
 

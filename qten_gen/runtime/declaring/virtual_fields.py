@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from ...common import language
-from ...common.specifier_records import RecordedCall
+from ...common.fingerprint_rows import RecordedCall
 from .fields import refuse_misplaced
 
 T_co = TypeVar("T_co", covariant=True)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast, dataclass_transform
 from torch import nn
 
 from ...common import language
-from ...common.fingerprint_rows import attributes
-from ...common.specifier_records import recorded_call
+from ...common.fingerprint_rows import attributes, recorded_call
 from ..declaring.metaclass import DeclarationMeta
 from .core.module_base import ModuleBase
 

@@ -9,7 +9,7 @@ from typing import Literal, overload
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from ...common.name_patterns import PatternError, listed, matching
+from ...common.state_names import PatternError, listed, matching
 
 
 @overload

@@ -14,8 +14,7 @@ from ...generate.obstacles import obstacles
 from ...model import ModuleDecl, SourceFile, VirtualDecl
 from ...model.diagnostics import Diagnostic
 from ...project.import_graph import View
-from ...read.encoding import decode, encoding_of
-from ...read.syntax import keeping_trees
+from ...read.syntax import decode, encoding_of, keeping_trees
 from .annotations import propose_annotations
 from .files import OpenFile, Project
 from .modules import metaclass_obstacle, propose_modules
@@ -173,7 +172,7 @@ def _edited(function: LevelFunction, file: OpenFile, project: Project, sources: 
 
 def _new_text(file: OpenFile, proposals: list[Proposal], before: bytes, own: set[str]) -> bytes | Reason:
     """The new text of a file, or why it cannot be had."""
-    from ...generate.rewriting import CannotRewrite
+    from ...generate.fixing import CannotRewrite
     from .rewriting import rewritten_file
 
     encoding, content = encoding_of(before), decode(before, file.path)

@@ -13,7 +13,7 @@ from functools import partial
 
 from ...model.field_kinds import is_tensor, members_of
 from ...model.field_parts import NO_PATH, TypeExpr
-from ...model.registered import Registered, RegisteredKind
+from ...model.source import Registered, RegisteredKind
 from ...read.annotations import type_expr
 from .files import OpenFile, Project, method_of
 from .functions import attributes_set, returned

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ...model.field_kinds import is_tensor, members_of
 from ...model.field_parts import NO_PATH, TypeExpr
 from ...read.annotations import type_expr
-from ...read.bound_names import dotted
+from ...read.bindings import dotted
 from . import values as known
 from .files import OpenFile, Project, method_of
 from .opening import is_layer_of_torch

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from ...link.program import Program
-from ...read.bound_names import dotted
+from ...read.bindings import dotted
 from ...read.dotted_names import Scope
 from .records import FoundClass, Need, Options
 

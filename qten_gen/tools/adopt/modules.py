@@ -8,7 +8,7 @@ from functools import partial
 
 from ...common.language import INIT
 from ...model import ClassSource, FieldSource, MethodSource
-from ...model.written_init import is_attribute_only
+from ...model.build_field import is_attribute_only
 from .files import OpenFile, Project
 from .opening import NN_MODULE, is_layer_of_torch, is_module_of_a_library
 from .records import Change, FoundClass, Kind, Need, Proposal, Reason

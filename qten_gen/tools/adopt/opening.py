@@ -15,13 +15,10 @@ from ...model.diagnostics import Diagnostic
 from ...model.field_kinds import is_tensor, members_of
 from ...project.import_graph import closure, importers_of, source_graph
 from ...project.scan import Origin, Scan, scan
-from ...read.bound_names import dotted
+from ...read.bindings import dotted, exported
 from ...read.dotted_names import Scope
-from ...read.encoding import decode
-from ...read.exported import exported
-from ...read.places import node_at
-from ...read.source_lines import lines_of
-from ...read.syntax import tree_of
+from ...read.positions import node_at
+from ...read.syntax import decode, lines_of, tree_of
 from .files import OpenFile, Project, Text
 from .records import FoundClass, Kind, Options
 

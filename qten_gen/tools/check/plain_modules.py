@@ -21,8 +21,7 @@ from ...model.diagnostics import UNUSED_SUPPRESSION, Diagnostic, Span, ordered
 from ...model.diagnostics import Kind as DiagnosticKind
 from ...project.cache import generator, read_cached, write
 from ...project.scan import Origin
-from ...read.places import node_at
-from ...read.positions import locate
+from ...read.positions import locate, node_at
 from ...rules import PLAIN_RULES, UNREGISTERED_STATE
 from ...rules import Project as Declared
 from ...rules.plain_classes import Finding, PlainClass, attribute_of, stays_where_it_is

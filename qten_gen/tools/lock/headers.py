@@ -13,9 +13,8 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...common.pickled_checkpoints import StandIn, distributed_tensors, unpickled
-from ...common.safetensors_dtypes import SAFETENSORS_DTYPES
-from ...common.state_differences import Comparison, FileTensor, compared
+from ...common.checkpoints import SAFETENSORS_DTYPES, StandIn, distributed_tensors, unpickled
+from ...common.state_names import Comparison, FileTensor, compared
 from .lock import Line, Lock, names, unfolded
 
 _LARGEST_HEADER = 100_000_000
@@ -102,7 +101,7 @@ def _of_index(path: str) -> dict[str, FileTensor]:
 
 
 def held(file: Mapping[str, FileTensor], lock: Lock) -> Comparison:
-    """The differences between the tensors of a file and those of a lock."""
+    """The differences between the tensors of a file and a lock."""
     wanted: dict[str, Line] = {}
     for line in filter(lambda line: line.is_saved, lock.lines):
         if line.tie:

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from ...generate.crashes import Crash
 from ...generate.plan import plan
-from ...generate.readings import Readings
+from ...generate.readings import Crash, Readings
 from ...model import FileDecl
 from ...model.diagnostics import FOREIGN_OUTPUT, Diagnostic
 from ...project.cache import Cache, FreshRecord, load
@@ -20,7 +19,7 @@ from ...project.judging import judged
 from ...project.output_names import is_output, outputs_of
 from ...project.paths import below, display_path, read_output, true_path
 from ...project.stale import ProjectState, found_now, project_state
-from ...read.encoding import encoding_of
+from ...read.syntax import encoding_of
 
 
 class Findings(NamedTuple):

@@ -11,9 +11,8 @@ from typing import NotRequired, TypedDict
 
 from ...generate.suppression import can_be_suppressed
 from ...model.diagnostics import Diagnostic, Span
-from ...read.encoding import decode
-from ...read.source_lines import lines_of
 from ...read.suppressions import suppressions
+from ...read.syntax import decode, lines_of
 from ...rules import RULES
 from ...rules.rule import page
 from .protocol import FIX_ALL, GENERATE, Json
@@ -44,7 +43,7 @@ class Shown(TypedDict):
 
 
 class Lines:
-    """The lines of a text, between the places of qten-gen and those of an editor.
+    """The lines of a text, between the places of qten-gen and of an editor.
 
     qten-gen counts lines and characters from 1. Editors count from 0, and most of them count in units of UTF-16.
     """

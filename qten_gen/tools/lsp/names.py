@@ -21,7 +21,7 @@ from ...model import (
     TensorClassDecl,
 )
 from ...model.dimensions import in_words
-from ...read.source_lines import characters, lines_of
+from ...read.syntax import characters, lines_of
 
 Place = tuple[int, int]
 """A line and a character, counted from 0."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ...model.diagnostics import Diagnostic
 from ...project.output_names import is_output, outputs_of, source_of
 from ...project.paths import read_regular
-from ...read.encoding import decode
+from ...read.syntax import decode
 from .analysis import Findings, Workspace, encoded, is_source
 from .findings import Lines, actions, message, over_findings
 from .names import Name, name_at, names, over_declaration
@@ -273,7 +273,7 @@ class Session:
             self._log(f"a bug in qten-gen: {crash.stage} {crash.path}\n{crash.traceback}")
 
     def _data(self, path: str) -> bytes:
-        """The text of a file: that of the editor, if the file is open in it."""
+        """The text of a file as the editor has it, or as it is on the disk."""
         try:
             return self._workspace.texts[path] if path in self._workspace.texts else read_regular(path)
         except OSError:

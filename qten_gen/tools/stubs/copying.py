@@ -19,11 +19,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TypeVar
 
-from ...model.registered import Registered, RegisteredKind
-from ...read.blocks import statements
-from ...read.bound_names import dotted
-from ...read.registered_state import registered_state
-from ...read.signatures import Function, positional_parameters
+from ...model.source import Registered, RegisteredKind
+from ...read.bindings import Function, dotted, statements
+from ...read.own_state import registered_state
+from ...read.signatures import positional_parameters
 from .library_modules import Source, Sources, defined_names, imported_module
 
 _TRANSPARENT = frozenset(

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from ...common.format_number import FORMAT
-from ...common.header import with_header
+from ...common.header import FORMAT, with_header
 from ...common.suggestions import nearest
-from ...project.installed import Installed
+from ...project.libraries import Installed
 from .copying import ANY, ModuleClasses, copied
 from .library_modules import Sources, Unreadable
 

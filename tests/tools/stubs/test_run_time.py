@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import nn
 
-from qten_gen.read.blocks import statements
+from qten_gen.read.bindings import statements
 
 from .planned import bound, statement
 

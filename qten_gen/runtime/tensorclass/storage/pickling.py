@@ -18,11 +18,10 @@ from torch import Size, Tensor
 from torch._C._functorch import is_functorch_wrapped_tensor
 
 from ...declaring.spawning import refuse_for_new_interpreters
-from ..core.attributes import beside_fields, store_beside
-from ..core.contents import contents, tensors_of
+from ..core.contents import beside_fields, contents, store_beside, tensors_of
 from ..core.locks import lock
+from ..core.other_libraries import bare
 from ..core.stored import FROZEN, Stored
-from ..core.tensordict_library import bare
 from ..fields.annotated_shapes import refuse_contents
 from ..fields.as_declared import fit_saved
 from ..fields.per_item import PerItem

@@ -1,7 +1,4 @@
-"""Pickles of checkpoints: files of `torch.save`, and the metadata of `torch.distributed.checkpoint`. It imports no torch.
-
-They are read with a stand-in in the place of each class and function that they name, so none of these runs.
-"""
+"""The names and shapes in files of checkpoints, read without torch."""
 
 from __future__ import annotations
 
@@ -60,7 +57,7 @@ class SavedPart(NamedTuple):
     start: int
     length: int
     is_transformed: bool
-    """Whether the range is compressed, or otherwise no file of `torch.save`."""
+    """The range is compressed, or otherwise no file of `torch.save`."""
 
 
 class SavedTensor(NamedTuple):
@@ -108,3 +105,17 @@ def _part(name: str, chunk: Mapping[str, Any], places: Mapping[tuple[str, tuple[
 def _numbers(size: StandIn | None) -> tuple[int, ...]:
     """A `torch.Size`; of an entry that is no tensor it is None."""
     return () if size is None else tuple(size.args[0])
+
+
+SAFETENSORS_DTYPES = {
+    "BOOL": "bool",
+    "BF16": "bfloat16",
+    "F8_E4M3": "float8_e4m3fn",
+    "F8_E5M2": "float8_e5m2",
+    "F8_E8M0": "float8_e8m0fnu",
+    **{f"F{bits}": f"float{bits}" for bits in (16, 32, 64)},
+    **{f"I{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
+    **{f"U{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
+    **{f"C{bits}": f"complex{bits}" for bits in (64, 128)},
+}
+"""An older torch does not have them all."""

@@ -1,9 +1,9 @@
-"""Reads the annotations of a class: those in the namespace of a class statement, or those of a finished class."""
+"""What the body of a class statement that runs says: its annotations, and the methods that somebody wrote by hand."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 
 def class_annotations(namespace: Mapping[str, object]) -> Mapping[str, object]:
@@ -36,3 +36,14 @@ def class_annotations(namespace: Mapping[str, object]) -> Mapping[str, object]:
                     continue
         return found
     return {}
+
+
+def defines(namespace: Mapping[str, object], bases: Iterable[type], name: str) -> bool:
+    """Whether a class body, or an ancestor outside of torch and this package, defines `name`; generated classes do not count."""
+    return name in namespace or any(
+        name in vars(ancestor)
+        for base in bases
+        for ancestor in base.__mro__
+        if ancestor.__module__.partition(".")[0] not in ("qten_gen", "torch", "builtins")
+        and "_fingerprint" not in vars(ancestor)
+    )
