@@ -27,8 +27,8 @@ from torch import Size, Tensor, nn
 
 from ..core.contents import contents
 from ..core.error_text import label
+from ..core.other_libraries import bare
 from ..core.stored import Stored
-from ..core.tensordict_library import bare
 from ..fields.annotated_shapes import refuse_contents
 from . import files, tensordict_folders
 from . import metadata as schema
