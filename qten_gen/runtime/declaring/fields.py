@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import MISSING
-from typing import Any, Literal, NamedTuple, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, TypeVar, Unpack, cast, overload
 
 import torch
 from torch import Tensor, nn
@@ -195,50 +195,42 @@ class Buffer(NamedTuple):
         refuse_misplaced(owner, name, language.BUFFER)
 
 
+if TYPE_CHECKING:
+
+    class _Tensor(TypedDict, total=False):
+        """The keywords of every tensor that is not tied."""
+
+        initializer: Initializer | None
+        dtype: torch.dtype | None
+        keep_dtype: bool
+
+    class _Parameters(_Tensor, total=False):
+        """The keywords of one parameter, and of several."""
+
+        requires_grad: bool
+        group: str | None
+
+    class _Parameter(_Parameters, total=False):
+        value: Computed | None
+
+    class _Buffer(_Tensor, total=False):
+        value: Computed | None
+        persistent: bool
+
+
+@overload
+def param(*dims: Dimension, init: Literal[False] = False, **options: Unpack[_Parameter]) -> nn.Parameter: ...
 @overload
 def param(
-    *dims: Dimension,
-    initializer: Initializer | None = None,
-    value: Computed | None = None,
-    dtype: torch.dtype | None = None,
-    requires_grad: bool = True,
-    group: str | None = None,
-    keep_dtype: bool = False,
-    init: Literal[False] = False,
-) -> nn.Parameter: ...
-@overload
-def param(
-    *dims: Dimension,
-    when: str,
-    initializer: Initializer | None = None,
-    value: Computed | None = None,
-    dtype: torch.dtype | None = None,
-    requires_grad: bool = True,
-    group: str | None = None,
-    keep_dtype: bool = False,
-    init: Literal[False] = False,
+    *dims: Dimension, when: str, init: Literal[False] = False, **options: Unpack[_Parameter]
 ) -> nn.Parameter | None: ...
 @overload
 def param(
-    *dims: Dimension,
-    repeat: Dimension,
-    initializer: Initializer | None = None,
-    dtype: torch.dtype | None = None,
-    requires_grad: bool = True,
-    group: str | None = None,
-    keep_dtype: bool = False,
-    init: Literal[False] = False,
+    *dims: Dimension, repeat: Dimension, init: Literal[False] = False, **options: Unpack[_Parameters]
 ) -> nn.ParameterList: ...
 @overload
 def param(
-    *dims: Dimension,
-    keys: Names,
-    initializer: Initializer | None = None,
-    dtype: torch.dtype | None = None,
-    requires_grad: bool = True,
-    group: str | None = None,
-    keep_dtype: bool = False,
-    init: Literal[False] = False,
+    *dims: Dimension, keys: Names, init: Literal[False] = False, **options: Unpack[_Parameters]
 ) -> nn.ParameterDict: ...
 @overload
 def param(*dims: Dimension, tie: str, init: Literal[False] = False) -> nn.Parameter: ...
@@ -292,26 +284,9 @@ def param(
 
 
 @overload
-def buffer(
-    *dims: Dimension,
-    initializer: Initializer | None = None,
-    value: Computed | None = None,
-    dtype: torch.dtype | None = None,
-    persistent: bool = True,
-    keep_dtype: bool = False,
-    init: Literal[False] = False,
-) -> Tensor: ...
+def buffer(*dims: Dimension, init: Literal[False] = False, **options: Unpack[_Buffer]) -> Tensor: ...
 @overload
-def buffer(
-    *dims: Dimension,
-    when: str,
-    initializer: Initializer | None = None,
-    value: Computed | None = None,
-    dtype: torch.dtype | None = None,
-    persistent: bool = True,
-    keep_dtype: bool = False,
-    init: Literal[False] = False,
-) -> Tensor | None: ...
+def buffer(*dims: Dimension, when: str, init: Literal[False] = False, **options: Unpack[_Buffer]) -> Tensor | None: ...
 def buffer(
     *dims: Dimension,
     initializer: Initializer | None = None,

@@ -23,11 +23,10 @@ from .class_scope import Scope, statement_frame
 from .declared_class import DeclaredClass, declared_bases, without_annotations
 from .freshness import GeneratedClass, NoGeneratedClass
 from .outright import settle_outright
-from .statement import Body, ClassKeywords
+from .statement import Body
 
 if TYPE_CHECKING:
     from .declared_class import Summary
-    from .statement import Body
 
 
 def annotate(constructor: Callable[..., None], cls: type, body: Body, summary: Summary) -> None:
@@ -125,8 +124,8 @@ class DeclarationMeta(DeclaredClass):
         found: GeneratedClass | NoGeneratedClass = freshness.MADE_BY_CALL
         if is_statement:
             found = freshness.find_generated(name, qualname, module, scope.file)
-        keywords = ClassKeywords.of(given, mcls._known_flags, mcls._known_options)
-        body = Body.of(name, bases, namespace, keywords, scope, freshness.is_declared_later(found, module, qualname))
+        is_later = freshness.is_declared_later(found, module, qualname)
+        body = Body.of(name, bases, namespace, given, (mcls._known_flags, mcls._known_options), scope, is_later)
         # A class that is stale or missing is built in memory.
         settled = settle_outright(body, found, nests=mcls._nests) if isinstance(found, GeneratedClass) else None
         if settled is None:
@@ -146,7 +145,7 @@ class DeclarationMeta(DeclaredClass):
         namespace.pop(language.CHECKS, None)  # the record that `check(...)` statements leave in the body
         mcls._prepare_namespace(namespace, settled.summary)
         joined = _with_generated((generated.cls, *mcls._mixins(settled.summary, bases)), mcls._separated(bases))
-        cls = super().__new__(mcls, name, joined, namespace, **keywords.passed)
+        cls = super().__new__(mcls, name, joined, namespace, **body.passed)
         _look_past_protocols(cls)
         cls._declared_as = settled.summary
         # A descriptor, which the annotation of the attribute hides.

@@ -55,7 +55,7 @@ def _refuse_unusual(body: Body) -> None:
         NotCertain: there is.
     """
     # A rule asks whether a base takes the others. A function's variables are gone when the declaration is read later.
-    if body.keywords.passed or not body.scope.is_of_module:
+    if body.passed or not body.scope.is_of_module:
         raise NotCertain
     for name, value in body.namespace.items():
         if name in body.annotations or name.startswith("__") or isinstance(value, _BESIDE_FIELDS):
@@ -98,7 +98,7 @@ def _tensorclass(body: Body) -> Outright:
             fields[name] = _tensorclass_field(name, annotation, kinds.kind(meant), body)
         elif recorded_call(body.namespace.get(name)) is not None or not _is_plain(body.namespace.get(name)):
             raise NotCertain
-    checks = body.keywords.options.get("checks", next((parent.checks for _, parent in parents), "on"))
+    checks = body.options.get("checks", next((parent.checks for _, parent in parents), "on"))
     # `check(...)` is for Modules, which a rule says.
     if body.checks:
         raise NotCertain
@@ -207,7 +207,7 @@ def _check_default(value: object, is_factory: bool, kind: Kind) -> None:
 def _module(body: Body) -> Outright:
     """The declaration of a Module, in the order of the attributes of `ModuleDecl`."""
     # With `init=False` other names are fields (`model.build_field`). Flags are for TensorClasses: a rule says it.
-    if body.keywords.options or body.flags:
+    if body.options or body.flags:
         raise NotCertain
     parents = parents_of(body.bases)
     names = Names(body.scope, body.module, body.name, body.namespace)

@@ -18,24 +18,6 @@ if TYPE_CHECKING:
     from .declared_class import Summary
 
 
-class ClassKeywords(NamedTuple):
-    """The keywords of a class statement: `class Batch(TensorClass, Tagged, frozen=True, checks="off", tag="x")`."""
-
-    flags: Mapping[str, object]
-    """The flags of TensorClass: `{"frozen": True}`."""
-    options: Mapping[str, object]
-    """Other keywords of TensorClass or Module: `{"checks": "off"}`."""
-    passed: Mapping[str, object]
-    """The keywords for the `__init_subclass__` of a base: `{"tag": "x"}`."""
-
-    @classmethod
-    def of(cls, given: Mapping[str, object], flags: Collection[str], options: Collection[str]) -> ClassKeywords:
-        """Sort the keywords of a statement. `flags` and `options` are those that the root class takes."""
-        known = [{name: given[name] for name in given if name in kind} for kind in (flags, options)]
-        passed = {name: value for name, value in given.items() if name not in flags and name not in options}
-        return cls(known[0], known[1], passed)
-
-
 class Body(NamedTuple):
     """A class statement that runs."""
 
@@ -44,9 +26,12 @@ class Body(NamedTuple):
     namespace: Mapping[str, object]
     """The bindings of the body, without its checks."""
     annotations: Mapping[str, object]
-    keywords: ClassKeywords
     flags: frozenset[str]
     """The class flags that are on, unknown ones included."""
+    options: Mapping[str, object]
+    """Other keywords of TensorClass or Module: `{"checks": "off"}`."""
+    passed: Mapping[str, object]
+    """The keywords for the `__init_subclass__` of a base: `{"tag": "x"}`."""
     checks: tuple[RecordedCall, ...]
     scope: Scope
     is_declared_later: Callable[[str], bool]
@@ -58,20 +43,30 @@ class Body(NamedTuple):
         name: str,
         bases: tuple[type, ...],
         namespace: Mapping[str, object],
-        keywords: ClassKeywords,
+        keywords: Mapping[str, object],
+        known: tuple[Collection[str], Collection[str]],
         scope: Scope,
         is_declared_later: Callable[[str], bool],
     ) -> Body:
-        """The record of a class statement with this namespace.
+        """The record of a class statement with this namespace. `known` are the flags and the options of its root class.
 
         Raises:
             TypeError: a flag is not a bool.
         """
         kept = _with_own_fields({name: value for name, value in namespace.items() if name != language.CHECKS})
-        flags = _flags(namespace, keywords.flags)
-        checks = tuple(getattr(namespace.get(language.CHECKS), "calls", ()))
-        annotations = class_annotations(namespace)
-        return cls(name, bases, kept, annotations, keywords, flags, checks, scope, is_declared_later)
+        flags, options = ({name: keywords[name] for name in keywords if name in kind} for kind in known)
+        return cls(
+            name,
+            bases,
+            kept,
+            class_annotations(namespace),
+            _flags(namespace, flags),
+            options,
+            {name: value for name, value in keywords.items() if name not in flags and name not in options},
+            tuple(getattr(namespace.get(language.CHECKS), "calls", ())),
+            scope,
+            is_declared_later,
+        )
 
     @property
     def module(self) -> str:
