@@ -243,8 +243,6 @@ class ClassSource:
     """The objects that its `__init__` registers: parameters, buffers and children."""
     checks: tuple[SpecifierCall, ...] = ()
     """The statements `check(...)` of its body."""
-    sets_any: bool = field(default=False, compare=False, repr=False)
-    """Whether its text sets attributes whose names it does not show, by `setattr` or `__dict__`."""
     outer: str = ""
     """The class around it, `Outer` or `Outer.Middle`; empty at the top level."""
 
