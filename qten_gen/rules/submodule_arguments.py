@@ -23,7 +23,7 @@ from ..model import (
 from ..model.dimensions import in_words
 from ..model.field_kinds import members_of
 from ..model.foreign_classes import parameters_of
-from .expression_types import NONE, UNKNOWN, Names, in_words_of, types_of
+from .module_expressions import NONE, UNKNOWN, Names, in_words_of, types_of
 from .rule_input import Problem, RuleContext
 
 _TIED = 'declare the weight in place of the child: head: nn.Parameter = param(tie="embed.weight"), used by F.linear(x, self.head)'
