@@ -43,7 +43,7 @@ _HOMES = {
     "is_deferred": "large_models.deferred.deferred_init",
     "is_fake": "large_models.fake.context",
     "is_tensorclass": "runtime.tensorclass.dataclass_types",
-    "lifted": "runtime.tensorclass.operations.lifting",
+    "lifted": "runtime.tensorclass.operations.torch_functions",
     "materialize_module": "large_models.deferred.deferred_init",
     "materialize_tensor": "large_models.deferred.deferred_init",
     "meta_like": "large_models.fake.context",

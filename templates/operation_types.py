@@ -61,10 +61,10 @@ import torch
 from torch import Tensor
 
 from qten_gen.runtime.tensorclass.core.construction import DeviceLike
-from qten_gen.runtime.tensorclass.core.tensor_shapes import Dim
-from qten_gen.runtime.tensorclass.methods.cast_filters import CastFilter
-from qten_gen.runtime.tensorclass.operations.reduced_dimensions import Dims
-from qten_gen.runtime.tensorclass.operations.reduction_table import ValuesAndIndices
+from qten_gen.runtime.tensorclass.core.sizes import Dim
+from qten_gen.runtime.tensorclass.methods.moving import CastFilter
+from qten_gen.runtime.tensorclass.operations.reduction_ops import Dims
+from qten_gen.runtime.tensorclass.operations.reductions import ValuesAndIndices
 from qten_gen.runtime.tensorclass.tensorclass import TensorClass
 """
 

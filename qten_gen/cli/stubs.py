@@ -32,7 +32,7 @@ def write_stubs(options: Options, out: TextIO, err: TextIO) -> int:
 def _written(modules: Sequence[str], options: Options, config: Config, out: TextIO, err: TextIO) -> int:
     """Plan the stubs, write what has changed, and print all that is wrong or what was done."""
     from ..project.apply import write_in_new_folders
-    from ..project.installed import Installed
+    from ..project.libraries import Installed
     from ..project.paths import display_path
     from ..tools.stubs.planning import plan
 

@@ -11,14 +11,13 @@ from collections.abc import Mapping
 from contextlib import closing
 from typing import TextIO
 
+from ..project.apply import is_temporary
 from ..project.config import ConfigError, Settings
-from ..project.files import PathError
+from ..project.files import PathError, parts
 from ..project.output_names import is_output
-from ..project.paths import read_output
-from ..project.temporary import is_temporary
+from ..project.paths import NO_OUTPUT, read_output
 from ..project.walk import EXCLUDED
 from ..report.concise import headline
-from ..run.parts import parts
 from ..run.run import run
 from . import DONE, MISUSE
 from .options import Options, given_paths, output_format
@@ -91,7 +90,7 @@ def _matters(kind: int, path: str, folders: frozenset[str], written: Mapping[str
 
 def _is_being_saved(path: str) -> bool:
     """Whether a source is gone or empty: some editors save in two steps."""
-    return path.endswith(".py") and not is_output(path) and not read_output(path)
+    return path.endswith(".py") and not is_output(path) and read_output(path) in (b"", NO_OUTPUT)
 
 
 def _print_run(options: Options, written: dict[str, bytes | None], out: TextIO, err: TextIO) -> None:

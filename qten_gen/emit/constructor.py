@@ -1,4 +1,4 @@
-"""The expressions of a generated constructor: children, derived values, checks and conditions; and the values it spells out."""
+"""The statements of a generated constructor: derived values and checks, and the registration of children and tensors."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ from ..model import (
     Argument,
     BufferDecl,
     CheckDecl,
-    ConfigDecl,
-    DerivedDecl,
     Dim,
     ModuleDecl,
+    ModuleField,
     ParameterDecl,
     SpecifierCall,
     SubmoduleDecl,
     Value,
-    VirtualDecl,
     language,
 )
 from ..model.build_field import computed
@@ -104,7 +102,9 @@ class _Owner(NamedTuple):
     aliases: Aliases
 
 
-def registration(field: SubmoduleDecl, owner: str, siblings: Siblings, builtins: Builtins, aliases: Aliases) -> str:
+def registration_of_child(
+    field: SubmoduleDecl, owner: str, siblings: Siblings, builtins: Builtins, aliases: Aliases
+) -> str:
     """The statement that makes a child and registers it, or None where a condition is false."""
     of = _Owner(owner, siblings, builtins, aliases)
     if field.when is None or field.is_repeated:  # of several, a condition is about each
@@ -245,55 +245,93 @@ def _value(given: Value, owner: _Owner, key: str) -> str:
     return f"{owner.aliases.use('_features')}.chosen({arguments})"
 
 
-def inlined_values(declaration: ModuleDecl, siblings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The values that the generated text spells out, for the check when the class statement runs.
-
-    `siblings` are the classes that it calls by name, by their qualified names.
-    """
-    if declaration.custom_init:
-        return
-    for field in declaration.fields:
-        match field:
-            case ConfigDecl():
-                yield from spelling.assumed_default(field)
-            case ParameterDecl(initializer=initializer, dtype=dtype) | BufferDecl(initializer=initializer, dtype=dtype):
-                yield from _spelled(f"{field.name}.initializer", initializer)
-                if initializer is not None and initializer.partial is not None:
-                    yield f"{field.name}.initializer", initializer.partial.text
-                yield from _spelled(f"{field.name}.dtype", dtype)
-            case SubmoduleDecl(cls=cls, arguments=arguments):
-                yield from _assumed_arguments(cls, arguments, _path(field), siblings)
-            case VirtualDecl() | DerivedDecl():
-                pass
-
-
-def _path(field: SubmoduleDecl) -> str:
-    """The path to the record of a child, which is inside those of the lists that hold the child."""
-    path, inner = field.name, field.inner
-    while inner is not None:
-        path, inner = f"{path}.cls", inner.inner
-    return path
+def registration_of_tensor(field: ParameterDecl | BufferDecl, owner: str, builtins: Builtins, aliases: Aliases) -> str:
+    """The statement that registers one field, over as many lines as it needs."""
+    quoted = f'"{field.name}"'
+    match field:
+        case ParameterDecl(tie=str(path)):
+            shape = f", {spelling.shape(field.dims, builtins)}" if field.dims else ""
+            tied = f"{aliases.use('_features')}.tied_parameter(self, {layout.quoted_string(path)}{shape})"
+            made = if_wanted(tied, field.when, builtins)
+            return layout.bracketed("self.register_parameter(", [quoted, made], ")", 8)
+        case ParameterDecl(value=Value()) | BufferDecl(value=Value()):
+            return _computed(field, owner, builtins, aliases)
+        case ParameterDecl() if is_several(field):
+            return _several_parameters(field, owner, builtins, aliases)
+        case ParameterDecl(requires_grad=requires_grad):
+            frozen = [] if requires_grad else ["requires_grad=False"]
+            return layout.bracketed(
+                "_rt.new_parameter(",
+                ["self", quoted, *_allocation(field, owner, builtins, aliases), *frozen],
+                ")",
+                8,
+            )
+        case BufferDecl(persistent=persistent):
+            kept = [] if persistent else ["persistent=False"]
+            return layout.bracketed(
+                "_rt.new_buffer(", ["self", quoted, *_allocation(field, owner, builtins, aliases), *kept], ")", 8
+            )
 
 
-def _assumed_arguments(
-    cls: Value, arguments: Sequence[Argument], key: str, siblings: Mapping[str, str]
-) -> Iterator[tuple[str, str]]:
-    """The class and the arguments of a child that the text spells out."""
-    if cls.name in siblings and cls.choice is None:
-        yield f"{key}.cls", siblings[cls.name]
-    elif cls.name != language.CHAIN:
-        yield from _spelled(f"{key}.cls", cls)
-    index = 0
-    for argument in arguments:
-        inner = f"{key}.kwargs.{argument.keyword}" if argument.keyword else f"{key}.args.{index}"
-        index += argument.keyword is None
-        match argument.value:
-            case Value() as given:
-                yield from _spelled(inner, given)
-            case SpecifierCall(arguments=(Argument(value=Value() as child), *own)):
-                yield from _assumed_arguments(child, own, inner, siblings)
+def _computed(field: ParameterDecl | BufferDecl, owner: str, builtins: Builtins, aliases: Aliases) -> str:
+    """The statement that computes a parameter or buffer and registers it, or None where a condition is false."""
+    arguments = ["self", f'"{field.name}"', computing_function(field, owner, aliases), "device", "dtype"]
+    if field.dims:
+        arguments.append(spelling.shape(field.dims, builtins))
+    features = aliases.use("_features")
+    if isinstance(field, ParameterDecl):
+        head, none = f"{features}.register_parameter_value(", f'self.register_parameter("{field.name}", None)'
+        arguments += [] if field.requires_grad else ["requires_grad=False"]
+    else:
+        kept = [] if field.persistent else ["persistent=False"]
+        head, none = (
+            f"{features}.register_value(",
+            "self.register_buffer(" + ", ".join([f'"{field.name}"', "None", *kept]) + ")",
+        )
+        arguments += kept
+    if field.dtype is not None:
+        arguments.append(f"own_dtype={spelling.value(field.dtype, owner, f'{field.name}.dtype', aliases)}")
+    if field.when is None:
+        return layout.bracketed(head, arguments, ")", 8)
+    made = layout.bracketed(head, arguments, ")", 12)
+    return either(field.when, made, none, builtins)
 
 
-def _spelled(key: str, value: Value | None) -> Iterator[tuple[str, str]]:
-    if value is not None and value.written is not None:
-        yield key, value.written
+def computing_function(field: ParameterDecl | BufferDecl, owner: str, aliases: Aliases) -> str:
+    """The function that computes a value: the name of a method, or the function that the declaration gave."""
+    assert field.value is not None
+    if field.value.method is not None:
+        return layout.quoted_string(field.value.method)
+    return spelling.value(field.value, owner, f"{field.name}.value", aliases)
+
+
+def _several_parameters(field: ParameterDecl, owner: str, builtins: Builtins, aliases: Aliases) -> str:
+    """The statement that registers a list or dict of parameters."""
+    mentions_index = any(language.INDEX in dim_names(dim) for dim in field.dims)
+    item, clause = several(field.repeat, field.keys, spelling.shape(field.dims, builtins), builtins, mentions_index)
+    brackets = "[]" if field.repeat is not None else "{}"
+    shapes = layout.comprehension(brackets[0], item, clause, brackets[1], 12)
+    arguments = [
+        "self",
+        f'"{field.name}"',
+        if_wanted(shapes, field.when, builtins),
+        *_allocation(field, owner, builtins, aliases)[1:],
+    ]
+    frozen = [] if field.requires_grad else ["requires_grad=False"]
+    return layout.bracketed(f"{aliases.use('_features')}.register_parameters(", [*arguments, *frozen], ")", 8)
+
+
+def is_several(field: ModuleField) -> bool:
+    """Whether it is a list or a dict of parameters."""
+    return isinstance(field, ParameterDecl) and field.is_several
+
+
+def is_computed(field: ModuleField) -> bool:
+    return isinstance(field, ParameterDecl | BufferDecl) and field.value is not None
+
+
+def _allocation(
+    field: ParameterDecl | BufferDecl, owner: str, builtins: Builtins, aliases: Aliases
+) -> tuple[str, str, str]:
+    dtype = "dtype" if field.dtype is None else spelling.value(field.dtype, owner, f"{field.name}.dtype", aliases)
+    return if_wanted(spelling.shape(field.dims, builtins), field.when, builtins), "device", dtype

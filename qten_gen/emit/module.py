@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..common.naming import REFERENCE, own_global
 from ..model import (
+    Argument,
     BufferDecl,
     ConfigDecl,
     DerivedDecl,
     ModuleDecl,
     ModuleField,
     ParameterDecl,
+    SpecifierCall,
     SubmoduleDecl,
     Value,
     VirtualDecl,
     declares,
-    dim_names,
     fingerprint,
     language,
 )
@@ -25,12 +26,12 @@ from ..model.dimensions import in_words
 from . import layout, spelling
 from .constructor import (
     Siblings,
+    computing_function,
     condition_in_words,
-    either,
-    if_wanted,
-    inlined_values,
-    registration,
-    several,
+    is_computed,
+    is_several,
+    registration_of_child,
+    registration_of_tensor,
     statements,
 )
 from .names import Aliases, Builtins
@@ -102,7 +103,7 @@ class ModuleView(NamedTuple):
     builtin: dict[str, str]
     """How the text writes each builtin, because a field may have its name."""
     imports: frozenset[str]
-    """The names of `imports.IMPORTS` that the class uses."""
+    """The names of `names.IMPORTS` that the class uses."""
 
 
 def view(declaration: ModuleDecl, siblings: Siblings, variables: Collection[str] = frozenset()) -> ModuleView:
@@ -131,7 +132,7 @@ def view(declaration: ModuleDecl, siblings: Siblings, variables: Collection[str]
         registrations=_registrations(declaration, called, builtins, aliases) if constructs else (),
         guarded=_guarded(declaration) if constructs else "",
         resets=any(not isinstance(field, VirtualDecl) for field in declaration.fields),
-        computes=constructs and any(map(_is_computed, declaration.fields)),
+        computes=constructs and any(map(is_computed, declaration.fields)),
         initializers=tuple(_initializers(declaration, reset, aliases)) if constructs else (),
         registered=tuple(_registered(own)),
         virtuals=tuple(
@@ -180,9 +181,9 @@ def _registrations(
     given = [f"{f.name}={f.name}" for f in declaration.fields if isinstance(f, ConfigDecl | DerivedDecl)]
     config = [layout.bracketed("_rt.set_attributes(", ["self", *given], ")", 8)] if given else []
     lines = [
-        registration(field, owner, siblings, builtins, aliases)
+        registration_of_child(field, owner, siblings, builtins, aliases)
         if isinstance(field, SubmoduleDecl)
-        else _registration(field, owner, builtins, aliases)
+        else registration_of_tensor(field, owner, builtins, aliases)
         for field in declaration.fields
         if not isinstance(field, ConfigDecl | DerivedDecl | VirtualDecl)
     ]
@@ -192,98 +193,6 @@ def _registrations(
     return (*statements(declaration, builtins, aliases), *config, *lines)
 
 
-def _registration(field: ParameterDecl | BufferDecl, owner: str, builtins: Builtins, aliases: Aliases) -> str:
-    """The statement that registers one field, over as many lines as it needs."""
-    quoted = f'"{field.name}"'
-    match field:
-        case ParameterDecl(tie=str(path)):
-            shape = f", {spelling.shape(field.dims, builtins)}" if field.dims else ""
-            tied = f"{aliases.use('_features')}.tied_parameter(self, {layout.quoted_string(path)}{shape})"
-            made = if_wanted(tied, field.when, builtins)
-            return layout.bracketed("self.register_parameter(", [quoted, made], ")", 8)
-        case ParameterDecl(value=Value()) | BufferDecl(value=Value()):
-            return _computed(field, owner, builtins, aliases)
-        case ParameterDecl() if _is_several(field):
-            return _several_parameters(field, owner, builtins, aliases)
-        case ParameterDecl(requires_grad=requires_grad):
-            frozen = [] if requires_grad else ["requires_grad=False"]
-            return layout.bracketed(
-                "_rt.new_parameter(",
-                ["self", quoted, *_allocation(field, owner, builtins, aliases), *frozen],
-                ")",
-                8,
-            )
-        case BufferDecl(persistent=persistent):
-            kept = [] if persistent else ["persistent=False"]
-            return layout.bracketed(
-                "_rt.new_buffer(", ["self", quoted, *_allocation(field, owner, builtins, aliases), *kept], ")", 8
-            )
-
-
-def _computed(field: ParameterDecl | BufferDecl, owner: str, builtins: Builtins, aliases: Aliases) -> str:
-    """The statement that computes a parameter or buffer and registers it, or None where a condition is false."""
-    arguments = ["self", f'"{field.name}"', _function(field, owner, aliases), "device", "dtype"]
-    if field.dims:
-        arguments.append(spelling.shape(field.dims, builtins))
-    features = aliases.use("_features")
-    if isinstance(field, ParameterDecl):
-        head, none = f"{features}.register_parameter_value(", f'self.register_parameter("{field.name}", None)'
-        arguments += [] if field.requires_grad else ["requires_grad=False"]
-    else:
-        kept = [] if field.persistent else ["persistent=False"]
-        head, none = (
-            f"{features}.register_value(",
-            "self.register_buffer(" + ", ".join([f'"{field.name}"', "None", *kept]) + ")",
-        )
-        arguments += kept
-    if field.dtype is not None:
-        arguments.append(f"own_dtype={spelling.value(field.dtype, owner, f'{field.name}.dtype', aliases)}")
-    if field.when is None:
-        return layout.bracketed(head, arguments, ")", 8)
-    made = layout.bracketed(head, arguments, ")", 12)
-    return either(field.when, made, none, builtins)
-
-
-def _function(field: ParameterDecl | BufferDecl, owner: str, aliases: Aliases) -> str:
-    """The function that computes a value: the name of a method, or the function that the declaration gave."""
-    assert field.value is not None
-    if field.value.method is not None:
-        return layout.quoted_string(field.value.method)
-    return spelling.value(field.value, owner, f"{field.name}.value", aliases)
-
-
-def _several_parameters(field: ParameterDecl, owner: str, builtins: Builtins, aliases: Aliases) -> str:
-    """The statement that registers a list or dict of parameters."""
-    mentions_index = any(language.INDEX in dim_names(dim) for dim in field.dims)
-    item, clause = several(field.repeat, field.keys, spelling.shape(field.dims, builtins), builtins, mentions_index)
-    brackets = "[]" if field.repeat is not None else "{}"
-    shapes = layout.comprehension(brackets[0], item, clause, brackets[1], 12)
-    arguments = [
-        "self",
-        f'"{field.name}"',
-        if_wanted(shapes, field.when, builtins),
-        *_allocation(field, owner, builtins, aliases)[1:],
-    ]
-    frozen = [] if field.requires_grad else ["requires_grad=False"]
-    return layout.bracketed(f"{aliases.use('_features')}.register_parameters(", [*arguments, *frozen], ")", 8)
-
-
-def _is_several(field: ModuleField) -> bool:
-    """Whether it is a list or a dict of parameters."""
-    return isinstance(field, ParameterDecl) and field.is_several
-
-
-def _is_computed(field: ModuleField) -> bool:
-    return isinstance(field, ParameterDecl | BufferDecl) and field.value is not None
-
-
-def _allocation(
-    field: ParameterDecl | BufferDecl, owner: str, builtins: Builtins, aliases: Aliases
-) -> tuple[str, str, str]:
-    dtype = "dtype" if field.dtype is None else spelling.value(field.dtype, owner, f"{field.name}.dtype", aliases)
-    return if_wanted(spelling.shape(field.dims, builtins), field.when, builtins), "device", dtype
-
-
 def _guarded(declaration: ModuleDecl) -> str:
     """The statement that marks what initialisers outside torch, or a `reset_parameters` of the user's, have to fill."""
     names = [
@@ -291,7 +200,7 @@ def _guarded(declaration: ModuleDecl) -> str:
         for field in declaration.fields
         if isinstance(field, ParameterDecl | BufferDecl)
         and not _is_tied(field)
-        and not _is_computed(field)
+        and not is_computed(field)
         and (declaration.custom_reset or not spelling.is_of_torch(field.initializer))
     ]
     return layout.bracketed("_unfilled = _rt.mark_unfilled(", ["self", *names], ")", 8) if names else ""
@@ -305,10 +214,10 @@ def _initializers(declaration: ModuleDecl, fields: Sequence[ModuleField], aliase
         if field.value is not None:
             features = aliases.use("_features")
             aliases.use("_torch")
-            yield f'{features}.recompute(self, "{field.name}", {_function(field, own_name(declaration), aliases)})'
+            yield f'{features}.recompute(self, "{field.name}", {computing_function(field, own_name(declaration), aliases)})'
         if field.initializer is not None:
             aliases.use("_torch")
-            filled = "_each" if _is_several(field) else f"self.{field.name}"
+            filled = "_each" if is_several(field) else f"self.{field.name}"
             fill = spelling.filled(
                 field.initializer,
                 own_name(declaration),
@@ -317,7 +226,7 @@ def _initializers(declaration: ModuleDecl, fields: Sequence[ModuleField], aliase
                 filled,
                 aliases,
             )
-            if isinstance(field, ParameterDecl) and _is_several(field):
+            if isinstance(field, ParameterDecl) and is_several(field):
                 each = f"self.{field.name}" if field.repeat is not None else f"self.{field.name}.values()"
                 fill = f"for _each in {each}:\n                {fill}"
             if field.when is not None:
@@ -330,7 +239,7 @@ def _registered(own: list[ModuleField]) -> Iterator[str]:
     """The properties of the fields that were declared in this class; the docstring of each states the shape."""
     for field in own:
         match field:
-            case ParameterDecl() if _is_several(field):
+            case ParameterDecl() if is_several(field):
                 yield _property("submodule", field, f"Parameters of shape `{spelling.shape_in_words(field)}`")
             case ParameterDecl(value=Value()):
                 yield _property("parameter", field, f"Parameter computed by {computed_by(field)}")
@@ -396,7 +305,7 @@ def dtype_device_source(declaration: ModuleDecl) -> str | None:
     for kind in (ParameterDecl, BufferDecl):
         for field in fields:
             is_usual = isinstance(field, kind) and field.dtype is None and field.when is None and not field.keep_dtype
-            if is_usual and not (_is_tied(field) or _is_computed(field) or _is_several(field)):
+            if is_usual and not (_is_tied(field) or is_computed(field) or is_several(field)):
                 return field.name
     return REFERENCE
 
@@ -412,7 +321,7 @@ def _attributes(declaration: ModuleDecl, siblings: Siblings) -> tuple[str, ...]:
     """
     fields = declaration.fields
     source = dtype_device_source(declaration)
-    inlined = list(inlined_values(declaration, siblings))
+    inlined = list(_inlined_values(declaration, siblings))
     return (
         f'_fingerprint = "{fingerprint(declaration)}"',
         *([layout.mapping(inlined, 4, "_inlined_values = ")] if inlined else []),
@@ -426,3 +335,57 @@ def _config_names(declaration: ModuleDecl) -> list[str]:
     """The fields that `repr` shows: those of builtin types where a class with its own `__init__` annotates all it assigns."""
     config = [field for field in declaration.fields if isinstance(field, ConfigDecl)]
     return [f.name for f in config if not declaration.custom_init or f.type.name.startswith("builtins.")]
+
+
+def _inlined_values(declaration: ModuleDecl, siblings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The values that the generated text spells out, for the check when the class statement runs.
+
+    `siblings` are the classes that it calls by name, by their qualified names.
+    """
+    if declaration.custom_init:
+        return
+    for field in declaration.fields:
+        match field:
+            case ConfigDecl():
+                yield from spelling.assumed_default(field)
+            case ParameterDecl(initializer=initializer, dtype=dtype) | BufferDecl(initializer=initializer, dtype=dtype):
+                yield from _spelled(f"{field.name}.initializer", initializer)
+                if initializer is not None and initializer.partial is not None:
+                    yield f"{field.name}.initializer", initializer.partial.text
+                yield from _spelled(f"{field.name}.dtype", dtype)
+            case SubmoduleDecl(cls=cls, arguments=arguments):
+                yield from _assumed_arguments(cls, arguments, _path(field), siblings)
+            case VirtualDecl() | DerivedDecl():
+                pass
+
+
+def _path(field: SubmoduleDecl) -> str:
+    """The path to the record of a child, which is inside those of the lists that hold the child."""
+    path, inner = field.name, field.inner
+    while inner is not None:
+        path, inner = f"{path}.cls", inner.inner
+    return path
+
+
+def _assumed_arguments(
+    cls: Value, arguments: Sequence[Argument], key: str, siblings: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """The class and the arguments of a child that the text spells out."""
+    if cls.name in siblings and cls.choice is None:
+        yield f"{key}.cls", siblings[cls.name]
+    elif cls.name != language.CHAIN:
+        yield from _spelled(f"{key}.cls", cls)
+    index = 0
+    for argument in arguments:
+        inner = f"{key}.kwargs.{argument.keyword}" if argument.keyword else f"{key}.args.{index}"
+        index += argument.keyword is None
+        match argument.value:
+            case Value() as given:
+                yield from _spelled(inner, given)
+            case SpecifierCall(arguments=(Argument(value=Value() as child), *own)):
+                yield from _assumed_arguments(child, own, inner, siblings)
+
+
+def _spelled(key: str, value: Value | None) -> Iterator[tuple[str, str]]:
+    if value is not None and value.written is not None:
+        yield key, value.written

@@ -18,7 +18,7 @@ _PLAIN = {f"builtins.{name}": name for name in ("bool", "bytes", "complex", "flo
 """Annotations whose values need no check: comparing with one type is faster than looking for it in a set."""
 
 
-class Lines(NamedTuple):
+class PrimitiveCode(NamedTuple):
     """The code for one field in the generated class: an expression for each primitive, if not a statement.
 
     An empty string leaves the field out.
@@ -53,7 +53,7 @@ class Lines(NamedTuple):
     match: str
     """The statement that refuses another object's value where both have to be alike."""
     imports: frozenset[str] = frozenset()
-    """The names of `imports.IMPORTS` that these lines use."""
+    """The names of `names.IMPORTS` that these lines use."""
 
 
 class StoredField(NamedTuple):
@@ -76,7 +76,7 @@ class StoredField(NamedTuple):
     """Whether it is one tensor that carries the batch."""
     stored: str
     """The expression that `_fill` puts into the slot."""
-    lines: Lines
+    lines: PrimitiveCode
 
 
 class _FieldCode(NamedTuple):
@@ -94,12 +94,12 @@ class _FieldCode(NamedTuple):
     """The constructor's condition on the shape where an annotation says one; None for others."""
 
     @property
-    def mine(self) -> str:
+    def of_self(self) -> str:
         """The value of this object."""
         return f"self.{self.storage}"
 
     @property
-    def others(self) -> str:
+    def of_other(self) -> str:
         """The value of another object."""
         return f"other.{self.storage}"
 
@@ -109,7 +109,7 @@ class _FieldCode(NamedTuple):
         return f"[item.{self.storage} for item in items]"
 
     def none_or(self, expression: str, name: str = "") -> str:
-        """An expression for values that are not None; None stays None. `name` is what may be None, if not `mine`."""
+        """An expression for values that are not None; None stays None. `name` is what may be None, if not `of_self`."""
         return (
             f"None if {name or f'self.{self.storage}'} is None else {expression}" if self.field.optional else expression
         )
@@ -177,7 +177,7 @@ def _property(code: _FieldCode, kind: str) -> str:
     return layout.bracketed(f"{name} = _rt.{kind}(", arguments, ")", 4) if kind else ""
 
 
-def _lines(code: _FieldCode) -> Lines:
+def _lines(code: _FieldCode) -> PrimitiveCode:
     """The lines of a field, as its kind has them."""
     match code.field.kind:
         case FieldKind.NESTED:
@@ -192,9 +192,9 @@ def _lines(code: _FieldCode) -> Lines:
             return _unbatched(code) if code.field.unbatched else _tensor(code)
 
 
-def _tensor(code: _FieldCode) -> Lines:
+def _tensor(code: _FieldCode) -> PrimitiveCode:
     """A tensor that carries the batch, or a number that becomes one."""
-    name, mine = code.field.name, code.mine
+    name, of_self = code.field.name, code.of_self
     check, kind = ("number", f', "{code.field.cast}"') if code.field.kind is FieldKind.NUMBER else ("tensor", "")
     if code.guard is not None:
         fit, set_ = _shaped(code)
@@ -202,21 +202,23 @@ def _tensor(code: _FieldCode) -> Lines:
         fit = code.call(check, f"{name}, batch_size, device{kind}")
         set_ = code.call(check, f"value, self._batch_size, self._device{kind}")
     given, optional = f"value.{code.storage}", code.field.optional
-    return Lines(
+    return PrimitiveCode(
         fit_if=code.given_and(code.not_a_tensor_or(f"{name}.shape[:{code.n}] != batch_size")),
         fit=fit,
         set=code.none_or(set_, "value") if optional or kind or code.guard is not None else "",
-        map=code.none_or(f"fn({mine})"),
-        map_with=code.none_or(f"fn({mine}, argument)"),
-        rearrange=code.none_or(f"fn({mine}, argument)"),
-        zip=code.call("zip_optional", f"fn, {mine}, {code.others}") if optional else f"fn({mine}, {code.others})",
-        put=code.call("put_optional", f"{mine}, index, {given}") if optional else f"{mine}[index] = {given}",
+        map=code.none_or(f"fn({of_self})"),
+        map_with=code.none_or(f"fn({of_self}, argument)"),
+        rearrange=code.none_or(f"fn({of_self}, argument)"),
+        zip=code.call("zip_optional", f"fn, {of_self}, {code.of_other}")
+        if optional
+        else f"fn({of_self}, {code.of_other})",
+        put=code.call("put_optional", f"{of_self}, index, {given}") if optional else f"{of_self}[index] = {given}",
         join=code.call("join_optional", f"fn, {code.of_items}") if optional else f"fn({code.of_items})",
-        pieces=f"_rt.part_optional(fn, {mine}, argument, batch_sizes)" if optional else f"fn({mine}, argument)",
-        leaf=mine,
-        leaf_if=f"leaves.append({mine})" if optional else "",
-        item=f'"{name}": {mine}',
-        match=code.call("match_optional", f"{mine}, {code.others}") if optional else "",
+        pieces=f"_rt.part_optional(fn, {of_self}, argument, batch_sizes)" if optional else f"fn({of_self}, argument)",
+        leaf=of_self,
+        leaf_if=f"leaves.append({of_self})" if optional else "",
+        item=f'"{name}": {of_self}',
+        match=code.call("match_optional", f"{of_self}, {code.of_other}") if optional else "",
         imports=frozenset() if code.guard is None else _FEATURES,
     )
 
@@ -225,72 +227,76 @@ def _shaped(code: _FieldCode) -> tuple[str, str]:
     """The expressions that the constructor and the setter store where an annotation says the shape."""
     return (
         code.feature("shaped", f"{code.field.name}, batch_size, device"),
-        code.feature("fitting", f"value, {code.mine}"),
+        code.feature("fitting", f"value, {code.of_self}"),
     )
 
 
-def _unbatched(code: _FieldCode) -> Lines:
+def _unbatched(code: _FieldCode) -> PrimitiveCode:
     """A tensor that the batch does not carry: of any shape, and the same for all items."""
-    name, mine = code.field.name, code.mine
+    name, of_self = code.field.name, code.of_self
     optional = code.field.optional
     if code.guard is not None:
         fit, set_ = _shaped(code)
     else:
         fit, set_ = code.feature("unbatched", f"{name}, device"), code.feature("unbatched", "value, self._device")
-    return Lines(
+    return PrimitiveCode(
         fit_if=code.given_and(code.not_a_tensor_or("")),
         fit=fit,
         set=code.none_or(set_, "value"),
-        map=code.none_or(f"fn({mine})"),
-        map_with=code.none_or(f"fn({mine}, argument)"),
-        rearrange=mine,
-        zip=code.call("zip_optional", f"fn, {mine}, {code.others}") if optional else f"fn({mine}, {code.others})",
+        map=code.none_or(f"fn({of_self})"),
+        map_with=code.none_or(f"fn({of_self}, argument)"),
+        rearrange=of_self,
+        zip=code.call("zip_optional", f"fn, {of_self}, {code.of_other}")
+        if optional
+        else f"fn({of_self}, {code.of_other})",
         put="",
         join=code.feature("same_tensor", code.of_items),
-        pieces=f"_repeat({mine})",
-        leaf=mine,
-        leaf_if=f"leaves.append({mine})" if optional else "",
-        item=f'"{name}": {mine}',
-        match=code.feature("same_tensor", f"[{mine}, {code.others}]"),
+        pieces=f"_repeat({of_self})",
+        leaf=of_self,
+        leaf_if=f"leaves.append({of_self})" if optional else "",
+        item=f'"{name}": {of_self}',
+        match=code.feature("same_tensor", f"[{of_self}, {code.of_other}]"),
         imports=_REPEAT | _FEATURES,
     )
 
 
-def _tensors(code: _FieldCode) -> Lines:
+def _tensors(code: _FieldCode) -> PrimitiveCode:
     """A dict or a list of tensors, which carry the batch or do not."""
-    name, mine, of_items = code.field.name, code.mine, code.of_items
+    name, of_self, of_items = code.field.name, code.of_self, code.of_items
     is_dict, optional, unbatched = code.field.container == "dict", code.field.optional, code.field.unbatched
     check = f"tensor_{code.field.container}"
 
     def each(call: str) -> str:
-        one = f"{{key: {call} for key, tensor in {mine}.items()}}" if is_dict else f"[{call} for tensor in {mine}]"
+        one = (
+            f"{{key: {call} for key, tensor in {of_self}.items()}}" if is_dict else f"[{call} for tensor in {of_self}]"
+        )
         return code.none_or(one)
 
-    every = f"{mine}.values()" if is_dict else mine
+    every = f"{of_self}.values()" if is_dict else of_self
     size, own_size = ("None", "None") if unbatched else ("batch_size", "self._batch_size")
-    both = f"[{mine}, {code.others}]"
-    return Lines(
+    both = f"[{of_self}, {code.of_other}]"
+    return PrimitiveCode(
         fit_if=code.given,
         fit=code.feature(check, f"{name}, {size}, device"),
         set=code.none_or(code.feature(check, f"value, {own_size}, self._device"), "value"),
         map=each("fn(tensor)"),
         map_with=each("fn(tensor, argument)"),
-        rearrange=mine if unbatched else each("fn(tensor, argument)"),
-        zip=code.feature("zip_tensors", f"fn, {mine}, {code.others}"),
-        put="" if unbatched else code.feature("put_tensors", f"{mine}, index, value.{code.storage}"),
-        item=f'"{name}": {code.none_or(f"{{**{mine}}}" if is_dict else f"[*{mine}]")}',
+        rearrange=of_self if unbatched else each("fn(tensor, argument)"),
+        zip=code.feature("zip_tensors", f"fn, {of_self}, {code.of_other}"),
+        put="" if unbatched else code.feature("put_tensors", f"{of_self}, index, value.{code.storage}"),
+        item=f'"{name}": {code.none_or(f"{{**{of_self}}}" if is_dict else f"[*{of_self}]")}',
         match=code.feature("same_tensors", both)
         if unbatched
-        else code.feature("match_tensors", f"{mine}, {code.others}"),
+        else code.feature("match_tensors", f"{of_self}, {code.of_other}"),
         join=code.feature("same_tensors", of_items) if unbatched else code.feature("join_tensors", f"fn, {of_items}"),
-        pieces=f"_repeat({mine})" if unbatched else f"_features.part_tensors(fn, {mine}, argument, batch_sizes)",
+        pieces=f"_repeat({of_self})" if unbatched else f"_features.part_tensors(fn, {of_self}, argument, batch_sizes)",
         leaf=f"*{every}",
         leaf_if=f"leaves.extend({every})" if optional else "",
         imports=_REPEAT | _FEATURES if unbatched else _FEATURES,
     )
 
 
-def _nested(code: _FieldCode) -> Lines:
+def _nested(code: _FieldCode) -> PrimitiveCode:
     """Another TensorClass, whose batch size starts with this one's."""
     name = code.field.name
     wrong_type = f"not {code.builtins.name('isinstance')}({name}, {code.nested})"
@@ -303,73 +309,73 @@ def _nested(code: _FieldCode) -> Lines:
     )
 
 
-def _of_objects(code: _FieldCode, fit_if: str, fit: str, set: str) -> Lines:
+def _of_objects(code: _FieldCode, fit_if: str, fit: str, set: str) -> PrimitiveCode:
     """The lines of a field whose value has primitives of its own; the rest says how it is stored."""
-    name, mine = code.field.name, code.mine
-    rest = f"{mine}._batch_size[n:]"
-    return Lines(
+    name, of_self = code.field.name, code.of_self
+    rest = f"{of_self}._batch_size[n:]"
+    return PrimitiveCode(
         fit_if=fit_if,
         fit=fit,
         set=set,
-        map=code.none_or(f"{mine}._map(fn)"),
+        map=code.none_or(f"{of_self}._map(fn)"),
         # An owner without a device leaves each object its own.
-        map_with=code.none_or(f"{mine}._map_with(fn, argument, device or {mine}._device)"),
-        rearrange=code.none_or(f"{mine}._rearrange(fn, argument, batch_size + {rest})"),
-        zip=code.call("zip_nested", f"fn, {mine}, {code.others}"),
-        put=code.call("put_nested", f"{mine}, index, value.{code.storage}"),
+        map_with=code.none_or(f"{of_self}._map_with(fn, argument, device or {of_self}._device)"),
+        rearrange=code.none_or(f"{of_self}._rearrange(fn, argument, batch_size + {rest})"),
+        zip=code.call("zip_nested", f"fn, {of_self}, {code.of_other}"),
+        put=code.call("put_nested", f"{of_self}, index, value.{code.storage}"),
         join=code.call("join_nested", f"fn, {code.of_items}, batch_size"),
-        pieces=f"_rt.part_nested(self, fn, {mine}, argument, batch_sizes)",
-        leaf=f"*{mine}._leaves()",
-        leaf_if=f"leaves.extend({mine}._leaves())" if code.field.optional else "",
-        item=f'"{name}": {code.none_or(f"{mine}._to_dict()")}',
-        match=code.call("match_nested", f"{mine}, {code.others}"),
+        pieces=f"_rt.part_nested(self, fn, {of_self}, argument, batch_sizes)",
+        leaf=f"*{of_self}._leaves()",
+        leaf_if=f"leaves.extend({of_self}._leaves())" if code.field.optional else "",
+        item=f'"{name}": {code.none_or(f"{of_self}._to_dict()")}',
+        match=code.call("match_nested", f"{of_self}, {code.of_other}"),
     )
 
 
-def _static(code: _FieldCode) -> Lines:
+def _static(code: _FieldCode) -> PrimitiveCode:
     """A Python value that is the same for the whole batch."""
-    name, mine, cast = code.field.name, code.mine, code.field.cast
+    name, of_self, cast = code.field.name, code.of_self, code.field.cast
     builtin = _PLAIN.get(code.field.type.name)
     wanted = "not in _rt.PLAIN" if builtin is None else f"is not {code.builtins.name(builtin)}"
     is_odd = f"{code.builtins.name('type')}({{}}) {wanted}".format
-    return Lines(
+    return PrimitiveCode(
         fit_if=code.given if cast else is_odd(name),
         fit=code.call("cast_static", f'"{cast}", {name}') if cast else code.call("static", name),
         set=code.none_or(code.call("cast_static", f'"{cast}", value'), "value")
         if cast
         else f"{code.call('static', 'value')} if {is_odd('value')} else value",
-        map=mine,
-        map_with=mine,
-        rearrange=mine,
-        zip=mine,
+        map=of_self,
+        map_with=of_self,
+        rearrange=of_self,
+        zip=of_self,
         put="",
         join=code.call("same", code.of_items),
-        pieces=f"_repeat({mine})",
+        pieces=f"_repeat({of_self})",
         leaf="",
         leaf_if="",
-        item=f'"{name}": {mine}',
-        match=code.call("same", f"[{mine}, {code.others}]"),
+        item=f'"{name}": {of_self}',
+        match=code.call("same", f"[{of_self}, {code.of_other}]"),
         imports=_REPEAT,
     )
 
 
-def _per_item(code: _FieldCode) -> Lines:
+def _per_item(code: _FieldCode) -> PrimitiveCode:
     """Python values, one for each item of the batch."""
-    name, mine = code.field.name, code.mine
-    return Lines(
+    name, of_self = code.field.name, code.of_self
+    return PrimitiveCode(
         fit_if=code.given,
         fit=code.feature("per_item", f"{name}, batch_size"),
         set=code.none_or(code.feature("per_item", "value, self._batch_size"), "value"),
-        map=mine,
-        map_with=mine,
-        rearrange=code.none_or(code.feature("rearrange_items", f"fn, {mine}, argument")),
-        zip=mine,
-        put=f"{mine} = {code.feature('put_items', f'{mine}, index, value.{code.storage}')}",
+        map=of_self,
+        map_with=of_self,
+        rearrange=code.none_or(code.feature("rearrange_items", f"fn, {of_self}, argument")),
+        zip=of_self,
+        put=f"{of_self} = {code.feature('put_items', f'{of_self}, index, value.{code.storage}')}",
         join=code.feature("join_items", f"fn, {code.of_items}"),
-        pieces=code.feature("part_items", f"fn, {mine}, argument, batch_sizes"),
+        pieces=code.feature("part_items", f"fn, {of_self}, argument, batch_sizes"),
         leaf="",
         leaf_if="",
-        item=f'"{name}": {mine}',
-        match=code.call("match_optional", f"{mine}, {code.others}") if code.field.optional else "",
+        item=f'"{name}": {of_self}',
+        match=code.call("match_optional", f"{of_self}, {code.of_other}") if code.field.optional else "",
         imports=_FEATURES,
     )

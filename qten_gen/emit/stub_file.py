@@ -25,10 +25,10 @@ from ..model.dimensions import annotation_text
 from ..model.field_kinds import members_of
 from ..model.source import Registered, RegisteredKind
 from . import layout, spelling
-from .file import declaration_import, offered, passed_on, source_name
+from .file import declaration_import, reexported, reexports, source_name
 from .names import statements
 from .stub_functions import OVERLOADS, as_written, of_call, own_functions, own_methods, parsed
-from .stub_names import StubNames, arguments, is_told, qualified, registered_names, type_parameters
+from .stub_names import StubNames, arguments, needs_type, qualified, registered_names, type_parameters
 
 
 class ClassStub(NamedTuple):
@@ -99,7 +99,7 @@ def _registered(declaration: ModuleDecl, names: StubNames) -> Iterator[str]:
     Each has a value: to a checker that takes it for a field of a dataclass, one without may hide one with a default.
     """
     for name, group in registered_names(declaration).items():
-        if is_told(group) or any(each.type is not None and each.type.name in names.exact for each in group):
+        if needs_type(group) or any(each.type is not None and each.type.name in names.exact for each in group):
             types = [
                 _registered_type(each, declaration, names) for each in group if each.kind is not RegisteredKind.NONE
             ]
@@ -275,7 +275,7 @@ class StubFileView(NamedTuple):
 
 def stub_file(file: FileDecl) -> StubFileView:
     """The stub of a source file's generated module."""
-    given = offered(file)
+    given = reexported(file)
     names = StubNames(file, given)
     classes = tuple(
         class_stub(declaration, names, file.related)
@@ -289,7 +289,7 @@ def stub_file(file: FileDecl) -> StubFileView:
     own = [
         *names.imports,
         *([declaration_import(file)] if classes or functions else []),  # the only users of `_decl`
-        *passed_on(file, [*same, *others]),
+        *reexports(file, [*same, *others]),
     ]
     return StubFileView(
         summary=f"The classes declared in `{source_name(file)}`, as type checkers see them.",

@@ -23,7 +23,7 @@ from .spelling import renamed
 
 def says_more(declaration: ModuleDecl) -> bool:
     """Whether the class registers something that a checker does not see in the declaration."""
-    return any(is_told(group) for group in registered_names(declaration).values())
+    return any(needs_type(group) for group in registered_names(declaration).values())
 
 
 def registered_names(declaration: ModuleDecl) -> dict[str, list[Registered]]:
@@ -41,7 +41,7 @@ def _is_known(group: Sequence[Registered]) -> bool:
     return bool(kinds) and (RegisteredKind.OTHER not in kinds or any(each.by_name for each in group))
 
 
-def is_told(group: Sequence[Registered]) -> bool:
+def needs_type(group: Sequence[Registered]) -> bool:
     """Whether the stub has to say what the statements for one name register."""
     return any(each.by_name or (each.type is not None and each.container) for each in group)
 

@@ -67,7 +67,7 @@ class TensorClassView(NamedTuple):
     builtin: dict[str, str]
     """How the text writes each builtin, because a field may have its name."""
     imports: frozenset[str]
-    """The names of `imports.IMPORTS` that the class uses."""
+    """The names of `names.IMPORTS` that the class uses."""
 
 
 def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection[str] = frozenset()) -> TensorClassView:

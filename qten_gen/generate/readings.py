@@ -2,19 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from types import MappingProxyType
+from typing import ParamSpec, TypeVar
 
 from ..common.header import digest
+from ..common.records import record
 from ..link.lookups import widest
 from ..link.program import Library, Program, Reading
 from ..model import Asked, ImportContext, SourceFile
 from ..model.diagnostics import SYNTAX_ERROR, UNDECODABLE_FILE, Diagnostic
 from ..project.import_graph import Handlers, SourceGraph, View
 from ..read.module import read
-from .crashes import Crash, attempt
 from .parsed import Parsed, content_of, decoded, encoded
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+@record(frozen=True, slots=True)
+class Crash:
+    """An unexpected exception: the file, the stage, and the traceback."""
+
+    path: str
+    stage: str
+    traceback: str
+
+
+def attempt(
+    crashes: list[Crash], path: str, stage: str, step: Callable[_P, _T], *args: _P.args, **keywords: _P.kwargs
+) -> _T | None:
+    """Call `step` and return its result. If it raises, add a crash to `crashes` and return None."""
+    try:
+        return step(*args, **keywords)
+    except Exception:
+        from traceback import format_exc
+
+        crashes.append(Crash(path, stage, format_exc()))
+        return None
+
 
 _UNREADABLE = (SYNTAX_ERROR, UNDECODABLE_FILE)
 """After one of these errors, the declarations of a file are not known."""

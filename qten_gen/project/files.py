@@ -8,6 +8,8 @@ directory if they are below it. It uses the standard library only, and `os` inst
 over an unchanged tree.
 """
 
+from __future__ import annotations
+
 import os
 import stat
 import sys
@@ -18,10 +20,49 @@ from ..common.header import digest
 from .cache import NO_STAT, Stat, generator
 from .config import Config, Settings
 from .output_names import is_output, outputs_of, source_of
-from .packages import Packages
 from .paths import below, display_path, read_regular, true_path
 from .scan import Origin
 from .walk import NONE_SEEN, Listings, Walk, exclusion
+
+
+class Packages:
+    """Finds the package of a folder, and caches the results."""
+
+    def __init__(self, roots: Sequence[str] = ()) -> None:
+        self._roots = frozenset(os.path.abspath(root) for root in roots)
+        self._known: dict[str, tuple[str, str]] = {}
+
+    def of(self, folder: str) -> tuple[str, str]:
+        """The folder that modules in `folder` are imported from, as an absolute path, and the dotted name of the package.
+
+        The name is empty if the folder is not a package.
+        """
+        if folder not in self._known:
+            absolute = os.path.abspath(folder)
+            self._known[folder] = self._found(absolute) if absolute == folder else self.of(absolute)
+        return self._known[folder]
+
+    def outermost(self, folder: str) -> str | None:
+        """The top-level package of a folder; None if the folder is not a package."""
+        root, package = self.of(folder)
+        return os.path.join(root, package.partition(".")[0]) if package else None
+
+    def _found(self, folder: str) -> tuple[str, str]:
+        names: list[str] = []
+        while self._is_package(folder):
+            folder, name = os.path.split(folder)
+            names.insert(0, name)
+        return folder, ".".join(names)
+
+    def _is_package(self, folder: str) -> bool:
+        if folder in self._roots:
+            return False
+        if os.path.exists(os.path.join(folder, "__init__.py")):
+            return True
+        # An import statement cannot name such a folder, so it is a folder of scripts.
+        name = os.path.basename(folder)
+        return name.isidentifier() and any(folder.startswith(os.path.join(root, "")) for root in self._roots)
+
 
 LIBRARY_FOLDERS = ("site-packages", "dist-packages")
 
@@ -249,3 +290,32 @@ class SourceTexts(Mapping[str, bytes]):
 
     def __len__(self) -> int:
         return len(self._paths)
+
+
+class Part(NamedTuple):
+    """The files of a run that belong to one project."""
+
+    paths: tuple[str, ...]
+    config: Config
+    cache: str
+    """The folder that holds the manifest."""
+    files: ProjectFiles
+
+
+def parts(paths: Sequence[str], settings: Settings, listed: Listings = NONE_SEEN) -> list[Part]:
+    """The files of each project, the outermost project first. Projects inside a given folder are among them."""
+    given: dict[str, list[str]] = {}
+    for path in paths:
+        given.setdefault(settings.of(true_path(path)).root or "", []).append(path)
+    found: list[Part] = []
+    while given:
+        root = min(given, key=len)  # the outermost project: listing it finds the ones inside
+        own = given.pop(root)
+        config = settings.of(root) if root else Config()
+        files = discover(own, config, settings, listed=listed)
+        for folder in files.others:
+            given.setdefault(settings.of(folder).root or "", []).append(folder)
+        first = own[0]
+        cache = root or (first if os.path.isdir(first) else os.path.dirname(first) or ".")
+        found.append(Part(tuple(own), config, cache, files))
+    return found

@@ -6,11 +6,11 @@ import stat
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from .apply import is_temporary
 from .cache import Stat
 from .config import ConfigError, Settings
 from .output_names import is_output, source_of
 from .paths import relative_to
-from .temporary import is_temporary
 
 BUILD_FOLDERS = frozenset({"build", "dist"})
 """Folders that are searched only if they are packages, because a build folder has copies of the sources."""

@@ -51,16 +51,16 @@ if TYPE_CHECKING:
     from .tensorclass.fields.nested import part_nested as part_nested
     from .tensorclass.fields.nested import put_nested as put_nested
     from .tensorclass.fields.nested import zip_nested as zip_nested
-    from .tensorclass.fields.number import number as number
-    from .tensorclass.fields.optional import join_optional as join_optional
-    from .tensorclass.fields.optional import match_optional as match_optional
-    from .tensorclass.fields.optional import part_optional as part_optional
-    from .tensorclass.fields.optional import put_optional as put_optional
-    from .tensorclass.fields.optional import zip_optional as zip_optional
     from .tensorclass.fields.static import PLAIN as PLAIN
     from .tensorclass.fields.static import cast_static as cast_static
     from .tensorclass.fields.static import same as same
     from .tensorclass.fields.static import static as static
+    from .tensorclass.fields.tensor import join_optional as join_optional
+    from .tensorclass.fields.tensor import match_optional as match_optional
+    from .tensorclass.fields.tensor import number as number
+    from .tensorclass.fields.tensor import part_optional as part_optional
+    from .tensorclass.fields.tensor import put_optional as put_optional
+    from .tensorclass.fields.tensor import zip_optional as zip_optional
 
     _V = TypeVar("_V")
 
@@ -96,16 +96,16 @@ else:
         "part_nested": "tensorclass.fields.nested",
         "put_nested": "tensorclass.fields.nested",
         "zip_nested": "tensorclass.fields.nested",
-        "join_optional": "tensorclass.fields.optional",
-        "match_optional": "tensorclass.fields.optional",
-        "part_optional": "tensorclass.fields.optional",
-        "put_optional": "tensorclass.fields.optional",
-        "zip_optional": "tensorclass.fields.optional",
+        "join_optional": "tensorclass.fields.tensor",
+        "match_optional": "tensorclass.fields.tensor",
+        "part_optional": "tensorclass.fields.tensor",
+        "put_optional": "tensorclass.fields.tensor",
+        "zip_optional": "tensorclass.fields.tensor",
         "PLAIN": "tensorclass.fields.static",
         "cast_static": "tensorclass.fields.static",
         "same": "tensorclass.fields.static",
         "static": "tensorclass.fields.static",
-        "number": "tensorclass.fields.number",
+        "number": "tensorclass.fields.tensor",
         "mark_unfilled": "module.initialisation",
     }
     """What some kinds of fields and of modules call, by the file that is imported when generated code first names it."""

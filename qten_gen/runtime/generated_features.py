@@ -29,14 +29,14 @@ from .tensorclass.fields.dicts_and_lists import join_tensors as join_tensors
 from .tensorclass.fields.dicts_and_lists import match_tensors as match_tensors
 from .tensorclass.fields.dicts_and_lists import part_tensors as part_tensors
 from .tensorclass.fields.dicts_and_lists import put_tensors as put_tensors
+from .tensorclass.fields.dicts_and_lists import same_tensor as same_tensor
 from .tensorclass.fields.dicts_and_lists import same_tensors as same_tensors
 from .tensorclass.fields.dicts_and_lists import tensor_dict as tensor_dict
 from .tensorclass.fields.dicts_and_lists import tensor_list as tensor_list
+from .tensorclass.fields.dicts_and_lists import unbatched as unbatched
 from .tensorclass.fields.dicts_and_lists import zip_tensors as zip_tensors
 from .tensorclass.fields.per_item import join_items as join_items
 from .tensorclass.fields.per_item import part_items as part_items
 from .tensorclass.fields.per_item import per_item as per_item
 from .tensorclass.fields.per_item import put_items as put_items
 from .tensorclass.fields.per_item import rearrange_items as rearrange_items
-from .tensorclass.fields.unbatched import same_tensor as same_tensor
-from .tensorclass.fields.unbatched import unbatched as unbatched

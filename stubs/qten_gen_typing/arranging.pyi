@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 
 from qten_gen.runtime.tensorclass.core.construction import DeviceLike
-from qten_gen.runtime.tensorclass.core.tensor_shapes import Dim
+from qten_gen.runtime.tensorclass.core.sizes import Dim
 from qten_gen.runtime.tensorclass.tensorclass import TensorClass
 
 class Arranging:

@@ -7,9 +7,9 @@ from torch import Tensor
 from qten_gen.runtime.tensorclass.core.construction import DeviceSpec
 from qten_gen.runtime.tensorclass.core.dimension_names import NamesLike
 from qten_gen.runtime.tensorclass.core.lookup import Key
+from qten_gen.runtime.tensorclass.core.sizes import Dim
 from qten_gen.runtime.tensorclass.core.stored import Stored
-from qten_gen.runtime.tensorclass.core.tensor_shapes import Dim
-from qten_gen.runtime.tensorclass.methods.cast_filters import CastFilter
+from qten_gen.runtime.tensorclass.methods.moving import CastFilter
 from qten_gen.runtime.tensorclass.storage.pickling import Reduced, State
 from qten_gen.runtime.tensorclass.torch_tools.transforms import R
 
@@ -18,6 +18,23 @@ T = TypeVar("T", bound="Conversion")
 class Conversion(Stored):
     """Made of the functions that TensorClass has as methods, by `make generate`."""
 
+    def pin_memory(self: T) -> T:
+        """Every tensor in page-locked memory, from which copies to a GPU can be asynchronous. A DataLoader calls it.
+
+        Raises:
+            RuntimeError: there is no accelerator.
+        """
+    def record_stream(self: T, stream: torch.cuda.Stream) -> T:
+        """Tell the allocator that a stream of a GPU uses the tensors, so that their memory is not used again before it is done."""
+    def requires_grad_(self: T, requires_grad: bool = True) -> T:
+        """Record gradients for the floating point tensors, in place, or stop it.
+
+        >>> Batch(torch.zeros(2), torch.ones(2).bool(), batch_size=2).requires_grad_().tokens.requires_grad
+        True
+
+        Raises:
+            FrozenInstanceError: the class is frozen.
+        """
     @overload
     def to(
         self: T,
@@ -91,23 +108,6 @@ class Conversion(Stored):
 
         Raises:
             RuntimeError, AssertionError: torch finds no GPU, or not this one.
-        """
-    def pin_memory(self: T) -> T:
-        """Every tensor in page-locked memory, from which copies to a GPU can be asynchronous. A DataLoader calls it.
-
-        Raises:
-            RuntimeError: there is no accelerator.
-        """
-    def record_stream(self: T, stream: torch.cuda.Stream) -> T:
-        """Tell the allocator that a stream of a GPU uses the tensors, so that their memory is not used again before it is done."""
-    def requires_grad_(self: T, requires_grad: bool = True) -> T:
-        """Record gradients for the floating point tensors, in place, or stop it.
-
-        >>> Batch(torch.zeros(2), torch.ones(2).bool(), batch_size=2).requires_grad_().tokens.requires_grad
-        True
-
-        Raises:
-            FrozenInstanceError: the class is frozen.
         """
     @overload
     def apply(
@@ -273,7 +273,7 @@ class Conversion(Stored):
         An object inside itself, which the list of a static field makes possible, is shown as `...`.
         """
     def __reduce__(self: T) -> Reduced[T]:
-        """How to pickle with torch's tensors."""
+        """How to pickle with torch's tensors: the class and a state of plain values."""
     def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
         """How to pickle in a protocol. A `__reduce__` that a class defines itself is asked in all of them."""
     def __setstate__(self, state: State) -> None:

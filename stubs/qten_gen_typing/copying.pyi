@@ -1,6 +1,6 @@
 from typing import Self
 
-from qten_gen.runtime.tensorclass.methods.cast_filters import CastFilter
+from qten_gen.runtime.tensorclass.methods.moving import CastFilter
 
 class Copying:
     """Made of the table in `qten_gen.runtime.tensorclass.operations`, by `make generate`."""

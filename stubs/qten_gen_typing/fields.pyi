@@ -1,8 +1,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeVar, overload
 
-from qten_gen.runtime.tensorclass.core.indices import Index
 from qten_gen.runtime.tensorclass.core.lookup import Key
+from qten_gen.runtime.tensorclass.core.sizes import Index
 from qten_gen.runtime.tensorclass.core.stored import Stored
 
 T = TypeVar("T", bound="Fields")

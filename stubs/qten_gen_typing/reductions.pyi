@@ -4,9 +4,9 @@ from typing import Literal, Self, overload
 import torch
 from torch import Tensor
 
-from qten_gen.runtime.tensorclass.core.tensor_shapes import Dim
-from qten_gen.runtime.tensorclass.operations.reduced_dimensions import Dims
-from qten_gen.runtime.tensorclass.operations.reduction_table import ValuesAndIndices
+from qten_gen.runtime.tensorclass.core.sizes import Dim
+from qten_gen.runtime.tensorclass.operations.reduction_ops import Dims
+from qten_gen.runtime.tensorclass.operations.reductions import ValuesAndIndices
 
 class Reductions:
     """Made of the table in `qten_gen.runtime.tensorclass.operations`, by `make generate`."""

@@ -4,8 +4,8 @@ from typing import TypeVar, overload
 
 from torch import Tensor
 
-from qten_gen.runtime.tensorclass.core.indices import Index
 from qten_gen.runtime.tensorclass.core.lookup import Key
+from qten_gen.runtime.tensorclass.core.sizes import Index
 from qten_gen.runtime.tensorclass.core.stored import Stored
 
 T = TypeVar("T", bound="Writing")

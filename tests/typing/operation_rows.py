@@ -124,7 +124,7 @@ from shop.model import Batch as C
 from shop.model import Point
 from torch import Tensor
 
-from qten_gen.runtime.tensorclass.operations.reduction_table import ValuesAndIndices
+from qten_gen.runtime.tensorclass.operations.reductions import ValuesAndIndices
 
 x = torch.ones(2)
 p = Point(x)

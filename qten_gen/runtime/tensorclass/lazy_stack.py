@@ -13,16 +13,14 @@ from torch.utils import _pytree
 
 from .core.construction import DeviceSpec
 from .core.error_text import describe
-from .core.indices import Index, IndexItem
 from .core.lookup import Key, get, owner_of
+from .core.sizes import Index, IndexItem, common_leading
 from .core.stored import Stored
-from .core.tensor_shapes import common_leading
 from .methods import joining
 from .methods.applying import apply
 from .methods.indexing import getitem
-from .methods.moving import to
-from .methods.tensor_copies import pin_memory
-from .operations.shape_ops import pad
+from .methods.moving import pin_memory, to
+from .operations.shapes import pad
 
 B = TypeVar("B", bound=Stored)
 C = TypeVar("C", bound=Stored)

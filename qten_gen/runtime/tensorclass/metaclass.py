@@ -15,7 +15,7 @@ from ...common.naming import storage
 from ..declaring.declared_class import without_annotations
 from ..declaring.fields import field
 from ..declaring.metaclass import DeclarationMeta
-from .core import attributes
+from .core import contents
 from .core.stored import Stored
 from .operations import binding
 from .torch_tools import pytree
@@ -120,8 +120,8 @@ class TensorClassMeta(DeclarationMeta):
         _let_fields_be_deleted(cls)
         _implement_abstract(cls, summary)
         private = {*_SLOTS, *Stored.__slots__, *(storage(f.name) for f in summary.fields)}
-        attributes.guard(cls, private)
-        cls.__attribute_places__ = attributes.places_beside_fields(cls, private)
+        contents.guard(cls, private)
+        cls.__attribute_places__ = contents.places_beside_fields(cls, private)
         _gather_slots(cls, summary)
         _gather_defaults(cls)
         cls._register()

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from qten_gen.runtime.tensorclass.operations.reduction_table import REDUCTIONS
+from qten_gen.runtime.tensorclass.operations.reductions import REDUCTIONS
 
 from ..declared import Flat, flat
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from qten_gen import TensorClass
-from qten_gen.runtime.tensorclass.operations.casting import CASTING
+from qten_gen.runtime.tensorclass.operations.new_objects import CASTING
 from qten_gen.runtime.tensorclass.operations.table import methods
 
 from .test_signatures import METHODS, of_peer, parameters

@@ -1,7 +1,7 @@
 """Names of the batch dimensions.
 
 An object has names of its own; an object in one of its fields has others. Operations that keep the dimensions keep the names of
-both. Operations that rearrange them find the names of the result with `name_changes.py`, and give nested objects none.
+both. Operations that rearrange them give nested objects none.
 """
 
 from __future__ import annotations
@@ -74,3 +74,43 @@ def set_names(self: Stored, value: NamesLike) -> None:
     """
     refuse_if_locked(self, "name the dimensions of")
     self._names = names(self, value, self._batch_size)
+
+
+def permuted(names: Names | None, order: Sequence[int]) -> Names | None:
+    """The names when the dimensions are put in another order; also where some are left out of it.
+
+    >>> permuted(("time", "row"), [1, 0]), permuted(("time", "row"), [1])
+    (('row', 'time'), ('row',))
+    """
+    return None if names is None else _or_none([names[dim] for dim in order])
+
+
+def inserted(names: Names | None, at: int, count: int = 1) -> Names | None:
+    """The names when `count` dimensions without name are inserted.
+
+    >>> inserted(("time",), 0)
+    (None, 'time')
+    """
+    return None if names is None else (*names[:at], *(None,) * count, *names[at:])
+
+
+def replaced(names: Names | None, at: int, old: int, new: int) -> Names | None:
+    """The names when `old` dimensions give way to `new` others. One that gives way to one is the same dimension.
+
+    >>> replaced(("time", "row", "column"), 0, 2, 1)
+    (None, 'column')
+    """
+    return names if names is None or old == new == 1 else _or_none([*names[:at], *[None] * new, *names[at + old :]])
+
+
+def without(names: Names | None, dims: Sequence[int]) -> Names | None:
+    """The names when some dimensions go away.
+
+    >>> without(("time", "row"), [0])
+    ('row',)
+    """
+    return None if names is None else _or_none([name for dim, name in enumerate(names) if dim not in dims])
+
+
+def _or_none(names: Sequence[str | None]) -> Names | None:
+    return tuple(names) if any(name is not None for name in names) else None

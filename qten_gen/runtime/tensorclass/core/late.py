@@ -4,7 +4,7 @@ A late method has a stand-in in its class. The first look-up imports the method'
 the place of their stand-ins. All late methods are put in place before torch.compile is imported: dynamo looks methods up while it
 traces, a second time where the graph breaks, and must find the class as it was.
 
-A late module is an attribute of this one: `late.batch_sizes` is `fields/batch_sizes.py`. An import statement in a function would
+A late module is an attribute of this one: `late.nested` is `fields/nested.py`. An import statement in a function would
 take a microsecond each time, as long as it takes to index an object. Dynamo reads attributes of modules for real.
 """
 
@@ -17,14 +17,11 @@ from typing import Any
 
 _PACKAGE = __name__.removesuffix("core.late")
 _MODULES = {
-    "batch_sizes": "fields.batch_sizes",
-    "cast_filters": "methods.cast_filters",
     "json_values": "storage.json_values",
     "memory_map": "storage.memory_map",
-    "tensor_shapes": "core.tensor_shapes",
+    "nested": "fields.nested",
     "tensordicts": "interop.tensordicts",
     "uncommon_trees": "torch_tools.uncommon_trees",
-    "unusual_indices": "methods.unusual_indices",
 }
 """The late modules. Imports for checkers would point from the core to rooms that stand on it."""
 

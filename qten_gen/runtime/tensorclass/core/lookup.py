@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from .contents import contents, nested_value
 from .error_text import abridged, describe, suggestion
+from .other_libraries import is_tensordict
 from .stored import Stored
-from .tensordict_library import is_tensordict
 
 Key = str | tuple[str, ...]
 """A field's name, or the names that lead to a nested one."""

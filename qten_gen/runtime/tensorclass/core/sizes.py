@@ -1,17 +1,19 @@
-"""Batch sizes, as callers write them and as objects store them."""
+"""Sizes, dimensions and indices: what callers say, and what it means for the tensors."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from operator import index
 from reprlib import repr as shortened
-from typing import TYPE_CHECKING, SupportsIndex, cast
+from types import EllipsisType
+from typing import SupportsIndex, TypeGuard, cast
 
 import torch
 from torch import Size, Tensor
+from torch.compiler import is_compiling
 
-if TYPE_CHECKING:
-    from .stored import Stored
+from . import dimension_names
+from .stored import Stored
 
 BatchSize = int | Sequence[int] | None
 """The argument `batch_size` of a constructor: a number is one dimension, None is no dimension."""
@@ -98,3 +100,133 @@ def mask_indices(self: Stored, mask: Tensor, first: int) -> tuple[Tensor, ...]:
             f"of {type(self).__name__}"
         )
     return mask.nonzero(as_tuple=True)
+
+
+Dim = int | str
+"""A batch dimension: its place, from the end where negative, or its name."""
+
+BatchShape = tuple[Size, int, tuple[int, ...] | None]
+"""How tensors are reshaped: the new batch size, the present number of batch dimensions, and `with_free_event`."""
+
+
+def dimension(self: Stored, dim: Dim) -> int:
+    """A batch dimension counted from the front.
+
+    Raises:
+        IndexError: there is no such batch dimension.
+        ValueError: no batch dimension has that name.
+        TypeError: it is neither an integer nor a name; a bool, which stands for an option of torch, is not one.
+    """
+    if type(dim) is not int:
+        if isinstance(dim, str):
+            return dimension_names.position(self, dim)
+        dim = whole_number(dim)
+    ndim = len(self._batch_size)
+    if not -ndim <= dim < ndim:
+        advice = "" if ndim else "; batch_size= says how many leading dimensions of the tensors are batch dimensions"
+        raise IndexError(
+            f"dimension {dim} is out of range: {type(self).__name__} has {ndim} batch dimension{'' if ndim == 1 else 's'}"
+            f"{advice}"
+        )
+    return dim % ndim
+
+
+def whole_number(value: SupportsIndex | str) -> int:
+    """A Python integer for a size or dimension that may be one of NumPy; a symbolic one stays symbolic.
+
+    Raises:
+        TypeError: it is not an integer. A bool is not one: torch has options in the places of dimensions.
+    """
+    if type(value) is int:
+        return value
+    if isinstance(value, bool) or not isinstance(value, (int, torch.SymInt, SupportsIndex)):
+        raise TypeError(f"expected an integer or the name of a batch dimension, got {value!r}")
+    return plain_int(value)
+
+
+def is_single(value: object) -> TypeGuard[Dim]:
+    """Whether this is one dimension or number, Python's, NumPy's or symbolic, and not a sequence of several."""
+    return isinstance(value, (int, str, torch.SymInt)) or not isinstance(value, Iterable)
+
+
+def listed(dims: Dim | Sequence[Dim]) -> tuple[Dim, ...]:
+    """One dimension or several, as several."""
+    return (dims,) if is_single(dims) else tuple(cast("Sequence[Dim]", dims))
+
+
+def integers(given: tuple[int | Sequence[int], ...]) -> tuple[int, ...]:
+    """Integers that came one by one or as one sequence."""
+    found: Sequence[int | Sequence[int]] = given
+    if len(given) == 1 and not isinstance(first := given[0], int) and isinstance(first, Iterable):
+        found = first
+    return tuple([size if type(size) is int else plain_int(size) for size in found])
+
+
+def common_leading(sizes: Sequence[Size]) -> Size:
+    """The leading dimensions that all sizes share.
+
+    >>> common_leading([Size((4, 3, 2)), Size((4, 3)), Size((4, 3, 5))])
+    torch.Size([4, 3])
+    """
+    first, shortest = sizes[0], min(len(size) for size in sizes)
+    shared = next((at for at in range(shortest) if any(size[at] != first[at] for size in sizes)), shortest)
+    return first[:shared]
+
+
+def over_batch(value: Tensor, batch_size: Size, event_ndim: int) -> Tensor:
+    """`value`, which broadcasts over the batch size, shaped to broadcast over a tensor with `event_ndim` dimensions more.
+
+    Raises:
+        ValueError: it does not broadcast over the batch size.
+    """
+    if value.dim() == 0:
+        return value
+    pairs = zip(reversed(value.shape), reversed(batch_size), strict=False)
+    if value.dim() > len(batch_size) or any(size not in (1, whole) for size, whole in pairs):
+        raise ValueError(
+            f"a Tensor broadcasts over the batch size {list(batch_size)} only, got shape {list(value.shape)}; "
+            "for other shapes use .apply"
+        )
+    return with_event(value, event_ndim)
+
+
+def with_event(value: Tensor, event_ndim: int) -> Tensor:
+    """`value` with dimensions of size 1 behind its own, to broadcast over a tensor that has them."""
+    return value.reshape(*value.shape, *(1,) * event_ndim) if value.dim() else value
+
+
+def with_free_event(size: Size) -> tuple[int, ...] | None:
+    """`size` and a -1 for an event dimension: most fields have one, and then their shapes need not be read.
+
+    None where torch cannot find the size in its place: without items, or with symbolic sizes.
+    """
+    return None if 0 in size or is_compiling() else (*size, -1)
+
+
+def reshape_tensor(tensor: Tensor, argument: BatchShape) -> Tensor:
+    """`reshape` of the batch dimensions of one tensor."""
+    size, batch_ndim, free_event = argument
+    if free_event is not None and tensor.dim() == batch_ndim + 1:
+        return torch.reshape(tensor, free_event)
+    return torch.reshape(tensor, (*size, *tensor.shape[batch_ndim:]))
+
+
+def view_tensor(tensor: Tensor, argument: BatchShape) -> Tensor:
+    """`view` of the batch dimensions of one tensor."""
+    size, batch_ndim, free_event = argument
+    if free_event is not None and tensor.dim() == batch_ndim + 1:
+        return tensor.view(*free_event)
+    return tensor.view((*size, *tensor.shape[batch_ndim:]))
+
+
+IndexItem = int | slice | EllipsisType | Tensor | Sequence[int] | Sequence[bool] | range | None
+"""One part of an index."""
+
+Index = IndexItem | tuple[IndexItem, ...]
+"""An index of an object: along its batch dimensions only, never by a field's name."""
+
+PlainIndexItem = int | slice | Tensor | None
+"""One part of a plain index; a tensor in it holds positions, of dtype long or int. A bool is a mask of no dimensions."""
+
+PlainIndex = PlainIndexItem | tuple[PlainIndexItem, ...]
+"""An index that can be applied to every tensor: lists, masks and ellipses are resolved."""

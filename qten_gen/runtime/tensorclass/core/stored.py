@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from ...declaring.fields import Default
     from ...declaring.kept_facts import Summary
-    from .open_blocks import OpenBlocks
 
 A = TypeVar("A")
 
@@ -72,7 +71,7 @@ class Stored:
         """A name or None for each batch dimension; None where no dimension has one."""
         _lock: Lock | None
         """The lock that forbids changes; None for an object that may change."""
-        _entered: OpenBlocks
+        _entered: Any  # `locking.OpenBlocks`
         """Unset until `lock_` or `unlock_` is called."""
 
         _declared_as: ClassVar[Summary]

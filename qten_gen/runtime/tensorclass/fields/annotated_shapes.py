@@ -14,7 +14,7 @@ from torch import Size, Tensor
 from ..core.contents import contents, tensor_and_nested
 from ..core.error_text import describe, label
 from ..core.stored import Stored
-from .unbatched import unbatched
+from .dicts_and_lists import unbatched
 
 
 def _named_dtypes(*names: str) -> frozenset[torch.dtype]:

@@ -1,4 +1,4 @@
-"""The value of a field that does not come through the constructor: a default, or what a class declared otherwise has saved."""
+"""Values of fields that do not come through the constructor: a default, or what a class declared otherwise has saved."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ from ..core.contents import nested_class
 from ..core.error_text import describe, suggestion
 from ..core.stored import Stored
 from .annotated_shapes import shaped
-from .dicts_and_lists import tensor_dict, tensor_list
+from .dicts_and_lists import tensor_dict, tensor_list, unbatched
 from .nested import nested
-from .number import NumberKind, number
 from .per_item import per_item
 from .static import cast_static
-from .tensor import tensor
-from .unbatched import unbatched
+from .tensor import NumberKind, number, tensor
 
 if TYPE_CHECKING:
     from ...declaring.kept_facts import FieldSummary

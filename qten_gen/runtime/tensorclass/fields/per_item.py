@@ -21,16 +21,15 @@ from torch.compiler import is_dynamo_compiling
 from torch.utils._python_dispatch import _disable_current_modes
 
 from ..core.error_text import describe, label
-from ..core.sizes import BatchSize
+from ..core.sizes import BatchSize, reshape_tensor, view_tensor
 from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
-from ..core.tensor_shapes import reshape_tensor, view_tensor
-from .optional import Join, all_or_none
+from .tensor import Join, all_or_none
 
 if TYPE_CHECKING:
     from qten_gen_typing import PerItemField
 
-    from ..core.indices import Index
+    from ..core.sizes import Index
 else:
     PerItemField = Generic
 
@@ -128,6 +127,9 @@ class PerItem(PerItemField[T]):
 
         >>> PerItem(["a", "b", "c", "d"], batch_size=[2, 2]).values()
         ('a', 'b', 'c', 'd')
+
+        Raises:
+            TypeError: they are not known inside of vmap, nor in compiled code that has rearranged them.
         """
         if self._places is None:
             return self._values.values

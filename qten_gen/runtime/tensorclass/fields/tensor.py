@@ -1,12 +1,9 @@
-"""Tensor fields: the checks and conversions that generated code calls when a value is not simply a Tensor that fits.
-
-Generated constructors and setters test the common case themselves. Operations on tensor fields need nothing from here.
-"""
+"""What generated code calls for fields that hold one tensor, or a number that becomes one, or None in its place."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Literal, TypeVar, cast
 
 import torch
 from torch import Size, Tensor
@@ -76,3 +73,107 @@ def _way_out(value: object) -> str:
 
 def on_device(value: Tensor, device: torch.device | None) -> Tensor:
     return value if device is None or value.device == device else value.to(device)
+
+
+NumberKind = Literal["bool", "int", "float", "complex"]
+"""The types that say how a number is stored."""
+
+
+def number(
+    self: Stored, name: str, value: object, batch_size: Size, device: torch.device | None, kind: NumberKind
+) -> Tensor:
+    """The tensor to store in a field annotated with a number: a number is repeated over the batch.
+
+    Args:
+        value: A tensor as for `tensor`, a number, or a number of NumPy.
+        kind: The type that the annotation says, which decides the dtype of a number: a 0 in a `float` field is a float.
+
+    Raises:
+        TypeError: a number is of a wider type than the annotation: 0.5 in an `int` field, 2 in a `bool` field.
+        RuntimeError, OverflowError: a number is too large for the dtype.
+    """
+    if isinstance(value, Tensor):
+        return tensor(self, name, value, batch_size, device)
+    if getattr(value, "shape", None) == () and hasattr(value, "item"):
+        value = cast(Any, value).item()
+    if not isinstance(value, (int, float, complex)):
+        return tensor(self, name, value, batch_size, device)
+    return torch.full(batch_size, _as_kind(self, name, value, kind), device=device)
+
+
+def _as_kind(self: Stored, name: str, value: complex, kind: NumberKind) -> complex:
+    """A number as the type that an annotation says."""
+    if kind == "complex":
+        return complex(value)
+    if kind == "float" and isinstance(value, (int, float)):
+        return float(value)
+    if kind == "int" and isinstance(value, int):
+        return int(value)
+    if kind == "bool" and isinstance(value, int) and value in (0, 1):
+        return bool(value)
+    raise TypeError(
+        f"{label(self, name)}: expected {'an' if kind == 'int' else 'a'} {kind}, got {describe(value)}; "
+        "pass a Tensor, or change the annotation"
+    )
+
+
+A = TypeVar("A")
+V = TypeVar("V")
+
+Join = Callable[[list[Tensor]], Tensor]
+"""`torch.stack` or `torch.cat`: joins along the first dimension, or along the one that a `partial` of it says."""
+
+
+def all_or_none(self: Stored, name: str, values: Sequence[V | None]) -> list[V] | None:
+    """The values of an optional field in several objects, or None where it is None in all of them.
+
+    Raises:
+        TypeError: it is None in some of them.
+    """
+    present = [value for value in values if value is not None]
+    if len(present) == len(values):
+        return present
+    if not present:
+        return None
+    missing = len(values) - len(present)
+    raise TypeError(
+        f"{label(self, name)}: expected a value in every object or in none, {missing} of {len(values)} are None"
+    )
+
+
+def match_optional(self: Stored, name: str, left: object, right: object) -> None:
+    """Refuse an optional field that is None in one of two objects.
+
+    Raises:
+        TypeError: it is.
+    """
+    if (left is None) is not (right is None):
+        all_or_none(self, name, [left, right])
+
+
+def zip_optional(
+    self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: Tensor | None, right: Tensor | None
+) -> Tensor | None:
+    """Apply `fn` to an optional tensor field of two objects, which is None in both or in neither."""
+    present = all_or_none(self, name, [left, right])
+    return None if present is None else fn(present[0], present[1])
+
+
+def join_optional(self: Stored, name: str, fn: Join, values: Sequence[Tensor | None]) -> Tensor | None:
+    """Join an optional tensor field, which is None in all objects or in none."""
+    present = all_or_none(self, name, values)
+    return None if present is None else fn(present)
+
+
+def part_optional(
+    fn: Callable[[Tensor, A], Sequence[Tensor]], value: Tensor | None, argument: A, batch_sizes: Sequence[Size]
+) -> Sequence[Tensor | None]:
+    """The pieces of an optional tensor field: None for each where it is None."""
+    return [None] * len(batch_sizes) if value is None else fn(value, argument)
+
+
+def put_optional(self: Stored, name: str, target: Tensor | None, index: object, value: Tensor | None) -> None:
+    """Write items of an optional tensor field, which is None in both objects or in neither."""
+    present = all_or_none(self, name, [target, value])
+    if present is not None:
+        present[0][index] = present[1]  # type: ignore[index] # `index` was made by the runtime

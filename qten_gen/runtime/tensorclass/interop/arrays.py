@@ -14,7 +14,7 @@ from ..core.error_text import describe, label
 from ..core.sizes import BatchSize
 from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
-from ..fields.from_dict import from_dict
+from ..fields.nested import from_dict
 from ..fields.per_item import PerItem
 from ..methods.joining import unbind
 

@@ -10,7 +10,7 @@ from ..core.contents import contents
 from ..core.error_text import describe
 from ..core.sizes import BatchSize
 from ..core.stored import Stored
-from ..fields.from_dict import from_dict
+from ..fields.nested import from_dict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

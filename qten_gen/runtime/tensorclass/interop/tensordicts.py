@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from ..core import tensordict_library
+from ..core import other_libraries
 from ..core.construction import construct
 from ..core.contents import contents, nested_class, tensors_of
 from ..core.error_text import describe, suggestion
+from ..core.other_libraries import bare, carried, is_tensordict
 from ..core.stored import Stored
-from ..core.tensordict_library import bare, carried, is_tensordict
 from ..fields.per_item import PerItem
 from ..fields.static import unwrapped
 
@@ -39,7 +39,7 @@ def to_tensordict(self: Stored, *, retain_none: bool = True) -> TensorDict:
     Raises:
         ImportError: tensordict is not installed.
     """
-    library = tensordict_library.library(f"{type(self).__name__}.to_tensordict")
+    library = other_libraries.library(f"{type(self).__name__}.to_tensordict")
     entries = {
         name: _entry(library, self, name, value, retain_none)
         for name, value in contents(self).items()
@@ -102,7 +102,7 @@ def from_tensordict(
         raise TypeError(
             f"{where}: expected a TensorDict, got {describe(tensordict)}; for other mappings use .from_dict"
         )
-    plain = tensordict if tensordict_library.is_made_class(tensordict) else _dense(where, tensordict)
+    plain = tensordict if other_libraries.is_made_class(tensordict) else _dense(where, tensordict)
     entries: dict[str, object] = {key: plain.get(key) for key in plain.keys()}
     for name, value in (non_tensordict or {}).items():
         if name in entries:
@@ -146,7 +146,7 @@ def _dense(where: str, value: Any) -> Any:
     Raises:
         ValueError: a lazy stack holds tensors of several shapes.
     """
-    library = tensordict_library.library(where)
+    library = other_libraries.library(where)
     if library.is_tensorclass(type(value)):
         return value
     try:

@@ -18,8 +18,8 @@ from ..core.lookup import Key
 from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
 from ..fields import dicts_and_lists, per_item
+from ..fields.dicts_and_lists import unbatched as unbatched_field
 from ..fields.tensor import tensor as tensor_field
-from ..fields.unbatched import unbatched as unbatched_field
 from .inplace import copy_
 from .keys import keys_of_tensors
 from .operands import several

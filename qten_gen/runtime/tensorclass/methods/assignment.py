@@ -11,18 +11,15 @@ from torch import Size, Tensor
 from torch.compiler import is_compiling
 
 from ..core.contents import batched_leaves, contents
-from ..core.error_context import blame
-from ..core.error_text import label
-from ..core.indices import Index, PlainIndex
+from ..core.error_text import blame, label
 from ..core.locks import refuse_if_frozen
-from ..core.number_values import is_number, written
+from ..core.other_libraries import is_number, written
+from ..core.sizes import Index, PlainIndex, over_batch, with_event
 from ..core.stored import Stored
-from ..core.tensor_shapes import over_batch, with_event
 from ..fields.nested import object_for
 from ..fields.per_item import PerItem
 from ..fields.static import equal
-from .indexing import resolved
-from .unusual_indices import shown
+from .indexing import resolved, shown
 
 T = TypeVar("T", bound=Stored)
 

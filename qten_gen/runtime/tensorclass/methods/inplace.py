@@ -11,15 +11,14 @@ from ....common.naming import storage
 from ..core.construction import move_without_waiting
 from ..core.contents import contents, nested_value, tensor_and_nested
 from ..core.error_text import describe, label
-from ..core.indices import Index, PlainIndex
 from ..core.locks import refuse_if_frozen
 from ..core.lookup import Key, Values, chosen, owner_of
-from ..core.number_values import is_number, written
+from ..core.other_libraries import is_number, is_tensordict, written
+from ..core.sizes import Index, PlainIndex
 from ..core.stored import Stored
-from ..core.tensordict_library import is_tensordict
-from ..fields.optional import match_optional
 from ..fields.per_item import with_items
 from ..fields.static import same
+from ..fields.tensor import match_optional
 from .assignment import refuse_unsaved, setitem
 from .indexing import plain_index
 

@@ -11,12 +11,10 @@ from torch import cat as cat_tensors
 from torch import stack as stack_tensors
 from torch import unbind as unbind_tensors
 
-from ..core import name_changes
-from ..core.error_context import blame
-from ..core.error_text import NO_BATCH_SIZE, abridged, class_names, of_another_class
-from ..core.sizes import with_inserted, with_length, without
+from ..core import dimension_names
+from ..core.error_text import NO_BATCH_SIZE, abridged, blame, class_names, of_another_class
+from ..core.sizes import Dim, dimension, integers, is_single, whole_number, with_inserted, with_length, without
 from ..core.stored import Stored
-from ..core.tensor_shapes import Dim, dimension, integers, is_single, whole_number
 
 if TYPE_CHECKING:
     from ..core.dimension_names import Names
@@ -64,7 +62,7 @@ def stack(items: Iterable[T], dim: int = 0, fn: Callable[..., Tensor] = stack_te
         blame("stack", objects, _of_several(fn), error)
         raise
     if first._names is not None:
-        out._names = name_changes.inserted(first._names, at)
+        out._names = dimension_names.inserted(first._names, at)
     return out
 
 
@@ -183,7 +181,7 @@ def unbind(self: T, dim: Dim = 0) -> tuple[T, ...]:
     at = dimension(self, dim)
     size = self._batch_size
     return _with_names(
-        self._split(unbind_tensors, at, [without(size, at)] * size[at]), name_changes.without(self._names, [at])
+        self._split(unbind_tensors, at, [without(size, at)] * size[at]), dimension_names.without(self._names, [at])
     )
 
 

@@ -10,8 +10,8 @@ from torch.utils._pytree import tree_leaves
 
 from ..core.contents import contents
 from ..core.error_text import label
-from ..core.indices import Index
 from ..core.lookup import NO_DEFAULT, Key, get, is_any_below, owner_of, path_of
+from ..core.sizes import Index
 from ..core.stored import Stored
 from .indexing import getitem, plain_index
 from .inplace import write

@@ -10,11 +10,11 @@ from torch import Size
 
 from ..core import late
 from ..core.locks import is_locked, nested_objects
+from ..core.sizes import dimension
 from ..core.stored import Stored
 
 if TYPE_CHECKING:
-    from ..core.sizes import BatchSize
-    from ..core.tensor_shapes import Dim
+    from ..core.sizes import BatchSize, Dim
 
 
 class Metadata(Stored):
@@ -56,7 +56,7 @@ class Metadata(Stored):
             return self._batch_size
         if type(dim) is int and 0 <= dim < len(self._batch_size):
             return self._batch_size[dim]
-        at: int = late.tensor_shapes.dimension(self, dim)
+        at = dimension(self, dim)
         return self._batch_size[at]
 
     @property
@@ -164,7 +164,7 @@ class Metadata(Stored):
             RuntimeError: the object is locked.
             FrozenInstanceError: it is frozen.
         """
-        late.batch_sizes.find_batch_size(self, batch_dims, batch_dims if keep_compliant_size else None)
+        late.nested.find_batch_size(self, batch_dims, batch_dims if keep_compliant_size else None)
         return self
 
     def auto_device_(self) -> Self:
@@ -177,7 +177,7 @@ class Metadata(Stored):
             RuntimeError: the object is locked.
             FrozenInstanceError: it is frozen.
         """
-        late.batch_sizes.set_device(self, late.batch_sizes.common_device)
+        late.nested.set_device(self, late.nested.common_device)
         return self
 
     def clear_device_(self) -> Self:
@@ -190,7 +190,7 @@ class Metadata(Stored):
             RuntimeError: the object is locked.
             FrozenInstanceError: it is frozen.
         """
-        late.batch_sizes.set_device(self, lambda found: None)
+        late.nested.set_device(self, lambda found: None)
         return self
 
 
@@ -214,7 +214,7 @@ def _batch_size(self: Stored) -> Size:
 
 
 def _set_batch_size(self: Stored, value: BatchSize) -> None:
-    late.batch_sizes.set_batch_size(self, value)
+    late.nested.set_batch_size(self, value)
 
 
 def _device(self: Stored) -> torch.device | None:

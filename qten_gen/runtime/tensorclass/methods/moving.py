@@ -1,8 +1,11 @@
-"""Devices and dtypes."""
+"""Objects in another place or dtype, copies, and memory that processes share."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
+import inspect
+from collections.abc import Callable
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast, overload
 
 import torch
 from torch import Tensor
@@ -11,18 +14,52 @@ from torch import dtype as Dtype
 from ..core import late
 from ..core.construction import DeviceSpec, as_device, move_without_waiting
 from ..core.contents import shallow_copy
-from ..core.locks import refuse_if_locked
+from ..core.locks import refuse_if_frozen, refuse_if_locked
 from ..core.sizes import batch_size as as_batch_size
-from ..core.stored import Stored
+from ..core.stored import FROZEN, Stored
+
+T = TypeVar("T", bound=Stored)
+
+
+CastFilter = Callable[[Tensor], bool] | Callable[[tuple[str, ...], Tensor], bool]
+"""Tells `to` which tensors it casts: a function of the tensor, or of its key, a tuple of names, and the tensor."""
+
+
+def cast_some(self: T, dtype: torch.dtype, cast_filter: CastFilter) -> T:
+    """The object with those tensors in another dtype that a filter selects."""
+    if not _takes_key(cast_filter):
+        return self._map_with(_cast_if, (dtype, cast("Callable[[Tensor], bool]", cast_filter)), self._device)
+    from .keys import keys_of_tensors  # few casts ask for keys
+
+    keys = iter(keys_of_tensors(self))
+
+    def selects(tensor: Tensor) -> bool:
+        key = next(keys)
+        return cast("Callable[[tuple[str, ...], Tensor], bool]", cast_filter)(
+            (key,) if isinstance(key, str) else key, tensor
+        )
+
+    return self._map_with(_cast_if, (dtype, selects), self._device)
+
+
+def _takes_key(cast_filter: CastFilter) -> bool:
+    """Whether a filter has two arguments without default, the key and the tensor."""
+    if isinstance(cast_filter, FunctionType):  # a few guards, where dynamo has dozens for the signature
+        return cast_filter.__code__.co_argcount - len(cast_filter.__defaults__ or ()) == 2
+    parameters = inspect.signature(cast_filter).parameters.values()
+    positional = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    return len([one for one in positional if one.default is one.empty]) == 2
+
+
+def _cast_if(tensor: Tensor, argument: tuple[torch.dtype, Callable[[Tensor], bool]]) -> Tensor:
+    dtype, selects = argument
+    return tensor.to(dtype=dtype) if selects(tensor) else tensor
+
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from .cast_filters import CastFilter
-
     Target: TypeAlias = "torch.device | str | int | torch.dtype | Tensor | Stored"
-
-T = TypeVar("T", bound=Stored)
 
 
 @overload
@@ -103,11 +140,11 @@ def to(self: T, *args: Target | bool | None, **options: Any) -> T:
     device, dtype, non_blocking = _target(args, options)
     out = shallow_copy(self) if device is None else _moved(self, device, non_blocking)
     if dtype is not None:
-        out = _cast(out, dtype) if cast_filter is None else late.cast_filters.cast_some(out, dtype, cast_filter)
+        out = _cast(out, dtype) if cast_filter is None else cast_some(out, dtype, cast_filter)
     if copy:
         out = out._zip(_unshared, self)  # what was moved or cast is a copy already
     if batch_size is not None:
-        out = late.batch_sizes.with_batch_size(out, as_batch_size(batch_size))
+        out = late.nested.with_batch_size(out, as_batch_size(batch_size))
     return _exchanged(self, out) if inplace else out
 
 
@@ -197,3 +234,80 @@ def cuda(self: T, device: DeviceSpec | None = None, non_blocking: bool = False) 
         RuntimeError, AssertionError: torch finds no GPU, or not this one.
     """
     return to(self, "cuda" if device is None else device, None, non_blocking)
+
+
+def clone(self: T, recurse: bool = True) -> T:
+    """A copy of every tensor. Static values are shared, and with `recurse=False` the tensors too, as by `copy`.
+
+    The copies have the shapes, dtypes and devices of the tensors, and gradients flow through them, as with `Tensor.clone`.
+    The result is not locked.
+
+    >>> batch = Batch(torch.arange(2), batch_size=2, lock=True)
+    >>> copy = batch.clone()
+    >>> copy.tokens[0] = 5
+    >>> batch.tokens, copy.is_locked
+    (tensor([0, 1]), False)
+    """
+    return self._map(Tensor.clone) if recurse else shallow_copy(self)
+
+
+def detach(self: T) -> T:
+    """The object with each tensor as `Tensor.detach` gives it: the same memory, without gradient history.
+
+    >>> batch = Batch(torch.zeros(2, requires_grad=True), batch_size=2)
+    >>> batch.detach().tokens.requires_grad
+    False
+    """
+    return self._map(Tensor.detach)
+
+
+def contiguous(self: T) -> T:
+    """The object with every tensor contiguous in memory; one that is contiguous already is shared, not copied.
+
+    >>> batch = Batch(torch.zeros(2, 3), batch_size=[2, 3]).transpose(0, 1)
+    >>> batch.is_contiguous(), batch.contiguous().is_contiguous()
+    (False, True)
+    """
+    return self._map(Tensor.contiguous)
+
+
+def pin_memory(self: T) -> T:
+    """Every tensor in page-locked memory, from which copies to a GPU can be asynchronous. A DataLoader calls it.
+
+    Raises:
+        RuntimeError: there is no accelerator.
+    """
+    return self._map(Tensor.pin_memory)
+
+
+def record_stream(self: T, stream: torch.cuda.Stream) -> T:
+    """Tell the allocator that a stream of a GPU uses the tensors, so that their memory is not used again before it is done."""
+    for leaf in self._leaves():
+        leaf.record_stream(stream)
+    return self
+
+
+def requires_grad_(self: T, requires_grad: bool = True) -> T:
+    """Record gradients for the floating point tensors, in place, or stop it.
+
+    >>> Batch(torch.zeros(2), torch.ones(2).bool(), batch_size=2).requires_grad_().tokens.requires_grad
+    True
+
+    Raises:
+        FrozenInstanceError: the class is frozen.
+    """
+    if self._lock is FROZEN or self._nested:
+        refuse_if_frozen(self, "change the tensors of")
+    leaves = self._leaves()
+    try:
+        if requires_grad:
+            for leaf in leaves:
+                leaf.requires_grad_()  # an argument to read takes torch a quarter of the time more
+        else:
+            for leaf in leaves:
+                leaf.requires_grad_(False)
+    except RuntimeError:  # one of them holds integers, or something is really wrong, which the same call says again
+        for leaf in leaves:
+            if leaf.is_floating_point() or leaf.is_complex():
+                leaf.requires_grad_(requires_grad)
+    return self

@@ -13,11 +13,10 @@ from typing import Any, NoReturn, TypeAlias, TypeVar
 from torch import Size, Tensor
 
 from ..core.contents import unbatched_leaves
-from ..core.error_context import blame
-from ..core.error_text import disambiguation
-from ..core.number_values import is_array, is_number
+from ..core.error_text import blame, disambiguation
+from ..core.other_libraries import is_array, is_number
+from ..core.sizes import over_batch
 from ..core.stored import Stored
-from ..core.tensor_shapes import over_batch
 
 T = TypeVar("T", bound=Stored)
 

@@ -1,20 +1,22 @@
-"""Changing the batch dimensions. The dimensions that a field has beyond them stay as they are."""
+"""Changing the batch dimensions and their names. The dimensions that a field has beyond them stay as they are."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
 from operator import getitem
+from types import EllipsisType
 from typing import TypeVar, cast, overload
 
 import torch
 from torch import Size, Tensor
 
-from ..core import name_changes
+from ..core import dimension_names
+from ..core.contents import shallow_copy
+from ..core.dimension_names import Names, get_names, set_names
+from ..core.dimension_names import names as checked_names
 from ..core.error_text import abridged
-from ..core.sizes import with_inserted, without
-from ..core.stored import Stored
-from ..core.tensor_shapes import (
+from ..core.sizes import (
     BatchShape,
     Dim,
     dimension,
@@ -25,7 +27,10 @@ from ..core.tensor_shapes import (
     view_tensor,
     whole_number,
     with_free_event,
+    with_inserted,
+    without,
 )
+from ..core.stored import Stored
 
 T = TypeVar("T", bound=Stored)
 
@@ -77,7 +82,7 @@ def flatten(self: T, start_dim: Dim = 0, end_dim: Dim = -1) -> T:
     if end < start:
         raise ValueError(f"flatten: start_dim {start_dim!r} comes after end_dim {end_dim!r}")
     out = reshape(self, (*size[:start], prod(size[start : end + 1]), *size[end + 1 :]))
-    out._names = name_changes.replaced(self._names, start, end - start + 1, 1)
+    out._names = dimension_names.replaced(self._names, start, end - start + 1, 1)
     return out
 
 
@@ -90,7 +95,7 @@ def unflatten(self: T, dim: Dim, sizes: Sequence[int]) -> T:
     at = dimension(self, dim)
     parts = _resolved(self, tuple(sizes), Size((self._batch_size[at],)))
     out = reshape(self, (*self._batch_size[:at], *parts, *self._batch_size[at + 1 :]))
-    out._names = name_changes.replaced(self._names, at, 1, len(parts))
+    out._names = dimension_names.replaced(self._names, at, 1, len(parts))
     return out
 
 
@@ -114,7 +119,7 @@ def permute(self: T, *dims: Dim | Sequence[Dim]) -> T:
         )
     out = self._rearrange(_permute, tuple(order), Size([size[dim] for dim in order]))
     if self._names is not None:
-        out._names = name_changes.permuted(self._names, order)
+        out._names = dimension_names.permuted(self._names, order)
     return out
 
 
@@ -148,7 +153,7 @@ def unsqueeze(self: T, dim: int) -> T:
     size = with_inserted(self._batch_size, at, 1)
     out = self._rearrange(_with_first, None, size) if at == 0 else self._rearrange(torch.unsqueeze, at, size)
     if self._names is not None:
-        out._names = name_changes.inserted(self._names, at)
+        out._names = dimension_names.inserted(self._names, at)
     return out
 
 
@@ -164,13 +169,13 @@ def squeeze(self: T, dim: Dim | Sequence[Dim] | None = None) -> T:
         gone = size[at] == 1
         out = self._rearrange(torch.squeeze, at, without(size, at) if gone else size)
         if self._names is not None:
-            out._names = name_changes.without(self._names, [at]) if gone else self._names
+            out._names = dimension_names.without(self._names, [at]) if gone else self._names
         return out
     wanted = range(len(size)) if dim is None else [dimension(self, one) for one in listed(dim)]
     dims = tuple([at for at, length in enumerate(size) if length == 1 and at in wanted])
     out = self._rearrange(torch.squeeze, dims, Size([length for at, length in enumerate(size) if at not in dims]))
     if self._names is not None:
-        out._names = name_changes.without(self._names, dims)
+        out._names = dimension_names.without(self._names, dims)
     return out
 
 
@@ -195,7 +200,7 @@ def expand(self: T, *shape: int | Sequence[int]) -> T:
     size = Size(new)
     out = self._rearrange(_expand, (size, len(self._batch_size)), size)
     if self._names is not None:
-        out._names = name_changes.inserted(self._names, 0, added)
+        out._names = dimension_names.inserted(self._names, 0, added)
     return out
 
 
@@ -226,3 +231,82 @@ def _permute(tensor: Tensor, order: tuple[int, ...]) -> Tensor:
 
 
 _WithShape = Callable[[Tensor, BatchShape], Tensor]
+
+
+def refine_names(self: T, *names: str | EllipsisType | None) -> T:
+    """The object with names for dimensions that have none; an ellipsis stands for the dimensions between. Tensors are not copied.
+
+    >>> Batch(torch.zeros(2, 3), batch_size=[2, 3]).refine_names("time", ...).names
+    ('time', None)
+
+    Raises:
+        ValueError: a dimension has another name already, or there is not one name for each dimension.
+    """
+    old = get_names(self)
+    if names.count(...) > 1:
+        raise ValueError(f"{type(self).__name__}.refine_names: expected one ellipsis at most, got {names.count(...)}")
+    if ... in names:
+        at = names.index(...)
+        after = len(names) - at - 1
+        names = (*names[:at], *old[at : len(old) - after], *names[at + 1 :])
+    new = _checked(self, [name for name in names if name is not ...])
+    for before, after_ in zip(old, new, strict=True):
+        if before is not None and before != after_:
+            raise ValueError(
+                f"{type(self).__name__}.refine_names: the dimension {before!r} cannot become {after_!r}; use .rename"
+            )
+    return _renamed(self, new)
+
+
+def rename(self: T, *names: str | None, **changes: str) -> T:
+    """The object with other names: all of them in order, or some by their old name; None alone takes all away.
+
+    >>> batch = Batch(torch.zeros(2, 3), batch_size=[2, 3], names=["time", "row"])
+    >>> batch.rename(time="step").names, batch.rename(None).names
+    (('step', 'row'), (None, None))
+
+    Raises:
+        ValueError: no dimension has that name, or there is not one name for each dimension.
+    """
+    return _renamed(self, _new_names(self, names, changes))
+
+
+def rename_(self: T, *names: str | None, **changes: str) -> T:
+    """`rename` in place.
+
+    >>> Batch(torch.zeros(2, 3), batch_size=[2, 3]).rename_("time", "row").names
+    ('time', 'row')
+
+    Raises:
+        ValueError: no dimension has that name, or there is not one name for each dimension.
+        RuntimeError: the object is locked.
+        FrozenInstanceError: it is frozen.
+    """
+    set_names(self, _new_names(self, names, changes))
+    return self
+
+
+def _renamed(self: T, names: Names | None) -> T:
+    """A copy, of which the tensors are the same, with other names, unchecked."""
+    out = shallow_copy(self)
+    out._names = names
+    return out
+
+
+def _new_names(self: Stored, names: tuple[str | None, ...], changes: dict[str, str]) -> Names:
+    """The names that `rename` asks for: all of them in order, or `changes` from old to new."""
+    old = get_names(self)
+    if changes:
+        if names:
+            raise TypeError(f"{type(self).__name__}.rename: expected names in order or by their old name, not both")
+        for name in changes:
+            if name not in old:
+                raise ValueError(
+                    f"{type(self).__name__}.rename: no dimension is called {name!r}; the names are {list(old)}"
+                )
+        return _checked(self, [changes.get(name, name) if name is not None else None for name in old])
+    return (None,) * len(old) if names == (None,) else _checked(self, names)
+
+
+def _checked(self: Stored, names: Sequence[str | None]) -> Names:
+    return checked_names(self, names, self._batch_size) or (None,) * len(self._batch_size)

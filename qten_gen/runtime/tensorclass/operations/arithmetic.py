@@ -1,7 +1,8 @@
-"""Operations with other operands, number by number: arithmetic, comparison, logic."""
+"""Operations with other operands, number by number: operators, arithmetic, comparison, logic."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -9,10 +10,9 @@ import torch
 from torch import Tensor
 
 from ..core.stored import Stored
-from ..methods.operands import Function, Operand, one, several, two
-from . import methods
-from .entries import OPERAND_ERRORS, Group, Operation, documented, written_out
-from .torch_calls import among, among_operands
+from ..methods.operands import Function, Operand, one, reflected, several, two
+from . import entries
+from .entries import OPERAND_ERRORS, Group, Operation, among, among_operands, documented, written_out
 
 T = TypeVar("T", bound=Stored)
 
@@ -23,7 +23,7 @@ def _binary(
     function: Function,
     *torch_functions: Function,
     twin: Function | None = None,
-    maker: Callable[..., Function] = methods.binary,
+    maker: Callable[..., Function] = entries.binary,
     form: str = "binary",
     is_method: bool = True,
 ) -> Operation:
@@ -34,8 +34,8 @@ def _binary(
         doc,
         made,
         torch_functions=torch_functions or (function,),
-        handler=methods.either_side(made, function, name),
-        in_place=twin and methods.in_place(maker, twin, name),
+        handler=entries.either_side(made, function, name),
+        in_place=twin and entries.in_place(maker, twin, name),
         form=form,
         is_method=is_method,
     )
@@ -43,7 +43,7 @@ def _binary(
 
 def _product(name: str, doc: str, function: Function, twin: Function) -> Operation:
     """An entry for `addcmul` and its like."""
-    made = documented(methods.multiplied(function, name), name, doc)
+    made = documented(entries.multiplied(function, name), name, doc)
     handler = among_operands(made, function, name, ("input", "tensor1", "tensor2"))
     return Operation(
         name,
@@ -51,7 +51,7 @@ def _product(name: str, doc: str, function: Function, twin: Function) -> Operati
         made,
         torch_functions=(function,),
         handler=handler,
-        in_place=methods.in_place(methods.multiplied, twin, name),
+        in_place=entries.in_place(entries.multiplied, twin, name),
         form="product",
     )
 
@@ -81,7 +81,7 @@ def clamp(self: T, min: Operand | None = None, max: Operand | None = None) -> T:
     return _clamp(self, torch.clamp_min, torch.clamp_max, "clamp", min, max)
 
 
-@methods.changing
+@entries.changing
 def clamp_(self: T, min: Operand | None = None, max: Operand | None = None) -> T:
     """`clamp`, in place."""
     return _clamp(self, Tensor.clamp_min_, Tensor.clamp_max_, "clamp_", min, max)
@@ -101,7 +101,7 @@ def lerp(self: T, end: Operand, weight: Operand) -> T:
     return several(self, _lerp, (end, weight), "lerp")
 
 
-@methods.changing
+@entries.changing
 def lerp_(self: T, end: Operand, weight: Operand) -> T:
     """`lerp`, in place."""
     return several(self, _lerp_, (end, weight), "lerp_")
@@ -121,7 +121,7 @@ def round(self: T, *, decimals: int = 0) -> T:
     return one(self, torch.round, "round") if decimals == 0 else self._map_with(_round, decimals, self._device)
 
 
-@methods.changing
+@entries.changing
 def round_(self: T, *, decimals: int = 0) -> T:
     """`round`, in place."""
     return self._map_with(_round_, decimals, self._device)
@@ -135,13 +135,13 @@ def _round_(tensor: Tensor, decimals: int) -> Tensor:
     return tensor.round_(decimals=decimals) if decimals else tensor.round_()
 
 
-@methods.changing
+@entries.changing
 def fill_(self: T, value: complex) -> T:
     """Write a number into every tensor, in place."""
     return self._map_with(Tensor.fill_, value, self._device)
 
 
-@methods.changing
+@entries.changing
 def zero_(self: T) -> T:
     """Write 0 into every tensor, in place."""
     return self._map(Tensor.zero_)
@@ -164,7 +164,7 @@ ARITHMETIC = (
         "The sum with `alpha` times the operand.",
         torch.add,
         twin=Tensor.add_,
-        maker=methods.scaled,
+        maker=entries.scaled,
         form="scaled",
     ),
     _binary(
@@ -174,10 +174,10 @@ ARITHMETIC = (
         torch.sub,
         torch.subtract,
         twin=Tensor.sub_,
-        maker=methods.scaled,
+        maker=entries.scaled,
         form="scaled",
     ),
-    _binary("rsub", "The operand minus `alpha` times the object.", torch.rsub, maker=methods.scaled, form="scaled"),
+    _binary("rsub", "The operand minus `alpha` times the object.", torch.rsub, maker=entries.scaled, form="scaled"),
     _binary("mul", "The product.", torch.mul, torch.mul, torch.multiply, twin=Tensor.mul_),
     _binary(
         "div",
@@ -187,7 +187,7 @@ ARITHMETIC = (
         torch.divide,
         torch.true_divide,
         twin=Tensor.div_,
-        maker=methods.rounded,
+        maker=entries.rounded,
         form="rounded",
     ),
     _binary("mod", "The remainder of a division, with the sign of the divisor.", torch.remainder),
@@ -227,5 +227,117 @@ GROUP = Group(
     "batch size. The last dimension of such a tensor is the last batch dimension, whatever dimensions a field has "
     "beyond the batch size. Most of these methods have an operator too.",
     ARITHMETIC,
+    OPERAND_ERRORS,
+)
+
+
+def _operator(
+    name: str, symbol: str, torch_function: Function, in_place: Function, *others: Function
+) -> tuple[Operation, ...]:
+    """Entries for an operator that also has a reflected form and one in place.
+
+    `torch_function` is what a tensor calls for it, `others` what it calls while a graph is traced.
+    """
+    function: Function = getattr(operator, f"__{name}__")
+    left, right = f"__{name}__", f"__r{name}__"
+    return (
+        Operation(
+            left,
+            f"`batch {symbol} other`.",
+            documented(entries.operator(function), left, f"`self {symbol} other`."),
+            torch_functions=(torch_function, *others),
+            handler=_of_either(left, right, getattr(torch, torch_function.__name__, None)),
+            in_place=documented(entries.operator_in_place(in_place), f"__i{name}__", f"`self {symbol}= other`."),
+            form="operator",
+        ),
+        Operation(
+            right,
+            f"`other {symbol} batch`.",
+            documented(
+                entries.operator(_called(reflected(function), function.__name__)), right, f"`other {symbol} self`."
+            ),
+            # While a graph is traced, `batch - tensor` comes as `Tensor.__rsub__(tensor, batch)`, which a run does not call.
+            torch_functions=(getattr(Tensor, right),) if hasattr(Tensor, right) else (),
+            handler=_of_either(right, left),
+            form="reflected",
+        ),
+    )
+
+
+def _called(function: Function, name: str) -> Function:
+    function.__name__ = name
+    return function
+
+
+def _comparison(name: str, symbol: str, *torch_functions: Function) -> Operation:
+    """An entry for an operator whose result has a bool tensor in every tensor field."""
+    special = f"__{name}__"
+    swapped = f"__{_SWAPPED[name]}__"
+    return Operation(
+        special,
+        f"`batch {symbol} other`.",
+        documented(entries.operator(getattr(operator, special)), special, f"`self {symbol} other`, number by number."),
+        torch_functions=torch_functions,
+        handler=_of_either(special, swapped),
+        form="comparison" if name in ("eq", "ne") else "operator",
+    )
+
+
+_SWAPPED = {"eq": "eq", "ne": "ne", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
+
+
+def _unary_operator(name: str, text: str, function: Function) -> Operation:
+    made = documented(
+        entries.unary(getattr(operator, f"__{name}__"), name), f"__{name}__", f"`{text.replace('batch', 'self')}`."
+    )
+    return Operation(f"__{name}__", f"`{text}`.", made, torch_functions=(function,), form="unary")
+
+
+def _of_either(name: str, swapped: str, named: Function | None = None) -> Function:
+    """Call the special method of the left operand or, where that is a tensor, the other one of the right operand.
+
+    Python has asked the tensor first, and torch comes here: what a class defines for the operator is called all the same.
+    `named` is the function of torch that takes options: `tensor.add(batch, alpha=2)`.
+    """
+
+    def handler(left: Any, right: Any, **options: Any) -> Any:
+        if options and named is not None:
+            return named(left, right, **options)
+        return getattr(right, swapped)(left) if isinstance(left, Tensor) else getattr(left, name)(right)
+
+    return handler
+
+
+OPERATORS = (
+    *_operator("add", "+", Tensor.add, Tensor.add_),
+    *_operator("sub", "-", Tensor.sub, Tensor.sub_),
+    *_operator("mul", "*", Tensor.mul, Tensor.mul_),
+    *_operator("truediv", "/", Tensor.div, Tensor.div_),
+    *_operator("floordiv", "//", Tensor.__floordiv__, Tensor.floor_divide_),
+    *_operator("mod", "%", Tensor.remainder, Tensor.remainder_),
+    *_operator("pow", "**", Tensor.pow, Tensor.pow_, Tensor.__pow__),
+    *_operator("and", "&", Tensor.__and__, Tensor.bitwise_and_, Tensor.bitwise_and),
+    *_operator("or", "|", Tensor.__or__, Tensor.bitwise_or_, Tensor.bitwise_or),
+    *_operator("xor", "^", Tensor.__xor__, Tensor.bitwise_xor_, Tensor.bitwise_xor),
+    *_operator("lshift", "<<", Tensor.__lshift__, Tensor.bitwise_left_shift_),
+    *_operator("rshift", ">>", Tensor.__rshift__, Tensor.bitwise_right_shift_),
+    _comparison("eq", "==", Tensor.eq, torch.eq, Tensor.__eq__),
+    _comparison("ne", "!=", Tensor.ne, torch.ne, torch.not_equal),
+    _comparison("lt", "<", Tensor.lt, torch.lt, torch.less),
+    _comparison("le", "<=", Tensor.le, torch.le, torch.less_equal),
+    _comparison("gt", ">", Tensor.gt, torch.gt, torch.greater),
+    _comparison("ge", ">=", Tensor.ge, torch.ge, torch.greater_equal),
+    _unary_operator("neg", "-batch", Tensor.neg),
+    _unary_operator("pos", "+batch", torch.positive),
+    _unary_operator("abs", "abs(batch)", Tensor.abs),
+    _unary_operator("invert", "~batch", torch.bitwise_not),
+)
+
+OPERATOR_GROUP = Group(
+    "Operators",
+    "The other operand is an object of the same class and batch size, a number, or a tensor that broadcasts over "
+    "the batch size. NumPy's scalars are numbers; its arrays are refused. Comparisons give an object with bool tensors, so "
+    "objects cannot be keys of a dict. `+=` and the like change the object in place.",
+    OPERATORS,
     OPERAND_ERRORS,
 )

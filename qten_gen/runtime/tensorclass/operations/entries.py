@@ -1,13 +1,20 @@
-"""The entries of the table of operations."""
+"""What is in a row of the table of operations, and the methods and handlers that rows are made of."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from typing import NamedTuple
+from functools import partial, wraps
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import torch
+from torch import Tensor
 
-from ..methods.operands import Function
+from ..core.error_text import blame
+from ..core.locks import refuse_if_frozen
+from ..core.other_libraries import is_array
+from ..core.stored import Stored
+from ..methods.operands import Function, Operand, is_plain, no_operand, one, reflected, several, two, unequal
 
 
 class Effect(Enum):
@@ -118,3 +125,223 @@ def written_out(
     """An entry for a method that is no result of a maker: its documentation begins with what it does."""
     doc = (method.__doc__ or "").partition("\n")[0]
     return Operation(name or method.__name__, doc, method, torch_functions, handler, in_place, batch, beyond, form)
+
+
+T = TypeVar("T", bound=Stored)
+
+
+def operator(function: Function) -> Function:
+    """A binary special method. Where it is not defined, Python asks the other operand."""
+    name = function.__name__
+
+    def method(self: T, other: Operand, /) -> T:
+        if type(other) is type(self):
+            if other._batch_size != self._batch_size:
+                raise unequal(self, other)
+            try:
+                return self._zip(function, other)
+            except RuntimeError as error:
+                blame(name, [self, other], function, error)
+                raise
+        if isinstance(other, (int, float, complex)):
+            return self._map_with(function, other, self._device)
+        if isinstance(other, Tensor) or is_plain(other):
+            return two(self, function, other, name)
+        if is_array(other):
+            no_operand(self, name, other)  # Python would go on to answer `batch == array` with False
+        return NotImplemented  # type: ignore[no-any-return] # for Python to try the other operand
+
+    return method
+
+
+def operator_in_place(function: Function) -> Function:
+    """A special method such as `__iadd__`. The other operand is never asked: it would make a new object."""
+    name = function.__name__
+
+    def method(self: T, other: Operand, /) -> T:
+        refuse_if_frozen(self, f"{name} in place into")
+        two(self, function, other, name)
+        return self
+
+    return method
+
+
+def unary(function: Callable[[Tensor], Tensor], name: str) -> Function:
+    """A method without other operands."""
+
+    def method(self: T) -> T:
+        return one(self, function, name)
+
+    return method
+
+
+def binary(function: Function, name: str) -> Function:
+    """A method with one other operand."""
+
+    def method(self: T, other: Operand) -> T:
+        return two(self, function, other, name)
+
+    return method
+
+
+def scaled(function: Function, name: str) -> Function:
+    """A binary method with a factor for the other operand."""
+
+    def method(self: T, other: Operand, *, alpha: complex = 1) -> T:
+        return two(self, function if alpha == 1 else partial(function, alpha=alpha), other, name)
+
+    return method
+
+
+def rounded(function: Function, name: str) -> Function:
+    """A division, whose result may be rounded."""
+
+    def method(self: T, other: Operand, *, rounding_mode: Literal["trunc", "floor"] | None = None) -> T:
+        applied = function if rounding_mode is None else partial(function, rounding_mode=rounding_mode)
+        return two(self, applied, other, name)
+
+    return method
+
+
+def multiplied(function: Function, name: str) -> Function:
+    """A method that adds a product or quotient of two operands."""
+
+    def method(self: T, tensor1: Operand, tensor2: Operand, *, value: complex = 1) -> T:
+        return several(self, function if value == 1 else partial(function, value=value), (tensor1, tensor2), name)
+
+    return method
+
+
+def in_place(maker: Callable[..., Function], function: Function, name: str) -> Function:
+    """The twin of a method that changes the object: `function` writes into its first tensor."""
+    return documented(changing(maker(function, f"{name}_")), f"{name}_", f"`{name}`, in place.")
+
+
+def changing(writing: Function) -> Function:
+    """A method that returns its object, of a function that writes into the tensors; a frozen object is refused."""
+
+    @wraps(writing)
+    def method(self: T, *args: Any, **options: Any) -> T:
+        refuse_if_frozen(self, f"{writing.__name__} in place into")
+        writing(self, *args, **options)
+        return self
+
+    return method
+
+
+def either_side(method: Function, function: Function, name: str) -> Function:
+    """The handler of a binary torch function: the method of the left operand or, where that is a tensor, of the right one."""
+    swapped = reflected(function)
+
+    def handler(input: Any, other: Any, **options: Any) -> Any:
+        if isinstance(input, Tensor) or is_plain(input):
+            return two(other, reflected(partial(function, **options)) if options else swapped, input, name)
+        return method(input, other, **options)
+
+    return handler
+
+
+Keywords = dict[str, Any]
+
+_SPELT = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x2": "other"}
+"""Names of NumPy that torch takes for its own, and passes on as they are."""
+
+
+def settled(name: str, options: Mapping[str, object]) -> Keywords:
+    """Keyword arguments under torch's own names, without those that say nothing.
+
+    Raises:
+        TypeError: the result is to be written into `out`, or into the object.
+    """
+    found = {_SPELT.get(key, key): value for key, value in options.items()}
+    if found.pop("out", None) is not None:
+        raise TypeError(f"{name}: out= is not supported, the result is a new object; write it with .copy_(...)")
+    if found.get("inplace"):
+        raise TypeError(f"{name}: inplace=True is not supported, the result is a new object; assign that")
+    found.pop("inplace", None)
+    return found
+
+
+def operands_of(
+    name: str, operands: Sequence[str], args: tuple[object, ...], options: Keywords
+) -> tuple[list[object], tuple[object, ...], Keywords]:
+    """The operands of a call in their order, its other positional arguments, and the keyword arguments that are left.
+
+    Raises:
+        TypeError: an operand is missing, or an object stands where none may.
+    """
+    found = list(args[: len(operands)])
+    left = dict(options)
+    for parameter in operands[len(found) :]:
+        if parameter not in left:
+            raise TypeError(f"{name}: expected {parameter!r} too")
+        found.append(left.pop(parameter))
+    rest = args[len(operands) :]
+    if not any(isinstance(operand, Stored) for operand in found) or any(
+        isinstance(other, Stored) for other in (*rest, *left.values())
+    ):
+        raise TypeError(
+            f"{name} takes an object for {' and '.join(map(repr, operands))} only; pass the tensors, with .apply or "
+            "field by field"
+        )
+    return found, rest, left
+
+
+def among(name: str, function: Function, operands: Sequence[object], *settings: object, **options: object) -> Stored:
+    """`function` of operands, one of which is an object at least, applied to the tensors of each field.
+
+    Args:
+        settings: What the function gets behind the operands, the same for each field.
+
+    Raises:
+        TypeError: an operand is of another type.
+        ValueError: the batch sizes differ, or a tensor does not broadcast.
+        RuntimeError: torch refuses a tensor; the field is named.
+    """
+    at = [isinstance(operand, Stored) for operand in operands].index(True)
+    self, others = operands[at], (*operands[:at], *operands[at + 1 :])
+    assert isinstance(self, Stored)
+
+    def placed(tensor: Tensor, *rest: object) -> Tensor:
+        result: Tensor = function(*rest[:at], tensor, *rest[at:], *settings, **options)
+        return result
+
+    return several(self, placed, others, name) if others else one(self, placed, name)
+
+
+def among_operands(method: Function, function: Function, name: str, operands: tuple[str, ...]) -> Function:
+    """The handler of a torch function of several operands: the method where the first is an object, else the function itself."""
+
+    def handler(*args: object, **options: object) -> object:
+        found, settings, left = operands_of(name, operands, args, options)
+        if isinstance(found[0], Stored):
+            return method(*found, *settings, **left)
+        return among(name, function, found, *settings, **left)
+
+    return handler
+
+
+def pointwise(
+    name: str,
+    doc: str,
+    *torch_functions: Function,
+    operands: tuple[str, ...] = ("input",),
+    beyond: Effect = Effect.KEEPS,
+) -> Operation:
+    """An entry for functions of torch that are not methods, applied to every tensor. `operands` may be objects."""
+    applied = torch_functions[0]
+
+    def handler(*args: object, **options: object) -> Stored:
+        found, settings, left = operands_of(name, operands, args, options)
+        return among(name, applied, found, *settings, **left)
+
+    return Operation(
+        name,
+        doc,
+        documented(handler, name, doc),
+        torch_functions,
+        documented(handler, name, doc),
+        beyond=beyond,
+        form=f"function of {len(operands)}",
+        is_method=False,
+    )

@@ -1,24 +1,88 @@
-"""How a reduction is applied to an object, and to all its tensors at once."""
+"""Reductions: which dimensions go, and how the tensors of an object are reduced."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import BuiltinFunctionType
-from typing import Any, Literal, NamedTuple, TypeGuard, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeGuard, TypeVar
 
 import torch
 from torch import Size, Tensor
 
-from ..core import name_changes
-from ..core.error_context import blame
-from ..core.sizes import with_length, without
+from ..core import dimension_names
+from ..core.contents import contents
+from ..core.dimension_names import Names
+from ..core.error_text import blame
+from ..core.sizes import Dim, dimension, listed, with_length, without
 from ..core.stored import Stored
-from ..core.tensor_shapes import dimension
 from ..fields.per_item import items_become
 from ..methods.operands import Function
-from .reduced_dimensions import Dims, all_dimensions, batch_dimensions, event_dimensions, level, reduced_size
 
 T = TypeVar("T", bound=Stored)
+
+Dims: TypeAlias = Dim | Sequence[Dim] | Literal["feature"] | None
+"""Batch dimensions; or those that fields have beyond them; or, where it is None, all of both."""
+
+
+def batch_dimensions(self: Stored, dims: Dim | Sequence[Dim], name: str) -> tuple[int, ...]:
+    """Batch dimensions counted from the front, each once.
+
+    Raises:
+        IndexError: there is no such batch dimension.
+        ValueError: there are none, or one is given twice.
+    """
+    wanted = listed(dims)
+    found = tuple([dimension(self, dim) for dim in wanted])
+    if not found or len(set(found)) < len(found):
+        raise ValueError(f"{type(self).__name__}.{name}: expected different batch dimensions, got {list(wanted)}")
+    return found
+
+
+def with_names(out: T, names: Names | None) -> T:
+    """A new object with names for its batch dimensions."""
+    out._names = names
+    return out
+
+
+def of_arguments(function: Callable[..., Tensor]) -> Callable[[Tensor, tuple[Any, ...]], Tensor]:
+    """A function of a tensor and further arguments as primitives call it, with these as one."""
+
+    def applied(tensor: Tensor, argument: tuple[Any, ...]) -> Tensor:
+        return function(tensor, *argument)
+
+    return applied
+
+
+def reduced_size(size: Size, dims: Sequence[int], keepdim: bool) -> Size:
+    """A batch size after the given dimensions were reduced."""
+    if keepdim:
+        return Size([1 if at in dims else length for at, length in enumerate(size)])
+    return Size([length for at, length in enumerate(size) if at not in dims])
+
+
+def all_dimensions(tensor: Tensor) -> tuple[Tensor, tuple[int, ...]]:
+    """A tensor and all its dimensions; one without dimensions gets one."""
+    return (tensor, tuple(range(tensor.dim()))) if tensor.dim() else (tensor.unsqueeze(0), (0,))
+
+
+def event_dimensions(tensor: Tensor, batch_ndim: int) -> tuple[Tensor, tuple[int, ...]]:
+    """A tensor and its dimensions beyond `batch_ndim` batch dimensions; where it has none, one is added."""
+    if tensor.dim() == batch_ndim:
+        return tensor.unsqueeze(-1), (batch_ndim,)
+    return tensor, tuple(range(batch_ndim, tensor.dim()))
+
+
+def level(self: Stored) -> None:
+    """Set the batch size of a new object for the objects nested in it: none of their own dimensions are left."""
+    if self._nested:
+        values = contents(self)
+        for name in self._nested:
+            inner = values[name]
+            if isinstance(inner, Stored):
+                inner._batch_size = self._batch_size
+                level(inner)
+
+
 A = TypeVar("A")
 
 Keywords = Mapping[str, Any]
@@ -66,7 +130,7 @@ def reduced(
             self, name, reduce_tensor, Reduction(function, None, beyond, keepdim, options), Size((*ranks, *size))
         )
         if dim is not None or keepdim:
-            out._names = name_changes.inserted(self._names, 0, len(ranks))
+            out._names = dimension_names.inserted(self._names, 0, len(ranks))
         level(out)
         return out
     dims = batch_dimensions(self, dim, name)
@@ -75,8 +139,8 @@ def reduced(
         self, name, reduce_tensor, Reduction(function, dims, None, keepdim, options), Size((*ranks, *left))
     )
     if self._names is not None:
-        kept = self._names if keepdim else name_changes.without(self._names, dims)
-        out._names = name_changes.inserted(kept, 0, len(ranks))
+        kept = self._names if keepdim else dimension_names.without(self._names, dims)
+        out._names = dimension_names.inserted(kept, 0, len(ranks))
     return out
 
 

@@ -9,17 +9,15 @@ import torch
 from torch import Size, Tensor
 from torch._subclasses.fake_tensor import FakeTensor
 
-from ..core.error_context import blame
-from ..core.error_text import describe
-from ..core.sizes import with_length
+from ..core.error_text import blame, describe
+from ..core.sizes import Dim, dimension, integers, is_single, over_batch, whole_number, with_length
 from ..core.stored import Stored
-from ..core.tensor_shapes import Dim, dimension, integers, is_single, over_batch, whole_number
 from ..fields.per_item import items_become
 from ..methods.indexing import getitem
 from ..methods.operands import Operand, refuse_unbatched, same_batch_size, several
 from ..methods.reshaping import reshape
-from .methods import changing
-from .reduced_dimensions import of_arguments, with_names
+from .entries import changing
+from .reduction_ops import of_arguments, with_names
 
 T = TypeVar("T", bound=Stored)
 

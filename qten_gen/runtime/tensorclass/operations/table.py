@@ -8,32 +8,24 @@ from typing import Any
 from ..core.error_text import describe
 from ..core.stored import Stored
 from ..methods.operands import Function
-from . import (
-    arithmetic,
-    casting,
-    equality,
-    functions,
-    reduction_table,
-    shape_table,
-    special,
-)
+from . import arithmetic, functions, new_objects, reductions, shapes
 from .entries import Group, Operation
 
 GROUPS: tuple[Group, ...] = (
-    special.GROUP,
+    arithmetic.OPERATOR_GROUP,
     arithmetic.GROUP,
     functions.GROUP,
     functions.SPECIAL_GROUP,
     functions.ACTIVATION_GROUP,
-    reduction_table.GROUP,
-    reduction_table.RUNNING_GROUP,
-    shape_table.SHAPE_GROUP,
-    shape_table.TOGETHER_GROUP,
-    shape_table.SELECTING_GROUP,
-    shape_table.CREATING_GROUP,
-    casting.GROUP,
-    casting.COPYING_GROUP,
-    equality.GROUP,
+    reductions.GROUP,
+    reductions.RUNNING_GROUP,
+    shapes.SHAPE_GROUP,
+    shapes.TOGETHER_GROUP,
+    shapes.SELECTING_GROUP,
+    shapes.CREATING_GROUP,
+    new_objects.GROUP,
+    new_objects.COPYING_GROUP,
+    functions.COMPARING_GROUP,
 )
 
 OPERATIONS: tuple[Operation, ...] = tuple([operation for group in GROUPS for operation in group.operations])

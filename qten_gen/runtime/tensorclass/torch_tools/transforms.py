@@ -16,12 +16,11 @@ from torch._C._functorch import is_batchedtensor, maybe_get_level
 from torch._functorch.vmap import _add_batch_dim, _remove_batch_dim, lazy_load_decompositions, vmap_increment_nesting  # type: ignore[attr-defined] # where torch 2.6 defines them
 from torch.utils import _pytree
 
-from ..core import name_changes
+from ..core import dimension_names
 from ..core.contents import unbatched_leaves
 from ..core.error_text import describe
-from ..core.sizes import with_inserted, without
+from ..core.sizes import Dim, dimension, with_inserted, without
 from ..core.stored import Stored
-from ..core.tensor_shapes import Dim, dimension
 
 T = TypeVar("T", bound=Stored)
 R = TypeVar("R")
@@ -62,7 +61,7 @@ def vmap(
     with vmap_increment_nesting(length, randomness) as level:
         item = self._rearrange(_hide, (at, level), without(size, at))
         if self._names is not None:
-            item._names = name_changes.without(self._names, (at,))
+            item._names = dimension_names.without(self._names, (at,))
         result = function(item)
         show = partial(_shown, level, length, out_dim)
         alone = isinstance(result, (Tensor, Stored))
@@ -93,7 +92,7 @@ def _shown(level: int, length: int, out_dim: int, result: object) -> object:
         raise IndexError(f"vmap: expected out_dim from {-dims} to {dims - 1} for results of {kind}, got {out_dim}")
     at = out_dim % dims
     shown = result._rearrange(_show, (level, length, at), with_inserted(result._batch_size, at, length))
-    shown._names = name_changes.inserted(result._names, at)
+    shown._names = dimension_names.inserted(result._names, at)
     for name, tensor in unbatched_leaves(result):
         if is_batchedtensor(tensor) and maybe_get_level(tensor) == level:
             raise TypeError(

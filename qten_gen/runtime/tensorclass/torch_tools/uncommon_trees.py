@@ -8,8 +8,8 @@ from torch import Size, Tensor
 from torch._C._functorch import is_batchedtensor
 
 from ..core.contents import allocate_like, tensor_and_nested, tensors_of
+from ..core.sizes import dimension
 from ..core.stored import Stored
-from ..core.tensor_shapes import dimension
 from ..fields.per_item import fitted, original
 from .layouts import Hidden, Layout, apart, layout_of, shape_of
 

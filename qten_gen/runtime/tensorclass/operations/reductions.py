@@ -8,15 +8,14 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import torch
 from torch import Size, Tensor
 
-from ..core import dimension_names, name_changes
-from ..core.error_context import blame
+from ..core import dimension_names
+from ..core.error_text import blame
+from ..core.sizes import Dim, dimension, is_single
 from ..core.stored import Stored
-from ..core.tensor_shapes import Dim, dimension, is_single
 from ..fields.per_item import items_become
 from ..methods.operands import Function, is_plain
 from .entries import DIMENSION_ERRORS, Effect, Group, Operation, documented, written_out
-from .reduced_dimensions import Dims, reduced_size
-from .reduction_ops import over_one, rearranged, reduced, spread, truth
+from .reduction_ops import Dims, over_one, rearranged, reduced, reduced_size, spread, truth
 
 T = TypeVar("T", bound=Stored)
 Item = TypeVar("Item")
@@ -138,7 +137,7 @@ def _extremum(name: str, doc: str, pair: Function, value: Function) -> Operation
                 f"{type(self).__name__}.{name}: expected one batch dimension, got {dim!r}; for others use a{name}"
             )
         at = dimension(self, dim)
-        kept = self._names if keepdim else name_changes.without(self._names, (at,))
+        kept = self._names if keepdim else dimension_names.without(self._names, (at,))
         return _both(self, name, pair, (at, keepdim), reduced_size(self._batch_size, (at,), keepdim), kept)
 
     made = documented(
