@@ -5,17 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-import sys
 import threading
 import time
 from pathlib import Path
 
 import pytest
-from filelock import lock_descriptor
 
 from qten_gen.runtime.tensorclass.storage import files
 from qten_gen.runtime.tensorclass.storage.files import only_writer
-from qten_gen.runtime.tensorclass.storage.metadata import LOCK
 from tests.fresh_process import FreshProcess
 
 from .declared import Outer, assert_equal, outer
@@ -102,22 +99,6 @@ def test_a_folder_that_was_removed_while_one_waited_is_made_again(tmp_path: Path
     assert saved.wait(5)
     thread.join()
     assert_equal(Outer.load_memmap(folder), outer(4))
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="it always locks a file there")
-def test_where_no_folder_can_be_locked_a_file_in_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def of_files(descriptor: int, poll_interval: float) -> bool:
-        if os.path.isdir(f"/dev/fd/{descriptor}"):
-            raise OSError(errno.EBADF, "Bad file descriptor")
-        return lock_descriptor(descriptor, poll_interval=poll_interval)
-
-    monkeypatch.setattr(files, "lock_descriptor", of_files)
-    saved = outer(4, seed=1).memmap(tmp_path)
-    assert (tmp_path / LOCK).exists()
-    with only_writer(str(tmp_path)):
-        assert not is_free(tmp_path)
-    outer(4, seed=2).memmap(tmp_path)
-    assert_equal(saved.memmap_refresh_(), outer(4, seed=2))
 
 
 def test_a_file_system_without_locks_is_warned_about(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -339,12 +339,6 @@ def test_a_tensor_of_any_form_keeps_its_elements(tmp_path: Path, tensor: Tensor)
         torch.testing.assert_close(mapped, tensor.detach(), rtol=0, atol=0, equal_nan=True)
 
 
-def test_large_tensors_are_made_contiguous_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("qten_gen.runtime.tensorclass.storage.files._CHUNK", 100)
-    for tensor in (torch.rand(7, 40, 3).mT, torch.rand(1, 50).expand(9, 50), torch.rand(300)[::2]):
-        assert torch.equal(Noted(tensor).memmap(tmp_path).x, tensor)
-
-
 class Own(Tensor):
     """A class of tensors of somebody's own."""
 
