@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.types import Device as DeviceLike
 
-from ...runtime.module.core.module_base import ModuleBase
+from ...runtime.module.module_base import ModuleBase
 from ..deferred.deferred_init import recorded
 from .initialising import foreign_children, writes_below
 from .surroundings import seeded

@@ -119,7 +119,7 @@ def _spelled(group: list[Registered], values: Values, file: OpenFile) -> tuple[s
 
 
 def _returns_tensor(forward: ast.FunctionDef, found: FoundClass, file: OpenFile, project: Project) -> bool:
-    """Whether the text proves that a `forward` without a result type returns a tensor.
+    """True if the text proves that a `forward` without a result type returns a tensor.
 
     Every value that may reach a `return` has to be one for certain: the result of a layer of torch that the constructor alone
     sets, of a function of torch or of the project, or of a module of the project. An argument without annotation is not known to

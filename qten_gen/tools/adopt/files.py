@@ -126,11 +126,11 @@ class OpenFile:
         return self.spell("qten_gen", name)
 
     def is_exported(self, name: str) -> bool:
-        """Whether other files may import a name of the top level from this one."""
+        """True if other files may import a name of the top level from this one."""
         return name in self.exported or "*" in self.exported
 
     def _takes(self, name: str) -> bool:
-        """Whether the file uses or binds a name anywhere, so that a new import could change what it means."""
+        """True if the file uses or binds a name anywhere, so that a new import could change what it means."""
         return name in self.scope.bound or name in uses(self.tree)
 
 
@@ -215,7 +215,7 @@ def bound_by(alias: ast.alias, node: Import) -> str:
 
 
 def is_removable(node: Import, gone: Collection[ast.alias], text: Text) -> bool:
-    """Whether no comment and no other code are lost with names of an import."""
+    """True if no comment and no other code are lost with names of an import."""
     if len(gone) < len(node.names):
         return "#" not in text.content[text.span(node.names[0])[0] : text.span(node.names[-1])[1]]
     lines = "\n".join(text.lines[node.lineno - 1 : node.end_lineno])

@@ -68,7 +68,7 @@ def _replaced_base(found: FoundClass, file: OpenFile, project: Project) -> int |
 
 
 def _derives_from_layer(found: FoundClass, file: OpenFile, project: Project) -> bool:
-    """Whether a base of a class is a layer of torch, and none is a module that brings Module with it."""
+    """True if a base of a class is a layer of torch, and none is a module that brings Module with it."""
     means = project.programs[file.path].ancestry.bases(found.qualified)
     return any(map(is_layer_of_torch, means)) and NN_MODULE.isdisjoint(found.ancestors)
 
@@ -107,7 +107,7 @@ def _obstacle(found: FoundClass, file: OpenFile, project: Project) -> Reason | N
 
 
 def _needs_flag(found: FoundClass, file: OpenFile, project: Project) -> bool:
-    """Whether a class has to say `init=False`: that it keeps its constructor.
+    """True if a class has to say `init=False`: that it keeps its constructor.
 
     That is so where a class that writes no `__init__` would get one from annotations: from its own when it runs, and from those
     of its bases too in the eyes of type checkers. Below a layer of torch, checkers would see a constructor without its arguments.

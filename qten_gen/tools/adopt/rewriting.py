@@ -85,7 +85,7 @@ def with_base(cls: cst.ClassDef, position: int, text: str) -> cst.ClassDef:
 
 
 def with_arguments(cls: cst.ClassDef, added: Sequence[str]) -> cst.ClassDef:
-    """Further bases behind those that are there, and further keywords, such as `init=False`, before."""
+    """Further bases behind the old ones, and further keywords, such as `init=False`, before the old ones."""
     new = cst.ensure_type(cst.parse_expression(f"_({', '.join(added)})"), cst.Call).args
     bases = [*cls.bases, *(each for each in new if each.keyword is None)]
     arguments = [*bases, *(each for each in new if each.keyword is not None), *cls.keywords]
@@ -159,7 +159,7 @@ def with_result(cls: cst.ClassDef, method: str, text: str) -> cst.ClassDef:
 def _gone(
     before: OpenFile, text: Text, tree: ast.Module, taken: Collection[str], replaced: Collection[str]
 ) -> dict[Import, list[ast.alias]]:
-    """The imports whose last use was replaced, and those of names that now mean something else."""
+    """The imports whose last use was replaced, or whose name now means something else."""
     now, old = uses(tree), uses(before.tree)
     found: dict[Import, list[ast.alias]] = {}
     for node in imports(tree):

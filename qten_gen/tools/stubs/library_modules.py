@@ -62,7 +62,7 @@ class Sources:
     def origin(self, name: str) -> str:
         """Where a qualified name is defined: `torch.nn.Linear` is `torch.nn.modules.linear.Linear`.
 
-        A name that cannot be followed is returned as far as it could be.
+        A name is resolved as far as possible.
         """
         if name not in self._origins:
             self._origins[name] = name  # what leads back to itself stays as it is

@@ -100,30 +100,19 @@ from torch import nn
 
 
 class Mixer(nn.Module):
-    def __init__(self, dim: int) -> None:
-        """Mix.
+    """Mix.
 
-        Twice.
-        """
+    Twice.
+    """
+
+    def __init__(self, dim: int) -> None:
         super().__init__()
         self.up = nn.Linear(dim, dim)  # up
         # shifts
         self.register_buffer("shift", torch.ones(3))
 
     def forward(self, x):
-        return self.up(x)
-
-
-class Gate(nn.Module):
-    """A gate."""
-
-    down: nn.Linear
-
-    def __init__(self, dim: int) -> None:
-        """Close it."""
-        super().__init__()
-        self.down = nn.Linear(dim, dim)
-        print("made")'''
+        return self.up(x)'''
 
 
 @pytest.mark.parametrize("end", ["\r\n", "\r"], ids=["CRLF", "CR"])
