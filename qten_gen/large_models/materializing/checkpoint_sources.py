@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, TypeVar
 import torch
 from torch import Tensor, nn
 
-from ...runtime.module.core.module_base import ModuleBase
-from ...runtime.module.core.state_dict_versions import migrate, migrates
+from ...runtime.module.declared_module import migrate, migrates
+from ...runtime.module.module_base import ModuleBase
 from ..sharding.agreement import description, meshes_of
 from ..sharding.placements import chosen, on_mesh
 from .checkpoint_files import Checkpoint, CheckpointError, StoredTensor, beginning, of_mapping, opened, read

@@ -23,7 +23,7 @@ from torch.nn.modules.module import (
 )
 from torch.types import Device as DeviceLike
 
-from ...runtime.module.core.module_base import ModuleBase
+from ...runtime.module.module_base import ModuleBase
 from ..deferred.deferred_init import deferred_init
 from .initialising import foreign_children, writes_below
 from .surroundings import seeded

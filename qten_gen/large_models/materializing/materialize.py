@@ -21,9 +21,9 @@ from torch.types import Device as DeviceLike
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 from torch.utils._pytree import tree_map_only
 
-from ...runtime.declaring.parameters import Buffer, Parameter
-from ...runtime.module.core.module_base import ModuleBase
-from ...runtime.module.kept_dtypes import kept_tensors
+from ...runtime.declaring.fields import Buffer, Parameter
+from ...runtime.module.module_base import ModuleBase
+from ...runtime.module.ties_and_dtypes import kept_tensors
 from ..deferred.deferred_init import values_of
 from ..sharding.agreement import agreed_seed, check_agreement, values_of_tensors
 from ..sharding.placements import is_distributed, write_part

@@ -12,8 +12,8 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.nn.utils import parametrize
 from torch.utils._pytree import keystr, tree_flatten_with_path
 
-from ...runtime.declaring.containers import ModuleDict, ModuleList
-from ...runtime.module.core.module_base import VIRTUAL_CACHE, ModuleBase
+from ...runtime.declaring.children import ModuleDict, ModuleList
+from ...runtime.module.module_base import VIRTUAL_CACHE, ModuleBase
 
 ORIGINS = "_tie_origins"
 """Where the instance dict of a module that `on_meta` made keeps under which name tied tensors were made, by their first name."""
