@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 
 from qten_gen.common.diagnostic_codes import WARNINGS
-from qten_gen.project.settings_table import OUTPUT_FORMATS, SETTINGS, SEVERITIES, Setting
+from qten_gen.project.config import OUTPUT_FORMATS, SETTINGS, SEVERITIES, Setting
 
 
 def schema() -> dict[str, object]:

@@ -10,9 +10,9 @@ from typing import TextIO
 
 from ..project.apply import Change, diff, write
 from ..project.config import Settings
+from ..project.files import parts
 from ..project.paths import leads_below, read_all, read_regular
 from ..report.concise import headline
-from ..run.parts import parts
 from ..tools.adopt import records
 from ..tools.adopt.adopting import adopt as adopt_sources
 from ..tools.adopt.opening import Sources

@@ -8,10 +8,10 @@ from typing import TextIO
 
 from ..model.diagnostics import Diagnostic
 from ..project.config import Settings
+from ..project.files import parts
 from ..project.judging import judged
 from ..project.paths import read_all
 from ..report import report
-from ..run.parts import parts
 from ..tools.check.plain_modules import check_again
 from . import DONE, FOUND, MISUSE
 from .baseline import beyond_baseline

@@ -10,7 +10,7 @@ from typing import NamedTuple, NoReturn
 
 from .. import __version__
 from ..common.suggestions import nearest
-from ..project.settings_table import OUTPUT_FORMATS
+from ..project.config import OUTPUT_FORMATS
 from . import COMMANDS
 from .options import Color, Options, UsageError
 

@@ -9,16 +9,16 @@ import os
 import time
 from collections.abc import Mapping
 from contextlib import closing
+from functools import partial
 from typing import TextIO
 
+from ..project.apply import is_temporary
 from ..project.config import ConfigError, Settings
-from ..project.files import PathError
+from ..project.files import PathError, parts
 from ..project.output_names import is_output
-from ..project.paths import read_output
-from ..project.temporary import is_temporary
+from ..project.paths import NO_OUTPUT, read_output
 from ..project.walk import EXCLUDED
 from ..report.concise import headline
-from ..run.parts import parts
 from ..run.run import run
 from . import DONE, MISUSE
 from .options import Options, given_paths, output_format
@@ -41,20 +41,12 @@ def watch(options: Options, out: TextIO, err: TextIO) -> int:
         return MISUSE
     folders = _folders(options)
     written: dict[str, bytes | None] = {}
+    # An editor that saves a file makes several changes, which step and debounce (in milliseconds) put together.
+    follow = partial(watchfiles.watch, watch_filter=None, recursive=False, step=10, debounce=200)
     try:
         while True:
-            # An editor that saves a file makes several changes, which step and debounce (in milliseconds) put together.
-            changes = watchfiles.watch(
-                *sorted(folders),
-                watch_filter=None,
-                recursive=False,
-                step=10,
-                debounce=200,
-                rust_timeout=100,
-                yield_on_timeout=True,
-            )
             try:
-                with closing(changes):
+                with closing(follow(*sorted(folders), rust_timeout=100, yield_on_timeout=True)) as changes:
                     found = next(changes)  # before the first run: what changes during that is news
                     while True:
                         if any(_is_being_saved(path) for _, path in found):
@@ -91,7 +83,7 @@ def _matters(kind: int, path: str, folders: frozenset[str], written: Mapping[str
 
 def _is_being_saved(path: str) -> bool:
     """Whether a source is gone or empty: some editors save in two steps."""
-    return path.endswith(".py") and not is_output(path) and not read_output(path)
+    return path.endswith(".py") and not is_output(path) and read_output(path) in (b"", NO_OUTPUT)
 
 
 def _print_run(options: Options, written: dict[str, bytes | None], out: TextIO, err: TextIO) -> None:

@@ -57,7 +57,7 @@ class SavedPart(NamedTuple):
     start: int
     length: int
     is_transformed: bool
-    """Whether the range is compressed, or otherwise no file of `torch.save`."""
+    """The range is compressed, or otherwise no file of `torch.save`."""
 
 
 class SavedTensor(NamedTuple):

@@ -134,7 +134,7 @@ def fold(
     *,
     whole_layers: bool = True,
 ) -> list[T]:
-    """Items with those of equal layers as one, whose names differ in a number; for each place of a number, the last first.
+    """The items with equal layers as one, whose names differ in a number; for each place of a number, the last first.
 
     With `whole_layers`, layers are equal if all their items are, so that the lines of a layer stay together.
 
@@ -260,7 +260,7 @@ class Difference(NamedTuple):
 
 
 def shown(found: Iterable[Difference]) -> list[Difference]:
-    """The differences with those of equal layers as one: `blocks.{0-47}.qkv.weight`."""
+    """The differences, equal layers as one: `blocks.{0-47}.qkv.weight`."""
     return fold(found, lambda item: item.name, _renumbered, lambda item: item._replace(name=""), whole_layers=False)
 
 
@@ -346,7 +346,7 @@ def _summed(found: list[Difference]) -> list[Difference]:
 
 
 def compared(file: Mapping[str, FileTensor], wanted: Mapping[str, ModelTensor]) -> Comparison:
-    """The differences between the tensors of a file and those of a model, which are given by all their names."""
+    """The differences between a file and a model, whose tensors are given by all their names."""
     prefix = _prefix(file, wanted)
     given = (
         {name.removeprefix(prefix): stored for name, stored in file.items() if name.startswith(prefix)}

@@ -10,10 +10,9 @@ from ..link.lookups import Remembered
 from ..model import ClassSource, FileDecl, SourceFile
 from ..model.diagnostics import Diagnostic
 from ..project.output_names import outputs_of
-from .crashes import attempt
-from .readings import Readings
+from .obstacles import was_generated
+from .readings import Readings, attempt
 from .suppression import unsuppressed
-from .unresolved_imports import was_generated
 
 
 @record(frozen=True, slots=True)

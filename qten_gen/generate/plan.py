@@ -17,12 +17,10 @@ from ..model.diagnostics import Diagnostic, ordered
 from ..project.import_graph import SourceGraph, View, graph_from_texts
 from ..project.output_names import is_ours, outputs_of, source_of
 from ..read.positions import locate
-from .crashes import Crash, attempt
 from .examination import Examination
-from .obstacles import obstacles, unknown_root
+from .obstacles import obstacles, unknown_root, unresolved_imports
 from .outputs import render_outputs, views_of
-from .readings import Readings
-from .unresolved_imports import unresolved_imports
+from .readings import Crash, Readings, attempt
 
 
 @record(frozen=True, slots=True)

@@ -42,80 +42,58 @@ WITHOUT_TENSORS = frozenset(
 """Layers that hold no tensors, so that their constructors take neither."""
 
 _CONSTRUCTORS = """
-    AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d(output_size)
-    AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d(output_size, return_indices: bool=...)
-    AlphaDropout Dropout Dropout1d Dropout2d Dropout3d(p: float=..., inplace: bool=...)
-    AvgPool1d(kernel_size, stride=None, padding=..., ceil_mode: bool=..., count_include_pad: bool=...)
-    AvgPool2d AvgPool3d(kernel_size, stride=None, padding=..., ceil_mode: bool=..., count_include_pad: bool=...,
-        divisor_override: int | None=None) BCELoss(weight=None, size_average=None, reduce=None, reduction: str=...)
-    BCEWithLogitsLoss(weight=None, size_average=None, reduce=None, reduction: str=..., pos_weight=None)
-    BatchNorm1d BatchNorm2d BatchNorm3d(num_features: int, eps: float=..., momentum: float | None=..., affine:
-        bool=..., track_running_stats: bool=..., device=None, dtype=None, *, bias: bool=...)
-    Bilinear(in1_features: int, in2_features: int, out_features: int, bias: bool=..., device=None, dtype=None)
-    CELU ELU(alpha: float=..., inplace: bool=...)
-    ReflectionPad1d ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d ZeroPad1d
-        ZeroPad2d ZeroPad3d(padding) ConstantPad1d ConstantPad2d ConstantPad3d(padding, value: float)
-    Conv1d Conv2d Conv3d(in_channels: int, out_channels: int, kernel_size, stride=..., padding=..., dilation=...,
-        groups: int=..., bias: bool=..., padding_mode=..., device=None, dtype=None)
-    ConvTranspose1d ConvTranspose2d ConvTranspose3d(in_channels: int, out_channels: int, kernel_size, stride=...,
-        padding=..., output_padding=..., groups: int=..., bias: bool=..., dilation=..., padding_mode=..., device=None,
-        dtype=None)
-    CrossEntropyLoss(weight=None, size_average=None, ignore_index: int=..., reduce=None, reduction: str=...,
-        label_smoothing: float=...)
-    Embedding(num_embeddings: int, embedding_dim: int, padding_idx: int | None=None, max_norm: float | None=None,
-        norm_type: float=..., scale_grad_by_freq: bool=..., sparse: bool=..., _weight=None, _freeze: bool=...,
-        device=None, dtype=None)
-    EmbeddingBag(num_embeddings: int, embedding_dim: int, max_norm: float | None=None, norm_type: float=...,
-        scale_grad_by_freq: bool=..., mode: str=..., sparse: bool=..., _weight=None, include_last_offset: bool=...,
-        padding_idx: int | None=None, device=None, dtype=None) Flatten(start_dim: int=..., end_dim: int=...)
-    GELU(approximate: str=...) GLU(dim: int=...)
-    GRUCell LSTMCell(input_size: int, hidden_size: int, bias: bool=..., device=None, dtype=None)
-    GroupNorm(num_groups: int, num_channels: int, eps: float=..., affine: bool=..., device=None, dtype=None, *, bias:
-        bool=...) Hardsigmoid Hardswish Mish ReLU ReLU6 SELU SiLU(inplace: bool=...)
-    Hardtanh(min_val: float=..., max_val: float=..., inplace: bool=..., min_value: float | None=None, max_value: float
-        | None=None)
-    InstanceNorm1d InstanceNorm2d InstanceNorm3d(num_features: int, eps: float=..., momentum: float=..., affine:
-        bool=..., track_running_stats: bool=..., device=None, dtype=None, *, bias: bool=...)
-    KLDivLoss(size_average=None, reduce=None, reduction: str=..., log_target: bool=...)
-    L1Loss MSELoss(size_average=None, reduce=None, reduction: str=...)
-    LayerNorm(normalized_shape, eps: float=..., elementwise_affine: bool=..., bias: bool=..., device=None, dtype=None)
-    LeakyReLU(negative_slope: float=..., inplace: bool=...)
-    Linear(in_features: int, out_features: int, bias: bool=..., device=None, dtype=None)
-    LogSoftmax Softmax(dim: int | None=None)
-    MaxPool1d MaxPool2d MaxPool3d(kernel_size, stride=None, padding=..., dilation=..., return_indices: bool=...,
-        ceil_mode: bool=...)
-    MultiheadAttention(embed_dim, num_heads, dropout=..., bias=..., add_bias_kv=..., add_zero_attn=..., kdim=None,
-        vdim=None, batch_first=..., device=None, dtype=None)
-    NLLLoss(weight=None, size_average=None, ignore_index: int=..., reduce=None, reduction: str=...)
-    PReLU(num_parameters: int=..., init: float=..., device=None, dtype=None) PixelShuffle(upscale_factor: int)
-    PixelUnshuffle(downscale_factor: int)
-    RMSNorm(normalized_shape, eps: float | None=None, elementwise_affine: bool=..., device=None, dtype=None)
-    RNNCell(input_size: int, hidden_size: int, bias: bool=..., nonlinearity: str=..., device=None, dtype=None)
-    SmoothL1Loss(size_average=None, reduce=None, reduction: str=..., beta: float=...)
-    Softplus(beta: float=..., threshold: float=...)
-    SyncBatchNorm(num_features: int, eps: float=..., momentum: float | None=..., affine: bool=...,
-        track_running_stats: bool=..., process_group=None, device=None, dtype=None, *, bias: bool=...)
-    Transformer(d_model: int=..., nhead: int=..., num_encoder_layers: int=..., num_decoder_layers: int=...,
-        dim_feedforward: int=..., dropout: float=..., activation=..., custom_encoder=None, custom_decoder=None,
-        layer_norm_eps: float=..., batch_first: bool=..., norm_first: bool=..., bias: bool=..., device=None,
-        dtype=None) TransformerDecoder(decoder_layer, num_layers: int, norm=None)
-    TransformerDecoderLayer TransformerEncoderLayer(d_model: int, nhead: int, dim_feedforward: int=..., dropout:
-        float=..., activation=..., layer_norm_eps: float=..., batch_first: bool=..., norm_first: bool=..., bias:
-        bool=..., device=None, dtype=None)
-    TransformerEncoder(encoder_layer, num_layers: int, norm=None, enable_nested_tensor: bool=..., mask_check:
-        bool=...) Unflatten(dim: int, unflattened_size)
-    Upsample(size=None, scale_factor=None, mode: str=..., align_corners: bool | None=None, recompute_scale_factor:
-        bool | None=None)
+    AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d(output_size) AdaptiveMaxPool1d AdaptiveMaxPool2d
+    AdaptiveMaxPool3d(output_size, return_indices=...) AlphaDropout Dropout Dropout1d Dropout2d Dropout3d(p=...,
+    inplace=...) AvgPool1d(kernel_size, stride=None, padding=..., ceil_mode=..., count_include_pad=...) AvgPool2d
+    AvgPool3d(kernel_size, stride=None, padding=..., ceil_mode=..., count_include_pad=..., divisor_override=None)
+    BCELoss(weight=None, size_average=None, reduce=None, reduction=...) BCEWithLogitsLoss(weight=None,
+    size_average=None, reduce=None, reduction=..., pos_weight=None) BatchNorm1d BatchNorm2d BatchNorm3d
+    InstanceNorm1d InstanceNorm2d InstanceNorm3d(num_features, eps=..., momentum=..., affine=...,
+    track_running_stats=..., device=None, dtype=None, *, bias=...) Bilinear(in1_features, in2_features,
+    out_features, bias=..., device=None, dtype=None) CELU ELU(alpha=..., inplace=...) ReflectionPad1d
+    ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d ZeroPad1d ZeroPad2d
+    ZeroPad3d(padding) ConstantPad1d ConstantPad2d ConstantPad3d(padding, value) Conv1d Conv2d Conv3d(in_channels,
+    out_channels, kernel_size, stride=..., padding=..., dilation=..., groups=..., bias=..., padding_mode=...,
+    device=None, dtype=None) ConvTranspose1d ConvTranspose2d ConvTranspose3d(in_channels, out_channels, kernel_size,
+    stride=..., padding=..., output_padding=..., groups=..., bias=..., dilation=..., padding_mode=..., device=None,
+    dtype=None) CrossEntropyLoss(weight=None, size_average=None, ignore_index=..., reduce=None, reduction=...,
+    label_smoothing=...) Embedding(num_embeddings, embedding_dim, padding_idx=None, max_norm=None, norm_type=...,
+    scale_grad_by_freq=..., sparse=..., _weight=None, _freeze=..., device=None, dtype=None)
+    EmbeddingBag(num_embeddings, embedding_dim, max_norm=None, norm_type=..., scale_grad_by_freq=..., mode=...,
+    sparse=..., _weight=None, include_last_offset=..., padding_idx=None, device=None, dtype=None)
+    Flatten(start_dim=..., end_dim=...) GELU(approximate=...) GLU(dim=...) GRUCell LSTMCell(input_size, hidden_size,
+    bias=..., device=None, dtype=None) GroupNorm(num_groups, num_channels, eps=..., affine=..., device=None,
+    dtype=None, *, bias=...) Hardsigmoid Hardswish Mish ReLU ReLU6 SELU SiLU(inplace=...) Hardtanh(min_val=...,
+    max_val=..., inplace=..., min_value=None, max_value=None) KLDivLoss(size_average=None, reduce=None,
+    reduction=..., log_target=...) L1Loss MSELoss(size_average=None, reduce=None, reduction=...)
+    LayerNorm(normalized_shape, eps=..., elementwise_affine=..., bias=..., device=None, dtype=None)
+    LeakyReLU(negative_slope=..., inplace=...) Linear(in_features, out_features, bias=..., device=None, dtype=None)
+    LogSoftmax Softmax(dim=None) MaxPool1d MaxPool2d MaxPool3d(kernel_size, stride=None, padding=..., dilation=...,
+    return_indices=..., ceil_mode=...) MultiheadAttention(embed_dim, num_heads, dropout=..., bias=...,
+    add_bias_kv=..., add_zero_attn=..., kdim=None, vdim=None, batch_first=..., device=None, dtype=None)
+    NLLLoss(weight=None, size_average=None, ignore_index=..., reduce=None, reduction=...) PReLU(num_parameters=...,
+    init=..., device=None, dtype=None) PixelShuffle(upscale_factor) PixelUnshuffle(downscale_factor)
+    RMSNorm(normalized_shape, eps=None, elementwise_affine=..., device=None, dtype=None) RNNCell(input_size,
+    hidden_size, bias=..., nonlinearity=..., device=None, dtype=None) SmoothL1Loss(size_average=None, reduce=None,
+    reduction=..., beta=...) Softplus(beta=..., threshold=...) SyncBatchNorm(num_features, eps=..., momentum=...,
+    affine=..., track_running_stats=..., process_group=None, device=None, dtype=None, *, bias=...)
+    Transformer(d_model=..., nhead=..., num_encoder_layers=..., num_decoder_layers=..., dim_feedforward=...,
+    dropout=..., activation=..., custom_encoder=None, custom_decoder=None, layer_norm_eps=..., batch_first=...,
+    norm_first=..., bias=..., device=None, dtype=None) TransformerDecoder(decoder_layer, num_layers, norm=None)
+    TransformerDecoderLayer TransformerEncoderLayer(d_model, nhead, dim_feedforward=..., dropout=...,
+    activation=..., layer_norm_eps=..., batch_first=..., norm_first=..., bias=..., device=None, dtype=None)
+    TransformerEncoder(encoder_layer, num_layers, norm=None, enable_nested_tensor=..., mask_check=...)
+    Unflatten(dim, unflattened_size) Upsample(size=None, scale_factor=None, mode=..., align_corners=None,
+    recompute_scale_factor=None)
 """
-"""The parameters of the layers that models use most, as the newest torch has them. Types are left out where an argument may have
-many, or where its literals say little."""
+"""The parameters of the layers that models use most, as the newest torch has them."""
 
 
 def parameters_of(name: str) -> str | None:
     """The parameters of the constructor of a layer, by its qualified name; None for any other class.
 
     >>> parameters_of("torch.nn.Softmax")
-    'dim: int | None=None'
+    'dim=None'
     """
     module, _, layer = name.rpartition(".")
     return _constructors().get(layer) if module == "torch.nn" or module.startswith("torch.nn.modules.") else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import Protocol
+from typing import Literal, Protocol
 
 from ..common.records import field, record
 from .dimensions import Dim, DimError
@@ -115,14 +115,13 @@ class Signature:
 
 @record(frozen=True, slots=True)
 class Change:
-    """A change of an attribute by a statement of a method of the same object."""
+    """A statement of a method that assigns an attribute of its object, or appends to one."""
 
     name: str
-    """The attribute: `weight`; empty for the object itself."""
-    action: str
-    """`"assign"`, `"augment"` (`+=`), `"element"` (`self.x[0] = 1`), `"in place"` (`self.x.add_(1)`) or `"append"`."""
+    """The attribute: `weight`."""
+    action: Literal["assign", "append"]
     makes: tuple[str, ...] = ()
-    """The function that makes the value: `torch.nn.Linear`; the method of a change in place."""
+    """The functions that make the value: `torch.nn.Linear`."""
     in_container: bool = False
     """Whether that is inside a list, a dict or the like."""
     moved: bool = False
@@ -243,8 +242,6 @@ class ClassSource:
     """The objects that its `__init__` registers: parameters, buffers and children."""
     checks: tuple[SpecifierCall, ...] = ()
     """The statements `check(...)` of its body."""
-    sets_any: bool = field(default=False, compare=False, repr=False)
-    """Whether its text sets attributes whose names it does not show, by `setattr` or `__dict__`."""
     outer: str = ""
     """The class around it, `Outer` or `Outer.Middle`; empty at the top level."""
 

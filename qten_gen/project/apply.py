@@ -5,11 +5,43 @@ new. Renaming replaces a symbolic link and does not write to its target.
 """
 
 import os
+import re
 import stat
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple
 
-from .temporary import is_leftover, temporary_name
+from ..common.header import begins_like_ours
+from .paths import read_regular
+
+_NAME = r"\.qten-gen-[0-9a-f]{12}-\d{1,10}\.tmp"
+_SUFFIX = ".tmp"
+_LONGEST_WRITE = 60
+"""The seconds within which an output is written and renamed."""
+
+
+def temporary_name(name: str) -> str:
+    """The name of the temporary file for an output. It is short, so that a long name stays possible."""
+    from hashlib import sha256
+
+    digest = sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:12]
+    return f".qten-gen-{digest}-{os.getpid()}{_SUFFIX}"
+
+
+def is_temporary(name: str) -> bool:
+    """Whether a file has the name of a temporary file."""
+    return name.endswith(_SUFFIX) and re.fullmatch(_NAME, name) is not None
+
+
+def is_leftover(path: str) -> bool:
+    """Whether a temporary file is one that an interrupted run has left. Nobody else's file is, whatever its name."""
+    if not is_temporary(os.path.basename(path)) or os.path.islink(path):
+        return False
+    try:
+        is_old = time.time() - os.stat(path).st_mtime > _LONGEST_WRITE
+        return is_old and begins_like_ours(read_regular(path))
+    except OSError:
+        return False
 
 
 class Change(NamedTuple):

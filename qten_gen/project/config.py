@@ -7,14 +7,51 @@ A folder belongs to the project of the nearest file with that section, upwards, 
 import os
 import re
 from collections.abc import Collection
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from .paths import display_path, read_regular
-from .settings_table import KEYS, OUTPUT_FORMATS, SEVERITIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ..model.diagnostics import Diagnostic
+
+OUTPUT_FORMATS = ("full", "concise", "json", "github")
+SEVERITIES = ("error", "warning", "off")
+
+
+class Setting(NamedTuple):
+    """A setting: its name, what kind of value it takes, and what it means."""
+
+    name: str
+    value: Literal["strings", "folder", "format", "severities", "codes", "names"]
+    meaning: str
+
+
+SETTINGS = (
+    Setting("environment", "folder", "where libraries are installed, if not in the environment that qten-gen runs in"),
+    Setting("exclude", "strings", "globs over paths, or over file names if they contain no slash"),
+    Setting("locks", "strings", "the models and TensorClasses that `qten-gen lock` keeps locks of"),
+    Setting(
+        "names",
+        "names",
+        "lists of names in files, `path:key`, each with the lock that `qten-gen lock` holds it against",
+    ),
+    Setting("output-format", "format", "the format of diagnostics"),
+    Setting("per-file-ignores", "codes", "warnings that are off in files, by globs like those of exclude"),
+    Setting("severity", "severities", "warnings that fail a run (error), or are off"),
+    Setting(
+        "source-roots",
+        "strings",
+        "where modules are imported from; folders below are packages, with or without __init__.py",
+    ),
+    Setting("src", "strings", "what a run without paths generates"),
+    Setting("stubs", "strings", "what `qten-gen stubs` writes stubs for"),
+)
+
+KEYS = tuple(setting.name for setting in SETTINGS)
+
 
 SECTION = "qten-gen"
 
@@ -175,23 +212,13 @@ def parse(data: bytes, root: str, path: str) -> Config | None:
     if not isinstance(section, dict):
         raise _unknown(path, "tool.qten-gen must be a table, [tool.qten-gen]")
     file = _SettingsFile(path, text)
-    for key in section:
-        if key not in KEYS:
+    values: dict[str, Any] = {}
+    for key, value in section.items():
+        setting = next((setting for setting in SETTINGS if setting.name == key), None)
+        if setting is None:
             raise file.refused(key, f"unknown key {key!r} in [tool.qten-gen]; {_advice(key.lower(), KEYS)}")
-    return Config(
-        root=root,
-        path=path,
-        src=_strings(section, "src", file),
-        exclude=_strings(section, "exclude", file),
-        output_format=_choice(section, "output-format", OUTPUT_FORMATS, file),
-        source_roots=_strings(section, "source-roots", file) if "source-roots" in section else None,
-        environment=_folder(section, "environment", file),
-        severity=_severities(section, "severity", file) if "severity" in section else (),
-        per_file_ignores=_ignores(section, "per-file-ignores", file) if "per-file-ignores" in section else (),
-        stubs=_strings(section, "stubs", file),
-        locks=_strings(section, "locks", file),
-        names=_names(section, "names", file) if "names" in section else (),
-    )
+        values[key.replace("-", "_")] = _READERS[setting.value](key, value, file)
+    return Config(root, path, **values)
 
 
 def _refuse_misspelt(document: dict[str, object], file: "_SettingsFile") -> None:
@@ -238,9 +265,8 @@ def _invalid_toml(path: str, message: str, text: str) -> ConfigError:
     return unusable(path, problem, int(match[2] or len(text.splitlines())), int(match[3] or 0))
 
 
-def _strings(section: dict[str, object], key: str, file: _SettingsFile) -> tuple[str, ...]:
-    """The value of a key that takes a list of strings or a single string."""
-    value = section.get(key, [])
+def _strings(key: str, value: object, file: "_SettingsFile") -> tuple[str, ...]:
+    """A list of strings, or a single string."""
     items = [value] if isinstance(value, str) else value
     if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
         raise file.refused(key, f"{key} must be a list of strings, got {_kind(value)}")
@@ -249,68 +275,69 @@ def _strings(section: dict[str, object], key: str, file: _SettingsFile) -> tuple
     return tuple(items)
 
 
-def _folder(section: dict[str, object], key: str, file: _SettingsFile) -> str | None:
-    value = section.get(key)
-    if value is not None and (not isinstance(value, str) or not value):
+def _folder(key: str, value: object, file: "_SettingsFile") -> str:
+    if not isinstance(value, str) or not value:
         raise file.refused(key, f"{key} must be a folder, got {_kind(value) if value != '' else 'an empty string'}")
     return value
 
 
-def _choice(section: dict[str, object], key: str, choices: tuple[str, ...], file: _SettingsFile) -> str | None:
-    value = section.get(key)
-    if value is None:
-        return None
+def _format(key: str, value: object, file: "_SettingsFile") -> str:
     if not isinstance(value, str):
         raise file.refused(key, f"{key} must be a string, got {_kind(value)}")
-    if value not in choices:
-        raise file.refused(key, f"{key} cannot be {value!r}; {_advice(value.lower(), choices)}")
+    if value not in OUTPUT_FORMATS:
+        raise file.refused(key, f"{key} cannot be {value!r}; {_advice(value.lower(), OUTPUT_FORMATS)}")
     return value
 
 
-def _severities(section: dict[str, object], key: str, file: _SettingsFile) -> tuple[tuple[str, str], ...]:
-    """The value of a key that gives warnings another severity."""
-    table = _table(section, key, file)
-    for code, value in table.items():
+def _severities(key: str, value: object, file: "_SettingsFile") -> tuple[tuple[str, str], ...]:
+    """Codes of warnings with another severity each."""
+    table = _table(key, value, file)
+    for code, severity in table.items():
         _check_code(key, code, file)
-        if value not in SEVERITIES:
-            shown = repr(value) if isinstance(value, str) else _kind(value)
+        if severity not in SEVERITIES:
+            shown = repr(severity) if isinstance(severity, str) else _kind(severity)
             raise file.refused(code, f"{key} of {code} must be one of {', '.join(SEVERITIES)}, got {shown}")
-    return tuple((code, str(value)) for code, value in table.items())
+    return tuple((code, str(severity)) for code, severity in table.items())
 
 
-def _ignores(section: dict[str, object], key: str, file: _SettingsFile) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The value of a key that switches warnings off in files."""
-    table = _table(section, key, file)
-    found = []
-    for pattern in table:
-        codes = _strings(table, pattern, file)
-        for code in codes:
-            _check_code(key, code, file)
-        found.append((pattern, codes))
-    return tuple(found)
+def _ignores(key: str, value: object, file: "_SettingsFile") -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Patterns of files, each with the codes of warnings that are off there."""
+    found = tuple((pattern, _strings(pattern, codes, file)) for pattern, codes in _table(key, value, file).items())
+    for code in (code for _, codes in found for code in codes):
+        _check_code(key, code, file)
+    return found
 
 
-def _names(section: dict[str, object], key: str, file: _SettingsFile) -> tuple[tuple[str, str], ...]:
-    """The value of a key that gives places in files, `path:key`, the model that they are about."""
-    table = _table(section, key, file)
+def _names(key: str, value: object, file: "_SettingsFile") -> tuple[tuple[str, str], ...]:
+    """Places in files, `path:key`, each with the model that they are about."""
+    table = _table(key, value, file)
     for place, target in table.items():
         if not isinstance(target, str) or not target:
-            raise file.refused(
-                place, f"{key} of {place} must be a model such as shop.model:Decoder, got {_kind(target)}"
-            )
+            found = f"{key} of {place} must be a model such as shop.model:Decoder, got {_kind(target)}"
+            raise file.refused(place, found)
         if ":" not in place:
             raise file.refused(place, f"{key} contains {place!r}, expected a file and a key, path:key")
     return tuple((place, str(target)) for place, target in table.items())
 
 
-def _table(section: dict[str, object], key: str, file: _SettingsFile) -> dict[str, object]:
-    value = section[key]
+def _table(key: str, value: object, file: "_SettingsFile") -> dict[str, object]:
     if not isinstance(value, dict):
         raise file.refused(key, f"{key} must be a table, got {_kind(value)}")
     return value
 
 
-def _check_code(key: str, code: str, file: _SettingsFile) -> None:
+_READERS = {
+    "strings": _strings,
+    "folder": _folder,
+    "format": _format,
+    "severities": _severities,
+    "codes": _ignores,
+    "names": _names,
+}
+"""What reads each kind of value."""
+
+
+def _check_code(key: str, code: str, file: "_SettingsFile") -> None:
     """Raise a ConfigError unless a code is that of a warning."""
     from ..common.diagnostic_codes import ERRORS, WARNINGS
 

@@ -9,7 +9,7 @@ from .cache import Stat
 from .config import Config
 from .files import Source
 from .import_graph import Modules
-from .libraries import OWN_PACKAGES, Libraries, Module, module_in
+from .libraries import OWN_PACKAGES, Environment, Libraries, Module, module_in
 from .output_names import is_output
 from .paths import display_path
 from .scan import Origin, Scan
@@ -22,7 +22,7 @@ class Dependencies:
         root = config.root
         environment = None if root is None or config.environment is None else os.path.join(root, config.environment)
         roots = () if root is None else (*config.import_roots, root)
-        self._libraries = Libraries(environment, roots)
+        self._libraries = Libraries(Environment(environment), roots)
         self._has_root = root is not None
         self._followed: set[str] = set()
         self.unreadable: set[str] = set()

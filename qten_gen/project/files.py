@@ -8,6 +8,8 @@ directory if they are below it. It uses the standard library only, and `os` inst
 over an unchanged tree.
 """
 
+from __future__ import annotations
+
 import os
 import stat
 import sys
@@ -18,10 +20,49 @@ from ..common.header import digest
 from .cache import NO_STAT, Stat, generator
 from .config import Config, Settings
 from .output_names import is_output, outputs_of, source_of
-from .packages import Packages
 from .paths import below, display_path, read_regular, true_path
 from .scan import Origin
-from .walk import NONE_SEEN, Listings, Walk, exclusion
+from .walk import Walk, exclusion
+
+
+class Packages:
+    """Finds the package of a folder, and caches the results."""
+
+    def __init__(self, roots: Sequence[str] = ()) -> None:
+        self._roots = frozenset(os.path.abspath(root) for root in roots)
+        self._known: dict[str, tuple[str, str]] = {}
+
+    def of(self, folder: str) -> tuple[str, str]:
+        """The folder that modules in `folder` are imported from, as an absolute path, and the dotted name of the package.
+
+        The name is empty if the folder is not a package.
+        """
+        if folder not in self._known:
+            absolute = os.path.abspath(folder)
+            self._known[folder] = self._found(absolute) if absolute == folder else self.of(absolute)
+        return self._known[folder]
+
+    def outermost(self, folder: str) -> str | None:
+        """The top-level package of a folder; None if the folder is not a package."""
+        root, package = self.of(folder)
+        return os.path.join(root, package.partition(".")[0]) if package else None
+
+    def _found(self, folder: str) -> tuple[str, str]:
+        names: list[str] = []
+        while self._is_package(folder):
+            folder, name = os.path.split(folder)
+            names.insert(0, name)
+        return folder, ".".join(names)
+
+    def _is_package(self, folder: str) -> bool:
+        if folder in self._roots:
+            return False
+        if os.path.exists(os.path.join(folder, "__init__.py")):
+            return True
+        # An import statement cannot name such a folder, so it is a folder of scripts.
+        name = os.path.basename(folder)
+        return name.isidentifier() and any(folder.startswith(os.path.join(root, "")) for root in self._roots)
+
 
 LIBRARY_FOLDERS = ("site-packages", "dist-packages")
 
@@ -55,8 +96,6 @@ class ProjectFiles(NamedTuple):
     """Temporary files below the given paths, by their names, which an interrupted run has left."""
     folders: frozenset[str] = frozenset()
     """The folders that were listed, in all of which a source may appear."""
-    listings: Listings = NONE_SEEN
-    """The listing of each folder; empty if they do not show all that was looked at."""
 
 
 class PathError(Exception):
@@ -68,18 +107,17 @@ def discover(
     config: Config | None = None,
     settings: Settings | None = None,
     unsaved: Collection[str] = (),
-    listed: Listings = NONE_SEEN,
 ) -> ProjectFiles:
     """Find all sources of the project that the paths belong to, and the outputs below the paths.
 
     `config` are the settings of that project, and `settings` those of all folders, which say where another project begins.
-    `unsaved` are paths with texts that may not be on the disk yet. `listed` is what was just seen of folders.
+    `unsaved` are paths with texts that may not be on the disk yet.
 
     Raises:
         PathError: A path does not exist, or is not a Python source.
     """
     config, settings = config or Config(), settings or Settings()
-    walk = Walk(exclusion(config.exclude, os.path.abspath(config.root or ".")), config.root, settings, listed)
+    walk = Walk(exclusion(config.exclude, os.path.abspath(config.root or ".")), config.root, settings)
     new = {_shown(path) for path in unsaved if path.endswith(".py") and not os.path.lexists(path)}
     # A shell's *.py names generated files too: each stands for its source.
     sources_of_paths = (source_of(path) if is_output(path) and not os.path.isdir(path) else path for path in paths)
@@ -103,9 +141,8 @@ def discover(
             named[path] = Stat.of(status)
             walk.look(outputs_of(path))
     packages = Packages((*config.import_roots, *_member_roots(walk, config)))  # after the walk, which finds the members
-    around = [path if path in folders else os.path.dirname(path) or "." for path in unlisted]
-    # Not a generator: each folder has to be entered.
-    are_seen = [_enter_around(folder, walk, packages, config) for folder in around]
+    for path in unlisted:
+        _enter_around(path if path in folders else os.path.dirname(path) or ".", walk, packages, config)
     inside = [below(folder) for folder in folders]
     outputs = {output for path in named for output in outputs_of(path)}
 
@@ -123,7 +160,6 @@ def discover(
         frozenset(walk.unlisted),
         tuple(sorted(path for path in walk.leftovers if path in chosen or _is_beside(path, named))),
         frozenset(walk.folders),
-        walk.listings if all(are_seen) else {},
     )
 
 
@@ -155,11 +191,10 @@ def _member_roots(walk: Walk, config: Config) -> Iterator[str]:
             yield from config._replace(root=os.path.abspath(folder)).import_roots
 
 
-def _enter_around(folder: str, walk: Walk, packages: Packages, config: Config) -> bool:
+def _enter_around(folder: str, walk: Walk, packages: Packages, config: Config) -> None:
     """List what belongs to a folder outside the listed project: one without a `pyproject.toml`, or an excluded one.
 
     That is its top-level package, or the files beside it. Without a `pyproject.toml`, it is also all packages beside that one.
-    Return whether the listings show all of that.
     """
     top = packages.outermost(folder)
     if top is not None:
@@ -168,7 +203,6 @@ def _enter_around(folder: str, walk: Walk, packages: Packages, config: Config) -
     is_library = os.path.basename(root) in LIBRARY_FOLDERS
     if not is_library and (config.root is None or top is None):
         walk.enter(display_path(root), deep=False, packages=config.root is None)
-    return config.root is None and not is_library
 
 
 def _shown(path: str) -> str:
@@ -249,3 +283,32 @@ class SourceTexts(Mapping[str, bytes]):
 
     def __len__(self) -> int:
         return len(self._paths)
+
+
+class Part(NamedTuple):
+    """The files of a run that belong to one project."""
+
+    paths: tuple[str, ...]
+    config: Config
+    cache: str
+    """The folder that holds the manifest."""
+    files: ProjectFiles
+
+
+def parts(paths: Sequence[str], settings: Settings) -> list[Part]:
+    """The files of each project, the outermost project first. Projects inside a given folder are among them."""
+    given: dict[str, list[str]] = {}
+    for path in paths:
+        given.setdefault(settings.of(true_path(path)).root or "", []).append(path)
+    found: list[Part] = []
+    while given:
+        root = min(given, key=len)  # the outermost project: listing it finds the ones inside
+        own = given.pop(root)
+        config = settings.of(root) if root else Config()
+        files = discover(own, config, settings)
+        for folder in files.others:
+            given.setdefault(settings.of(folder).root or "", []).append(folder)
+        first = own[0]
+        cache = root or (first if os.path.isdir(first) else os.path.dirname(first) or ".")
+        found.append(Part(tuple(own), config, cache, files))
+    return found

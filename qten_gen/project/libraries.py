@@ -1,22 +1,27 @@
-"""Finds the modules of installed libraries that may make TensorClasses, without importing anything.
+"""Finds the modules of installed libraries, without importing anything, by one walk over the folders that Python searches.
 
-Such a library depends on qten-gen, and its metadata says so. Only such libraries are looked into, so that a
-project that imports torch or numpy is as fast as one that does not. They are found in the folder `site-packages` of the running
-interpreter or of the environment in the settings, or where an editable installation points: a path file, or the mapping in a
-finder. Of folders without metadata, as in PYTHONPATH, a package that mentions qten-gen counts.
+Libraries that may make TensorClasses depend on qten-gen, and their metadata says so. Only these are looked into for
+declarations, so that a project that imports torch or numpy is as fast as one that does not. They are found in the folders
+`site-packages` of the running interpreter or of the environment in the settings, or where an editable installation points: a path
+file, or the mapping in a finder. Of folders without metadata, as in PYTHONPATH, a package that mentions qten_gen counts.
 """
 
+import ast
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import NamedTuple
 
-from .distributions import declaring, listed, search_path
 from .paths import read_regular
 from .scan import Origin
 
 OWN_PACKAGES = frozenset({"qten_gen", "qten_gen_typing"})
-
+_OWN = "qten-gen"
+"""The distribution on which libraries depend that may make TensorClasses."""
+_USUAL_HEAD = 16384
+"""How many bytes the fields of most files with metadata take at most."""
 _MOST_FILES = 500
 """How many files of a package without metadata are searched for a mention of qten-gen."""
 
@@ -28,120 +33,325 @@ class Module(NamedTuple):
     origin: Origin
 
 
+class _Searched(NamedTuple):
+    """A folder that modules are imported from."""
+
+    path: str
+    is_site: bool
+    """Whether it has metadata of distributions."""
+    path_files: tuple[str, ...]
+
+
+class Environment:
+    """The folders that modules are imported from: of the running interpreter, or of a virtual environment in a folder."""
+
+    def __init__(self, folder: str | None = None) -> None:
+        self.folder = folder
+        self._stems: dict[str, frozenset[str]] = {}
+
+    @cached_property
+    def searched(self) -> list[_Searched]:
+        """The folders, each once, with those that path files add."""
+        starts = [] if self.folder else [*filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+        waiting = [*starts, *(_own_sites() if self.folder is None else _sites_of(self.folder))]
+        found: dict[str, _Searched] = {}
+        for folder in map(os.path.abspath, waiting):  # the loop goes on with what is added meanwhile
+            if folder not in found:
+                names = listed(folder)
+                is_packages = os.path.basename(folder).endswith("-packages") and os.path.isdir(folder)
+                is_site = is_packages or any(name.endswith(".dist-info") for name in names)
+                path_files = tuple(name for name in names if is_site and name.endswith(".pth"))
+                found[folder] = _Searched(folder, is_site, path_files)
+                for name in path_files:
+                    waiting.extend(_lines_of(folder, name))
+        return list(found.values())
+
+    @cached_property
+    def sites(self) -> list[str]:
+        """The folders with metadata."""
+        return [each.path for each in self.searched if each.is_site]
+
+    @cached_property
+    def others(self) -> list[str]:
+        """The folders without metadata."""
+        return [each.path for each in self.searched if not each.is_site and os.path.isdir(each.path)]
+
+    def looked_at(self) -> list[str]:
+        """All that decides which libraries there are: folders, which may not exist, and path files."""
+        found = [] if self.folder is None else [os.path.join(self.folder, name) for name in ("Lib", "lib", "lib64")]
+        for each in self.searched:
+            found += [each.path, *(os.path.join(each.path, name) for name in each.path_files)]
+        return found
+
+    @cached_property
+    def declaring(self) -> Mapping[str, list[str]]:
+        """The top-level modules of libraries that may make TensorClasses, each with the folders that it is imported from."""
+        places: dict[str, dict[str, None]] = {}
+        for site in self.sites:
+            for top, root in _declaring(site):
+                places.setdefault(top, {})[root] = None
+        return {top: list(folders) for top, folders in places.items()}
+
+    def stems_in(self, folder: str) -> frozenset[str]:
+        """The modules that a folder may have: packages, sources, stubs and compiled modules, from one listing."""
+        if folder not in self._stems:
+            self._stems[folder] = frozenset(name.removesuffix("-stubs").partition(".")[0] for name in listed(folder))
+        return self._stems[folder]
+
+
 class Libraries:
-    """The modules that can be imported from folders outside a project.
+    """The modules that can be imported from folders outside a project. Every module in the given roots counts, too."""
 
-    `environment` is the folder of a virtual environment, or None for the running interpreter. `roots` are folders that modules
-    are imported from as well, and every module in them counts.
-    """
-
-    def __init__(self, environment: str | None = None, roots: Iterable[str] = ()) -> None:
-        self._roots = tuple(dict.fromkeys(os.path.abspath(root) for root in roots))
+    def __init__(self, environment: Environment, roots: Iterable[str] = ()) -> None:
         self._environment = environment
-        self._places: Mapping[str, tuple[str, ...]] | None = None
-        self._plain_roots: tuple[str, ...] = ()
-        self._sites: tuple[str, ...] = ()
+        self._roots = tuple(dict.fromkeys(os.path.abspath(root) for root in roots))
         self._mentioning: dict[str, bool] = {}
-        self._listings: dict[str, frozenset[str]] = {}
         self._found: dict[tuple[str, str], Module | None] = {}
 
     def find(self, module: str, root: str = "") -> Module | None:
         """The module, if a library that declares has it; `root` is the folder that the importing file is imported from."""
         key = root, module
         if key not in self._found:
-            self._found[key] = self._search(module, root)
+            folders = self._folders(module.partition(".")[0], root)
+            self._found[key] = next(filter(None, (module_in(folder, module) for folder in folders)), None)
         return self._found[key]
+
+    def _folders(self, top: str, own: str) -> Iterator[str]:
+        """The folders that may have a module, the nearest first: its own root, a given one, a library's, one without metadata."""
+        stems_in = self._environment.stems_in
+        yield from (folder for folder in (own, *self._roots) if folder and top in stems_in(folder))
+        # Behind the roots: a module of the project may hide one of Python's.
+        if top not in sys.stdlib_module_names and top not in OWN_PACKAGES:
+            yield from self._environment.declaring.get(top, ())
+            for folder in self._environment.others:
+                if top in stems_in(folder) and self._mentions(os.path.join(folder, top)):
+                    yield folder
 
     def has(self, module: str, root: str) -> bool:
         """Whether a module seems to exist at all: compiled modules, libraries that do not declare, and namespace packages too."""
+        parent, _, last = module.rpartition(".")
         top, _, rest = module.partition(".")
         if top in OWN_PACKAGES or top in sys.stdlib_module_names or top in sys.builtin_module_names:
             return True
-        declaring = self._look_around().get(top, ())
+        stems_in, declaring = self._environment.stems_in, self._environment.declaring.get(top, ())
         own = (root, *self._roots, *declaring)
-        others = (*self._plain_roots, *self._sites)
-        if rest and not declaring and not any(top in self.tops_in(folder) for folder in own):
+        others = (*self._environment.others, *self._environment.sites)
+        if rest and not declaring and not any(top in stems_in(folder) for folder in own):
             # What is inside a library that does not declare is its own affair.
-            return any(top in self.tops_in(folder) for folder in others)
-        parent, _, last = module.rpartition(".")
-        folders = (*own, *others)
-        return any(last in self.tops_in(os.path.join(folder, *filter(None, parent.split(".")))) for folder in folders)
-
-    def tops_in(self, folder: str) -> frozenset[str]:
-        """The modules that a folder may have: packages, sources, stubs and compiled modules."""
-        if folder not in self._listings:
-            names = (name.removesuffix("-stubs").partition(".")[0] for name in listed(folder))
-            self._listings[folder] = frozenset(names)
-        return self._listings[folder]
-
-    def _search(self, module: str, own: str) -> Module | None:
-        """The module in the nearest place: below its own root, a given root, a library's folder, or a folder without metadata."""
-        top = module.partition(".")[0]
-        for root in (own, *self._roots) if own else self._roots:
-            # One listing saves a look for each module.
-            if top in self.tops_in(root) and (found := module_in(root, module)):
-                return found
-        # Behind the roots: a module of the project may hide one of Python's.
-        if top in sys.stdlib_module_names or top in OWN_PACKAGES:
-            return None
-        for root in self._look_around().get(top, ()):
-            if found := module_in(root, module):
-                return found
-        for root in self._plain_roots:
-            if (
-                top in self.tops_in(root)
-                and self._mentions(os.path.join(root, top))
-                and (found := module_in(root, module))
-            ):
-                return found
-        return None
-
-    def _look_around(self) -> Mapping[str, tuple[str, ...]]:
-        """The folders that each top-level module of a declaring library is imported from."""
-        if self._places is None:
-            sites, roots = search_path(self._environment)
-            places: dict[str, list[str]] = {}
-            for site in sites:
-                for top, root in declaring(site):
-                    places.setdefault(top, []).append(root)
-            self._places = {top: tuple(dict.fromkeys(folders)) for top, folders in places.items()}
-            self._plain_roots, self._sites = roots, sites
-        return self._places
+            return any(top in stems_in(folder) for folder in others)
+        inside = [os.path.join(folder, *filter(None, parent.split("."))) for folder in (*own, *others)]
+        return any(last in stems_in(folder) for folder in inside)
 
     def _mentions(self, package: str) -> bool:
-        """Whether a package or module without metadata mentions qten-gen."""
+        """Whether a package or module without metadata mentions qten-gen, as far as a few hundred files tell."""
         if package not in self._mentioning:
-            self._mentioning[package] = any(b"qten_gen" in data for data in _texts(package))
+            files = [package + ".py", package + ".pyi"]
+            for folder, folders, names in os.walk(package):
+                folders[:] = sorted(name for name in folders if not name.startswith((".", "__")))
+                files += [os.path.join(folder, name) for name in sorted(names) if name.endswith((".py", ".pyi"))]
+                if len(files) > _MOST_FILES:
+                    break
+            self._mentioning[package] = any(b"qten_gen" in _data(path) for path in files[:_MOST_FILES])
         return self._mentioning[package]
 
 
+class ModuleFile(NamedTuple):
+    """The file of a module. Where a library has a stub beside a source, it is the stub, which is what checkers read."""
+
+    name: str
+    """The dotted name: `torch.nn.modules.linear`."""
+    path: str
+    is_package: bool
+
+    @property
+    def shown(self) -> str:
+        """The path below the folder that the library is imported from: `torch/nn/modules/linear.py`."""
+        steps = self.name.count(".") + 1 + self.is_package
+        return "/".join(self.path.replace(os.sep, "/").split("/")[-steps:])
+
+
+class Installed:
+    """All libraries of an environment, whether they declare or not."""
+
+    def __init__(self, environment: str | None = None) -> None:
+        self._environment = Environment(environment)
+        self._found: dict[str, ModuleFile | None] = {}
+
+    def find(self, module: str) -> ModuleFile | None:
+        """The file of a module; None where it is not installed, or compiled."""
+        if module not in self._found:
+            root = self._root(module.partition(".")[0])
+            found = None if root is None else module_in(root, module)
+            if found is not None:
+                stub = os.path.splitext(found.path)[0] + ".pyi"
+                path = stub if os.path.isfile(stub) else found.path
+                self._found[module] = ModuleFile(module, path, found.origin.is_package)
+            else:
+                self._found[module] = None
+        return self._found[module]
+
+    def below(self, package: str) -> Iterator[ModuleFile]:
+        """A module and, for a package, all modules in it. Folders without an `__init__.py` are left out."""
+        found = self.find(package)
+        if found is not None:
+            yield found
+            for child in self.children(package):
+                yield from self.below(child.name)
+
+    def children(self, package: str) -> Iterator[ModuleFile]:
+        """The modules in a package."""
+        found = self.find(package)
+        if found is not None and found.is_package:
+            # A folder has no suffix.
+            stems = (name.rpartition(".")[0] or name for name in listed(os.path.dirname(found.path)))
+            for stem in dict.fromkeys(stems):
+                if stem.isidentifier() and stem not in ("__init__", "__main__", "__pycache__"):
+                    child = self.find(f"{package}.{stem}")
+                    if child is not None:
+                        yield child
+
+    def has(self, module: str) -> bool:
+        """Whether there is such a module, compiled ones and folders without an `__init__.py` included."""
+        parent, _, name = module.rpartition(".")
+        package = self.find(parent)
+        if package is None or not package.is_package:
+            return False
+        folder = os.path.dirname(package.path)
+        return any(entry.partition(".")[0] == name and entry != f"{name}.txt" for entry in listed(folder))
+
+    def version(self, module: str) -> str:
+        """The version of the distribution that a module belongs to; empty where the metadata does not say."""
+        top = module.partition(".")[0]
+        root = self._root(top) or ""
+        entries = [name for name in listed(root) if name.endswith(".dist-info")]
+        # The folder of most distributions is called like their module.
+        entries.sort(key=lambda name: _normal(name.partition("-")[0]) != _normal(top))
+        for entry in entries:
+            record = b"\n" + _data(os.path.join(root, entry, "RECORD"))
+            if _normal(entry.partition("-")[0]) == _normal(top) or f"\n{top}/".encode() in record:
+                return entry.removesuffix(".dist-info").partition("-")[2]
+        return ""
+
+    def _root(self, top: str) -> str | None:
+        """The folder that a top-level module is imported from."""
+        folders = (*self._environment.others, *self._environment.sites)
+        return next((folder for folder in folders if module_in(folder, top)), None)
+
+
 def module_in(root: str, module: str) -> Module | None:
-    """The source or stub of a module below a folder."""
-    for path, is_package in candidates(root, module):
-        if os.path.isfile(path):
-            return Module(path, Origin(root, module, is_package))
-    return None
-
-
-def candidates(root: str, module: str) -> Iterator[tuple[str, bool]]:
-    """The paths that a module may have below a folder, the first one that exists counts, and whether it is a package there."""
+    """The source or stub of a module below a folder; of several, a package wins, and a source over a stub."""
     base = os.path.join(root, *module.split("."))
     stubs = os.path.join(root, f"{module.partition('.')[0]}-stubs", *module.split(".")[1:])
     for start, suffix in ((base, ".py"), (base, ".pyi"), (stubs, ".pyi")):
-        yield os.path.join(start, f"__init__{suffix}"), True
-        yield start + suffix, False
+        for path, is_package in ((os.path.join(start, f"__init__{suffix}"), True), (start + suffix, False)):
+            if os.path.isfile(path):
+                return Module(path, Origin(root, module, is_package))
+    return None
 
 
-def _texts(package: str) -> Iterator[bytes]:
-    """The sources of a package or module, not more than a few hundred."""
-    files = [package + ".py", package + ".pyi"]
-    for folder, folders, names in os.walk(package):
-        folders[:] = sorted(name for name in folders if not name.startswith((".", "__")))
-        files += [os.path.join(folder, name) for name in sorted(names) if name.endswith((".py", ".pyi"))]
-        if len(files) > _MOST_FILES:
-            break
-    for path in files[:_MOST_FILES]:
-        try:
-            yield read_regular(path)
-        except OSError:
-            continue
+def _own_sites() -> list[str]:
+    """The `site-packages` of the running interpreter, with those of the user and of the system if they are in use."""
+    import site
+
+    folders = site.getsitepackages()
+    return [site.getusersitepackages(), *folders] if site.ENABLE_USER_SITE else folders
+
+
+def _sites_of(environment: str) -> list[str]:
+    """The `site-packages` of a virtual environment."""
+    found = [os.path.join(environment, "Lib", "site-packages")]
+    for library in ("lib", "lib64"):
+        folder = os.path.join(environment, library)
+        found += [os.path.join(folder, name, "site-packages") for name in listed(folder) if name.startswith("python")]
+    return list(dict.fromkeys(os.path.realpath(folder) for folder in found))
+
+
+def _lines_of(site: str, name: str) -> list[str]:
+    """The folders that a path file adds. A line that imports is code: which folders it adds, only running it would tell."""
+    lines = [line.strip() for line in _text(os.path.join(site, name)).splitlines()]
+    return [os.path.join(site, line) for line in lines if line and not re.match(r"#|import\s", line)]
+
+
+def _declaring(site: str) -> Iterator[tuple[str, str]]:
+    """The top-level modules of the libraries in a folder that depend on qten-gen, also through others, with their roots."""
+    heads = {name: _head(os.path.join(site, name, "METADATA")) for name in listed(site) if name.endswith(".dist-info")}
+    if not any(b"qten" in head.lower() for name, head in heads.items() if not name.lower().startswith("qten_gen-")):
+        return  # most environments; the rest takes longer
+    requirements: dict[str, set[str]] = {}
+    folders: dict[str, str] = {}
+    for entry, data in heads.items():
+        head = data.decode("utf-8", "replace")
+        named = re.search(r"(?m)^Name:\s*(\S+)", head)
+        if named is not None:
+            own = _normal(named[1])
+            folders[own] = entry
+            requirements[own] = {_normal(item) for item in re.findall(r"(?m)^Requires-Dist:\s*([\w.-]+)", head)}
+    depending = {_OWN}
+    while more := {name for name, needed in requirements.items() if needed & depending} - depending:
+        depending |= more
+    for name in sorted((depending - {_OWN}) & folders.keys()):
+        yield from _tops(site, folders[name])
+
+
+def _tops(site: str, entry: str) -> Iterator[tuple[str, str]]:
+    """The top-level modules that a distribution installs, editable ones included."""
+    for line in _text(os.path.join(site, entry, "RECORD")).splitlines():
+        path = line.partition(",")[0].strip('"')
+        top, _, rest = path.partition("/")
+        if not rest and top.endswith(".pth"):
+            for root in map(os.path.abspath, _lines_of(site, top)):
+                yield from ((name.partition(".")[0], root) for name in listed(root))
+        elif not rest and "editable" in top and top.endswith(".py"):
+            yield from _mapped(_text(os.path.join(site, top)))
+        stem = top.removesuffix("-stubs") if rest else top.removesuffix(".pyi").removesuffix(".py")
+        if stem.isidentifier():
+            yield stem, site
+
+
+def _mapped(finder: str) -> Iterator[tuple[str, str]]:
+    """The top-level modules in the finder of an editable installation, as setuptools and `editables` write it."""
+    match = re.search(r"(?m)^MAPPING\b[^=\n]*=\s*(\{.*\})", finder)
+    try:
+        mapping = ast.literal_eval(match[1]) if match is not None else {}
+    except (ValueError, SyntaxError):
+        mapping = {}
+    pairs = list(mapping.items()) if isinstance(mapping, dict) else []
+    pairs += re.findall(r"map_module\(\s*['\"]([^'\"]+)['\"]\s*,\s*['\"]([^'\"]+)['\"]", finder)
+    for module, path in pairs:
+        if isinstance(module, str) and isinstance(path, str):
+            folder = os.path.dirname(path) if os.path.basename(path).startswith("__init__.py") else path
+            for _ in module.split("."):
+                folder = os.path.dirname(folder)
+            yield module.partition(".")[0], folder
+
+
+def listed(folder: str) -> list[str]:
+    """The names in a folder; none if it cannot be listed."""
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
+
+
+def _text(path: str) -> str:
+    return _data(path).decode("utf-8", "replace").replace("\r\n", "\n")
+
+
+def _data(path: str, size: int = -1) -> bytes:
+    """The bytes of a file, or the first ones; empty if it cannot be read."""
+    try:
+        return read_regular(path, size)
+    except OSError:
+        return b""
+
+
+def _head(path: str) -> bytes:
+    """The fields of a file with metadata, without the description below, which is most of it."""
+    start = _data(path, _USUAL_HEAD).replace(b"\r\n", b"\n")
+    head, blank, _ = start.partition(b"\n\n")
+    return head if blank else _data(path).replace(b"\r\n", b"\n").partition(b"\n\n")[0]
+
+
+def _normal(name: str) -> str:
+    """The name of a distribution as metadata compares it."""
+    return re.sub(r"[-_.]+", "-", name).lower()

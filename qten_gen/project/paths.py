@@ -90,14 +90,18 @@ def read_regular(path: str, size: int = -1) -> bytes:
         return file.read(size)
 
 
+NO_OUTPUT = b"\0"
+"""Stands for the bytes of what is no output: qten-gen writes no such file, and none that is empty."""
+
+
 def read_output(path: str) -> bytes:
-    """The bytes of an output; empty for a link, a folder or a pipe, which qten-gen never writes."""
+    """The bytes of an output; `NO_OUTPUT` for a link, a folder or a pipe, which qten-gen never writes, and for nothing."""
     if os.path.islink(path):
-        return b""
+        return NO_OUTPUT
     try:
         return read_regular(path)
     except OSError:
-        return b""
+        return NO_OUTPUT
 
 
 def read_all(paths: Iterable[str]) -> tuple[dict[str, bytes], list[tuple[str, str]]]:

@@ -22,7 +22,6 @@ _HIDES_ABOVE = sys.version_info >= (3, 14)
 """Whether annotations are evaluated when the class body has bound all its names."""
 
 _CONSTRUCTORS = ("__init__", "__post_init__", "__attrs_post_init__")
-_SETTING = ("setattr(", "__dict__", "vars(self")
 """Texts in a class that sets attributes by names which it does not show."""
 
 Statement = tuple[ast.stmt, NodePath]
@@ -73,7 +72,6 @@ def class_source(
         for_checkers=_conditional([(node, where) for node, where, checking in blocks if checking], scope),
         registers=registered_state(node.body, scope),
         checks=tuple(_checks(body, scope)),
-        sets_any=any(word in line for line in scope.lines[node.lineno - 1 : node.end_lineno] for word in _SETTING),
         outer=outer,
     )
 

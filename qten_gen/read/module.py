@@ -47,7 +47,7 @@ from .classes import class_source, inner_classes
 from .dotted_names import Scope
 from .signatures import function, signature
 from .suppressions import suppressed
-from .syntax import decode, deepest_line, lines_of, parse, too_deep
+from .syntax import decode, lines_of, parse, too_deep
 from .values import constant_text, specifier
 
 NO_CONTEXT = ImportContext()
@@ -85,7 +85,7 @@ def read(
     try:
         return _source_file(tree, text, empty, around), ()
     except RecursionError:
-        return empty, (too_deep(path, deepest_line(tree)),)
+        return empty, (too_deep(path),)
 
 
 @record(slots=True)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import product
+from collections.abc import Iterable, Iterator
 
 from ..common.records import field, record, replace
 from ..model import Change, NodePath
@@ -21,12 +20,10 @@ _TAKES_MODULES = ("ModuleList", "ModuleDict", "Sequential", "ParameterList", "Pa
 _REGISTER = ("register_buffer", "register_parameter", "register_module", "add_module")
 _REGISTER_EACH = ("add_module", "register_module", "register_parameter", "register_buffer", "setattr")
 """The methods by which a loop over an attribute may register its content."""
-_IN_PLACE = frozenset({"requires_grad_", "share_memory_", "rename_"})
-"""Methods that end in an underscore and change no element."""
 
 
 def changes(node: Function, place: NodePath, scope: Scope) -> tuple[Change, ...]:
-    """The changes that a method makes to its object, in the order of the statements. Nested functions are left out."""
+    """The attributes that a method assigns or appends to, in the order of the statements. Nested functions are left out."""
     parameters = positional_parameters(node)
     if not parameters:
         return ()
@@ -91,85 +88,29 @@ def _of_suite(statements: Iterable[ast.stmt], place: NodePath, owner: str, scope
             continue
         if isinstance(node, ast.Assign):
             for position, target in enumerate(node.targets):
-                if not isinstance(target, ast.Name):
-                    where = place / index / "targets" / position
-                    yield from _of_target(target, node.value, where, owner, scope)
-        elif isinstance(node, ast.AnnAssign | ast.AugAssign) and not isinstance(node.target, ast.Name):
-            action = "augment" if isinstance(node, ast.AugAssign) else None
-            if node.value is not None:
-                yield from _of_target(node.target, node.value, place / index / "target", owner, scope, action)
-        call = getattr(node, "value", None)
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and _may_change(call.func.attr):
-            yield from _of_call(call, call.func, place / index / "value", owner, scope)
+                yield from _assigned(target, node.value, place / index / "targets" / position, owner, scope)
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            yield from _assigned(node.target, node.value, place / index / "target", owner, scope)
+        match getattr(node, "value", None):
+            case ast.Call(func=ast.Attribute(attr=method, value=ast.Attribute(attr=name) as target), args=[*_, last]):
+                objects, _ = _objects(last, scope) if method in _APPEND else ((), False)
+                if objects and _is_named(target.value, owner):
+                    yield Change(name, "append", makes=objects, in_container=True, place=place / index / "value")
 
 
-def _may_change(method: str) -> bool:
-    """Whether a method of this name changes its object."""
-    return (method[-1] == "_" and method[-2:] != "__") or method in _APPEND
-
-
-def _of_target(
-    target: ast.expr,
-    value: ast.expr,
-    place: NodePath,
-    owner: str,
-    scope: Scope,
-    action: str | None = None,
-) -> Iterator[Change]:
-    """The changes of an assignment to a target: of an attribute of the object, or of something in one."""
+def _assigned(target: ast.expr, value: ast.expr, place: NodePath, owner: str, scope: Scope) -> Iterator[Change]:
+    """The attributes of the object in a target of an assignment."""
     if isinstance(target, ast.Tuple | ast.List):
         for index, part in enumerate(target.elts):
             # Which part of the value it gets is not known.
-            yield from _of_target(part, _NOTHING, place / "elts" / index, owner, scope, action)
-        return
-    whole = target
-    while isinstance(target, ast.Subscript):
-        target = target.value
-    path = _path(target, owner)
-    if path is None:
-        return
-    if target is not whole:
-        action = "element"
-    elif len(path) != 1:
-        return
-    objects, moved = ((), False) if action == "augment" else _objects(value, scope)
-    yield Change(
-        path[0] if path else "",
-        action or "assign",
-        makes=objects,
-        in_container=isinstance(value, _DISPLAYS) or is_container(value, scope),
-        moved=moved,
-        place=place,
-    )
-
-
-def _of_call(node: ast.Call, function: ast.Attribute, place: NodePath, owner: str, scope: Scope) -> Iterator[Change]:
-    """The changes of a call that is a statement, or is assigned: `self.x.add_(1)`."""
-    method = function.attr
-    target = function.value
-    while isinstance(target, ast.Subscript):
-        target = target.value
-    path = _path(target, owner)
-    if path is None:
-        return
-    if method.endswith("_") and method not in _IN_PLACE:
-        yield Change(path[0] if path else "", "in place", makes=(method,), place=place)
-    elif method in _APPEND and len(path) == 1 and node.args:
-        objects, _ = _objects(node.args[-1], scope)  # `insert` takes the position first
-        if objects:
-            yield Change(path[0], "append", makes=objects, in_container=True, place=place)
+            yield from _assigned(part, _NOTHING, place / "elts" / index, owner, scope)
+    elif isinstance(target, ast.Attribute) and _is_named(target.value, owner):
+        objects, moved = _objects(value, scope)
+        in_container = isinstance(value, _DISPLAYS) or is_container(value, scope)
+        yield Change(target.attr, "assign", objects, in_container, moved, place)
 
 
 _NOTHING = ast.Constant(None)
-
-
-def _path(node: ast.expr, owner: str) -> tuple[str, ...] | None:
-    """`("x", "y")` of `self.x.y`, and `()` of `self`; None of anything else."""
-    names: list[str] = []
-    while isinstance(node, ast.Attribute):
-        names.insert(0, node.attr)
-        node = node.value
-    return tuple(names) if isinstance(node, ast.Name) and node.id == owner else None
 
 
 def _objects(node: ast.expr, scope: Scope) -> tuple[tuple[str, ...], bool]:
@@ -208,11 +149,6 @@ _KIND_OF = {
 }
 _VALUE_KEYWORDS = ("tensor", "param", "module")
 _CONTAINERS = {f"torch.nn.{name}": name for name in ("ModuleList", "ModuleDict")}
-_MOST = 64
-"""How many names of a loop are written out."""
-
-_Names = Mapping[str, tuple[str, ...]]
-"""The strings that a variable of a loop stands for."""
 
 
 @record(slots=True)
@@ -240,7 +176,7 @@ def registered_state(body: Iterable[ast.stmt], scope: Scope) -> tuple[Registered
         seen.add(name)
         reading = _reading(node, scope)
         if reading is not None:
-            found.update(dict.fromkeys(_in(node.body, reading, {})))
+            found.update(dict.fromkeys(_in(node.body, reading)))
             waiting += reading.called
     return tuple(found)
 
@@ -266,18 +202,17 @@ def _reading(node: Function, scope: Scope) -> _Reading | None:
     return _Reading(parameters[0].arg, frozenset((*optional, *assigned)), scope)
 
 
-def _in(statements: Iterable[ast.stmt], reading: _Reading, names: _Names) -> Iterator[Registered]:
+def _in(statements: Iterable[ast.stmt], reading: _Reading) -> Iterator[Registered]:
     for statement in statements:
         if isinstance(statement, BLOCK):
-            known = {**names, **_of_loop(statement)}
             for suite, _, only_for_checkers in suites(statement, NodePath()):
                 if not only_for_checkers:
-                    yield from _in(suite, reading, known)
+                    yield from _in(suite, reading)
         else:
-            yield from _registered(statement, reading, names)
+            yield from _registered(statement, reading)
 
 
-def _registered(node: ast.stmt, reading: _Reading, names: _Names) -> Iterator[Registered]:
+def _registered(node: ast.stmt, reading: _Reading) -> Iterator[Registered]:
     """The objects that one statement registers. A call of a method on `self` is noted."""
     match node:
         case ast.Assign(targets=targets, value=value):
@@ -297,13 +232,13 @@ def _registered(node: ast.stmt, reading: _Reading, names: _Names) -> Iterator[Re
             keywords = {keyword.arg: keyword.value for keyword in call.keywords}
             called_with = call.args[0] if call.args else keywords.get("name")
             passed = call.args[1:] or [keywords[name] for name in _VALUE_KEYWORDS if name in keywords]
-            for found in _strings(called_with, names) if passed else ():
-                yield from _given(found, passed[0], _KIND_OF[method], reading, by_name=True)
-        case ast.Expr(value=ast.Call(func=ast.Name(id="setattr"), args=[owner, name, value])) if _is_object(
-            owner, reading
+            called = string_value(called_with)
+            if called is not None and passed:
+                yield from _given(called, passed[0], _KIND_OF[method], reading, by_name=True)
+        case ast.Expr(value=ast.Call(func=ast.Name(id="setattr"), args=[owner, ast.Constant(str(name)), value])) if (
+            _is_object(owner, reading)
         ):
-            for found in _strings(name, names):
-                yield from _given(found, value, RegisteredKind.OTHER, reading, by_name=True)
+            yield from _given(name, value, RegisteredKind.OTHER, reading, by_name=True)
 
 
 def _given(
@@ -363,47 +298,6 @@ def _common_call(container: ast.Call) -> ast.expr | None:
 def _names_a_class(function: str) -> bool:
     """Whether what is called is a class, by the convention for its name."""
     return function.rpartition(".")[2].lstrip("_")[:1].isupper()
-
-
-def _of_loop(statement: ast.stmt) -> _Names:
-    """The strings, and the numbers of a range, that the variable of a loop stands for."""
-    match statement:
-        case ast.For(target=ast.Name(id=name), iter=ast.Tuple(elts=elements) | ast.List(elts=elements)):
-            values = [string_value(element) for element in elements]
-            known = tuple(value for value in values if value is not None)
-            return {name: known} if len(known) == len(values) else {}
-        case ast.For(
-            target=ast.Name(id=name), iter=ast.Call(func=ast.Name(id="range"), args=[ast.Constant(value=int(stop))])
-        ):
-            return {name: tuple(map(str, range(stop)))} if stop <= _MOST else {}
-    return {}
-
-
-def _strings(node: ast.expr | None, names: _Names) -> Iterator[str]:
-    """The strings that an expression stands for; nothing where they are known only at run time."""
-    match node:
-        case ast.Constant(value=str(text)):
-            yield text
-        case ast.Name(id=name):
-            yield from names.get(name, ())
-        case ast.JoinedStr(values=parts):
-            named = [_part(part) for part in parts]
-            used = list(dict.fromkeys(name for name, _ in named if name))
-            if any(name not in names for name in used) or any(name is None for name, _ in named):
-                return
-            for chosen in product(*(names[name] for name in used)):
-                meaning = dict(zip(used, chosen, strict=True))
-                yield "".join(meaning[name] if name else text for name, text in named)
-
-
-def _part(part: ast.expr) -> tuple[str | None, str]:
-    """A part of an f-string: the name of a variable, or an empty name and a text; None for anything else."""
-    match part:
-        case ast.Constant(value=str(text)):
-            return "", text
-        case ast.FormattedValue(value=ast.Name(id=name), conversion=-1, format_spec=None):
-            return name, ""
-    return None, ""
 
 
 def _is_object(node: ast.expr, reading: _Reading) -> bool:

@@ -97,42 +97,16 @@ def characters(line: str, offset: int) -> int:
     return offset if line.isascii() else len(line.encode()[:offset].decode(errors="replace"))
 
 
-_Version = tuple[int, int]
-
-_RUNNING = "{}.{}.{}".format(*sys.version_info)
-
-_FORMS: tuple[tuple[_Version, str, re.Pattern[str]], ...] = (
-    (
-        (3, 13),
-        "defaults of type parameters need",
-        re.compile(r"\s*(?:class|(?:async\s+)?def|type)\s+\w+\s*\[[^\]]*[^=]=[^=]"),
-    ),
-    ((3, 12), "type parameters need", re.compile(r"\s*(?:class|(?:async\s+)?def)\s+\w+\s*\[")),
-    ((3, 12), "the type statement needs", re.compile(r"\s*type\s+\w+\s*(?:\[.*\]\s*)?=")),
-)
-"""The first version with a form, the message about it, and what a line with it starts with."""
-
-_TEMPLATE_STRING = re.compile(r"(?<![\w'\"])(?:t|tr|rt)['\"]", re.IGNORECASE)
+_NEWER = re.compile(r"\s*(?:(?:class|(?:async\s+)?def|type)\s+\w+\s*\[|type\s+\w+\s*=)")
+"""What a line with a type parameter or a `type` statement begins with, which some version of Python does not parse."""
 
 
-def newer_syntax(error: SyntaxError, lines: Sequence[str]) -> tuple[str, str] | None:
-    """The message and the help for a syntax error that a later version of Python would not find; None for others."""
-    number, column = error.lineno or 1, max(1, error.offset or 1)
-    line = lines[number - 1] if number <= len(lines) else ""
-    for version, form, pattern in _FORMS:
-        if pattern.match(line) and sys.version_info < version:
-            return _needs(form, version)
-    if sys.version_info < (3, 14) and _TEMPLATE_STRING.search(line[max(0, column - 3) : column + 2]):
-        return _needs("template strings need", (3, 14))
-    if sys.version_info < (3, 12) and "f-string" in error.msg:
-        return error.msg, f"Python 3.12 allows more in f-strings than Python {_RUNNING}, which qten-gen runs with"
-    return None
-
-
-def _needs(form: str, version: _Version) -> tuple[str, str]:
-    needed = "{}.{}".format(*version)
-    help = f"run qten-gen with Python {needed} or newer, or write it as in Python {_RUNNING}"
-    return f"{form} Python {needed}, but qten-gen runs with Python {_RUNNING}", help
+def _help(error: SyntaxError, lines: Sequence[str]) -> str:
+    """The help for a syntax error that a later version of Python would perhaps not find; empty for others."""
+    line = lines[error.lineno - 1] if error.lineno and error.lineno <= len(lines) else ""
+    is_newer = _NEWER.match(line) is not None or (sys.version_info < (3, 12) and "f-string" in error.msg)
+    running = "{}.{}.{}".format(*sys.version_info)
+    return f"if a newer Python reads it, run qten-gen with that; this is Python {running}" if is_newer else ""
 
 
 _CONFLICT = re.compile(r"^<<<<<<< ", re.MULTILINE)
@@ -153,13 +127,12 @@ def parse(text: str, path: str) -> ast.Module | Diagnostic:
         if conflict is not None:
             return _unresolved_conflict(text[: conflict.start()], path)
         line, column = error.lineno or 1, max(1, error.offset or 1)
-
-        message, help = newer_syntax(error, lines_of(text)) or (error.msg, "")
-        return diagnostic_at(SYNTAX_ERROR, path, message, line=line, column=column, help=help)
+        help = _help(error, lines_of(text))
+        return diagnostic_at(SYNTAX_ERROR, path, error.msg, line=line, column=column, help=help)
     except ValueError as error:
         return diagnostic_at(SYNTAX_ERROR, path, str(error), line=1, column=1)
     except (RecursionError, MemoryError):
-        return too_deep(path, _line_that_overflows(text))
+        return too_deep(path)
 
 
 _KEPT: ContextVar[dict[str, ast.Module] | None] = ContextVar("_KEPT", default=None)
@@ -195,44 +168,9 @@ def tree_of(text: str) -> ast.Module:
     return tree
 
 
-def too_deep(path: str, line: int) -> Diagnostic:
-    """The diagnostic for an expression that no parser or reader gets to the end of."""
-    message = "an expression is nested too deeply to be read"
-    return diagnostic_at(SYNTAX_ERROR, path, message, line=line, column=1)
-
-
-def deepest_line(tree: ast.Module) -> int:
-    """The line of the node that is nested most deeply."""
-    level: list[ast.AST] = [tree]
-    line = 1
-    while level:
-        line = next((node.lineno for node in level if isinstance(node, ast.expr)), line)
-        level = [child for node in level for child in ast.iter_child_nodes(node)]
-    return line
-
-
-def _line_that_overflows(text: str) -> int:
-    """The line with which a text becomes nested too deeply, for a parser that does not say where it gave up."""
-    lines = lines_of(text)
-    read, line = 0, len(lines)
-    while line - read > 1:
-        middle = (read + line) // 2
-        if _overflows("\n".join(lines[:middle])):
-            line = middle
-        else:
-            read = middle
-    return line
-
-
-def _overflows(text: str) -> bool:
-    try:
-        tree_of(text)
-    except (RecursionError, MemoryError):
-        return True
-    # A text that is cut off is seldom valid, but the parser got to its end.
-    except (SyntaxError, ValueError):
-        pass
-    return False
+def too_deep(path: str) -> Diagnostic:
+    """The diagnostic for an expression that no parser or reader gets to the end of, and of which none says where it stands."""
+    return diagnostic_at(SYNTAX_ERROR, path, "an expression is nested too deeply to be read", line=1, column=1)
 
 
 def _null_byte(before: str, path: str) -> Diagnostic:

@@ -21,8 +21,21 @@ from ..model import (
 )
 from ..model.diagnostics import Fix
 from ..model.dimensions import in_words, path_of
-from .expression_types import BOOL, NONE, UNKNOWN, Types, in_words_of, names_in, of_annotation, types_of
-from .module_expressions import Expression, Use, expressions, unknown_names, usable_names
+from .module_expressions import (
+    BOOL,
+    NONE,
+    UNKNOWN,
+    Expression,
+    Types,
+    Use,
+    expressions,
+    in_words_of,
+    names_in,
+    of_annotation,
+    types_of,
+    unknown_names,
+    usable_names,
+)
 from .rule_input import Problem, RuleContext
 from .shared_objects import kind_of
 

@@ -71,14 +71,6 @@ MODULE = frozenset(
 """Public members of `Module` whose names a field cannot have: those of `torch.nn.Module` and its instances, constructor
 arguments, and those that generated code or loading a state dict depends on."""
 
-GIVING_WAY = frozenset(
-    """
-    allows dynamic_shapes export export_all freeze from_config get_applicable_types get_config gpu invoke kept_names
-    materialize optimizer_groups register to_device unfreeze
-    """.split()
-)
-"""The other public members of `Module`. A field takes the place of one."""
-
 
 def reserved_name(context: RuleContext) -> Iterator[Problem]:
     """A field has the name of an attribute that every TensorClass or Module has.

@@ -6,7 +6,7 @@ import ast
 from ast import literal_eval
 from collections.abc import Collection, Iterator, Mapping
 
-from ..common.records import record
+from ..common.records import field, record
 from ..common.suggestions import did_you_mean
 from ..model import (
     Argument,
@@ -23,7 +23,7 @@ from ..model import (
 from ..model.dimensions import in_words
 from ..model.field_kinds import members_of
 from ..model.foreign_classes import parameters_of
-from .expression_types import NONE, UNKNOWN, Names, in_words_of, types_of
+from .module_expressions import NONE, UNKNOWN, Names, in_words_of, types_of
 from .rule_input import Problem, RuleContext
 
 _TIED = 'declare the weight in place of the child: head: nn.Parameter = param(tie="embed.weight"), used by F.linear(x, self.head)'
@@ -46,28 +46,23 @@ class _Parameters:
 
     positional: tuple[str, ...]
     """The parameters that can be given by position, in order."""
-    unnamed: frozenset[str]
-    """The arguments that cannot be given by keyword."""
     keyword_only: tuple[str, ...]
     required: frozenset[str]
-    many: bool
-    """Whether it takes any number of positional arguments."""
-    any_keyword: bool
-    types: Mapping[str, _Type]
+    types: Mapping[str, _Type] = field(default_factory=dict)
     """The types that are written and whose values are told apart by their literals."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The parameters that can be given by keyword."""
-        return (*(name for name in self.positional if name not in self.unnamed), *self.keyword_only)
+        """All parameters."""
+        return (*self.positional, *self.keyword_only)
 
 
 def invalid_submodule_argument(context: RuleContext) -> Iterator[Problem]:
     """The arguments of a submodule do not fit its class.
 
     The constructor would raise TypeError when the first instance is made: an argument that the class does not take, one that is
-    missing, one too many, or a string where it takes a number. Type checkers do not see it, because `submodule(cls, ...)` takes
-    any arguments. `device` and `dtype` come from the owner.
+    missing, one too many, or a string where a declared Module takes a number. Type checkers do not see it, because
+    `submodule(cls, ...)` takes any arguments. `device` and `dtype` come from the owner.
 
     The rule knows declared Modules with a generated constructor and the layers of `torch.nn`. The constructors of other classes
     are left to Python.
@@ -90,11 +85,11 @@ def invalid_submodule_argument(context: RuleContext) -> Iterator[Problem]:
     """
     if not isinstance(context.declaration, ModuleDecl):
         return
-    for field in context.module_fields:
-        if isinstance(field, SubmoduleDecl):
-            source = context.field_source(field.name)
+    for child in context.module_fields:
+        if isinstance(child, SubmoduleDecl):
+            source = context.field_source(child.name)
             call = source.specifier if source is not None else None
-            arguments = call.arguments if call is not None else (Argument(None, field.cls), *field.arguments)
+            arguments = call.arguments if call is not None else (Argument(None, child.cls), *child.arguments)
             yield from _of_call(SpecifierCall("", arguments), context)
 
 
@@ -121,7 +116,7 @@ def _of_class(made: Value, call: SpecifierCall, context: RuleContext, is_certain
         return
     positional = [argument for argument in given if argument.keyword is None]
     keywords = [argument for argument in given if argument.keyword is not None]
-    if len(positional) > len(taken.positional) and not taken.many:
+    if len(positional) > len(taken.positional):
         extra = positional[len(taken.positional)]
         takes = f"{len(taken.positional)} positional argument{'s' * (len(taken.positional) != 1)}"
         help = f"it takes {', '.join(taken.names)}" if taken.names else "remove it"
@@ -136,7 +131,7 @@ def _of_class(made: Value, call: SpecifierCall, context: RuleContext, is_certain
                 _name(argument),
                 "remove one of them",
             )
-        elif name not in taken.names and not taken.any_keyword:
+        elif name not in taken.names:
             takes = f"it takes {', '.join(taken.names)}" if taken.names else "remove it"
             help = _TIED if name == "tie" else did_you_mean(name, taken.names, takes)
             yield Problem(f"{made.text} has no constructor argument {name}", _name(argument), help)
@@ -208,7 +203,7 @@ def _parameters(made: Value, context: RuleContext) -> _Parameters | None:
             return None  # a base of another kind may have a constructor
         return _of_fields(declared)
     text = parameters_of(made.name)
-    return None if text is None else _parsed(text)
+    return None if text is None else _of_layer(text)
 
 
 def _of_fields(declared: ModuleDecl) -> _Parameters:
@@ -217,69 +212,20 @@ def _of_fields(declared: ModuleDecl) -> _Parameters:
     typed = [(field, frozenset(member.name for member in members_of(field.type))) for field in fields]
     return _Parameters(
         positional=tuple(field.argument for field in fields if not field.kw_only),
-        unnamed=frozenset(),
         keyword_only=(*(field.argument for field in fields if field.kw_only), *sorted(_FROM_THE_OWNER)),
         required=frozenset(field.argument for field in fields if field.default is None),
-        many=False,
-        any_keyword=False,
         types={field.argument: _Type(field.type.text, names) for field, names in typed if names <= _PLAIN},
     )
 
 
-def _parsed(text: str) -> _Parameters | None:
-    """Read parameters from their text: `dim, *, heads=...`."""
-    try:
-        function = ast.parse(f"def f({text}): ...").body[0]
-    except SyntaxError:
-        return None
-    if not isinstance(function, ast.FunctionDef):
-        return None
-    given = function.args
-    positional = [argument.arg for argument in (*given.posonlyargs, *given.args)]
-    keyword_only = [argument.arg for argument in given.kwonlyargs]
-    required = positional[: len(positional) - len(given.defaults)]
-    required += [name for name, default in zip(keyword_only, given.kw_defaults, strict=True) if default is None]
-    defaults = [*[None] * (len(positional) - len(given.defaults)), *given.defaults, *given.kw_defaults]
-    parameters = zip((*given.posonlyargs, *given.args, *given.kwonlyargs), defaults, strict=True)
+def _of_layer(text: str) -> _Parameters:
+    """The parameters of a layer of torch, from their text: `dim, *, heads=...`."""
+    given = next(node.args for node in ast.walk(ast.parse(f"def f({text}): ...")) if isinstance(node, ast.FunctionDef))
+    positional = tuple(parameter.arg for parameter in given.args)
+    keyword_only = [(each.arg, default) for each, default in zip(given.kwonlyargs, given.kw_defaults, strict=True)]
+    required = [name for name, default in keyword_only if default is None]
     return _Parameters(
-        tuple(positional),
-        frozenset(argument.arg for argument in given.posonlyargs),
-        tuple(keyword_only),
-        frozenset(required),
-        given.vararg is not None,
-        given.kwarg is not None,
-        {parameter.arg: type for parameter, default in parameters if (type := _type(parameter, default)) is not None},
+        positional,
+        tuple(name for name, _ in keyword_only),
+        frozenset((*positional[: len(positional) - len(given.defaults)], *required)),
     )
-
-
-def _type(parameter: ast.arg, default: ast.expr | None) -> _Type | None:
-    """The type of a parameter; None if it has none, or one whose values have no literals."""
-    names = None if parameter.annotation is None else _members(parameter.annotation)
-    if parameter.annotation is None or names is None:
-        return None
-    implied = {"None"} if isinstance(default, ast.Constant) and default.value is None else set[str]()
-    return _Type(ast.unparse(parameter.annotation), names | implied)
-
-
-def _members(annotation: ast.expr) -> frozenset[str] | None:
-    """The plain types that an annotation allows; None if it allows others too."""
-    match annotation:
-        case ast.Constant(value=None):
-            return frozenset({"None"})
-        case ast.Constant(value=str(text)):
-            try:
-                return _members(ast.parse(text, mode="eval").body)
-            except SyntaxError:
-                return None
-        case ast.Name(id=name) if f"builtins.{name}" in _PLAIN:
-            return frozenset({f"builtins.{name}"})
-        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
-            found = [_members(left), _members(right)]
-        case ast.Subscript(value=ast.Name(id="Optional") | ast.Attribute(attr="Optional"), slice=inner):
-            found = [_members(inner), frozenset({"None"})]
-        case ast.Subscript(value=ast.Name(id="Union") | ast.Attribute(attr="Union"), slice=ast.Tuple(elts=items)):
-            found = [_members(item) for item in items]
-        case _:
-            return None
-    known = [names for names in found if names is not None]
-    return frozenset[str]().union(*known) if len(known) == len(found) else None

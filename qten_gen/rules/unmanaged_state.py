@@ -215,7 +215,7 @@ def _registered(context: RuleContext) -> set[str]:
 
 def _problem(change: Change, lists: set[str], context: RuleContext) -> tuple[str, str] | None:
     """The problem with what a constructor assigns, and how to fix it."""
-    if change.action not in ("assign", "append") or (change.action == "append" and change.name not in lists):
+    if change.action == "append" and change.name not in lists:
         return None
     kinds = [made_by(name, context) for name in change.makes]
     what = f"self.{change.name}"

@@ -6,8 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 
 from ..common.records import replace
-from ..generate.fixing import fixed
-from ..generate.rewriting import CannotRewrite
+from ..generate.fixing import CannotRewrite, fixed
 from ..model.diagnostics import Diagnostic
 from ..project.apply import Change, write
 from ..project.paths import leads_below, read_regular

@@ -42,7 +42,9 @@ def _reason(change: Change, module: Change, source: str, state: ProjectState) ->
         return "new"
     header = read_header(change.old)
     if header is None:
-        return "damaged"
+        return "empty"
+    if header.intact and not change.old.startswith(b"# @generated"):
+        return "something stands before its header"
     if not header.intact:
         return "edited by hand, or merged"
     if header.format != FORMAT:

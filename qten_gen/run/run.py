@@ -17,15 +17,13 @@ from ..project import cache
 from ..project.apply import Change, changes, is_as_planned, remove_leftovers, write
 from ..project.cache import NO_FILE, FreshRecord, Seen, Signature, Stat, last_seen, status_of
 from ..project.config import Config, Settings
-from ..project.files import PathError, discover, listing
+from ..project.files import Part, PathError, discover, listing, parts
 from ..project.output_names import outputs_of, source_of
 from ..project.paths import read_output
-from .parts import Part, parts
 
 if TYPE_CHECKING:
-    from ..generate.crashes import Crash
     from ..generate.plan import Plan
-    from ..generate.readings import Readings
+    from ..generate.readings import Crash, Readings
     from ..model.diagnostics import Diagnostic
     from ..project.stale import Failure, ProjectState, Reader
 
@@ -162,7 +160,7 @@ def _seen(state: ProjectState, config: Config, listed: str, began: int) -> Seen 
         listed: The digest of what it listed.
         began: When it began, in nanoseconds. What has changed just before may change again without another time.
     """
-    from ..project.distributions import looked_at
+    from ..project.libraries import Environment
 
     files, graph, root = state.files, state.graph, config.root
     if root is None or graph.unresolved or state.failures or files.leftovers or files.others:
@@ -184,7 +182,7 @@ def _seen(state: ProjectState, config: Config, listed: str, began: int) -> Seen 
         listed,
         sum(len(record.outputs) for record in targets.values()),
         {path: record.warnings for path, record in targets.items() if record.warnings},
-        {path: status_of(path) for path in looked_at(environment)},
+        {path: status_of(path) for path in Environment(environment).looked_at()},
     )
 
 

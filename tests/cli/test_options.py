@@ -9,7 +9,7 @@ import pytest
 
 import qten_gen as package
 from qten_gen.cli import COMMANDS
-from qten_gen.run import parts
+from qten_gen.project import files
 from tests.command import BATCH, Command
 
 ROOT = str(Path(package.__file__).parents[1])
@@ -58,7 +58,7 @@ def test_a_fault_of_ours_asks_for_a_report(qten_gen: Command, monkeypatch: pytes
     def fail(*arguments: object, **keywords: object) -> None:
         raise ZeroDivisionError("a fault")
 
-    monkeypatch.setattr(parts, "discover", fail)
+    monkeypatch.setattr(files, "discover", fail)
     result = qten_gen(".")
     assert (result.status, result.out) == (101, "")
     assert "ZeroDivisionError: a fault" in result.err
@@ -81,7 +81,7 @@ def test_an_interruption_ends_the_run_without_a_traceback(qten_gen: Command, mon
     def interrupt(*arguments: object, **keywords: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(parts, "discover", interrupt)
+    monkeypatch.setattr(files, "discover", interrupt)
     result = qten_gen(".")
     assert (result.status, result.out, result.err) == (130, "", "interrupted\n")
 
@@ -93,7 +93,7 @@ def test_an_interruption_while_a_module_is_loading_is_one_too(
         def __set_name__(self, owner: type, name: str) -> None:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(parts, "discover", lambda *arguments, **keywords: type("Class", (), {"field": Name()}))
+    monkeypatch.setattr(files, "discover", lambda *arguments, **keywords: type("Class", (), {"field": Name()}))
     result = qten_gen(".")
     assert (result.status, result.out, result.err) == (130, "", "interrupted\n")
 
@@ -103,8 +103,8 @@ def test_the_signal_of_ctrl_c_ends_a_process_with_130() -> None:
     script = (
         "import os, signal, sys\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from qten_gen.cli import command; from qten_gen.run import parts\n"
-        "parts.discover = lambda *a, **k: os.kill(os.getpid(), signal.SIGINT)\n"
+        "from qten_gen.cli import command; from qten_gen.project import files\n"
+        "files.discover = lambda *a, **k: os.kill(os.getpid(), signal.SIGINT)\n"
         "sys.exit(command.main(['.']))\n"
     )
     result = python("-c", script)

@@ -59,6 +59,31 @@ def test_a_file_edited_by_hand_is_written_again(qten_gen: Command) -> None:
     assert qten_gen.read("src/model_qten.py") == right
 
 
+HEADS = {
+    "a licence": b"# Copyright 2026 The Shop\n# SPDX-License-Identifier: MIT\n\n",
+    "a shebang": b"#!/usr/bin/env python\n",
+    "a coding line": b"# -*- coding: utf-8 -*-\n",
+    "a byte order mark": b"\xef\xbb\xbf",
+    "a merge conflict": b"<<<<<<< HEAD\n",
+    "a file cut to nothing": None,
+}
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_a_generated_file_behind_something_else_is_written_anew(qten_gen: Command, head: str) -> None:
+    qten_gen.write("model.py", BATCH)
+    qten_gen("model.py")
+    before, outputs = HEADS[head], [qten_gen.folder / "model_qten.py", qten_gen.folder / "model_qten.pyi"]
+    expected = [output.read_bytes() for output in outputs]
+    for output in outputs:
+        output.write_bytes(b"" if before is None else before + output.read_bytes())
+    checked = qten_gen("--check", "-v", "model.py")
+    why = "empty" if before is None else "something stands before its header"
+    assert (checked.status, checked.out.count(f"({why})")) == (1, 2)
+    assert qten_gen("model.py").summary == "2 files written"
+    assert [output.read_bytes() for output in outputs] == expected
+
+
 def test_a_foreign_file_under_the_name_of_an_output_is_an_error(qten_gen: Command) -> None:
     qten_gen.write("src/model.py", BATCH)
     qten_gen.write("src/model_qten.py", "mine = True\n")

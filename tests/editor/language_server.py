@@ -42,6 +42,9 @@ class Connection:
     process: subprocess.Popen[bytes]
     root: Path
     count: int = field(default=0, kw_only=True)
+    texts: dict[str, str] = field(default_factory=dict, kw_only=True)
+    """The texts of open files."""
+    versions: dict[str, int] = field(default_factory=dict, kw_only=True)
 
     def request(self, method: str, parameters: object) -> Any:
         """The result of a request. What the server asks meanwhile is answered."""
@@ -56,6 +59,19 @@ class Connection:
 
     def notify(self, method: str, parameters: object) -> None:
         self._send({"method": method, "params": parameters})
+
+    def show(self, file: str, text: str | None = None) -> None:
+        """Open a file as it is on the disk or with a text, or give an open one another text."""
+        is_open = file in self.texts
+        text = (self.root / file).read_text(encoding="utf-8") if text is None else text.lstrip("\n")
+        self.texts[file] = text
+        self.versions[file] = version = self.versions.get(file, 0) + 1
+        document: dict[str, object] = {"uri": self.uri(file), "version": version}
+        if is_open:
+            self.notify("textDocument/didChange", {"textDocument": document, "contentChanges": [{"text": text}]})
+        else:
+            document |= {"languageId": "python", "text": text}
+            self.notify("textDocument/didOpen", {"textDocument": document})
 
     def uri(self, file: str) -> str:
         return (self.root / file).as_uri()
@@ -93,19 +109,6 @@ class Server(Connection):
     settings: Mapping[str, object]
     name: str
     """`pyright` or `ty`."""
-    versions: dict[str, int] = field(default_factory=dict)
-
-    def show(self, file: str, text: str | None = None) -> None:
-        """Open a file as it is on the disk, or give it another text."""
-        if text is None:
-            text = (self.root / file).read_text(encoding="utf-8")
-        self.versions[file] = version = self.versions.get(file, 0) + 1
-        if version == 1:
-            document = {"uri": self.uri(file), "languageId": "python", "version": 1, "text": text}
-            self.notify("textDocument/didOpen", {"textDocument": document})
-        else:
-            changed = {"uri": self.uri(file), "version": version}
-            self.notify("textDocument/didChange", {"textDocument": changed, "contentChanges": [{"text": text}]})
 
     def at(self, method: str, place: Place, **more: object) -> Any:
         """What a method of documents answers at a place."""

@@ -1,11 +1,16 @@
-"""How types, values and shapes are written in generated code."""
+"""How generated code is set out, and how it writes types, values, shapes and their checks."""
+
+from ast import literal_eval
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from qten_gen.emit import spelling
+from qten_gen.emit import layout, spelling
 from qten_gen.emit.names import Aliases, Builtins
-from qten_gen.emit.spelling import static_type
-from qten_gen.model import Default, FieldDecl, FieldKind, TypeExpr, Value
+from qten_gen.emit.shape_checks import ShapeChecks, shape_checks
+from qten_gen.emit.spelling import renamed, static_type
+from qten_gen.model import Default, FieldDecl, FieldKind, TensorClassDecl, TypeExpr, Value
 
 
 @pytest.mark.parametrize(
@@ -50,3 +55,85 @@ def test_the_type_of_a_field_of_another_file_is_repeated_where_it_names_builtins
 ) -> None:
     field = FieldDecl("x", FieldKind.STATIC, type=type, owner="shop.base.Base")
     assert spelling.field_type(field, "shop.model", {}, Builtins(())) == expected
+
+
+NAMES = {"A": "_decl.A", "größe": "_größe"}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("A | None", "_decl.A | None"),
+        ("x.A", "x.A"),
+        ("A.Mode", "_decl.A.Mode"),
+        ("dict[str, A]", "dict[str, _decl.A]"),
+        ('list["A | B"]', "list[_decl.A | B]"),
+        ('Literal["A", 3]', 'Literal["A", 3]'),
+        ('Literal["A"] | A', 'Literal["A"] | _decl.A'),
+        ('Literal[A.ON, "A"]', 'Literal[_decl.A.ON, "A"]'),
+        ('Box["not a type"]', 'Box["not a type"]'),
+        ("tuple[größe, 'größe']", "tuple[_größe, _größe]"),
+        ("Callable[[A], A]", "Callable[[_decl.A], _decl.A]"),
+        ("[T: A, **P]", "[T: _decl.A, **P]"),
+    ],
+)
+def test_names_are_written_anew_and_strings_only_where_they_are_types(text: str, expected: str) -> None:
+    assert renamed(text, lambda name: NAMES.get(name, name), lambda name: name == "Literal") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("One line.", '"""One line."""'),
+        ("Two\n\nlines.", '"""Two\n\n    lines.\n    """'),
+        ('It says "so"', '"""It says "so\\""""'),
+        ('a """ b', '"""a \\"\\"\\" b"""'),
+        ("C:\\new\\", '"""C:\\\\new\\\\"""'),
+        ("a\0b", '"""a\\x00b"""'),
+    ],
+)
+def test_a_docstring_stands_between_triple_quotes(text: str, expected: str) -> None:
+    assert layout.docstring(text, 4) == expected
+
+
+@given(
+    st.text(st.characters(codec="utf-8", exclude_categories=["Zl", "Zp", "Cc"], include_characters="\0"), max_size=20)
+)
+def test_a_docstring_reads_back_as_it_was(text: str) -> None:
+    assert literal_eval(layout.docstring(text, 0)) == text.strip()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a, b", ["a", "b"]),
+        ("dict[str, int], b", ["dict[str, int]", "b"]),
+        ("f(a, [b, c]), {d: e, f: g}", ["f(a, [b, c])", "{d: e, f: g}"]),
+        ("", []),
+    ],
+)
+def test_a_text_is_split_at_commas_outside_brackets(text: str, expected: list[str]) -> None:
+    assert layout.split(text) == expected
+
+
+def shaped(name: str, dims: str, dtype: str = "Shaped", optional: bool = False, unbatched: bool = False) -> FieldDecl:
+    return FieldDecl(name, FieldKind.TENSOR, dims=dims, dtype=dtype, optional=optional, unbatched=unbatched)
+
+
+def checks(*fields: FieldDecl, how: str = "on") -> ShapeChecks:
+    declaration = TensorClassDecl("Batch", fields, tuple(field.name for field in fields), checks=how)
+    return shape_checks(declaration, "n", frozenset({"n"}))
+
+
+def test_a_number_is_compared_with_nothing_read() -> None:
+    found = checks(shaped("x", "*batch 3", "Int64"))
+    assert found.guards == {"x": ""}
+    assert found.lines[0] == "if x.shape != (*batch_size, 3) or x.dtype is not _torch.int64:"
+
+
+def test_an_axis_of_any_size_is_compared_with_itself() -> None:
+    assert checks(shaped("x", "*batch _ 3")).lines[0] == "if x.shape != (*batch_size, x.shape[-2], 3):"
+
+
+def test_a_variable_steps_aside_for_a_name_that_is_taken() -> None:
+    assert checks(shaped("x", "*batch n")).lines[0] == "n_ = x.shape[-1]"

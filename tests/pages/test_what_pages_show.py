@@ -12,7 +12,7 @@ import pytest
 
 import qten_gen
 from qten_gen.model import FLAGS
-from qten_gen.project.settings_table import KEYS
+from qten_gen.project.config import KEYS
 from tests.pages.carried_out import LONG_PAGES, PAGES, REPOSITORY, carry_out, run
 
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from qten_gen.project.config import Config, ConfigError, Settings, parse
-from qten_gen.project.settings_table import KEYS
+from qten_gen.project.config import KEYS, Config, ConfigError, Settings, parse
 from qten_gen.report.concise import headline
 from templates.settings_schema import schema
 from tests.command import BATCH, Command

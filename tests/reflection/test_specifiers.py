@@ -20,7 +20,7 @@ from qten_gen.model import ImportedName, NodePath, SpecifierCall
 from qten_gen.read.dotted_names import Scope
 from qten_gen.read.values import specifier
 from qten_gen.reflection.specifiers import place_of, specifier_call
-from qten_gen.runtime.declaring import fields, parameters
+from qten_gen.runtime.declaring import fields
 
 CALLS = [
     "field()",
@@ -108,7 +108,7 @@ def test_every_specifier_takes_the_keywords_that_the_readers_know(name: str) -> 
     assert [p.name for p in parameters if p.kind is p.KEYWORD_ONLY] == list(SPECIFIER_KEYWORDS[name])
 
 
-@pytest.mark.parametrize("value", [Parameter(), MagicMock(), parameters.Parameter, 3, None, fields])
+@pytest.mark.parametrize("value", [Parameter(), MagicMock(), fields.Parameter, 3, None, fields])
 def test_other_objects_are_not_taken_for_records(value: object) -> None:
     assert recorded_call(value) is None
 

@@ -3,12 +3,20 @@
 from torch import nn
 
 from qten_gen import Module, TensorClass
-from qten_gen.rules.field_names import FREE, GIVING_WAY, MODULE, TENSORCLASS
+from qten_gen.rules.field_names import FREE, MODULE, TENSORCLASS
 
 # Not members of the class: the constructor takes the first two, the third is generated, and the last is of the metaclass.
 GENERATED = {"device", "dtype", "reset_parameters", "on_meta"}
 KEYWORDS = {"lock"}
 """What the constructor of a TensorClass takes that is no member."""
+
+GIVING_WAY = frozenset(
+    """
+    allows dynamic_shapes export export_all freeze from_config get_applicable_types get_config gpu invoke kept_names
+    materialize optimizer_groups register to_device unfreeze
+    """.split()
+)
+"""The other public members of `Module`. A field takes the place of one."""
 
 
 def public(names: object) -> set[str]:

@@ -4,35 +4,20 @@ from __future__ import annotations
 
 import re
 import sys
-import types
-import typing
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 import torch
 
 from tests.generated_sources import generated_sources
+from tests.typing.executed import conforms
 from tests.typing.scoreboard.programs import HEADING, PRELUDES, Line, program
 from tests.typing.scoreboard.rows import OURS, ROWS
 
 PAGE = Path(__file__).parents[2] / "docs" / "evidence" / "typing-scoreboard.md"
 
 CASES = [(column, line) for column in OURS for line in program(column)[1]]
-
-
-def conforms(value: object, expected: Any) -> bool:
-    """Whether a value is of a type, its parts included; a Parameter is not what a Tensor has to be, though it is one."""
-    origin, arguments = typing.get_origin(expected), typing.get_args(expected)
-    if origin in (typing.Union, types.UnionType):
-        return any(conforms(value, one) for one in arguments)
-    if origin is Literal:
-        return value in arguments
-    if origin is tuple:
-        return type(value) is tuple and len(value) > 0 and all(conforms(one, arguments[0]) for one in value)
-    if expected in (None, type(None)):
-        return value is None
-    return isinstance(value, expected) if expected is object else type(value) is expected
 
 
 @pytest.fixture(scope="module")

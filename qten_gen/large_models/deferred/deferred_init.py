@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from threading import RLock, get_ident, local
+from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
+from weakref import WeakValueDictionary
 
+import torch
 from torch import Tensor, nn
+from torch._ops import OpOverload
+from torch.utils._python_dispatch import _disable_current_modes
 
 from ..fake.context import is_fake
-from .deferral import Deferral, active, deferral_of, real_of
-from .dtensor_parts import shares_of_module
+from ..fake.emulated_devices import is_emulated
+from ..fake.errors import has_no_memory
+from ..fake.mode import FakeMode
+from ..sharding.agreement import check_agreement, description
+from ..sharding.placements import chosen
+from .errors import DeferredError, caller
+from .python_functions import PythonFunctions, own_attributes
+from .recording import Recorder
 from .references import replace_tensors
 
 if TYPE_CHECKING:
@@ -19,6 +31,159 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+_CALL = "call materialize_tensor or materialize_module first"
+
+
+class DeferredMode(FakeMode):  # type: ignore[no-untyped-call] # torch leaves its __init_subclass__ untyped
+    """The fake mode of one call of `deferred_init`, and which of its tensors have been made.
+
+    Its tensors can be computed with only while the program that makes them is recorded: nothing would carry it out later.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.recorder = Recorder(self)
+        self.is_recording = True
+        self.lock = RLock()
+        self.pending: WeakValueDictionary[int, Tensor] = WeakValueDictionary()
+        """The deferred tensors that the program returned, by slot, until they are made."""
+        self._of_storage: dict[int, list[int]] = {}
+        """Their slots, by the memory that they are parts of."""
+        self._graphs: dict[int, set[int]] = {}
+        """For memory that autograd recorded operations on, all memory of the graph."""
+
+    def __torch_dispatch__(
+        self,
+        func: OpOverload,
+        types: Sequence[type],
+        args: Sequence[object] = (),
+        kwargs: Mapping[str, object] | None = None,
+    ) -> object:
+        if self.recorder.working_thread != get_ident():
+            raise self._out_of_sight(func)
+        device = (kwargs or {}).get("device")
+        if isinstance(device, torch.device) and is_emulated(device):
+            torch.empty(0, device=device)  # raises what the constructor would raise
+        return super().__torch_dispatch__(func, types, args, kwargs)
+
+    def _out_of_sight(self, what: object) -> DeferredError:
+        if self.is_recording:
+            why = (
+                "where deferred_init cannot record it: in another thread, with modes switched off, or by a tensor subclass; "
+                "call it on plain tensors, in the thread that called deferred_init"
+            )
+            return DeferredError(f"{caller()[0]}: {what} was called on a deferred tensor {why}")
+        return DeferredError(
+            f"{caller()[0]}: {what} was called on a deferred tensor, after deferred_init returned, so it cannot be recorded; "
+            f"{_CALL}, or, if a cache kept it, clear the cache"
+        )
+
+    @property
+    def draws_for_nobody(self) -> bool:
+        """Initialisers have to do what they do: either that is recorded, or it is an error."""
+        return False
+
+    def check_use(self, tensor: Tensor, what: str, is_kept: bool) -> None:
+        """Raise if the tensor has its values already, in another object, or if nothing would carry over what is changed."""
+        if real_of(tensor) is not None:
+            raise DeferredError(
+                f"{caller()[0]}: {what} was used on a deferred tensor that is materialized by now; the module has another tensor"
+                " in its place; make optimizers and lists of parameters after materialize_module, or ask materialize_tensor"
+                " for the tensor"
+            )
+        if not is_kept and not self.is_recording:
+            raise self._out_of_sight(what)
+
+    def without_memory(self, what: str, instead: str) -> RuntimeError:
+        """The error about memory, which the tensor gets when it is materialized."""
+        return has_no_memory(what, instead if self.is_recording else f"it was made by deferred_init: {_CALL}")
+
+    def keep_track_of(self, fakes: Iterable[Tensor]) -> None:
+        """Note the deferred tensors that the program returned, and which of them have to be made at once."""
+        for fake in fakes:
+            slot = self.recorder.slot(fake)
+            self.pending[slot.index] = fake
+            self._of_storage.setdefault(slot.storage, []).append(slot.index)
+        for operation in self.recorder.tape.operations:
+            if operation.differentiable:
+                joined = operation.storages.union(*(self._graphs.get(each, ()) for each in operation.storages))
+                self._graphs |= dict.fromkeys(joined, joined)
+
+    def materialize(self, fakes: Iterable[Tensor], kept: Callable[[Tensor, Tensor], Tensor] | None = None) -> None:
+        """Make the values of deferred tensors; each fake has its real tensor as `real` afterwards.
+
+        `kept` is called with each fake tensor and its values, and returns what takes its place.
+        """
+        if _THREAD.mode is self:
+            return
+        slot = self.recorder.slot
+        with self.lock, _disable_current_modes(), torch._C.DisableTorchFunction():
+            wanted = {slot(fake).index: fake for fake in fakes if real_of(fake) is None}
+            for fake in list(wanted.values()):
+                wanted |= self._bound_to(fake)
+            gradients = [gradient for fake in wanted.values() if (gradient := _gradient_of(fake)) is not None]
+            wanted |= {slot(each).index: each for each in gradients if mode_of(each) is self and real_of(each) is None}
+            values = self.recorder.tape.values([slot(fake) for fake in wanted.values()])
+            for index, value in zip(list(wanted), values, strict=True):
+                fake = wanted[index]
+                vars(fake)["real"] = _with_attributes_of(fake, value if kept is None else kept(fake, value))
+                self.pending.pop(index, None)
+            for fake in wanted.values():
+                gradient = _gradient_of(fake)
+                if gradient is not None:
+                    vars(fake)["real"].grad = gradient if mode_of(gradient) is None else real_of(gradient)
+            if wanted and not self.pending:
+                self.recorder.streams.arrive()
+
+    def _bound_to(self, fake: Tensor) -> dict[int, Tensor]:
+        """The pending tensors that have to be made with another: parts of the same storages, and of one autograd graph."""
+        storage = self.recorder.slot(fake).storage
+        slots = [index for each in self._graphs.get(storage, {storage}) for index in self._of_storage.get(each, ())]
+        return {index: other for index in slots if (other := self.pending.get(index)) is not None}
+
+
+class _Thread(local):
+    def __init__(self) -> None:
+        self.mode: DeferredMode | None = None
+
+
+_THREAD = _Thread()
+"""The recording of this thread."""
+
+
+def mode_of(tensor: Tensor) -> DeferredMode | None:
+    """The recording that a tensor comes from; None for a tensor that is not deferred."""
+    mode = getattr(tensor, "fake_mode", None)
+    return mode if isinstance(mode, DeferredMode) else None
+
+
+def real_of(fake: Tensor) -> Tensor | None:
+    """The tensor that a deferred tensor has become."""
+    return cast("Tensor | None", vars(fake).get("real"))
+
+
+def _gradient_of(tensor: Tensor) -> Tensor | None:
+    """The gradient that was accumulated in a tensor, or that was assigned."""
+    with torch._C.DisableTorchFunction():
+        return tensor.grad if tensor.is_leaf or tensor.retains_grad else None
+
+
+def _with_attributes_of(fake: Tensor, real: Tensor) -> Tensor:
+    """A real tensor with what the program set on its fake: that it is a parameter, `requires_grad`, attributes and hooks."""
+    if isinstance(fake, nn.Parameter) and not isinstance(real, nn.Parameter):
+        real = Tensor._make_subclass(nn.Parameter, real)
+    if fake.is_leaf and not real.is_leaf:
+        real = real.detach()  # autograd hands `detach_()` on to nobody
+    if fake.is_leaf and real.is_leaf and real.requires_grad != fake.requires_grad:
+        with torch.inference_mode(real.is_inference()):
+            real.requires_grad_(fake.requires_grad)
+    vars(real).update(own_attributes(fake))
+    for hook in (fake._backward_hooks or {}).values():
+        real.register_hook(hook)  # type: ignore[no-untyped-call] # of torch
+    for hook in (getattr(fake, "_post_accumulate_grad_hooks", None) or {}).values():
+        real.register_post_accumulate_grad_hook(hook)  # type: ignore[no-untyped-call] # of torch
+    return real
 
 
 def deferred_init(module_fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -46,13 +211,33 @@ def deferred_init(module_fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) 
     Raises:
         DeferredError: The function does something that cannot be recorded. The message says what, and on which line.
     """
-    if active() is not None:
-        return module_fn(*args, **kwargs)
-    deferral = Deferral()
-    with deferral:
-        result = module_fn(*args, **kwargs)
-        tensors = _found_in([[result]], set())
-    deferral.keep_track_of(tensors)
+    return recorded(lambda: module_fn(*args, **kwargs), moves_on=True)
+
+
+def recorded(construct: Callable[[], T], *, moves_on: bool) -> T:
+    """The result of a function, without the values of its tensors. torch's generators move on, or are put back."""
+    if _THREAD.mode is not None:
+        return construct()
+    mode = DeferredMode()
+    streams, succeeded = mode.recorder.streams, False
+    # Modes of the caller, such as fake_mode, are for what is computed now.
+    with _disable_current_modes():
+        _THREAD.mode = mode
+        try:
+            with mode.recorder, PythonFunctions(mode.recorder):
+                result = construct()
+                found = _found_in([[result]], {})
+            succeeded = True
+        finally:
+            _THREAD.mode, mode.is_recording = None, False
+            if succeeded and moves_on:
+                streams.move_on()
+            else:
+                streams.put_back()
+    tensors = (own for fake in found for own in (fake, _gradient_of(fake)) if own is not None)
+    mode.keep_track_of(tensor for tensor in tensors if mode_of(tensor) is mode)
+    if not mode.pending:
+        streams.arrive()
     return result
 
 
@@ -65,8 +250,8 @@ def is_deferred(obj: object) -> bool:
     (True, False)
     """
     if isinstance(obj, Tensor):
-        return deferral_of(obj) is not None
-    return isinstance(obj, nn.Module) and any(deferral_of(tensor) is not None for tensor in _found_in([obj], set()))
+        return mode_of(obj) is not None
+    return isinstance(obj, nn.Module) and any(mode_of(tensor) is not None for tensor in _found_in([obj], {}))
 
 
 def materialize_tensor(tensor: Tensor) -> Tensor:
@@ -90,17 +275,20 @@ def materialize_tensor(tensor: Tensor) -> Tensor:
         raise TypeError(f"materialize_tensor expected a tensor, got {kind}; use materialize_module for a module")
     if not is_fake(tensor):
         return tensor
-    _deferral(tensor).materialize([tensor])
+    _mode(tensor).materialize([tensor])
     real = real_of(tensor)
     return tensor if real is None else real
 
 
-def values_of(fakes: Sequence[Tensor]) -> list[Tensor]:
-    """The values of deferred tensors of one recording, made together and kept by nobody: the tensors stay deferred."""
-    recorder = _deferral(fakes[0]).recorder
-    slots = [recorder.slot(fake) for fake in fakes]
-    values = recorder.evaluation.values(slots)
-    return [values[slot] for slot in slots]
+def values_of(tensors: Sequence[Tensor]) -> list[Tensor]:
+    """The values of tensors of one recording, made together and kept by nobody: they stay deferred. Real ones are copied."""
+    modes = {mode for tensor in tensors if (mode := mode_of(tensor)) is not None}
+    if not modes:
+        return [tensor.detach().clone() for tensor in tensors]
+    (mode,) = modes
+    deferred = [tensor for tensor in tensors if mode_of(tensor) is mode]
+    values = iter(mode.recorder.tape.values([mode.recorder.slot(tensor) for tensor in deferred]))
+    return [next(values) if mode_of(tensor) is mode else tensor.detach().clone() for tensor in tensors]
 
 
 def materialize_module(
@@ -141,39 +329,33 @@ def materialize_module(
         raise TypeError(
             f"materialize_module expected a module, got {type(module).__name__}; use materialize_tensor for a tensor"
         )
+    if placements is not None and mesh is None:
+        raise TypeError("materialize_module(): placements are on a mesh; give mesh= too")
     every = list(module.modules())
-    chosen = [part for part in reversed(every) if check_fn is None or check_fn(part)]
-    others = {id(part) for part in every}
-
-    def is_wanted(tensor: Tensor) -> bool:
-        return not (buffers_only and isinstance(tensor, nn.Parameter))
-
-    holders = [vars(part) for part in chosen]
-    by_deferral: dict[Deferral, list[Tensor]] = {}
-    for fake in _found_in(holders, set(others)):
-        if is_wanted(fake):
-            by_deferral.setdefault(_deferral(fake), []).append(fake)
-    if mesh is None:
-        if placements is not None:
-            raise TypeError("materialize_module(): placements are on a mesh; give mesh= too")
-        for deferral, fakes in by_deferral.items():
-            deferral.materialize(fakes)
-    else:
-        every_fake = [fake for fakes in by_deferral.values() for fake in fakes]
-        tapes = [deferral.recorder.tape for deferral in by_deferral]
-        kept = shares_of_module(module, every_fake, mesh, placements, tapes)
-        for deferral, fakes in by_deferral.items():
-            deferral.materialize_in_parts(fakes, kept)
+    holders = [vars(part) for part in reversed(every) if check_fn is None or check_fn(part)]
+    others: dict[int, object] = {id(part): part for part in every}
+    wanted = [
+        fake for fake in _found_in(holders, dict(others)) if not (buffers_only and isinstance(fake, nn.Parameter))
+    ]
+    by_mode: dict[DeferredMode, list[Tensor]] = {}
+    for fake in wanted:
+        by_mode.setdefault(_mode(fake), []).append(fake)
+    kept = None if mesh is None else _kept_parts(module, by_mode, mesh, placements)
+    for mode, fakes in by_mode.items():
+        # On a mesh one after the other, so that only one is whole at a time.
+        for some in [fakes] if kept is None else [[fake] for fake in fakes]:
+            mode.materialize(some, kept)
+    ids = set(map(id, wanted))
 
     def real(tensor: Tensor) -> Tensor:
-        made = real_of(tensor) if deferral_of(tensor) is not None and is_wanted(tensor) else None
+        made = real_of(tensor) if id(tensor) in ids else None
         return tensor if made is None else made
 
     replace_tensors(holders, real, others)
 
 
-def _found_in(roots: Sequence[object], passed: set[int]) -> list[Tensor]:
-    """The fake tensors that can be reached from roots, without the objects whose ids are passed."""
+def _found_in(roots: Sequence[object], passed: dict[int, object]) -> list[Tensor]:
+    """The fake tensors that can be reached from roots, without the objects that are passed."""
     found: dict[int, Tensor] = {}
 
     def note(tensor: Tensor) -> Tensor:
@@ -185,12 +367,59 @@ def _found_in(roots: Sequence[object], passed: set[int]) -> list[Tensor]:
     return list(found.values())
 
 
-def _deferral(fake: Tensor) -> Deferral:
-    """The deferral of a fake tensor, which has to have one."""
-    found = deferral_of(fake)
+def _mode(fake: Tensor) -> DeferredMode:
+    """The recording of a fake tensor, which has to have one."""
+    found = mode_of(fake)
     if found is None:
         raise ValueError(
             "expected tensors made by deferred_init, got a fake tensor whose values nothing recorded; "
             "make it by deferred_init instead of in fake_mode"
         )
     return found
+
+
+def _kept_parts(
+    module: nn.Module, by_mode: Mapping[DeferredMode, Sequence[Tensor]], mesh: DeviceMesh, placements: Placements | None
+) -> Callable[[Tensor, Tensor], Tensor]:
+    """A function that gives the part of each tensor which a process keeps, from a deferred tensor and its values.
+
+    All processes of the mesh have to call this. Tensors in other attributes than parameters and buffers stay plain.
+    """
+    wanted = {id(fake) for fakes in by_mode.values() for fake in fakes}
+    names: dict[int, list[str]] = {}
+    tensors: dict[str, Tensor] = {}
+    memories: dict[int, str] = {}
+    parameters = module.named_parameters(remove_duplicate=False)
+    for name, tensor in (*parameters, *module.named_buffers(remove_duplicate=False)):
+        if id(tensor) in wanted:
+            names.setdefault(id(tensor), []).append(name)
+            first = names[id(tensor)][0]
+            tensors.setdefault(first, tensor)
+            other = memories.setdefault(tensor.untyped_storage()._cdata, first)
+            if other != first:
+                raise ValueError(
+                    f"materialize_module(): {name} shares memory with {other}, and cannot be placed on a mesh"
+                )
+    placed = chosen({found[0]: found for found in names.values()}, tensors, mesh, placements)
+    check_agreement([*description(tensors, placed), *_starts(by_mode)], [mesh])
+    of_fake = {id(tensor): placed[name] for name, tensor in tensors.items()}
+
+    def kept(fake: Tensor, value: Tensor) -> Tensor:
+        where = of_fake.get(id(fake))
+        if where is None:
+            return value
+        from torch.distributed.tensor import distribute_tensor
+
+        # Without a source each process cuts out its own part. A copy lets go of the whole.
+        made: Tensor = distribute_tensor(value.detach(), mesh, where, src_data_rank=None).clone()
+        return nn.Parameter(made, fake.requires_grad) if isinstance(fake, nn.Parameter) else made
+
+    return kept
+
+
+def _starts(modes: Iterable[DeferredMode]) -> Iterator[str]:
+    """Where the random numbers of recordings start, which has to be the same in all processes, as after `torch.manual_seed`."""
+    for index, state in enumerate(state for mode in modes for state in mode.recorder.streams.given):
+        digest = hashlib.blake2b(state.numpy().tobytes(), digest_size=4).hexdigest()
+        seed = int.from_bytes(state[:8].numpy().tobytes(), "little")
+        yield f"torch.manual_seed({seed}), state {index}: {digest}"

@@ -1,133 +1,124 @@
 """Recording: what a program does with fake tensors, operation by operation.
 
-`Recorder` is a mode above a mode of fake tensors. It hands operations on fake tensors to that mode, and notes them on its tape.
-Operations on real tensors alone run as they are, at once.
+`Recorder` is a mode above the fake mode of its tensors. It hands operations on fake tensors to that mode, and notes them on its
+tape. Operations on real tensors alone run as they are, at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import weakref
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from threading import get_ident
 from typing import TypeVar, cast
 
 import torch
 from torch import Tensor, nn
 from torch._ops import OpOverload
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch._subclasses.fake_tensor import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    FakeTensor,
+    UnsupportedOperatorException,
+    in_kernel_invocation_manager,
+)
 from torch._utils import _rebuild_tensor
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
-from ..fake.tensor_arguments import tensors
-from .errors import Program, caller, foreign, hidden, is_inside, refused, unseen, with_init
-from .evaluation import Arrays, Evaluation
-from .known_tensors import KnownTensors, storage_address
-from .overloads import NeedsValues, Traits, compute_shape, fake_like, traits
-from .streams import Streams, default_generator
-from .tape import Argument, Draw, Operation, Outside, OutsideRef, Place, SlotRef, Tape
+from ..fake.mode import FakeMode
+from ..fake.tensor_arguments import IS_TRAINING, STATISTICS, UPDATING_STATISTICS, tensors, written_arguments
+from .errors import DeferredError, caller, is_inside, refused
+from .streams import Streams
+from .tape import Draw, Operation, Outside, Slot, Tape, default_generator
 
 T = TypeVar("T")
 
-_DEVICE = torch.ops.prim.device.default
-_LIFT = torch.ops.aten.lift_fresh.default
-_CLONE = torch.ops.aten.clone.default
-_DETACH = torch.ops.aten.detach.default
-_EMPTY = torch.ops.aten.empty.memory_format
-
-_CHECKS = {
-    torch.ops.aten._linalg_check_errors.default,
-    torch.ops.aten._assert_async.default,
-    torch.ops.aten._assert_async.msg,
-}
+_aten = torch.ops.aten
+_CHECKS = {_aten._linalg_check_errors.default, _aten._assert_async.default, _aten._assert_async.msg}
 """Operators that only raise, depending on values."""
 
-_STORAGES = (torch.UntypedStorage, torch.TypedStorage)
-
 _SET = {
-    torch.ops.aten.set_.source_Storage: torch.ops.aten.set_.source_Tensor,
-    torch.ops.aten.set_.source_Storage_storage_offset: torch.ops.aten.set_.source_Tensor_storage_offset,
+    _aten.set_.source_Storage: _aten.set_.source_Tensor,
+    _aten.set_.source_Storage_storage_offset: _aten.set_.source_Tensor_storage_offset,
 }
 """Operators that let a tensor look at a storage, and those that take a tensor instead."""
 
-_LOADING = (_rebuild_tensor.__code__,)
-"""The functions with which `torch.load` makes its tensors: nothing else has their storages."""
-
+_NEEDS_VALUES = (DataDependentOutputException, DynamicOutputShapeException, UnsupportedOperatorException)
 _UNINITIALIZED = (nn.UninitializedParameter.__new__.__code__, nn.UninitializedBuffer.__new__.__code__)
+
+_FILLING = {_aten.fill_.Scalar, _aten.normal_.default, _aten.uniform_.default, _aten.zero_.default}
+"""Operators that fill the tensor that they are given with numbers. Its looks stay."""
+
+_MAKING = {
+    *(_aten.empty.memory_format, _aten.full.default, _aten.ones.default, _aten.zeros.default),
+    *(_aten.rand.default, _aten.randn.default),
+}
+"""Operators that make a tensor of a size that they are given."""
+
+_OF_ONE_TENSOR = {
+    *(_aten.clone.default, _aten.detach.default, _aten.expand.default, _aten.select.int, _aten.slice.Tensor),
+    *(_aten.t.default, _aten.transpose.int, _aten.unsqueeze.default, _aten.view.default),
+}
+"""Operators on one tensor whose rules for meta tensors are all that a fake tensor needs: the device stays."""
+
+_CPU = torch.device("cpu")
+_META = torch.device("meta")
 
 
 class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leaves its __init_subclass__ untyped
-    """Records what runs in its context on the fake tensors of a mode.
+    """Records what runs in its context on the fake tensors of a mode."""
 
-    >>> mode = FakeTensorMode()
-    >>> recorder = Recorder(mode)
-    >>> with recorder:
-    ...     noise = torch.zeros(3).normal_()
-    >>> [str(operation.overload) for operation in recorder.tape.operations]
-    ['aten.zeros.default', 'aten.normal_.default']
-    >>> recorder.slot(noise)
-    0
-    """
-
-    def __init__(self, mode: FakeTensorMode) -> None:
+    def __init__(self, mode: FakeMode) -> None:
         super().__init__()  # type: ignore[no-untyped-call] # of torch
-        self.tape = Tape()
         self.mode = mode
-        self.program = Program()
-        """The recorded program, for errors."""
-        self.names: dict[int, str] = {}
-        """The names of the program's tensors in errors, by their ids; other tensors are called by their sizes."""
+        self.tape = Tape()
+        self.streams = Streams(self.tape)
         self.working_thread: int | None = None
         """The thread that records an operation at this moment."""
-        self._known = KnownTensors(self.tape)
-        self._outside: dict[int, int] = {}
-        self._read: dict[int, Tensor] = {}
-        """The tensors that the program read from files: deferred tensors of whole storages, by the storages' addresses."""
-        self.streams = Streams(self.tape)
-        self.evaluation = Evaluation(self.tape)
-        self.arrays = Arrays(self.evaluation)
-
-    def add_input(self, tensor: Tensor) -> int:
-        """Take a fake tensor that exists already as an input of the program; its slot."""
-        found = self._known.find(tensor)
-        if found is None:
-            found = self._known.enter(tensor) if self._known.has_storage_of(tensor) else self._known.enter_fresh(tensor)
-            self.tape.inputs.append(found)
-        return found
-
-    def slot(self, tensor: Tensor) -> int:
-        """The slot of a fake tensor, as it is now.
-
-        Raises:
-            DeferredError: No recorded operation made the tensor (or what `program` says).
-        """
-        found = self._known.find(tensor)
-        return self._slot_of_changed(tensor) if found is None else found
-
-    def made_as(self, parameter: nn.Parameter) -> type[nn.Parameter]:
-        """The class that the program made a parameter of."""
-        return cast("type[nn.Parameter]", self.tape.slots[self.slot(parameter)].made_as or nn.Parameter)
-
-    def made_at(self, tensor: Tensor) -> Place | None:
-        """The line that made a fake tensor: where the cache is that kept it, if one did."""
-        slot = self._known.find(tensor)
-        return next((operation.place for operation in self.tape.operations if slot in operation.results), None)
-
-    def hidden(self, what: object, given: Iterable[object]) -> RuntimeError | None:
-        """The error about an operation that is not recorded; None where it has no tensor of this recording."""
-        mine = [tensor for tensor in tensors(given) if isinstance(tensor, FakeTensor) and tensor.fake_mode is self.mode]
-        if not mine:
-            return None
-        shown = self.names.get(id(mine[0])) or f"a tensor of size {tuple(mine[0].shape)}"
-        return hidden(self.program, what, shown, caller()[0])
+        self.arrays: list[tuple[weakref.ref[object], Tensor, Slot]] = []
+        """Arrays of NumPy that the program got, each with a tensor in its memory, and the slot whose values they are."""
+        self._slots: dict[int, tuple[tuple[object, ...], Slot]] = {}
+        """What a tensor looked like last, by the address of its C++ object, which moves with the content when two are swapped."""
+        self._storages: dict[int, torch.UntypedStorage] = {}
+        """The memory of all tensors, by address. It is kept, so that no address is used again."""
+        self._outside: dict[int, Outside] = {}
+        self._files: dict[int, tuple[Tensor, torch.UntypedStorage]] = {}
+        """Deferred tensors of whole storages that the program read from files, by the storages' addresses."""
+        self._count = 0
 
     def is_mine(self, tensor: object) -> bool:
         """Whether a tensor is a fake of this recording; one of another recording is refused."""
         if not isinstance(tensor, FakeTensor):
             return False
         if tensor.fake_mode is not self.mode:
-            owner = getattr(tensor.fake_mode, "recorder", None)
-            made_at = owner.made_at(tensor) if isinstance(owner, Recorder) else None
-            raise foreign(self.program, caller()[0], made_at)
+            raise DeferredError(
+                f"{caller()[0]}: the tensor is fake already, and made by another deferred_init or fake_mode; materialize it"
+                " before it is used in deferred_init, or, if a cache kept it, clear the cache"
+            )
         return True
+
+    def slot(self, tensor: Tensor) -> Slot:
+        """The slot of a fake tensor, as it is now."""
+        looks, slot = self._slots.get(tensor._cdata, (None, None))
+        if slot is None or looks != _looks(tensor):
+            raise DeferredError(
+                f"{caller()[0]}: deferred_init did not see what made the tensor of size {tuple(tensor.shape)}; "
+                "make tensors by operations of torch, in the thread that called deferred_init"
+            )
+        return slot
+
+    def now_is(self, tensor: Tensor, other: Tensor) -> None:
+        """Note that a tensor has the content of another one."""
+        self._slots[tensor._cdata] = self._slots[other._cdata]
+
+    def value(self, tensor: Tensor) -> Tensor:
+        """The values of a fake tensor as the program would have them now."""
+        return self.tape.values([self.slot(tensor)])[0]
+
+    def made_as(self, parameter: nn.Parameter) -> type[nn.Parameter]:
+        """The class that the program made a parameter of."""
+        slot = self.slot(parameter)
+        made = (each.made_as for each in self.tape.operations if slot in each.results and each.made_as is not None)
+        return cast("type[nn.Parameter]", next(made, nn.Parameter))
 
     def __torch_dispatch__(
         self,
@@ -138,7 +129,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
     ) -> object:
         working, self.working_thread = self.working_thread, get_ident()
         try:
-            if func is _DEVICE:
+            if func is torch.ops.prim.device.default:
                 return self.mode.__torch_dispatch__(func, types, args, kwargs or {})
             # What follows asks tensors for their shapes and storages again and again.
             with torch._C.DisableTorchFunction():
@@ -147,268 +138,239 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
             self.working_thread = working
 
     def _run(self, func: OpOverload, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
-        """Run an operation on real tensors, write into a real tensor, or record it, depending on its arguments."""
-        what = traits(func)
+        """Run an operation on real tensors now, also where it reads fake ones; or record it."""
         given = list(tensors((*args, *kwargs.values())))
         mine = [tensor for tensor in given if self.is_mine(tensor)]
-        if given and not mine:
-            return self._run_real(func, what, args, kwargs)
-        if any(not isinstance(tensor, FakeTensor) for tensor in what.changed(args, kwargs)):
-            return self._write_real(func, what, args, kwargs)
-        if func is _EMPTY and args[0] == [0] and is_inside(_UNINITIALIZED):
+        changed = list(_changed(func, args, kwargs))
+        real = [tensor for tensor in changed if not isinstance(tensor, FakeTensor)]
+        if real or (given and not mine):
+            if func is _aten.lift_fresh.default and given[0].untyped_storage().resizable():
+                # What `torch.tensor(data)` made. Memory that torch did not allocate belongs to something else, as an array does.
+                return self.constant(given[0], None)
+            if torch.Tag.nondeterministic_seeded in func.tags:
+                raise refused(func, "it draws random numbers for a tensor from outside")
+            if len(real) < len(changed):
+                raise refused(func, "it writes into a tensor from outside and into one that has no values yet")
+            self._keep_values_of(real)
+            return self._now(func, args, kwargs)
+        if func is _aten.empty.memory_format and args[0] == [0] and is_inside(_UNINITIALIZED):
             return func(*args, **kwargs)
-        return self._record(func, what, mine, args, kwargs)
-
-    def _run_real(self, func: OpOverload, what: Traits, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
-        """Run an operation on real tensors alone: now, as without a recording."""
-        if func is _LIFT:
-            return self._lift(cast(Tensor, args[0]))
-        if what.draws:
-            raise refused(self.program, func, caller()[0], "it draws random numbers for a tensor from outside")
-        self._keep_values_of(what.changed(args, kwargs))
-        return func(*args, **kwargs)
-
-    def _lift(self, made: Tensor) -> Tensor:
-        """Take what `torch.tensor(data)` made as a constant of the tape: each replay gets a copy.
-
-        Memory that torch did not allocate belongs to something else, as after torch.from_numpy: such a tensor stays real.
-        """
-        if not made.untyped_storage().resizable():
-            return made
-        return self._constant(made, None)
-
-    def take(self, real: Tensor) -> Tensor:
-        """A fake tensor that gets the values of a real one from outside, in memory of its own."""
-        working, self.working_thread = self.working_thread, get_ident()
-        try:
-            with torch._C.DisableTorchFunction(), _disable_current_modes():
-                return self._constant(real, None if real.is_inference() else real._version)
-        finally:
-            self.working_thread = working
-
-    def _constant(self, made: Tensor, version: int | None) -> Tensor:
-        place, _ = caller()
-        fake = fake_like(self.mode, made)
-        slot = self._known.enter_fresh(fake)
-        self.tape.outside.append(Outside(made, version, place))
-        constant = OutsideRef(len(self.tape.outside) - 1)
-        self._append(_CLONE, (constant,), {}, (slot,), place)
-        return fake
-
-    def _write_real(
-        self, func: OpOverload, what: Traits, args: Sequence[object], kwargs: Mapping[str, object]
-    ) -> object:
-        """Run an operation that writes values of fake tensors into a real one: now, with their values."""
-        place, _ = caller()
-        if any(isinstance(tensor, FakeTensor) for tensor in what.changed(args, kwargs)):
-            raise refused(
-                self.program, func, place, "it writes into a tensor from outside and into one that has no values yet"
-            )
-        if what.draws:
-            raise refused(self.program, func, place, "it draws random numbers into a tensor from outside")
-        self._keep_values_of(what.changed(args, kwargs))
-        args, kwargs = self._with_values((tuple(args), kwargs))
-        return func(*args, **kwargs)
+        return self._record(func, mine, changed, args, kwargs)
 
     def _record(
         self,
         func: OpOverload,
-        what: Traits,
         mine: Sequence[Tensor],
+        changed: Sequence[Tensor],
         args: Sequence[object],
         kwargs: Mapping[str, object],
     ) -> object:
         """Note an operation that gets or makes fake tensors; `mine` are those that it gets. What it returns is fake."""
         place, made_as = caller()
         if made_as is not None and made_as.__init__ is not nn.Parameter.__init__:
-            raise with_init(self.program, made_as.__name__, place)
-        if any(isinstance(value, _STORAGES) for value in (*args, *kwargs.values())):
-            func, args = self._with_tensor_for_storage(func, args, place)
-            return self._record(
-                func, traits(func), [tensor for tensor in tensors(args) if self.is_mine(tensor)], args, {}
-            )
-        slots = [self.slot(tensor) for tensor in mine]
-        before = [(tensor._cdata, storage_address(tensor), slot) for tensor, slot in zip(mine, slots, strict=True)]
-        changed = [self._known.storage(tensor) for tensor in what.changed(args, kwargs)]
-        noted_args = cast("tuple[Argument, ...]", self._noted(tuple(args), place))
-        noted_kwargs = {name: self._noted(value, place) for name, value in kwargs.items()}
+            why = "Python does not call the `__init__` of its class on a deferred tensor"
+            raise refused(made_as.__name__, why, "set attributes in `__new__`, or on an nn.Parameter")
+        if any(isinstance(value, torch.UntypedStorage | torch.TypedStorage) for value in args):
+            func, args = self._set_to_tensor(func, args)
+            return self._record(func, [*tensors(args)], changed, args, {})
+        reads = [self.slot(tensor) for tensor in mine]
+        before = {tensor._cdata: (self._slots[tensor._cdata]) for tensor in mine}
+        writes = {_address(tensor) for tensor in changed}
+        noted = [self._noted(value) for value in args]
+        noted_kwargs = {name: self._noted(value) for name, value in kwargs.items()}
         if func in _CHECKS:
-            args, kwargs = self._with_values((tuple(args), kwargs))
-            return func(*args, **kwargs)
+            return self._now(func, args, kwargs)
+        draws = torch.Tag.nondeterministic_seeded in func.tags
+        if any(map(_is_expanded, changed)):
+            # Raises what eager raises, which rules for fake tensors do not. All draws do, and must not be made here.
+            self._now(*((_aten.neg_.default, changed, {}) if draws else (func, args, kwargs)))
         try:
-            found = compute_shape(self.mode, func, what, args, kwargs)
-        except NeedsValues as error:
-            if what.draws:
-                raise refused(self.program, func, place, "the shape of its result depends on random numbers") from error
-            args, kwargs = self._with_values((tuple(args), kwargs))
-            found = self._as_fake(func(*args, **kwargs))
+            found = self._fake_result(func, args, kwargs)
+        except RuntimeError as error:
+            # A custom operator without a rule for fake tensors says so in words alone.
+            needs = isinstance(error, _NEEDS_VALUES) or isinstance(error.__context__, _NEEDS_VALUES)
+            if not needs and "There was no fake impl registered" not in str(error):
+                raise
+            if draws:
+                raise refused(func, "the shape of its result depends on random numbers") from error
+            return self.carried_out(func, args, kwargs)
         results = list(tensors([found]))
         if any(tensor.layout != torch.strided or tensor.is_nested for tensor in results):
-            raise refused(self.program, func, place, "its result is not a strided tensor")
-        if not results and not changed and not what.draws:
+            raise refused(func, "its result is not a strided tensor")
+        if not results and not changed and not draws:
             return found
         if not mine and results:
             # The defaults of now, whatever they are when it is replayed.
-            if what.dtype:
-                noted_kwargs["dtype"] = results[0].dtype
-            if what.device:
-                noted_kwargs["device"] = cast(FakeTensor, results[0]).fake_device
-        entered = tuple(self._enter(tensor, before, made_as if func is _DETACH else None) for tensor in results)
-        draw = None
-        if what.draws:
-            on = cast(FakeTensor, (results or list(mine))[0]).fake_device
-            draw = self.streams.draw(len(self.tape.operations), self._generator(kwargs, on))
+            named = {argument.name for argument in func._schema.arguments if argument.kwarg_only}
+            noted_kwargs |= {"dtype": results[0].dtype} if "dtype" in named else {}
+            noted_kwargs |= {"device": cast(FakeTensor, results[0]).fake_device} if "device" in named else {}
+        entered = [self._enter(tensor, before.get(tensor._cdata)) for tensor in results]
+        draw = self._draw(kwargs, cast(FakeTensor, (results or mine)[0]).fake_device) if draws else None
         by_autograd = torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
-        self._append(
-            func,
-            noted_args,
-            noted_kwargs,
-            entered,
-            place,
-            reads=slots,
-            writes=changed,
-            draw=draw,
-            differentiable=[
-                slot for slot, tensor in zip(slots, mine, strict=True) if by_autograd and tensor.requires_grad
-            ],
-        )
-        return found
-
-    def _with_tensor_for_storage(
-        self, func: OpOverload, args: Sequence[object], place: Place
-    ) -> tuple[OpOverload, Sequence[object]]:
-        """How a tensor of a file is set to its storage, as an operation on a constant tensor; tensors may share a storage."""
-        if func not in _SET or not is_inside(_LOADING):
-            raise refused(self.program, func, place, "it takes the memory of a tensor itself", "pass the tensor")
-        tensor, storage, *geometry = args
-        assert isinstance(tensor, Tensor) and isinstance(storage, torch.UntypedStorage)
-        if storage._cdata not in self._read:
-            with _disable_current_modes():
-                whole = torch.empty(0, dtype=tensor.dtype, device=storage.device).set_(storage)
-                self._read[storage._cdata] = self._constant(whole, None)
-        return _SET[func], (tensor, self._read[storage._cdata], *geometry)
-
-    def _append(
-        self,
-        func: OpOverload,
-        args: tuple[Argument, ...],
-        kwargs: Mapping[str, Argument],
-        results: tuple[int, ...],
-        place: Place,
-        *,
-        reads: Sequence[int] = (),
-        writes: Sequence[int] = (),
-        draw: Draw | None = None,
-        differentiable: Sequence[int] = (),
-    ) -> None:
-        """Put an operation on the tape, with the state of the thread that it runs under."""
-        self.tape.operations.append(
+        self.tape.append(
             Operation(
                 index=len(self.tape.operations),
-                overload=func,
-                args=args,
-                kwargs=kwargs,
-                reads=tuple(reads),
-                results=results,
-                writes=tuple(writes),
+                func=func,
+                args=noted,
+                kwargs=noted_kwargs,
+                reads=reads,
+                results=entered,
+                writes=writes,
                 draw=draw,
-                default_dtype=torch.get_default_dtype(),
-                differentiable=tuple(differentiable),
-                inference=torch.is_inference_mode_enabled(),
-                deterministic=torch.are_deterministic_algorithms_enabled(),
+                differentiable=[
+                    slot for slot, tensor in zip(reads, mine, strict=True) if by_autograd and tensor.requires_grad
+                ],
+                made_as=made_as if func is _aten.detach.default else None,
                 place=place,
             )
         )
-        self.arrays.refresh(writes)
+        for array, values, slot in self.arrays:
+            if array() is not None and slot.storage in writes:
+                with torch.no_grad(), _disable_current_modes():
+                    values.detach().copy_(self.tape.values([slot])[0])
+        return found
 
-    def _enter(self, tensor: Tensor, before: Sequence[tuple[int, int, int]], made_as: type[Tensor] | None) -> int:
-        """The slot of a tensor that an operation returned.
+    def _fake_result(self, func: OpOverload, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
+        """The results of an operation on fake tensors. The commonest ones are not worth a call of the mode."""
+        if func in _FILLING:
+            tensor = cast(Tensor, args[0])
+            if tensor.is_contiguous() and tensor.is_floating_point():
+                return tensor
+        if func in _OF_ONE_TENSOR:
+            with in_kernel_invocation_manager(self.mode):
+                meta = func(*args, **kwargs)
+            device = cast(FakeTensor, args[0]).fake_device
+            return self.mode.fake_tensor_converter.from_meta_and_device(self.mode, meta, device)
+        if func in _MAKING and kwargs.get("device") in (None, _CPU) and kwargs.get("layout") in (None, torch.strided):
+            meta = func(*args, **{**kwargs, "device": _META, "pin_memory": False})
+            return self.mode.fake_tensor_converter.from_meta_and_device(self.mode, meta, _CPU)
+        return self.mode.__torch_dispatch__(func, (), args, kwargs)
 
-        `before` has the address, the address of the storage, and the slot of each tensor that the operation was given.
-        """
-        for address, _, slot in before:
-            if tensor._cdata == address and self._known.is_as(tensor, self.tape.slots[slot]):
-                return slot
-        storage = storage_address(tensor)
-        if any(storage == known for _, known, _ in before):
-            return self._known.enter(tensor, made_as)
-        return self._known.enter_fresh(tensor, made_as)
-
-    def _slot_of_changed(self, tensor: Tensor) -> int:
-        """The slot of a tensor whose content was changed without an operation, as by `tensor.data = other`."""
-        place, _ = caller()
-        base = self._known.same_part(tensor)
-        if base is None:
-            raise unseen(self.program, f"of size {tuple(tensor.shape)}", place)
-        slot = self._known.enter(tensor, nn.Parameter if isinstance(tensor, nn.Parameter) else None)
-        self._append(_DETACH, (SlotRef(base),), {}, (slot,), place, reads=(base,))
+    def _enter(self, tensor: Tensor, before: tuple[tuple[object, ...], Slot] | None) -> Slot:
+        """The slot of a tensor that an operation returned or changed; `before` is what is known of one that it was given."""
+        looks = _looks(tensor)
+        if before is not None and before[0] == looks:
+            return before[1]
+        address = cast(int, looks[0])
+        if address not in self._storages:
+            self._storages[address] = tensor.untyped_storage()
+        slot = Slot(self._count, address, tuple(tensor.shape))
+        self._count += 1
+        self._slots[tensor._cdata] = looks, slot
         return slot
 
-    def _noted(self, value: object, place: Place) -> Argument:
-        """An argument with references in place of tensors."""
-        if isinstance(value, FakeTensor):
-            return SlotRef(self.slot(value))
-        if isinstance(value, Tensor):
-            return OutsideRef(self._note_outside(value, place))
-        if isinstance(value, (list, tuple)):
-            return type(value)(self._noted(part, place) for part in value)
-        return value
+    def _draw(self, kwargs: Mapping[str, object], device: torch.device) -> Draw | None:
+        given = kwargs.get("generator")
+        generator = given if isinstance(given, torch.Generator) else default_generator(device)
+        return None if device.type == "meta" else self.streams.draw(generator)
 
-    def _note_outside(self, tensor: Tensor, place: Place) -> int:
-        """Take a real tensor that an operation reads into the tape; a copy if what else changes it would not be seen.
+    def _set_to_tensor(self, func: OpOverload, args: Sequence[object]) -> tuple[OpOverload, Sequence[object]]:
+        """How a tensor of a file is set to its storage, as an operation on a constant tensor; tensors may share a storage."""
+        # Nothing but `torch.load` has the storages of its tensors.
+        if func not in _SET or not is_inside((_rebuild_tensor.__code__,)):
+            raise refused(func, "it takes the memory of a tensor itself", "pass the tensor")
+        tensor, storage, *geometry = args
+        assert isinstance(tensor, Tensor) and isinstance(storage, torch.UntypedStorage)
+        if storage._cdata not in self._files:
+            with _disable_current_modes():
+                whole = torch.empty(0, dtype=tensor.dtype, device=storage.device).set_(storage)
+            self._files[storage._cdata] = self.constant(whole, None), storage
+        return _SET[func], (tensor, self._files[storage._cdata][0], *geometry)
+
+    def constant(self, real: Tensor, version: int | None) -> Tensor:
+        """A fake tensor that gets the values of a real one, in memory of its own."""
+        with _disable_current_modes():
+            meta = torch.empty_strided(real.size(), real.stride(), dtype=real.dtype, device="meta")
+            fake = self.mode.fake_tensor_converter.from_meta_and_device(self.mode, meta, real.device)
+        slot = self._enter(fake, None)
+        noted = Outside(real, version)
+        if version is not None:
+            self._outside[id(real)] = noted
+        index = len(self.tape.operations)
+        self.tape.append(
+            Operation(
+                index, _aten.clone.default, [noted], {}, [], [slot], (), None, [], None, caller()[0], inference=False
+            )
+        )
+        return fake
+
+    def carried_out(self, func: object, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
+        """Carry a function out now, and take what it gives for a constant."""
+        with torch.no_grad():
+            found = self._now(cast(OpOverload, func), args, kwargs)
+        return _mapped(found, lambda tensor: self.constant(tensor, None))
+
+    def _now(self, func: OpOverload, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
+        """Carry a function out with the values of fake tensors: real tensors, which later changes do not reach."""
+        fakes = {id(fake): fake for fake in tensors((*args, *kwargs.values())) if isinstance(fake, FakeTensor)}
+        if fakes:
+            values = self.tape.values([self.slot(fake) for fake in fakes.values()])
+            real = dict(zip(fakes, values, strict=True))
+            args = cast("Sequence[object]", _mapped(list(args), lambda tensor: real.get(id(tensor), tensor)))
+            kwargs = {
+                name: _mapped(value, lambda tensor: real.get(id(tensor), tensor)) for name, value in kwargs.items()
+            }
+        with _disable_current_modes():
+            return func(*args, **kwargs)
+
+    def _noted(self, value: object) -> object:
+        """An argument with slots in place of fake tensors."""
+        if isinstance(value, FakeTensor):
+            return self.slot(value)
+        if isinstance(value, Tensor):
+            return self._note_outside(value)
+        return [self._noted(part) for part in value] if isinstance(value, (list, tuple)) else value
+
+    def _note_outside(self, tensor: Tensor) -> Outside:
+        """A real tensor that an operation reads; a copy if what else changes it would not be seen.
 
         A tensor that shares memory with an array of NumPy has a storage that cannot be resized.
         """
         if not tensor.untyped_storage().resizable() and tensor.device.type == "cpu":
-            self.tape.outside.append(Outside(tensor.detach().clone(), None, place))
-            return len(self.tape.outside) - 1
+            return Outside(tensor.detach().clone(), None)
         found = self._outside.get(id(tensor))
         version = None if tensor.is_inference() else tensor._version
-        if found is None or self.tape.outside[found].version != version:
-            found = self._outside[id(tensor)] = len(self.tape.outside)
-            self.tape.outside.append(Outside(tensor, version, place))
+        if found is None or found.version != version:
+            found = self._outside[id(tensor)] = Outside(tensor, version)
         return found
 
     def _keep_values_of(self, changed: Iterable[Tensor]) -> None:
         """Copy what the tape has of real tensors that are about to change."""
-        storages = {storage_address(tensor) for tensor in changed}
-        for index in list(self._outside.values()) if storages else ():
-            known = self.tape.outside[index]
-            if known.version is not None and storage_address(known.tensor) in storages:
-                copied = torch.empty_strided(
-                    known.tensor.size(), known.tensor.stride(), dtype=known.tensor.dtype, device=known.tensor.device
-                )
-                self.tape.outside[index] = Outside(copied.copy_(known.tensor.detach()), None, known.place)
-                del self._outside[id(known.tensor)]
+        storages = {_address(tensor) for tensor in changed}
+        for key, known in list(self._outside.items()) if storages else ():
+            if known.version is not None and _address(known.tensor) in storages:
+                old = known.tensor.detach()
+                copied = torch.empty_strided(old.size(), old.stride(), dtype=old.dtype, device=old.device)
+                known.tensor, known.version = copied.copy_(old), None
+                del self._outside[key]
 
-    def _with_values(self, value: T) -> T:
-        """Arguments with the values of fake tensors in their place: real tensors, which later changes do not reach."""
-        slots = [self.slot(tensor) for tensor in tensors([value]) if isinstance(tensor, FakeTensor)]
-        return cast(T, self._replaced(value, self.evaluation.values(slots)))
 
-    def _replaced(self, value: object, real: Mapping[int, Tensor]) -> object:
-        if isinstance(value, FakeTensor):
-            return real[self.slot(value)]
-        if isinstance(value, (list, tuple)):
-            return type(value)(self._replaced(part, real) for part in value)
-        if isinstance(value, dict):
-            return {name: self._replaced(part, real) for name, part in value.items()}
-        return value
+def _changed(func: OpOverload, args: Sequence[object], kwargs: Mapping[str, object]) -> Iterator[Tensor]:
+    """The tensors among arguments that an operation changes."""
+    for position, name in written_arguments(func):
+        yield from tensors([args[position] if position < len(args) else kwargs.get(name)])
+    if func in UPDATING_STATISTICS and args[IS_TRAINING]:
+        yield from tensors([args[position] for position, _ in STATISTICS])
 
-    def _as_fake(self, found: object) -> object:
-        """The result of an operation on values, with fake tensors in place of real ones."""
-        if isinstance(found, Tensor):
-            return fake_like(self.mode, found)
-        if isinstance(found, (list, tuple)):
-            return type(found)(self._as_fake(part) for part in found)
-        return found
 
-    def value(self, tensor: Tensor) -> Tensor:
-        """The values of a fake tensor as the program would have them now."""
-        slot = self.slot(tensor)
-        return self.evaluation.values([slot])[slot]
+def _is_expanded(tensor: Tensor) -> bool:
+    """Whether elements of a tensor share memory: eager refuses most operations that write to it."""
+    return any(stride == 0 and size > 1 for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
 
-    def _generator(self, kwargs: Mapping[str, object], device: torch.device) -> torch.Generator:
-        """The generator that an operation draws from."""
-        given = kwargs.get("generator")
-        return given if isinstance(given, torch.Generator) else default_generator(device)
+
+def _looks(tensor: Tensor) -> tuple[object, ...]:
+    """What tells whether a tensor is still the part of the memory that it was."""
+    return _address(tensor), tensor.shape, tensor.stride(), tensor.storage_offset(), tensor.dtype
+
+
+def _address(tensor: Tensor) -> int:
+    with torch._C.DisableTorchFunction():
+        return tensor.untyped_storage()._cdata  # type: ignore[no-any-return] # an address
+
+
+def _mapped(value: object, change: object) -> object:
+    if isinstance(value, Tensor):
+        return change(value)  # type: ignore[operator] # a function of a tensor
+    if isinstance(value, (list, tuple)):
+        return type(value)(_mapped(part, change) for part in value)
+    return value

@@ -29,17 +29,17 @@ _CONTAINERS = frozenset({dict, list, tuple, set, OrderedDict})
 """The types of most values: leaves, and containers, most of which are empty: a module without hooks has a dozen."""
 
 
-def replace_tensors(roots: Iterable[object], visit: Visit, passed: set[int]) -> None:
+def replace_tensors(roots: Iterable[object], visit: Visit, passed: dict[int, object]) -> None:
     """Visit every tensor that can be reached from roots, and put what the visit returns in its place.
 
     Looks into attributes, lists, tuples, dictionaries, sets, partial functions, closures and defaults of functions, and the
-    objects of methods. Objects whose ids are in `passed` are left out; those that were looked into are added.
+    objects of methods. Objects in `passed`, by id, are left out; those that were looked into are added.
     """
     waiting = list(roots)
     while waiting:
         holder = waiting.pop()
         if id(holder) not in passed:
-            passed.add(id(holder))
+            passed[id(holder)] = holder  # kept, so that no other object gets its id
             _visit_held(holder, visit, waiting)
 
 

@@ -1,158 +1,36 @@
-"""The content of a recording: operations on slots, as frozen records.
-
-A *slot* stands for one tensor of the recorded program, a *storage* for the memory that slots share if one is a view of the other.
-Both are numbers. Operations refer to slots where the program passed tensors; they own no tensor.
-"""
+"""A tape: the operations of a recorded program, and running those that wanted tensors come from."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cache
+from heapq import heappop, heappush
+from threading import Lock, RLock
 from typing import Protocol, TypeAlias
 
 import torch
 from torch import Tensor
 from torch._ops import OpOverload
+from torch.utils._python_dispatch import _disable_current_modes
 
-
-@dataclass(frozen=True, slots=True)
-class SlotRef:
-    """Stands in the arguments of an operation for the tensor of a slot."""
-
-    slot: int
-
-
-@dataclass(frozen=True, slots=True)
-class OutsideRef:
-    """Stands in the arguments of an operation for a real tensor that the program took from outside: `Tape.outside` has it."""
-
-    index: int
-
-
-Argument: TypeAlias = object
-"""An argument of an operation: a number, a dtype and the like, a SlotRef, an OutsideRef, or a list or tuple of arguments."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """The line of the user's code that ran an operation."""
-
-    file: str
-    line: int
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
+from ..fake.tensor_arguments import tensors
+from .errors import DeferredError, Place
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A tensor of the recorded program: which part of which storage it is.
-
-    `offset` and `stride` count elements. `made_as` is the class that the program made of it, if it is a parameter.
-    """
+    """A tensor of the recorded program. In the arguments of an operation it stands for the tensor."""
 
     index: int
     storage: int
+    """The memory that it is a part of."""
     size: tuple[int, ...]
-    stride: tuple[int, ...]
-    offset: int
-    dtype: torch.dtype
-    device: torch.device
-    made_as: type[Tensor] | None = None
-
-    @property
-    def end(self) -> int:
-        """The element of the storage after its last one."""
-        if 0 in self.size:
-            return self.offset
-        return self.offset + 1 + sum((size - 1) * stride for size, stride in zip(self.size, self.stride, strict=True))
-
-    @property
-    def is_run(self) -> bool:
-        """Whether it is one run of memory, in the order of its elements."""
-        expected = 1
-        for size, stride in zip(reversed(self.size), reversed(self.stride), strict=True):
-            if size != 1 and stride != expected:
-                return 0 in self.size
-            expected *= size
-        return True
 
 
-@dataclass(frozen=True, slots=True)
-class After:
-    """Where a generator stands after the draws of an operation, which is given by its index."""
-
-    operation: int
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """A state of a generator, by its index in `Tape.states`."""
-
-    index: int
-
-
-class Ending(Protocol):
-    """Where the draws of another tape lead a generator: a state, which may take those draws to find out."""
-
-    def state(self) -> Tensor: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Later:
-    """A state of a generator that is known when it is asked for: that at the end of another tape."""
-
-    ending: Ending
-
-
-@dataclass(frozen=True, slots=True)
-class Draw:
-    """That an operation draws random numbers, and from where.
-
-    `stream` is the place of its generator in `Tape.generators`. `start` says which numbers come: those after the draws of an
-    earlier operation, or those from a state of `Tape.states`.
-    """
-
-    stream: int
-    start: After | State
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """One call of an ATen operator.
-
-    index: its place on the tape.
-    args, kwargs: as the operator takes them, with references in place of tensors.
-    reads: the slots among the arguments.
-    results: the slots of the tensors that it returns, in order, those of lists included; a slot among `reads` is one that the
-        operator changes and returns.
-    writes: the storages that it changes.
-    draw: what it draws random numbers from; None if it draws none.
-    default_dtype: torch's default dtype when it ran.
-    differentiable: the slots among `reads` that required gradients, if autograd recorded the operation.
-    inference: whether inference mode was on.
-    deterministic: whether `torch.use_deterministic_algorithms` was on.
-    """
-
-    index: int
-    overload: OpOverload
-    args: tuple[Argument, ...]
-    kwargs: Mapping[str, Argument]
-    reads: tuple[int, ...]
-    results: tuple[int, ...]
-    writes: tuple[int, ...]
-    draw: Draw | None
-    default_dtype: torch.dtype
-    differentiable: tuple[int, ...]
-    inference: bool
-    deterministic: bool
-    place: Place
-
-    def __str__(self) -> str:
-        return f"{self.overload} at {self.place}"
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Outside:
     """A real tensor that the program took from outside, and its version when an operation read it.
 
@@ -161,34 +39,324 @@ class Outside:
 
     tensor: Tensor
     version: int | None
+
+    def value(self, operation: Operation) -> Tensor:
+        """The tensor, unless it has changed."""
+        if self.version is not None and self.tensor._version != self.version:
+            raise DeferredError(
+                f"{operation.place}: a tensor from outside, which {operation.func} read there, was changed in place since; "
+                "materialize before it changes, or let the program read a copy"
+            )
+        return self.tensor
+
+
+class State(Protocol):
+    """A state of a generator, which may take draws to find out."""
+
+    def get(self) -> Tensor: ...
+
+
+Start: TypeAlias = "int | State"
+"""Where the numbers of a draw start: after the draws of an earlier operation, by its index, or at a state."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """That an operation draws random numbers, and from where."""
+
+    generator: torch.Generator
+    start: Start
+
+    @property
+    def stream(self) -> int:
+        """The address of the C++ object: Python may have several objects for it."""
+        return self.generator._cdata  # type: ignore[attr-defined, no-any-return] # torch does not list it
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One call of an ATen operator, with the state of the thread that it runs under."""
+
+    index: int
+    func: OpOverload
+    args: Sequence[object]
+    """As the operator takes them, with Slot and Outside in place of tensors."""
+    kwargs: Mapping[str, object]
+    reads: Sequence[Slot]
+    results: Sequence[Slot]
+    """The tensors that it returns, in order; one among `reads` is changed and returned."""
+    writes: Collection[int]
+    """The storages that it changes."""
+    draw: Draw | None
+    differentiable: Sequence[Slot]
+    """The slots among `reads` that required gradients, if autograd recorded the operation."""
+    made_as: type[Tensor] | None
+    """The class of parameter that its result is an instance of."""
     place: Place
+    dtype: torch.dtype = field(default_factory=torch.get_default_dtype)
+    inference: bool = field(default_factory=torch.is_inference_mode_enabled)
+    deterministic: bool = field(default_factory=torch.are_deterministic_algorithms_enabled)
+
+    @property
+    def storages(self) -> set[int]:
+        """The memory that it makes, reads or changes."""
+        return {slot.storage for slot in (*self.results, *self.reads)}.union(self.writes)
 
 
-@dataclass(slots=True)
+_KEPT_EVERY = 1 << 20
+"""After how many numbers the state of a generator is kept, so that a later evaluation need not draw them again."""
+
+
 class Tape:
-    """All that was recorded, in the order in which it ran. A recording appends to it; nothing else changes it."""
+    """All operations that were recorded, in order, and what evaluating them has found out about the random numbers."""
 
-    operations: list[Operation] = field(default_factory=list)
-    slots: list[Slot] = field(default_factory=list)
-    outside: list[Outside] = field(default_factory=list)
-    generators: list[torch.Generator] = field(default_factory=list)
-    states: list[Tensor | Later] = field(default_factory=list)
-    inputs: list[int] = field(default_factory=list)
-    """The slots of the fake tensors that the recording was given: no operation makes them."""
+    def __init__(self) -> None:
+        self.operations: list[Operation] = []
+        self.lock = RLock()
+        """Held during an evaluation. A recording of another thread may go on where this one ends, and ask for the state."""
+        self._made_by: dict[int, int] = {}
+        self._writers: dict[int, list[int]] = {}
+        self._generators: dict[int, tuple[torch.Generator, int | None]] = {}
+        """A generator for each stream, and the operation that it stands after; None where it stands elsewhere."""
+        self._reached: dict[int, Tensor] = {}
+        """States of generators, by the operation that they come after."""
+        self._rows: list[Tensor] = []
+        """Memory for more states."""
+        self._since_kept = 0
 
-    def storage_of(self, slot: int) -> int:
-        """The storage that a slot is a part of."""
-        return self.slots[slot].storage
+    def append(self, operation: Operation) -> None:
+        """Add an operation at the end."""
+        self.operations.append(operation)
+        for slot in operation.results:
+            self._made_by.setdefault(slot.index, operation.index)
+        for storage in operation.writes:
+            self._writers.setdefault(storage, []).append(operation.index)
 
-    def storages_of(self, operation: Operation) -> list[int]:
-        """The storages that an operation makes, reads or changes."""
-        return [*map(self.storage_of, (*operation.results, *operation.reads)), *operation.writes]
+    def values(self, slots: Sequence[Slot]) -> list[Tensor]:
+        """The tensors of slots as the program has them now. Those of one storage share it.
+
+        Raises:
+            DeferredError: a tensor from outside, which an operation read, was changed in place since.
+            Exception: whatever an operation raises; a note says which one, and where it was recorded.
+        """
+        with self.lock:
+            found = self._evaluate(slots, ())
+        return [found[slot.index] for slot in slots]
+
+    def state_after(self, index: int) -> Tensor:
+        """The state of a generator after the draws of an operation."""
+        with self.lock:
+            if index not in self._reached:
+                self._evaluate((), (index,))
+            return self._reached[index].clone()
+
+    def _needed(self, slots: Iterable[Slot], draws: Iterable[int]) -> list[Operation]:
+        """The operations that slots and draws come from, in order: they make a slot, write into memory, or draw before."""
+        waiting: list[int] = []
+        needed: set[int] = set()
+        known: dict[int, int] = {}
+        standing = {stands for _, stands in self._generators.values()}
+
+        def need(index: int) -> None:
+            if index not in needed:
+                needed.add(index)
+                heappush(waiting, -index)
+
+        def need_slot(slot: Slot, before: int) -> None:
+            if slot.index in self._made_by:
+                need(self._made_by[slot.index])
+            if known.get(slot.storage, -1) < before:
+                known[slot.storage] = before
+                for index in self._writers.get(slot.storage, ()):
+                    if index >= before:
+                        break
+                    need(index)
+
+        for slot in slots:
+            need_slot(slot, len(self.operations))
+        for index in draws:
+            need(index)
+        while waiting:
+            operation = self.operations[-heappop(waiting)]
+            for slot in operation.reads:
+                need_slot(slot, operation.index)
+            start = operation.draw.start if operation.draw else None
+            if isinstance(start, int) and start not in standing and start not in self._reached:
+                need(start)
+        return [self.operations[index] for index in sorted(needed)]
+
+    def _evaluate(self, wanted: Sequence[Slot], ends: Sequence[int]) -> dict[int, Tensor]:
+        """The tensors of slots, by index; and states of generators, where draws are given by `ends`."""
+        operations = _tensor_by_tensor(self._needed(wanted, ends))
+        kept = {slot.index for slot in wanted}
+        last = {slot.index: each.index for each in operations for slot in (*each.reads, *each.results)}
+        to_keep = set(ends) | self._branching(operations)
+        values: dict[int, Tensor] = {}
+        with _plain_surroundings():
+            for operation in operations:
+                try:
+                    self._run(operation, values)
+                except Exception as error:
+                    error.add_note(f"while {operation.func} was replayed, which was recorded at {operation.place}")
+                    raise
+                if operation.draw:
+                    self._since_kept += _numbers(operation)
+                    if operation.index in to_keep or self._since_kept > _KEPT_EVERY:
+                        self._keep(operation.index, self._generators[operation.draw.stream][0])
+                        self._since_kept = 0
+                for slot in (*operation.reads, *operation.results):
+                    if last[slot.index] == operation.index and slot.index not in kept:
+                        values.pop(slot.index, None)
+        return values
+
+    def _branching(self, operations: Iterable[Operation]) -> set[int]:
+        """The operations after which states have to be kept, because a draw that is not the next one starts there."""
+        standing = {stream: stands for stream, (_, stands) in self._generators.items()}
+        found: set[int] = set()
+        for operation in operations:
+            if operation.draw is not None:
+                start, stream = operation.draw.start, operation.draw.stream
+                if isinstance(start, int) and standing.get(stream) != start:
+                    found.add(start)
+                standing[stream] = operation.index
+        for generator, stands in self._generators.values():
+            if stands in found:
+                self._keep(stands, generator)
+        return found
+
+    def _keep(self, index: int, generator: torch.Generator) -> None:
+        """Keep the state of a generator, beside others: between the tensors that are drawn and let go, it would leave gaps."""
+        state = generator.get_state()
+        if not self._rows or len(self._rows[-1]) != len(state):
+            numbers = sum(map(_numbers, self.operations))
+            rows = torch.empty(1 + min(numbers // _KEPT_EVERY, 100), len(state), dtype=torch.uint8, device="cpu")
+            self._rows = list(rows.unbind())
+        self._reached[index] = self._rows.pop().copy_(state)
+
+    def _run(self, operation: Operation, values: dict[int, Tensor]) -> None:
+        """Run one operation, and enter what it returns."""
+        args = [_filled(value, operation, values) for value in operation.args]
+        kwargs = {name: _filled(value, operation, values) for name, value in operation.kwargs.items()}
+        for slot in operation.differentiable:
+            if not values[slot.index].requires_grad:
+                values[slot.index].requires_grad_()
+        dtype, deterministic = torch.get_default_dtype(), torch.get_deterministic_debug_mode()
+        if operation.dtype != dtype:
+            torch.set_default_dtype(operation.dtype)
+        if operation.deterministic != bool(deterministic):
+            torch.use_deterministic_algorithms(operation.deterministic)
+        try:
+            with torch.inference_mode(operation.inference), torch.set_grad_enabled(bool(operation.differentiable)):
+                found = self._drawn(operation, args, kwargs) if operation.draw else operation.func(*args, **kwargs)
+        finally:
+            if operation.dtype != dtype:
+                torch.set_default_dtype(dtype)
+            if operation.deterministic != bool(deterministic):
+                torch.set_deterministic_debug_mode(deterministic)
+        for slot, tensor in zip(operation.results, tensors([found]), strict=True):
+            made = operation.made_as
+            values[slot.index] = tensor if made is None else Tensor._make_subclass(made, tensor)
+
+    def _drawn(self, operation: Operation, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
+        """Run an operation that draws, with the numbers that it would have got. The program's generators are not touched."""
+        draw = operation.draw
+        assert draw is not None
+        generator, stands = self._generators.get(draw.stream) or (torch.Generator(draw.generator.device), None)
+        if not isinstance(draw.start, int):
+            generator.set_state(draw.start.get())
+        elif draw.start != stands:
+            # A copy, because torch reads a state from the start of its memory.
+            generator.set_state(self._reached[draw.start].clone())
+        self._generators[draw.stream] = generator, None  # an exception may leave it anywhere
+        overload = _with_generator(operation.func)
+        if overload is not None:
+            found: object = overload(*args, **{**kwargs, "generator": generator})
+        else:
+            default = default_generator(generator.device)
+            with _DEFAULT_GENERATOR:
+                state = default.get_state()
+                try:
+                    default.set_state(generator.get_state())
+                    found = operation.func(*args, **kwargs)
+                    generator.set_state(default.get_state())
+                finally:
+                    default.set_state(state)
+        self._generators[draw.stream] = generator, operation.index
+        return found
 
 
-def references(arguments: Sequence[Argument] | Mapping[str, Argument]) -> Iterator[SlotRef | OutsideRef]:
-    """The references in arguments, those in lists included."""
-    for value in arguments.values() if isinstance(arguments, Mapping) else arguments:
-        if isinstance(value, (SlotRef, OutsideRef)):
-            yield value
-        elif isinstance(value, (list, tuple)):
-            yield from references(value)
+_DEFAULT_GENERATOR = Lock()
+
+
+def default_generator(device: torch.device) -> torch.Generator:
+    """The generator that draws on a device use when they name none."""
+    if device.type in ("cpu", "meta"):
+        return torch.default_generator
+    generators: tuple[torch.Generator, ...] = getattr(torch, device.type).default_generators
+    return generators[device.index or 0]
+
+
+@cache
+def _with_generator(func: OpOverload) -> OpOverload | None:
+    """The overload that takes the same arguments and a generator; the operator itself if it does; None if there is none."""
+    names = [argument.name for argument in func._schema.arguments]
+    if "generator" in names:
+        return func
+    for name in func.overloadpacket.overloads():
+        overload: OpOverload = getattr(func.overloadpacket, name)
+        found = [argument.name for argument in overload._schema.arguments]
+        if "generator" in found and [name for name in found if name != "generator"] == names:
+            return overload
+    return None
+
+
+def _tensor_by_tensor(operations: list[Operation]) -> list[Operation]:
+    """The same operations, each as soon as it can run: so that `model.half()` makes one tensor half after the other.
+
+    Draws stay in order, and so does what shares memory, directly or through others.
+    """
+    roots: dict[int, int] = {}
+
+    def root(storage: int) -> int:
+        while (above := roots.get(storage, storage)) != storage:
+            roots[storage] = roots.get(above, above)
+            storage = above
+        return storage
+
+    for operation in operations:
+        first, *others = operation.storages or (-1,)
+        for other in others:
+            roots[root(other)] = root(first)
+    drawn: dict[int, int] = {}
+    after: dict[int, int] = {}
+    for operation in operations:
+        of = root(next(iter(operation.storages), -1))
+        if operation.draw is not None or of not in drawn:
+            drawn[of] = operation.index
+        after[operation.index] = drawn[of]
+    return sorted(operations, key=lambda operation: (after[operation.index], operation.index))
+
+
+def _numbers(operation: Operation) -> int:
+    """How many random numbers an operation draws."""
+    return sum(math.prod(slot.size) for slot in operation.results) if operation.draw else 0
+
+
+def _filled(value: object, operation: Operation, values: Mapping[int, Tensor]) -> object:
+    """An argument with tensors in place of slots."""
+    if isinstance(value, Slot):
+        return values[value.index]
+    if isinstance(value, Outside):
+        return value.value(operation)
+    if isinstance(value, (list, tuple)):
+        return [_filled(part, operation, values) for part in value]
+    return value
+
+
+def _plain_surroundings() -> ExitStack:
+    """Without modes, overrides and autocast of the caller: what was recorded was below them."""
+    stack = ExitStack()
+    stack.enter_context(_disable_current_modes())
+    stack.enter_context(torch._C.DisableTorchFunction())
+    stack.enter_context(torch._C._DisableAutocast())
+    return stack

@@ -20,8 +20,8 @@ from ...reflection import ClassStatement as ClassStatement
 from ...reflection import read_module, read_tensorclass
 
 if TYPE_CHECKING:
-    from ...generate.differences import Reason as Reason
     from ...generate.in_memory_text import OwnText
+    from ...generate.in_memory_text import Reason as Reason
     from ...rules.rule_input import Project, RunningStatement
     from .class_scope import Scope
 
@@ -86,7 +86,7 @@ def meaning_in_text(name: str, module: str, scope: Scope) -> Meaning | None:
 
 def why_not_generated(declaration: Declaration, module: str, scope: Scope) -> Reason | None:
     """Why the command would not generate this declaration, and what to write instead; None where it would."""
-    from ...generate.differences import why_not_generated
+    from ...generate.in_memory_text import why_not_generated
 
     own = own_text(module, scope)
     return None if own is None else why_not_generated(declaration, own)

@@ -91,7 +91,7 @@ def adopt(sources: Sources, options: Options) -> Outcome:
 
 
 def _is_candidate(each: Adoption) -> bool:
-    """Whether a class is a dataclass that stays because nobody has asked for it."""
+    """True if a class is a dataclass that stays because nobody has asked for it."""
     return each.found.kind is Kind.DATACLASS and any(not why.is_open for _, why in each.stays)
 
 
@@ -172,7 +172,7 @@ def _edited(function: LevelFunction, file: OpenFile, project: Project, sources: 
 
 def _new_text(file: OpenFile, proposals: list[Proposal], before: bytes, own: set[str]) -> bytes | Reason:
     """The new text of a file, or why it cannot be had."""
-    from ...generate.rewriting import CannotRewrite
+    from ...generate.fixing import CannotRewrite
     from .rewriting import rewritten_file
 
     encoding, content = encoding_of(before), decode(before, file.path)

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
 from ...common.naming import REFERENCE
-from ...runtime.module.core.module_base import ModuleBase
+from ...runtime.module.module_base import ModuleBase
 from .user_code import InspectionError
 
 TensorKind = Literal["parameter", "buffer", "attribute"]
@@ -50,7 +50,7 @@ class ModuleEntry:
     kind: str
     """The name of its class."""
     parameters: int = 0
-    """The elements of its parameters and those of its children."""
+    """The elements of its parameters, its children included."""
     bytes: int = 0
     """The memory of all its tensors."""
     same_as: str | None = None
@@ -61,7 +61,7 @@ Entry = ModuleEntry | TensorEntry
 
 
 def contents_of(model: nn.Module) -> list[Entry]:
-    """Each module, followed by its tensors and then its children. What has several names is counted under the first."""
+    """Each module, followed by its tensors and then its children. What has several names counts under the first."""
     return _Walk().of(model, "")
 
 

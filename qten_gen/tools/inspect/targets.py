@@ -17,7 +17,7 @@ import torch
 from torch import nn
 
 from ...common.suggestions import nearest
-from ...project.packages import Packages
+from ...project.files import Packages
 from .user_code import InspectionError, describe, of_user
 
 Factory = Callable[..., object]

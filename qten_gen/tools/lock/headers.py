@@ -101,7 +101,7 @@ def _of_index(path: str) -> dict[str, FileTensor]:
 
 
 def held(file: Mapping[str, FileTensor], lock: Lock) -> Comparison:
-    """The differences between the tensors of a file and those of a lock."""
+    """The differences between the tensors of a file and a lock."""
     wanted: dict[str, Line] = {}
     for line in filter(lambda line: line.is_saved, lock.lines):
         if line.tie:

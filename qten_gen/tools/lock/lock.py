@@ -112,7 +112,7 @@ def _tied(line: Line, name: str) -> str:
 _VERSIONS = "versions"
 _HEAD = "# lock 1: "
 _ABOUT = "# What its checkpoints hold. Written by `qten-gen lock`; commit it, and do not edit it.\n"
-_KEPT = " kept"
+_KEEPS = " kept"
 """The mark after a dtype that stays where the module is cast."""
 _STEP = 16
 """The names have a column of a multiple of this width: a longer name moves the others seldom."""
@@ -145,7 +145,7 @@ def _section(lock: Lock) -> Iterator[str]:
         if line.kind == TIE:
             yield f"{line.name:{width}}= {line.tie}"
         else:
-            dtype = line.dtype + _KEPT if line.keeps_dtype else line.dtype
+            dtype = line.dtype + _KEEPS if line.keeps_dtype else line.dtype
             columns = f"{line.name:{width}}{dtype:8}  {line.kind:7}  {line.shape:12}"
             yield f"{columns}  {line.declared}" if line.declared else columns.rstrip()
 
@@ -205,6 +205,6 @@ def _line(columns: list[str], number: int) -> Line:
         case [name, tied] if tied.startswith(f"{TIE} "):
             return Line(name, tie=tied.removeprefix(f"{TIE} "))
         case [name, dtype, kind, shape, *declared] if len(declared) < 2:
-            plain = dtype.removesuffix(_KEPT)
+            plain = dtype.removesuffix(_KEEPS)
             return Line(name, plain, kind, shape, "".join(declared), keeps_dtype=plain != dtype)
     raise LockError(f"line {number}: expected a name, a dtype, a kind and a shape, got {'  '.join(columns)[:60]!r}")

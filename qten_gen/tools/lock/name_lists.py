@@ -76,7 +76,7 @@ def _problem(entry: str, names: list[str]) -> str | None:
 
 
 def _names(lock: Lock) -> list[str]:
-    """The names of the tensors, and those of the modules around them."""
+    """The names of the tensors, and of the modules around them."""
     found: dict[str, None] = {}
     for line in unfolded(lock.lines):
         segments = line.name.split(".")

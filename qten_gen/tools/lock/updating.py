@@ -117,7 +117,7 @@ def _around(name: str) -> Iterator[str]:
 
 
 def _changes(old: Lock, new: Lock) -> Iterator[str]:
-    """The differences by what an old checkpoint does, those of equal layers as one."""
+    """The differences by their effect on an old checkpoint, equal layers as one."""
     meanings = LOADING if new.versions or old.versions else OLD_OBJECTS
     by_meaning: dict[str, list[Difference]] = {}
     for item in shown(differences(old, new)):

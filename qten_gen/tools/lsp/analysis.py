@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from ...generate.crashes import Crash
 from ...generate.plan import plan
-from ...generate.readings import Readings
+from ...generate.readings import Crash, Readings
 from ...model import FileDecl
 from ...model.diagnostics import FOREIGN_OUTPUT, Diagnostic
 from ...project.cache import Cache, FreshRecord, load

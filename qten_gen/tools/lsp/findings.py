@@ -43,7 +43,7 @@ class Shown(TypedDict):
 
 
 class Lines:
-    """The lines of a text, between the places of qten-gen and those of an editor.
+    """The lines of a text, between the places of qten-gen and of an editor.
 
     qten-gen counts lines and characters from 1. Editors count from 0, and most of them count in units of UTF-16.
     """

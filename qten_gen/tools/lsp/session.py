@@ -273,7 +273,7 @@ class Session:
             self._log(f"a bug in qten-gen: {crash.stage} {crash.path}\n{crash.traceback}")
 
     def _data(self, path: str) -> bytes:
-        """The text of a file: that of the editor, if the file is open in it."""
+        """The text of a file as the editor has it, or as it is on the disk."""
         try:
             return self._workspace.texts[path] if path in self._workspace.texts else read_regular(path)
         except OSError:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ...common.naming import absolute
 from ...model import ImportedName
 from ...model.diagnostics import Diagnostic
-from ...project.installed import Installed, ModuleFile
+from ...project.libraries import Installed, ModuleFile
 from ...project.paths import read_regular
 from ...read.bindings import bound_names, dotted, imported_names, statements
 from ...read.dotted_names import Scope
@@ -62,7 +62,7 @@ class Sources:
     def origin(self, name: str) -> str:
         """Where a qualified name is defined: `torch.nn.Linear` is `torch.nn.modules.linear.Linear`.
 
-        A name that cannot be followed is returned as far as it could be.
+        A name is resolved as far as possible.
         """
         if name not in self._origins:
             self._origins[name] = name  # what leads back to itself stays as it is

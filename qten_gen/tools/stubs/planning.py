@@ -9,7 +9,7 @@ from itertools import accumulate
 
 from ...common.header import FORMAT, with_header
 from ...common.suggestions import nearest
-from ...project.installed import Installed
+from ...project.libraries import Installed
 from .copying import ANY, ModuleClasses, copied
 from .library_modules import Sources, Unreadable
 

@@ -10,7 +10,6 @@ import torch
 from torch import nn
 
 from qten_gen import deferred_init, is_deferred, materialize_module
-from qten_gen.large_models.deferred import replay as replay_file
 from qten_gen.large_models.deferred.recording import Recorder
 from qten_gen.large_models.deferred.tape import Operation, Tape
 
@@ -77,19 +76,18 @@ def test_an_exception_at_any_operation_of_a_replay_changes_nothing(index: int, m
     torch.manual_seed(3)
     module = deferred_init(_model)
     before = {name: id(tensor) for name, tensor in module.named_parameters()}
-    run = replay_file._run
+    run = Tape._run
     ran: list[int] = []
 
-    def failing(tape: Tape, operation: Operation, *arguments: object) -> None:
+    def failing(tape: Tape, operation: Operation, values: dict[int, torch.Tensor]) -> None:
         ran.append(operation.index)
+        run(tape, operation, values)
         if len(ran) == index + 1:
-            run(tape, operation, *arguments)  # type: ignore[arg-type] # handed on
             raise Fault
-        run(tape, operation, *arguments)  # type: ignore[arg-type] # handed on
 
     dtype, grad = torch.get_default_dtype(), torch.is_grad_enabled()
     with monkeypatch.context() as patched:
-        patched.setattr(replay_file, "_run", failing)
+        patched.setattr(Tape, "_run", failing)
         try:
             materialize_module(module)
         except Fault as fault:

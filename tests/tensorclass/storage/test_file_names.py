@@ -9,7 +9,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from qten_gen.runtime.tensorclass.storage import metadata
 from qten_gen.runtime.tensorclass.storage.metadata import FileNames, StorageError, checked, encoded
 
 
@@ -81,12 +80,3 @@ def test_a_long_key_gets_a_name_that_a_disk_takes(tmp_path: Path) -> None:
 def test_a_name_that_is_not_part_of_a_path_is_refused(name: object) -> None:
     with pytest.raises(StorageError, match=r"meta\.json: x: expected the name of a file in this folder"):
         checked(name, "meta.json", "x")
-
-
-@pytest.mark.parametrize("key", ["con", "AUX", "nul.txt", "com1", "lpt¹"])
-def test_names_of_devices_are_avoided_on_windows(monkeypatch: pytest.MonkeyPatch, key: str) -> None:
-    assert FileNames().give(key, ".memmap") == f"{key}.memmap"
-    monkeypatch.setattr(metadata, "_HAS_DEVICES", True)
-    found = FileNames().give(key, ".memmap")
-    assert found != f"{key}.memmap" and found.partition(".")[0].lower() not in ("con", "aux", "nul", "com1", "lpt¹")
-    assert FileNames().give("conv", ".memmap") == "conv.memmap"

@@ -80,19 +80,12 @@ def test_writing_changes_the_sources_and_a_second_run_has_nothing_to_do(project:
     assert status == DONE
 
 
-def test_a_link_to_another_file_of_the_run_is_written_once(project: Path) -> None:
+@pytest.mark.parametrize("given", ["shop", "shop/same.py"])
+def test_a_link_stays_one_and_its_file_is_written_once(project: Path, given: str) -> None:
     link = project / "shop" / "same.py"
     link.symlink_to("model.py")
-    status, _, err = _run("shop", "--write", "--quiet")
+    status, _, err = _run(given, "--write", "--quiet")
     assert (status, err) == (DONE, "")
-    assert link.is_symlink()
-    assert "class Encoder(Module):" in link.read_text()
-
-
-def test_a_link_stays_one_when_it_is_all_that_is_given(project: Path) -> None:
-    link = project / "shop" / "same.py"
-    link.symlink_to("model.py")
-    assert _run("shop/same.py", "--write", "--quiet")[0] == DONE
     assert link.is_symlink()
     assert "class Encoder(Module):" in (project / "shop" / "model.py").read_text()
 
@@ -109,24 +102,16 @@ def test_a_link_out_of_the_given_folder_is_not_followed(
     assert f"shop/model.py: it is a link to {outside}, outside the given paths; name that file to edit it" in err
 
 
-def test_the_diff_undoes_an_adoption_beside_later_edits(project: Path) -> None:
-    _, patch, _ = _run("shop", "--diff")
-    _run("shop", "--write")
+def test_the_diff_is_all_of_standard_output_and_undoes_an_adoption_beside_later_edits(project: Path) -> None:
+    status, patch, err = _run("shop", "--diff")
     model = project / "shop" / "model.py"
-    adopted = model.read_text()
-    model.write_text(f"{adopted}\n\nlimit = 3\n")
-    assert "class Encoder(Module):" in adopted
+    assert (status, model.read_text()) == (DONE, _SOURCE)
+    assert patch.startswith("--- a/shop/model.py\n+++ b/shop/model.py\n") and "3 classes in 1 file" in err
+    assert "-class Encoder(nn.Module):\n+class Encoder(Module):\n" in patch
+    _run("shop", "--write")
+    model.write_text(f"{model.read_text()}\n\nlimit = 3\n")
     subprocess.run(["git", "apply", "-R", "-"], input=patch, text=True, cwd=project, check=True)
     assert model.read_text() == f"{_SOURCE}\n\nlimit = 3\n"
-
-
-def test_a_diff_is_all_that_standard_output_holds(project: Path) -> None:
-    status, out, err = _run("shop", "--diff")
-    assert status == DONE
-    assert out.startswith("--- a/shop/model.py\n+++ b/shop/model.py\n")
-    assert "-class Encoder(nn.Module):\n+class Encoder(Module):\n" in out
-    assert "3 classes in 1 file" in err
-    assert (project / "shop" / "model.py").read_text() == _SOURCE
 
 
 def test_a_document_says_the_same_as_the_report(project: Path) -> None:

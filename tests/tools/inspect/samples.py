@@ -37,7 +37,6 @@ class Settings:
 
     width: int
     dtype: torch.dtype = torch.float32
-    inner: Settings | None = None
 
 
 def of_settings(settings: Settings, layers: int = 1) -> nn.Sequential:
@@ -45,20 +44,12 @@ def of_settings(settings: Settings, layers: int = 1) -> nn.Sequential:
     return nn.Sequential(*(nn.Linear(settings.width, settings.width, dtype=settings.dtype) for _ in range(layers)))
 
 
-class ReadsValues(nn.Module):
-    """Reads numbers out of tensors while it is made."""
+class Truncated(nn.Module):
+    """Reads values while it is made, and has a tensor that `.to` does not know."""
 
     def __init__(self) -> None:
         super().__init__()
         self.rates = [float(value) for value in torch.linspace(0, 1, 3)]
-        self.linear = nn.Linear(2, 3)
-
-
-class Truncated(nn.Module):
-    """Has an initialiser that reads values, and a tensor that `.to` does not know."""
-
-    def __init__(self) -> None:
-        super().__init__()
         self.weight = nn.Parameter(nn.init.trunc_normal_(torch.empty(3, 3)))
         self.mask = torch.ones(3, 3)
 
@@ -81,14 +72,6 @@ class Tied(Module):
     width: int = 2
     embedding: nn.Embedding = submodule(nn.Embedding, 3, "width")
     head: nn.Parameter = param(tie="embedding.weight")
-
-
-def nested(depth: int) -> nn.Module:
-    """A layer in modules in modules."""
-    model: nn.Module = nn.Linear(2, 2)
-    for _ in range(depth):
-        model = nn.Sequential(model)
-    return model
 
 
 made = nn.Linear(2, 3)

@@ -52,19 +52,11 @@ def test_a_stream_of_ascii_gets_a_tree_of_ascii() -> None:
     assert b"|- blocks.0-2  3 x Attention" in data.getvalue()
 
 
-def test_a_model_in_a_file_is_named_by_its_path(qten_gen: Command) -> None:
+def test_a_model_is_named_by_its_path_or_below_a_source_root(qten_gen: Command) -> None:
     qten_gen.write("src/shop_a/__init__.py", "")
-    qten_gen.write(
-        "src/shop_a/net.py",
-        "from torch import nn\nfrom .sizes import SIZE\ndef make():\n    return nn.Linear(SIZE, 1)\n",
-    )
+    qten_gen.write("src/shop_a/net.py", "from torch import nn\nfrom .sizes import SIZE\nmade = nn.Linear(SIZE, 1)\n")
     qten_gen.write("src/shop_a/sizes.py", "SIZE = 3\n")
-    done = qten_gen("inspect", "src/shop_a/net.py:make")
-    assert (done.status, done.err) == (0, "")
-    assert "Linear" in done.out
-
-
-def test_a_source_root_of_the_settings_is_importable(qten_gen: Command) -> None:
+    assert "Linear" in qten_gen("inspect", "src/shop_a/net.py:made").out
     qten_gen.write("pyproject.toml", "[tool.qten-gen]\nsource-roots = ['lib']\n")
     qten_gen.write("lib/shop_b.py", "from torch import nn\nmade = nn.Linear(2, 3)\n")
     assert qten_gen("inspect", "shop_b:made").status == 0

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from textwrap import dedent
 from typing import Any
 
 import qten_gen as package
@@ -30,8 +29,6 @@ _CAPABILITIES = {
 class Client(Connection):
     """The editor, its server, and what it shows."""
 
-    texts: dict[str, str] = field(default_factory=dict)
-    versions: dict[str, int] = field(default_factory=dict)
     published: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     """The findings of each file that the server has spoken of."""
     said: list[str] = field(default_factory=list)
@@ -51,22 +48,7 @@ class Client(Connection):
 
     def write(self, file: str, text: str) -> None:
         """Write a file to the disk."""
-        path = self.root / file
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(dedent(text).lstrip("\n"), encoding="utf-8")
-
-    def show(self, file: str, text: str | None = None) -> None:
-        """Open a file as it is on the disk or with a text, or give an open one another text."""
-        is_open = file in self.texts
-        text = (self.root / file).read_text(encoding="utf-8") if text is None else dedent(text).lstrip("\n")
-        self.texts[file] = text
-        self.versions[file] = version = self.versions.get(file, 0) + 1
-        document: dict[str, object] = {"uri": self.uri(file), "version": version}
-        if is_open:
-            self.notify("textDocument/didChange", {"textDocument": document, "contentChanges": [{"text": text}]})
-        else:
-            document |= {"languageId": "python", "text": text}
-            self.notify("textDocument/didOpen", {"textDocument": document})
+        (self.root / file).write_text(text.lstrip("\n"), encoding="utf-8")
 
     def close(self, file: str) -> None:
         del self.texts[file], self.versions[file]

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import cache
 
-from qten_gen.project.installed import Installed
+from qten_gen.project.libraries import Installed
 from qten_gen.read.bindings import statements
 from qten_gen.tools.stubs.planning import Stubs, plan
 

@@ -15,10 +15,9 @@ from tests.typing.generated_projects import PROJECTS, generate_projects
 from .programs import PRELUDES, Line, program
 from .reasons import reason
 
-SHAPES = (Path(__file__).parent / "shapes.md").read_text(encoding="utf-8")
 MISSED = (
     "a misspelt keyword of `batch.replace`, whose keywords are any (a descriptor would know them, but gives pyrefly wrong types);"
-    " and a call and an attribute of a layer of torch, which are Any without [library stubs](../library-stubs.md). What pyrefly"
+    " and an attribute of a layer of torch, which is Any without [library stubs](../library-stubs.md). What pyrefly"
     " reports beside is a class with handlers that is passed to `submodule`: to pyrefly, it makes an object of its base."
 )
 RIGHT, WRONG = "\u2713", "\u2717"
@@ -47,7 +46,7 @@ def page() -> str:
     """The text of docs/evidence/typing-scoreboard.md."""
     with tempfile.TemporaryDirectory() as folder:
         columns, reports = measure(Path(folder))
-    parts = (*_heading(columns, reports), *_planted(), *_rows(columns, reports), *_wrong(columns, reports), "", SHAPES)
+    parts = (*_heading(columns, reports), *_planted(), *_rows(columns, reports), *_wrong(columns, reports))
     return "\n".join(parts)
 
 

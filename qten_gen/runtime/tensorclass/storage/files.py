@@ -9,7 +9,7 @@ import os
 import shutil
 import stat
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 import torch
@@ -18,9 +18,6 @@ from torch import Size, Tensor
 
 from ..core.error_text import describe
 from .metadata import LOCK, StorageError
-
-_CHUNK = 64 * 2**20
-"""Bytes that are made contiguous, or brought to the CPU, at a time."""
 
 AS_IT_IS: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 """How to open what somebody may have put there: a link is an error, and a pipe is not waited for."""
@@ -128,22 +125,7 @@ def _opened(path: str) -> tuple[int, bool]:
 
 def write_tensor(path: str, tensor: Tensor, durable: bool) -> None:
     """Write the elements of a tensor to a new file, by `write`, which is faster than copying them through a map."""
-    write_new(path, map(memory_of, _pieces(tensor)), durable)
-
-
-def _pieces(tensor: Tensor) -> Iterator[Tensor]:
-    """Contiguous tensors on the CPU with the elements in order, none much larger than `_CHUNK` unless it needs no copy."""
-    if tensor.is_contiguous() and tensor.is_cpu and not tensor.is_conj() and not tensor.is_neg():
-        yield tensor
-        return
-    size = tensor.numel() * tensor.itemsize
-    if size <= _CHUNK:
-        yield tensor.cpu().resolve_conj().resolve_neg().contiguous()
-        return
-    rows = _CHUNK // (size // len(tensor))
-    # A row that is larger than a piece is taken apart itself.
-    for part in torch.split(tensor, rows) if rows else tensor.unbind():
-        yield from _pieces(part)
+    write_new(path, memory_of(tensor.cpu().resolve_conj().resolve_neg().contiguous()), durable)
 
 
 def memory_of(tensor: Tensor) -> memoryview:
@@ -156,26 +138,19 @@ def memory_of(tensor: Tensor) -> memoryview:
     return memoryview(memory).cast("B")
 
 
-def write_new(path: str, pieces: Iterable[memoryview | bytes], durable: bool) -> None:
-    """Write a new file."""
+def write_new(path: str, content: memoryview | bytes | int, durable: bool) -> None:
+    """Write a new file. A number is that of its bytes, all 0, which take no room on the disk where the file system can."""
     descriptor = os.open(path, _NEW_FILE, 0o666)
     try:
-        for piece in pieces:
-            rest = memoryview(piece)
+        if isinstance(content, int):
+            os.ftruncate(descriptor, content)
+        else:
+            rest = memoryview(content)
             while rest:
                 # One call of the system writes 2 GiB at most.
                 rest = rest[os.write(descriptor, rest) :]
         if durable:
             os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def allocate(path: str, size: int) -> None:
-    """Make a new file of zeros that takes no room on the disk until it is written to, where the file system can."""
-    descriptor = os.open(path, _NEW_FILE, 0o666)
-    try:
-        os.ftruncate(descriptor, size)
     finally:
         os.close(descriptor)
 
@@ -201,10 +176,9 @@ def make_folder(path: str) -> None:
     Raises:
         StorageError: something else is there.
     """
-    try:
+    with contextlib.suppress(FileExistsError):
         os.mkdir(path)
-    except FileExistsError:
-        check_folder(path, path)
+    check_folder(path, path)
 
 
 def check_folder(path: str, where: str) -> None:
@@ -213,12 +187,8 @@ def check_folder(path: str, where: str) -> None:
     Raises:
         StorageError: that is what is there, or nothing is.
     """
-    try:
-        found = os.lstat(path)
-    except OSError as error:
-        raise StorageError(f"{where}: expected a folder at {path}: {error.strerror}") from None
-    if not stat.S_ISDIR(found.st_mode):
-        raise StorageError(f"{where}: expected a folder at {path}, got a link or a file")
+    if os.path.islink(path) or not os.path.isdir(path):
+        raise StorageError(f"{where}: expected a folder at {path}, got a link, a file or nothing")
 
 
 def remove(path: str) -> None:
@@ -241,8 +211,8 @@ def sync_folder(path: str) -> None:
 def only_writer(folder: str) -> Iterator[None]:
     """Make a folder where it is missing, and wait until nobody else saves to it: no other process, and no other thread.
 
-    The lock is on the folder itself where the system can lock one. Elsewhere, as on Windows and NFS, it is on an empty file in it
-    that stays: who removes it lets two writers in. The system lets go of it when a process ends, however it ends.
+    The lock is on the folder itself, on Windows on an empty file in it, which stays: who removes it lets two writers in. The
+    system lets go of it when a process ends, however it ends.
     """
     descriptor = _locked(folder)
     try:
@@ -255,36 +225,30 @@ def only_writer(folder: str) -> Iterator[None]:
 
 
 def _locked(folder: str) -> int:
-    """An open file with the lock of a folder."""
-    lock_file = f"{folder}{os.sep}{LOCK}"
-    places = [(folder, os.O_RDONLY)] if os.name == "posix" else []
-    places.append((lock_file, os.O_RDWR | os.O_CREAT | AS_IT_IS))
-    refusal = ""
+    """An open file with the lock of a folder. Others may remove the folder, or put another there, while this one waits."""
+    is_folder = os.name == "posix"
+    path = folder if is_folder else f"{folder}{os.sep}{LOCK}"
     while True:
         os.makedirs(folder, exist_ok=True)
-        for path, flags in places:
-            # Another process may remove the folder, or put another one in its place, while this one waits.
-            try:
-                descriptor = os.open(path, flags | getattr(os, "O_CLOEXEC", 0), 0o666)
-            except FileNotFoundError:
-                break
+        with contextlib.suppress(FileNotFoundError):
+            descriptor = os.open(path, os.O_RDONLY if is_folder else os.O_RDWR | os.O_CREAT, 0o666)
             try:
                 lock_descriptor(descriptor, poll_interval=0.002)
             except OSError as error:
-                refusal = error.strerror or str(error)
-                if path != lock_file:
-                    os.close(descriptor)
-                    continue
                 mixed = "processes which save here at the same time can mix their objects"
-                warnings.warn(f"{folder}: the file system has no locks ({refusal}), so that {mixed}", stacklevel=2)
+                warnings.warn(
+                    f"{folder}: the file system has no locks ({error.strerror}), so that {mixed}", stacklevel=2
+                )
             except BaseException:  # such as Ctrl-C, while it waits
                 os.close(descriptor)
                 raise
-            with contextlib.suppress(FileNotFoundError):
-                if os.path.samestat(os.stat(path), os.fstat(descriptor)):
-                    return descriptor
+            try:
+                is_there = os.path.samestat(os.stat(path), os.fstat(descriptor))
+            except FileNotFoundError:
+                is_there = False
+            if is_there:
+                return descriptor
             os.close(descriptor)
-            break
 
 
 def remove_unused(folder: str) -> None:

@@ -31,15 +31,7 @@ PathLike = str | os.PathLike[str]
 
 
 class SaveKeywords(TypedDict, total=False):
-    """The other keywords of the methods that save.
-
-    Attributes:
-        num_threads: How many threads write.
-        share_non_tensor: Changes nothing: static values are in the metadata, and `memmap_refresh_` reads them there.
-        existsok: Whether a folder that holds an object may get this one.
-        allow_pickle: Whether static values that JSON cannot hold are pickled.
-        durable: Whether to wait until the disk has everything, so that it survives a loss of power too.
-    """
+    """The other keywords of the methods that save; `memmap` says what they mean."""
 
     num_threads: int
     share_non_tensor: bool

@@ -256,12 +256,11 @@ def from_json(section: Json, where: str) -> Metadata:
     token, replaced = found.get("token"), found.get("replaced")
     if not isinstance(token, str) or not token.isalnum():
         raise StorageError(f"{where}: expected the token of a save, got {token!r}")
-    if replaced is not None and not isinstance(replaced, list):
-        raise StorageError(f"{where}: expected paths of replaced files, got {str(replaced)[:80]}")
-    for path in replaced or ():
-        for part in str(path).split("/"):
+    paths = None
+    if replaced is not None:
+        paths = tuple(map(str, replaced)) if isinstance(replaced, list) else ("",)
+        for part in "/".join(paths).split("/") if paths else ():
             checked(part, where, "replaced")
-    paths = None if replaced is None else tuple(map(str, replaced))
     return Metadata(_level(found.get("root"), where, "root", 0), token, paths)
 
 
@@ -272,19 +271,16 @@ def _level(value: Json | None, path: str, key: str, depth: int) -> Level:
     if kind not in ("class", "dict", "list") or depth > DEEPEST:
         raise StorageError(f"{path}: {key}: expected the kind of a level, got {kind!r}")
     batch_size = shape(found.get("batch_size"), path, "batch_size")
-    if names is not None:
-        fits = isinstance(names, list) and len(names) == len(batch_size)
-        if not fits or not all(name is None or isinstance(name, str) for name in cast("list[Json]", names)):
-            needed = f"a name or null for each of {len(batch_size)} dimensions"
-            raise StorageError(f"{path}: expected {needed}, got {str(names)[:80]}")
+    given = names if isinstance(names, list) else [0]
+    if names is not None and (len(given) != len(batch_size) or not all(isinstance(name, str | None) for name in given)):
+        needed = f"a name or null for each of {len(batch_size)} dimensions"
+        raise StorageError(f"{path}: expected {needed}, got {str(names)[:80]}")
+    named = None if names is None else tuple(cast("list[str | None]", given))
+    folder = checked(found.get("folder"), path, key) if depth else ""
     entries = _mapping(found.get("entries"), path, key)
+    read = {key: _entry(entry, path, key, depth) for key, entry in entries.items()}
     return Level(
-        kind=cast("Literal['class', 'dict', 'list']", kind),
-        name=str(found.get("class")),
-        batch_size=batch_size,
-        names=None if names is None else tuple(cast("list[str | None]", names)),
-        folder=checked(found.get("folder"), path, key) if depth else "",
-        entries={key: _entry(entry, path, key, depth) for key, entry in entries.items()},
+        cast("Literal['class', 'dict', 'list']", kind), str(found.get("class")), batch_size, named, folder, read
     )
 
 
@@ -322,29 +318,26 @@ def dtype(value: Json | None, path: str, key: str) -> torch.dtype:
 
 def shape(value: Json | None, path: str, key: str) -> tuple[int, ...]:
     """A shape, as metadata gives it."""
-    fits = isinstance(value, list) and len(value) <= 64
-    if not fits or not all(type(size) is int and size >= 0 for size in cast("list[Json]", value)):
-        raise StorageError(f"{path}: {key}: expected a shape, got {str(value)[:80]}")
-    sizes = cast("list[int]", value)
-    # A 0 must not hide how large the other sizes are.
-    if math.prod(size or 1 for size in sizes) > _MOST_ELEMENTS:
+    elements = 1
+    for size in value if isinstance(value, list) and len(value) <= 64 else (None,):
+        if type(size) is not int or size < 0:
+            raise StorageError(f"{path}: {key}: expected a shape, got {str(value)[:80]}")
+        # A 0 must not hide how large the other sizes are.
+        elements *= size or 1
+    if elements > _MOST_ELEMENTS:
         raise StorageError(
             f"{path}: {key}: expected a shape of at most {_MOST_ELEMENTS} elements, got {str(value)[:80]}"
         )
-    return tuple(sizes)
+    return tuple(cast("list[int]", value))
 
 
 _LONGEST = 200
 """Bytes of a name; file systems take 255, and a suffix follows."""
 
-_ESCAPED = {character: f"%{ord(character):02X}" for character in '/<>:"|?*\\ %\x7f' + "".join(map(chr, range(32)))}
+_ESCAPED = str.maketrans({each: f"%{ord(each):02X}" for each in '/<>:"|?*\\ %\x7f' + "".join(map(chr, range(32)))})
 """Percent-encoded as tensordict does, so that either finds the files of the other."""
 
-_TABLE = str.maketrans(_ESCAPED)
 _UNSAFE = re.compile(r'[/\\:"<>|?*\x00-\x1f\ud800-\udfff]')
-_DEVICES = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\.|$)")
-"""Names that Windows has for devices, whatever follows the dot."""
-_HAS_DEVICES = os.name == "nt"
 
 
 def encoded(key: str) -> str:
@@ -355,7 +348,7 @@ def encoded(key: str) -> str:
     """
     if key in (".", ".."):
         return "%2E" * len(key)
-    return key.translate(_TABLE) or "%"
+    return key.translate(_ESCAPED) or "%"
 
 
 class FileNames:
@@ -367,16 +360,16 @@ class FileNames:
     def give(self, key: str, suffix: str = "") -> str:
         """The name for a key. One that is too long, taken but for its case, or hidden, ends in a digest of the key."""
         name = encoded(key) + suffix
-        folded = unicodedata.normalize("NFC", name).casefold()
-        # Names that begin like this are those of files until a save is finished.
-        is_device = _HAS_DEVICES and _DEVICES.match(folded) is not None
-        unfit = len(name.encode()) > _LONGEST or is_device or name.startswith(".~")
-        if unfit or folded in self._taken:
-            digest = hashlib.sha256(key.encode()).hexdigest()[:16]
-            name = f"{encoded(key)[:32].replace('.', '_') if is_device else encoded(key)[:32].lstrip('.')}~{digest}{suffix}"
-            folded = unicodedata.normalize("NFC", name).casefold()
-        self._taken.add(folded)
+        # Names that begin with `.~` are those of files until a save is finished.
+        unfit = len(name.encode()) > _LONGEST or name.startswith(".~")
+        if unfit or _folded(name) in self._taken:
+            name = f"{encoded(key)[:32].lstrip('.')}~{hashlib.sha256(key.encode()).hexdigest()[:16]}{suffix}"
+        self._taken.add(_folded(name))
         return name
+
+
+def _folded(name: str) -> str:
+    return name.lower() if name.isascii() else unicodedata.normalize("NFC", name).casefold()
 
 
 def checked(name: object, path: str, key: str) -> str:

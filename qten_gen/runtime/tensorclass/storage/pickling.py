@@ -11,24 +11,13 @@ import copyreg
 import operator
 from collections.abc import Callable
 from pickle import PickleBuffer
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    NamedTuple,
-    NotRequired,
-    SupportsIndex,
-    TypeAlias,
-    TypedDict,
-    TypeGuard,
-    TypeVar,
-    cast,
-)
+from typing import Any, NamedTuple, NotRequired, SupportsIndex, TypeAlias, TypedDict, TypeGuard, TypeVar, cast
 
 import torch
 from torch import Size, Tensor
 from torch._C._functorch import is_functorch_wrapped_tensor
 
-from ...declaring.spawning import refuse_for_new_interpreters
+from ...declaring.dynamic_classes import refuse_for_new_interpreters
 from ..core.contents import beside_fields, contents, store_beside, tensors_of
 from ..core.locks import lock
 from ..core.other_libraries import bare
@@ -39,24 +28,7 @@ from ..fields.per_item import PerItem
 from . import files
 from .metadata import DTYPES, StorageError, dtype_name
 
-if TYPE_CHECKING:
-    from ..core.dimension_names import Names
-
 T = TypeVar("T", bound=Stored)
-
-Raw: TypeAlias = tuple[str, tuple[int, ...], Any]
-"""A tensor: dtype, shape, and a buffer of its elements."""
-
-
-class FilePart(NamedTuple):
-    """A tensor in a memory map: the file, as it was, and where in it."""
-
-    file: files.MappedFile
-    size: int
-    dtype: str
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    offset: int
 
 
 class State(TypedDict):
@@ -65,16 +37,16 @@ class State(TypedDict):
     fields: dict[str, object]
     batch_size: tuple[int, ...]
     device: str | None
-    names: NotRequired[Names]
-    """Only where a batch dimension has a name."""
     declared: NotRequired[str]
     """The fingerprint of the class; where it is the same, everything fits."""
+    names: NotRequired[tuple[str | None, ...]]
+    """Only where a batch dimension has a name."""
     attributes: NotRequired[dict[str, object]]
     """Only where the object has attributes that are no fields."""
     lock: NotRequired[bool]
     """Only where the object was locked."""
-    raw: NotRequired[dict[str, Raw]]
-    """Tensors as buffers."""
+    raw: NotRequired[dict[str, tuple[str, tuple[int, ...], Any]]]
+    """Tensors as buffers: dtype, shape and elements."""
     files: NotRequired[bool]
     """Only where there are parts of files in the place of tensors."""
 
@@ -83,36 +55,14 @@ Reduced: TypeAlias = tuple[Callable[..., object], tuple[type[T]], State]
 
 
 def reduce(self: T) -> Reduced[T]:
-    """How to pickle with torch's tensors."""
-    return _reduced(self, _state(self))
-
-
-def _state(self: Stored) -> State:
-    """The values of the fields, with the batch size and the device in plain values."""
-    fields = {name: bare(value) for name, value in contents(self).items()}
+    """How to pickle with torch's tensors: the class and a state of plain values."""
     device = None if self._device is None else str(self._device)
-    return State(fields=fields, batch_size=tuple(self._batch_size), device=device)
-
-
-def reduce_ex(self: Stored, protocol: SupportsIndex) -> str | tuple[Any, ...]:
-    """How to pickle in a protocol. A `__reduce__` that a class defines itself is asked in all of them."""
-    own: object = type(self).__reduce__
-    if operator.index(protocol) < 5 or own is not reduce:
-        return self.__reduce__()
-    state = _state(self)
-    raw = _take_raw(state["fields"])
-    if raw:
-        state["raw"] = raw
-    return _reduced(self, state)
-
-
-def _reduced(self: T, state: State) -> Reduced[T]:
-    """The form in which pickle stores an object: its class and a state of plain values."""
+    fields = {name: bare(value) for name, value in contents(self).items()}
     for name in self._per_item:
         # Plain lists: whoever loads the pickle safely has the class of the object on the list, and no other.
-        value = cast("PerItem[object] | None", state["fields"][name])
-        state["fields"][name] = None if value is None else [*value.values()]
-    state["declared"] = _declared(self)
+        value = cast("PerItem[object] | None", fields[name])
+        fields[name] = None if value is None else [*value.values()]
+    state = State(fields=fields, batch_size=tuple(self._batch_size), device=device, declared=_declared(self))
     if self._names is not None:
         state["names"] = self._names
     if self._lock not in (None, FROZEN):
@@ -123,19 +73,32 @@ def _reduced(self: T, state: State) -> Reduced[T]:
     return copyreg.__newobj__, (type(self),), state  # type: ignore[attr-defined] # undocumented, but what pickle itself uses
 
 
-def _take_raw(fields: dict[str, object]) -> dict[str, Raw]:
-    """Take plain tensors out of `fields`, as buffers. None where two share memory: torch keeps one tensor one."""
-    plain = {name: value for name, value in fields.items() if type(value) is Tensor and _is_plain(value)}
-    # Of the tensors in dicts and lists too, which torch pickles.
+def _declared(self: Stored) -> str:
+    """The fingerprint of the fields of a class."""
+    found: str = type(self)._fingerprint  # type: ignore[attr-defined] # every generated class has one
+    return found
+
+
+def reduce_ex(self: Stored, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+    """How to pickle in a protocol. A `__reduce__` that a class defines itself is asked in all of them."""
+    own: object = type(self).__reduce__
+    if operator.index(protocol) < 5 or own is not reduce:
+        return self.__reduce__()
+    reduced = reduce(self)
+    fields = reduced[2]["fields"]
+    # Torch keeps one tensor one, so tensors that share memory are left to it, those in dicts and lists too.
     leaves = [leaf for value in fields.values() for leaf in tensors_of(value)]
     storages = [leaf.untyped_storage()._cdata for leaf in leaves if _has_storage(leaf)]
-    if len(set(storages)) < len(storages):
-        return {}
-    raw: dict[str, Raw] = {}
-    for name, tensor in plain.items():
-        del fields[name]
-        raw[name] = (dtype_name(tensor.dtype), tuple(tensor.shape), PickleBuffer(files.memory_of(tensor)))
-    return raw
+    if len(set(storages)) == len(storages):
+        raw = {name: value for name, value in fields.items() if type(value) is Tensor and _is_plain(value)}
+        for name in raw:
+            del fields[name]
+        if raw:
+            reduced[2]["raw"] = {
+                name: (dtype_name(tensor.dtype), tuple(tensor.shape), PickleBuffer(files.memory_of(tensor)))
+                for name, tensor in raw.items()
+            }
+    return reduced
 
 
 def _has_storage(value: object) -> TypeGuard[Tensor]:
@@ -157,16 +120,6 @@ def _is_plain(tensor: Tensor) -> bool:
     )
 
 
-def _from_buffer(dtype: str, shape: tuple[int, ...], buffer: Any) -> Tensor:
-    view = memoryview(buffer)
-    # `torch.frombuffer` takes no empty buffer.
-    if not view.nbytes:
-        return torch.empty(shape, dtype=DTYPES[dtype], device="cpu")
-    # Torch takes memory that may not be written to, and writes to it.
-    memory = bytearray(view) if view.readonly else buffer
-    return torch.reshape(torch.frombuffer(memory, dtype=DTYPES[dtype]), shape)
-
-
 def restore(self: Stored, state: State) -> None:
     """Fill an unpickled object. A field that the pickle does not have gets its default, as the constructor would store it.
 
@@ -175,8 +128,8 @@ def restore(self: Stored, state: State) -> None:
             not fit.
     """
     stored = state["fields"]
-    for name, raw in state.get("raw", {}).items():
-        stored[name] = _from_buffer(*raw)
+    for name, (dtype, shape, buffer) in state.get("raw", {}).items():
+        stored[name] = _from_buffer(dtype, shape, buffer)
     if state.get("files", False):
         for name, value in stored.items():
             stored[name] = _each(value, lambda item: _from_file(item) if isinstance(item, FilePart) else item)
@@ -189,8 +142,7 @@ def restore(self: Stored, state: State) -> None:
     if not same:
         fit_saved(self, stored, batch_size, device)
     values = [stored[field] for field in self._fields if field not in self._static]
-    static = [stored[field] for field in self._static]
-    self._assign(values, static, batch_size, device)
+    self._assign(values, [stored[field] for field in self._static], batch_size, device)
     self._names = state.get("names")
     if not same and self._shapes:
         refuse_contents(self, batch_size, contents(self))
@@ -199,10 +151,14 @@ def restore(self: Stored, state: State) -> None:
         lock(self)
 
 
-def _declared(self: Stored) -> str:
-    """The fingerprint of the fields of a class."""
-    found: str = type(self)._fingerprint  # type: ignore[attr-defined] # every generated class has one
-    return found
+def _from_buffer(dtype: str, shape: tuple[int, ...], buffer: Any) -> Tensor:
+    view = memoryview(buffer)
+    # `torch.frombuffer` takes no empty buffer.
+    if not view.nbytes:
+        return torch.empty(shape, dtype=DTYPES[dtype], device="cpu")
+    # Torch takes memory that may not be written to, and writes to it.
+    memory = bytearray(view) if view.readonly else buffer
+    return torch.reshape(torch.frombuffer(memory, dtype=DTYPES[dtype]), shape)
 
 
 def _device(device: str | None, stored: dict[str, object]) -> torch.device | None:
@@ -210,60 +166,63 @@ def _device(device: str | None, stored: dict[str, object]) -> torch.device | Non
     if device is None:
         return None
     said = torch.device(device)
-    found = {_place(leaf) for value in stored.values() for leaf in tensors_of(value)} - {None, said}
-    return said if not found else found.pop() if len(found) == 1 else None
+    leaves = [leaf for value in stored.values() for leaf in tensors_of(value)]
+    found = {leaf.device for leaf in leaves if isinstance(leaf, Tensor)}
+    found |= {leaf._device for leaf in leaves if isinstance(leaf, Stored) and leaf._device is not None}
+    elsewhere = found - {said}
+    return said if not elsewhere else elsewhere.pop() if len(elsewhere) == 1 else None
 
 
-def _place(value: object) -> torch.device | None:
-    return value.device if isinstance(value, Tensor) else value._device if isinstance(value, Stored) else None
+class FilePart(NamedTuple):
+    """A tensor in a memory map: the file, as it was, and where in it."""
+
+    file: files.MappedFile
+    size: int
+    dtype: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int
 
 
 def reduce_for_processes(self: T) -> Reduced[T]:
     """How to send to another process: tensors in shared memory, as torch does, and those of memory maps by their files."""
     refuse_for_new_interpreters(type(self))
     reduced = reduce(self)
-    state = reduced[2]
-    for name, value in state["fields"].items():
+    fields = reduced[2]["fields"]
+    for name, value in fields.items():
         if name not in self._static:
-            state["fields"][name] = sent = _each(value, _sent)
+            fields[name] = sent = _each(value, _sent)
             if sent is not value:
-                state["files"] = True
+                reduced[2]["files"] = True
     return reduced
-
-
-def _sent(value: object) -> object:
-    """The form in which a value is sent: a tensor in a file as its part of the file."""
-    if not _has_storage(value) or files.file_of(value) is None:
-        return value
-    # Torch cannot share the memory of a file whose name it has not got.
-    return _part(value) or value.clone()
 
 
 def _each(value: object, fn: Callable[[object], object]) -> object:
     """`fn` of a value, or of those in a dict or list of tensors; the dict or list itself where nothing changes."""
-    if isinstance(value, dict):
-        items = {key: fn(item) for key, item in value.items()}
-        return items if any(items[key] is not item for key, item in value.items()) else value
-    if isinstance(value, list):
-        found = [fn(item) for item in value]
-        return found if any(new is not item for new, item in zip(found, value, strict=True)) else value
+    if isinstance(value, (dict, list)):
+        items = list(value.items() if isinstance(value, dict) else enumerate(value))
+        found = {key: fn(item) for key, item in items}
+        if all(found[key] is item for key, item in items):
+            return value
+        return found if isinstance(value, dict) else [*found.values()]
     return fn(value)
 
 
-def _part(tensor: Tensor) -> FilePart | None:
-    """Where in a file a tensor lies; None where it lies in none, or where the file was replaced since it was mapped."""
-    file, storage = files.file_of(tensor), tensor.untyped_storage()
-    if file is None or not storage.nbytes() or not files.is_current(file):
-        return None
-    dtype = dtype_name(tensor.dtype)
-    return FilePart(file, storage.nbytes(), dtype, tuple(tensor.shape), tensor.stride(), int(tensor.storage_offset()))
+def _sent(value: object) -> object:
+    """The form in which a value is sent: a tensor in a file as its part of the file."""
+    file = files.file_of(value) if _has_storage(value) else None
+    if file is None or not isinstance(value, Tensor):
+        return value
+    size = value.untyped_storage().nbytes()
+    if not size or not files.is_current(file):
+        return value.clone()  # torch cannot share the memory of a file whose name it has not got
+    place = tuple(value.shape), value.stride(), int(value.storage_offset())
+    return FilePart(file, size, dtype_name(value.dtype), *place)
 
 
 def _from_file(part: FilePart) -> Tensor:
-    dtype = DTYPES[part.dtype]
-    path = part.file.path
-    count = part.size // dtype.itemsize
-    whole = files.map_tensor(path, dtype, (count,), path, longer=True)
+    dtype, path = DTYPES[part.dtype], part.file.path
+    whole = files.map_tensor(path, dtype, (part.size // dtype.itemsize,), path, longer=True)
     if files.file_of(whole) != part.file:
         raise StorageError(f"{path} was replaced while an object with a part of it was on its way to this process")
     return whole.as_strided(part.shape, part.strides, part.offset)

@@ -27,6 +27,7 @@ from torch import Size, Tensor, nn
 
 from ..core.contents import contents
 from ..core.error_text import label
+from ..core.other_libraries import bare
 from ..core.stored import Stored
 from ..fields.annotated_shapes import refuse_contents
 from . import files, tensordict_folders
@@ -122,6 +123,7 @@ class Description:
         """The entry of a field that is not static; the names of its files begin with `key`."""
         if value is None:
             return None
+        value = bare(value)
         if isinstance(value, Tensor):
             return self._tensor(value, where, names.give(key, TENSOR_SUFFIX), folder)
         name = names.give(key)
@@ -216,8 +218,10 @@ class _Save:
         self.parts = {folder for folder, _ in self.levels[1:]}
         """The folders of nested objects, of this object and the one before."""
         before = set[str]()
-        with contextlib.suppress(OSError, StorageError):
-            old = schema.from_json(schema.parsed(schema.text_in(folder), folder).get(schema.SECTION), folder)
+        # Metadata that is damaged, or tensordict's, names no files; metadata that cannot be read is an error.
+        text = schema.text_in(folder) if os.path.lexists(metadata_in(folder)) else b""
+        with contextlib.suppress(StorageError):
+            old = schema.from_json(schema.parsed(text, folder).get(schema.SECTION), folder)
             old_levels = list(_levels(old.level, folder))
             before = {*(old.replaced or ()), *self._files(old_levels)}
             self.parts.update(inside for inside, _ in old_levels[1:])
@@ -273,7 +277,7 @@ class _Save:
         def write(item: Placed) -> None:
             path = f"{self.folder}{os.sep}{item.entry.pending}"
             if self.options.like:
-                files.allocate(path, item.entry.size)
+                files.write_new(path, item.entry.size, self.options.durable)
             else:
                 files.write_tensor(path, item.tensor.detach(), self.options.durable)
 
@@ -291,7 +295,7 @@ class _Save:
     def _put(self, folder: str, value: dict[str, Json]) -> None:
         """Give a folder other metadata in one step: whoever opens it finds the old text or the new one."""
         temporary = f"{self.folder}{os.sep}.~{self.token}.json"
-        files.write_new(temporary, [schema.rendered(value)], self.options.durable)
+        files.write_new(temporary, schema.rendered(value), self.options.durable)
         if self.options.durable:
             files.sync_folder(folder)
         os.replace(temporary, metadata_in(folder))

@@ -1,1 +1,0 @@
-"""Modules of a repository whose base was changed, with constructors by hand that register names in strings behind children."""
