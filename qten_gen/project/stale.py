@@ -202,75 +202,73 @@ def _is_as_it_was(record: SourceRecord | None, before: SourceRecord) -> bool:
 
 def _compared(state: ProjectState, now: int, open_reader: OpenReader | None) -> ProjectState:
     """A state whose files are read and whose graph is made, compared with the cache."""
-    files, names, previous, records, graph = state.files, state.names, state.previous, state.records, state.graph
-    reader: Reader | None = None
-    edited = set[str]()
+    names, previous, records = state.names, state.previous, state.records
+    edited, reader = set[str](), None
     for path, record in records.items():
         before = previous.sources.get(names[path])
         if before is not None and before is not record and not _is_as_it_was(record, before):
             edited.add(path)
-            if before.content and path in graph.relevant and open_reader is not None:
+            if before.content and path in state.graph.relevant and open_reader is not None:
                 reader = reader or open_reader(state)
                 records[path] = record._replace(content=reader.content(path))
-    roots = {root: relative_to(root, state.root) for root in {origin.root for origin in graph.origins.values()}}
+    roots = {root: relative_to(root, state.root) for root in {origin.root for origin in state.graph.origins.values()}}
     for path, record in records.items():
-        place = _place(path, roots, graph)
+        place = _place(path, roots, state.graph)
         if record.place != place:
             records[path] = record._replace(place=place)
     present = {names[path]: record for path, record in records.items()}
     changed = {*_changes(previous.sources, present)}
+    state = _with_handlers(state._replace(reader=reader), changed, open_reader)
+    before_owners, after_owners = _by_owner(previous.handlers), _by_owner(state.handlers)
+    for name in before_owners.keys() | after_owners.keys():
+        if before_owners.get(name) != after_owners.get(name):
+            changed |= {f"@{each[name].module}" for each in (previous.sources, present) if name in each}
+    return _with_targets(state, changed, edited, now)
+
+
+def _with_handlers(state: ProjectState, changed: Collection[str], open_reader: OpenReader | None) -> ProjectState:
+    """A state with the handlers that sources register: those of the cache, unless `changed` look-ups lead to others."""
     handlers: dict[str, HandlerRecord] = {}
     owners: dict[str, tuple[str, ...]] = {}
-    paths = {names[path]: path for path in graph.relevant}
+    paths = {state.names[path]: path for path in state.graph.relevant}
     missing = []
-    for path in graph.registering:
-        handler = previous.handlers.get(names[path])
-        if handler is not None and changed.isdisjoint(handler.lookups) and paths.keys() >= {*handler.owners}:
-            handlers[names[path]] = handler
-            owners[path] = tuple([paths[owner] for owner in handler.owners])
+    for path in state.graph.registering:
+        known = state.previous.handlers.get(state.names[path])
+        if known is not None and paths.keys() >= {*known.owners} and not any(name in changed for name in known.lookups):
+            handlers[state.names[path]] = known
+            owners[path] = tuple([paths[owner] for owner in known.owners])
         else:
             missing.append(path)
-    if missing and open_reader is not None:
-        reader = reader or open_reader(state)
+    reader = open_reader(state) if missing and state.reader is None and open_reader is not None else state.reader
     if reader is not None:
         reader.know({path: Handlers(found, frozenset()) for path, found in owners.items()})
         for path in missing:
             owners[path], lookups = reader.handlers(path)
-            own = tuple([names[owner] for owner in owners[path]])
-            handlers[names[path]] = HandlerRecord(tuple(sorted(lookups)), own)
-    before_owners, after_owners = _by_owner(previous.handlers), _by_owner(handlers)
-    for name in before_owners.keys() | after_owners.keys():
-        if before_owners.get(name) != after_owners.get(name):
-            changed |= {f"@{each[name].module}" for each in (previous.sources, present) if name in each}
+            own = tuple([state.names[owner] for owner in owners[path]])
+            handlers[state.names[path]] = HandlerRecord(tuple(sorted(lookups)), own)
+    return state._replace(handlers=handlers, owners=owners, reader=reader)
 
+
+def _with_targets(state: ProjectState, changed: Collection[str], edited: Collection[str], now: int) -> ProjectState:
+    """A state with the sources that are fresh, and those that are stale. `changed` are look-ups, and `edited` sources."""
     fresh: dict[str, FreshRecord] = {}
     rendered: dict[str, FreshRecord] = {}
     stale = []
-    for path in sorted(graph.relevant):
-        known = previous.fresh.get(names[path])
-        is_target = files.sources[path].target
-        outputs = None
-        if known is not None:
-            outputs = _verified_outputs(known.outputs, path, files.outputs, now) if is_target else known.outputs
-            known = known._replace(outputs=outputs) if outputs is not None and outputs != known.outputs else known
+    for path in sorted(state.graph.relevant):
+        known, is_target = state.previous.fresh.get(state.names[path]), state.files.sources[path].target
+        if known is not None and is_target:
+            outputs = _verified_outputs(known.outputs, path, state.files.outputs, now)
+            known = None if outputs is None else known if outputs == known.outputs else known._replace(outputs=outputs)
         # Warnings say lines, which may have moved.
-        is_fresh = known is not None and changed.isdisjoint(known.lookups) and not (known.warnings and path in edited)
-        if known is not None and outputs is not None and is_fresh:
+        has_moved = known is not None and bool(known.warnings) and path in edited
+        if known is not None and not has_moved and not any(name in changed for name in known.lookups):
             fresh[path] = known
         elif is_target:
             stale.append(path)
-            if known is not None and outputs is not None:
+            if known is not None:
                 rendered[path] = known
-    failures = (*_unlistable(files), *state.failures, *_shadowed_declarations(files))
-    return state._replace(
-        handlers=handlers,
-        owners=owners,
-        reader=reader,
-        fresh=fresh,
-        rendered=rendered,
-        stale=tuple(stale),
-        failures=failures,
-    )
+    failures = (*_unlistable(state.files), *state.failures, *_shadowed_declarations(state.files))
+    return state._replace(fresh=fresh, rendered=rendered, stale=tuple(stale), failures=failures)
 
 
 def _place(path: str, roots: Mapping[str, str], graph: SourceGraph) -> str:
