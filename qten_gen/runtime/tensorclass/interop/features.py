@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, TypeVar
 from ..core.error_text import suggestion
 from ..core.stored import Stored
 
-T = TypeVar("T", bound=Stored)
 
 
 class _Feature(NamedTuple):

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 
-T = TypeVar("T", bound=Stored)
 
 
 def from_dataclass(

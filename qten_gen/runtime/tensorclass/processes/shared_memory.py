@@ -7,7 +7,6 @@ from typing import TypeVar
 from ..core.locking import lock_
 from ..core.stored import Stored
 
-T = TypeVar("T", bound=Stored)
 
 
 def share_memory_(self: T) -> T:
