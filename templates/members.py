@@ -41,9 +41,9 @@ FILES = {
     "interop": (
         "fields.nested",
         "interop.tensordicts",
-        "interop.arrays",
-        "interop.named_fields",
-        "interop.features",
+        "interop.records",
+        "interop.records",
+        "interop.records",
         "lazy_stack",
     ),
     "storage": ("storage.memory_map", "storage.state_dict", "storage.safetensors_files"),

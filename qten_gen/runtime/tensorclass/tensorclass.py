@@ -130,7 +130,7 @@ LATE = {
     "processes.shared_memory": "share_memory_ is_shared",
     "processes.distributed": "send recv broadcast all_gather",
     "interop.tensordicts": "to_tensordict",
-    "interop.arrays": "numpy tolist",
+    "interop.records": "numpy tolist",
     "storage.memory_map": """
         memmap memmap_ memmap_like memmap_refresh_ is_memmap load_memmap_ save=memmap dumps=memmap load_=load_memmap_
     """,
@@ -144,9 +144,9 @@ LATE_ON_CLASS = {
     "storage.safetensors_files": "load_safetensors",
     "fields.nested": "from_dict",
     "interop.tensordicts": "from_tensordict",
-    "interop.arrays": "from_numpy",
-    "interop.named_fields": "from_dataclass from_namedtuple",
-    "interop.features": "accepts",
+    "interop.records": "from_numpy",
+    "interop.records": "from_dataclass from_namedtuple",
+    "interop.records": "accepts",
     "lazy_stack": "lazy_stack maybe_dense_stack",
 }
 """The same for class methods."""
