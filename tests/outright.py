@@ -10,7 +10,7 @@ from unittest.mock import patch
 from qten_gen.model import fingerprint
 from qten_gen.model.diagnostics import DeclarationError
 from qten_gen.runtime.declaring import generator, in_memory, loading, outright
-from qten_gen.runtime.declaring.by_declaration import describe, known_nested, of_declaration
+from qten_gen.runtime.declaring.in_memory import describe, known_nested, of_declaration
 from qten_gen.runtime.declaring.outright import Outright
 from qten_gen.runtime.declaring.statement import Body
 

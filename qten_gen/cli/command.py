@@ -36,7 +36,7 @@ def main(
         return FOUND
     except OSError as error:
         if error.filename is not None:
-            return _bug(err)
+            return _print_bug(err)
         _silence_broken_pipe(out)
         err.write(f"error: cannot write the output: {error.strerror}\n")
         return MISUSE
@@ -44,10 +44,10 @@ def main(
         if _is_interruption(error):
             err.write("interrupted\n")
             return INTERRUPTED
-        return _bug(err)
+        return _print_bug(err)
 
 
-def _bug(err: TextIO) -> int:
+def _print_bug(err: TextIO) -> int:
     """Print the exception that is handled as a bug in qten-gen."""
     from traceback import format_exc
 
@@ -81,7 +81,10 @@ def _dispatch(arguments: list[str], out: TextIO, err: TextIO) -> int:
                 out.write(str(shown))
                 return DONE
             if arguments[0] in COMMANDS:
-                return _carry_out(arguments[0], options, out, err)
+                from importlib import import_module
+
+                carry_out = getattr(import_module(f".{arguments[0]}", __package__), arguments[0])
+                return int(carry_out(options, out, err))
         else:
             options = Options()
             options.paths = arguments
@@ -97,47 +100,6 @@ def _dispatch(arguments: list[str], out: TextIO, err: TextIO) -> int:
 
         err.write(f"{headline(error.diagnostic, color=False)}\n")
     return MISUSE
-
-
-def _carry_out(command: str, options: Options, out: TextIO, err: TextIO) -> int:
-    """Carry out one of the other commands."""
-    match command:
-        case "init":
-            from .init import init
-
-            return init(options, out)
-        case "check":
-            from .check import check
-
-            return check(options, out, err)
-        case "explain":
-            from .explain import explain
-
-            return explain(options, out)
-        case "show":
-            from .show import show
-
-            return show(options, out, err)
-        case "inspect":
-            from .inspect import inspect
-
-            return inspect(options, out, err)
-        case "lock":
-            from .lock import lock
-
-            return lock(options, out, err)
-        case "adopt":
-            from .adopt import adopt
-
-            return adopt(options, out, err)
-        case "stubs":
-            from .stubs import write_stubs
-
-            return write_stubs(options, out, err)
-        case _:
-            from .lsp import lsp
-
-            return lsp()
 
 
 def _generate(options: Options, started: float, out: TextIO, err: TextIO) -> int:

@@ -11,7 +11,7 @@ from . import DONE
 from .options import Options, UsageError
 
 
-def explain(options: Options, out: TextIO) -> int:
+def explain(options: Options, out: TextIO, err: TextIO) -> int:
     """Print the page of a diagnostic by code or name, or a list of all, and return the exit status.
 
     Raises:

@@ -3,37 +3,42 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TextIO
 
 from ..project.apply import Change, diff, write
-from ..project.config import Config, Settings
+from ..project.config import Settings
 from ..project.files import discover
 from ..project.paths import display_path, read_regular
-from ..project.setting_up import Edit, edits
+from ..project.setting_up import edits
 from . import DONE, FOUND
 from .options import Options, UsageError
 
 
-def init(options: Options, out: TextIO) -> int:
+def init(options: Options, out: TextIO, err: TextIO) -> int:
     """Add what is missing, print what was added, and return the exit status.
 
     Raises:
         ConfigError: The settings of the project cannot be used.
         UsageError: A file cannot be read or written.
     """
-    writes = not (options.check or options.diff)
+    writes, settings = options.mode == "write", Settings()
     try:
-        root = _root(Settings().of("."))
+        root = settings.of(".").root or os.getcwd()
         found = edits(
             lambda name: _text(os.path.join(root, name)),
             lambda name: os.path.isdir(os.path.join(root, name)),
             _below_repository(os.path.abspath(root)),
         )
         changes = [
-            Change(display_path(os.path.join(root, item.name)), _bytes(item.old), item.new.encode()) for item in found
+            Change(
+                display_path(os.path.join(root, item.name)),
+                None if item.old is None else item.old.encode(),
+                item.new.encode(),
+            )
+            for item in found
+            if item.old != item.new
         ]
-        changes = [change for change in changes if change.old != change.new]
         for change in changes if writes else ():
             write(change)
     except (OSError, UnicodeDecodeError) as error:
@@ -41,13 +46,16 @@ def init(options: Options, out: TextIO) -> int:
     if options.diff:
         out.writelines(diff(changes))
     else:
-        hiding = [*_stubs_that_hide(Settings())]
-        _print(found, hiding, root, out, "added" if writes else "missing")
+        hiding = [*_stubs_that_hide(settings)]
+        for item in found:
+            path = display_path(os.path.join(root, item.name))
+            out.writelines(f"{'added' if writes else 'missing'}: {path}: {said}\n" for said in item.added)
+            out.writelines(f"by hand: {path}: {said}\n" for said in item.left)
+        out.writelines(
+            f"by hand: {path}: remove it; type checkers read it in place of {path[:-1]}\n" for path in hiding
+        )
+        out.write("" if found or hiding else "everything is set up\n")
     return FOUND if changes and not writes else DONE
-
-
-def _root(config: Config) -> str:
-    return config.root or os.getcwd()
 
 
 def _below_repository(root: str) -> list[str]:
@@ -70,24 +78,9 @@ def _stubs_that_hide(settings: Settings) -> Iterator[str]:
             yield f"{path}i"
 
 
-def _print(found: Sequence[Edit], hiding: Sequence[str], root: str, out: TextIO, verb: str) -> None:
-    """Print a line for each addition, and one for each that the user has to make by hand."""
-    for item in found:
-        path = display_path(os.path.join(root, item.name))
-        out.writelines(f"{verb}: {path}: {said}\n" for said in item.added)
-        out.writelines(f"by hand: {path}: {said}\n" for said in item.left)
-    out.writelines(f"by hand: {path}: remove it; type checkers read it in place of {path[:-1]}\n" for path in hiding)
-    if not (found or hiding):
-        out.write("everything is set up\n")
-
-
 def _text(path: str) -> str | None:
     """The text of a file; None if it does not exist."""
     try:
         return read_regular(path).decode()
     except FileNotFoundError:
         return None
-
-
-def _bytes(text: str | None) -> bytes | None:
-    return None if text is None else text.encode()

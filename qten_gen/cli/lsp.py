@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from .. import __version__
 from ..tools.lsp.protocol import Connection, Params, serve
@@ -11,9 +11,10 @@ from . import DONE
 
 if TYPE_CHECKING:
     from ..tools.lsp.session import Generated
+    from .options import Options
 
 
-def lsp() -> int:
+def lsp(options: Options, out: TextIO, err: TextIO) -> int:
     """Serve an editor until it says that it has finished, and return the exit status."""
     serve(__version__, _converse)
     return DONE

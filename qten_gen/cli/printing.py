@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from .. import __version__
-from ..project.apply import Change
 from ..project.config import Config
 from ..project.output_names import source_of
 from ..run.run import Outcome
@@ -34,7 +33,10 @@ def print_outcome(
     at: str = "",
 ) -> None:
     """Print the outcome of a run that took `seconds` seconds, and what `--fix` has mended. The last line begins with `at`."""
-    outcome = _beyond_baseline(outcome, options)
+    if options.baseline is not None or options.write_baseline is not None:
+        from .baseline import beyond_baseline
+
+        outcome = outcome._replace(diagnostics=beyond_baseline(outcome.diagnostics, options))
     form = output_format(options, config)
     messages = err if options.mode == "diff" or form == "json" else out
     _print_diagnostics(outcome, options, form, err if options.mode == "diff" else out)
@@ -54,14 +56,6 @@ def print_outcome(
         messages.write(f"{at}{summary(outcome, options.mode, seconds)}\n")
 
 
-def _beyond_baseline(outcome: Outcome, options: Options) -> Outcome:
-    if options.baseline is None and options.write_baseline is None:
-        return outcome
-    from .baseline import beyond_baseline
-
-    return outcome._replace(diagnostics=beyond_baseline(outcome.diagnostics, options))
-
-
 def _coloured(lines: Iterable[str]) -> Iterator[str]:
     """The lines of a diff in the colours of git."""
     from ..report.concise import BOLD, GREEN, RED, TURQUOISE, painted
@@ -75,33 +69,27 @@ def _coloured(lines: Iterable[str]) -> Iterator[str]:
 def _print_diagnostics(outcome: Outcome, options: Options, form: str, out: TextIO) -> None:
     """Print the diagnostics, with `--quiet` only the errors. A document is printed even if there are none."""
     shown = [item for item in outcome.diagnostics if item.is_error or not options.quiet]
-    stale = _stale_files(outcome) if lists_stale_files(form, options) else ()
+    stale = outcome.changes if lists_stale_files(form, options) else ()
     if shown or stale or form == "json":
-        from ..report import report
+        from ..report import StaleFile, report
 
-        found, files = from_top(form, shown, stale)
-        color = options.color.enabled(out)
-        out.write(report(form, found, files, color=color))
-        if form == "full":
-            out.write("\n")
-
-
-def _stale_files(outcome: Outcome) -> Sequence[StaleFile]:
-    """The files that are out of date, or were until the run wrote them."""
-    from ..report import StaleFile
-
-    return [
-        StaleFile(item.path, source_of(item.path), item.kind, outcome.reasons.get(item.path, ""))
-        for item in outcome.changes
-    ]
+        reasons = outcome.reasons
+        files = [StaleFile(item.path, source_of(item.path), item.kind, reasons.get(item.path, "")) for item in stale]
+        out.write(report(form, *from_top(form, shown, files), color=options.color.enabled(out)))
+        out.write("\n" if form == "full" else "")
 
 
 def _print_changes(outcome: Outcome, options: Options, out: TextIO) -> None:
     """Print a line for each output that is out of date with `--check`, or was changed with `--verbose`."""
+    from ..common.header import read_header
+
     for change in outcome.changes:
         reason = f" ({outcome.reasons[change.path]})" if options.verbose and change.path in outcome.reasons else ""
         if options.mode == "check":
-            out.write(f"{change.kind}: {_shown(change.path)}{reason or _edited(change)}\n")
+            header = read_header(change.old or b"")
+            edited = change.kind == "stale" and header is not None and not header.intact
+            reason = reason or " (edited by hand, or merged)" * edited
+            out.write(f"{change.kind}: {_shown(change.path)}{reason}\n")
         elif options.verbose:
             out.write(f"{'removed' if change.new is None else 'written'}: {_shown(change.path)}{reason}\n")
     for path in outcome.blocked:
@@ -117,13 +105,6 @@ def _shown(text: str) -> str:
     from ..report.concise import visible
 
     return visible(text)
-
-
-def _edited(change: Change) -> str:
-    from ..common.header import read_header
-
-    header = read_header(change.old or b"")
-    return " (edited by hand, or merged)" if change.kind == "stale" and header is not None and not header.intact else ""
 
 
 def print_faults(tracebacks: Iterable[str], err: TextIO) -> None:
@@ -142,72 +123,57 @@ def print_faults(tracebacks: Iterable[str], err: TextIO) -> None:
 def from_top(
     form: str, diagnostics: Sequence[Diagnostic], files: Sequence[StaleFile]
 ) -> tuple[Sequence[Diagnostic], Sequence[StaleFile]]:
-    """The findings with the paths that a format needs. They are as before outside of continuous integration."""
+    """The findings with paths from the top of the checkout, as the format of GitHub needs them, wherever in it a run starts."""
     top = os.environ.get("GITHUB_WORKSPACE")
     if not top or form != "github":
         return diagnostics, files
     from ..common.records import replace
 
     root = os.path.join(os.path.realpath(top), "")
+
+    def below(path: str) -> str:
+        folder, name = os.path.split(path)  # a file that is a link keeps its name
+        whole = os.path.join(os.path.realpath(folder or "."), name)
+        return whole.removeprefix(root) if whole.startswith(root) else path
+
     return (
-        [replace(item, path=_below(root, item.path)) for item in diagnostics],
-        [item._replace(path=_below(root, item.path), source=_below(root, item.source)) for item in files],
+        [replace(item, path=below(item.path)) for item in diagnostics],
+        [item._replace(path=below(item.path), source=below(item.source)) for item in files],
     )
 
 
-def _below(root: str, path: str) -> str:
-    """A path from the top, or as it was if it is not below that. A file that is a link keeps its name."""
-    folder, name = os.path.split(path)
-    whole = os.path.join(os.path.realpath(folder or "."), name)
-    return whole.removeprefix(root) if whole.startswith(root) else path
-
-
-_DONE = {"stale": "written", "missing": "written", "orphan": "removed"}
-_CHECKED = {"stale": "stale", "missing": "missing", "orphan": "orphaned"}
-_PROPOSED = {"stale": "to write", "missing": "to write", "orphan": "to remove"}
+_WORDS = {
+    "write": {"stale": "written", "missing": "written", "orphan": "removed"},
+    "check": {"stale": "stale", "missing": "missing", "orphan": "orphaned"},
+    "diff": {"stale": "to write", "missing": "to write", "orphan": "to remove"},
+}
+"""What is said of an output in each mode, by its state before the run."""
 
 
 def summary(outcome: Outcome, mode: str, seconds: float) -> str:
     """The summary without a newline: `12 files up to date, 2 written, 1 removed in 0.21s`.
 
-    `mode` is `write`, `check` or `diff`. Counts of zero are left out.
+    `mode` is `write`, `check` or `diff`. Counts of zero are left out. A file that is held back has no error itself.
     """
-    return f"{said(outcome, mode)} in {seconds:.2f}s"
-
-
-def said(outcome: Outcome, mode: str) -> str:
-    """The summary without the time."""
-    return "; ".join(part for part in (_errors(outcome), _files(outcome, mode), _warnings(outcome)) if part)
-
-
-def _errors(outcome: Outcome) -> str:
-    """`3 errors in 2 files, 1 file held back`. A file that is held back has no error itself."""
-    found = [item for item in outcome.diagnostics if item.is_error]
-    parts = []
-    if found:
-        files = len({item.path for item in found})
-        parts.append(f"{count(len(found), 'error')} in {count(files, 'file')}")
-    if outcome.blocked:
-        parts.append(f"{count(len(outcome.blocked), 'file')} held back")
-    if outcome.crashes:
-        parts.append(count(len(outcome.crashes), "internal error"))
-    if outcome.failures:
-        parts.append(f"{count(len(outcome.failures), 'path')} failed")
-    return ", ".join(parts)
-
-
-def _warnings(outcome: Outcome) -> str:
-    found = sum(not item.is_error for item in outcome.diagnostics)
-    return count(found, "warning") if found else ""
+    errors = [item for item in outcome.diagnostics if item.is_error]
+    wrong = f"{count(len(errors), 'error')} in {count(len({item.path for item in errors}), 'file')}" if errors else ""
+    figures = (
+        (len(outcome.blocked), "file", " held back"),
+        (len(outcome.crashes), "internal error", ""),
+        (len(outcome.failures), "path", " failed"),
+    )
+    wrong = ", ".join(filter(None, [wrong, *(count(number, noun) + said for number, noun, said in figures if number)]))
+    warnings = len(outcome.diagnostics) - len(errors)
+    parts = (wrong, _files(outcome, mode), count(warnings, "warning") if warnings else "")
+    return f"{'; '.join(filter(None, parts))} in {seconds:.2f}s"
 
 
 def _files(outcome: Outcome, mode: str) -> str:
     """`12 files up to date, 2 written`. Only the first count has the noun."""
-    words = {"write": _DONE, "check": _CHECKED, "diff": _PROPOSED}[mode]
-    figures = Counter({"up to date": outcome.up_to_date})
-    for change in outcome.changes:
-        figures[words[change.kind]] += 1
-    shown = [(word, figures[word]) for word in dict.fromkeys(["up to date", *words.values()]) if figures[word]]
+    words = _WORDS[mode]
+    figures = Counter({"up to date": outcome.up_to_date, **dict.fromkeys(words.values(), 0)})
+    figures.update(words[change.kind] for change in outcome.changes)
+    shown = [(word, number) for word, number in figures.items() if number]
     if shown:
         (first, number), *rest = shown
         return ", ".join([f"{count(number, 'file')} {first}", *(f"{number} {word}" for word, number in rest)])

@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Mapping
 from contextlib import closing
+from functools import partial
 from typing import TextIO
 
 from ..project.apply import is_temporary
@@ -40,20 +41,12 @@ def watch(options: Options, out: TextIO, err: TextIO) -> int:
         return MISUSE
     folders = _folders(options)
     written: dict[str, bytes | None] = {}
+    # An editor that saves a file makes several changes, which step and debounce (in milliseconds) put together.
+    follow = partial(watchfiles.watch, watch_filter=None, recursive=False, step=10, debounce=200)
     try:
         while True:
-            # An editor that saves a file makes several changes, which step and debounce (in milliseconds) put together.
-            changes = watchfiles.watch(
-                *sorted(folders),
-                watch_filter=None,
-                recursive=False,
-                step=10,
-                debounce=200,
-                rust_timeout=100,
-                yield_on_timeout=True,
-            )
             try:
-                with closing(changes):
+                with closing(follow(*sorted(folders), rust_timeout=100, yield_on_timeout=True)) as changes:
                     found = next(changes)  # before the first run: what changes during that is news
                     while True:
                         if any(_is_being_saved(path) for _, path in found):

@@ -209,7 +209,7 @@ def _nested(call: SpecifierCall, owner: _Owner, key: str, indent: int) -> str:
 
 
 def _arguments(cls: Value, arguments: Sequence[Argument], owner: _Owner, key: str, indent: int) -> Iterator[str]:
-    """The arguments of a class: those of the declaration, and the owner's device and dtype."""
+    """The arguments of a class: the declared ones, and the owner's device and dtype."""
     positional = [argument for argument in arguments if argument.keyword is None]
     keywords = {argument.keyword: argument for argument in arguments if argument.keyword is not None}
     for index, argument in enumerate(positional):
@@ -322,7 +322,7 @@ def _several_parameters(field: ParameterDecl, owner: str, builtins: Builtins, al
 
 
 def is_several(field: ModuleField) -> bool:
-    """Whether it is a list or a dict of parameters."""
+    """True if it is a list or a dict of parameters."""
     return isinstance(field, ParameterDecl) and field.is_several
 
 

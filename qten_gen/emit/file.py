@@ -44,7 +44,7 @@ class PythonFileView(NamedTuple):
     checking: tuple[str, ...]
     """The statements under TYPE_CHECKING: imports for the names in annotations."""
     is_checked: bool
-    """Whether checkers and formatters see it."""
+    """True if checkers and formatters see it."""
 
 
 def python_file(file: FileDecl) -> PythonFileView:
@@ -104,7 +104,7 @@ def _siblings(file: FileDecl) -> Siblings:
 
 
 def _used(classes: Iterable[TensorClassView | ModuleView], *always: str) -> frozenset[str]:
-    """The names that a file has to import: those of its classes, and those of its template."""
+    """The names that a file has to import, for its classes and for its template."""
     return frozenset(always).union(*(cls.imports for cls in classes))
 
 
@@ -114,7 +114,7 @@ def _others(file: FileDecl) -> list[str]:
 
 
 def _lookup(others: list[str]) -> str:
-    """The lookup of a name; `others` are those that are no classes, which the source gives each time."""
+    """The lookup of a name; `others` are no classes, and the source gives them each time."""
     return layout.bracketed("_rt.declared(", ["__name__", "name", *map(layout.quoted_string, others)], ")", 4)
 
 
@@ -135,13 +135,13 @@ def _types(function: MethodSource) -> str:
 
 
 def _mentions(text: str, file: FileDecl, source: SourceFile, inside: frozenset[str] = frozenset()) -> bool:
-    """Whether a text names a declared class, or an alias of a type with one."""
+    """True if a text names a declared class, or an alias of a type with one."""
     meant = {file.meanings.get(f"{source.module}:{name}", name) for name in _NAME.findall(text)}
     return any(name in file.related or _is_alias(name, file, inside) for name in meant - inside)
 
 
 def _is_alias(name: str, file: FileDecl, inside: frozenset[str]) -> bool:
-    """Whether a qualified name is an alias of a type with a declared class; `inside` are those that it is looked up for."""
+    """True if a qualified name is an alias of a type with a declared class; `inside` are the aliases that led to it."""
     module, _, alias = name.rpartition(".")
     home = file.sources.get(module) if module else None
     found = None if home is None else home.aliases.get(alias)
@@ -168,7 +168,7 @@ def annotation_imports(file: FileDecl, bound: Collection[str]) -> tuple[str, ...
 
 
 def _is_local(name: str, source: SourceFile) -> bool:
-    """Whether a file defines a name itself, or takes it over by a star import."""
+    """True if a file defines a name itself, or takes it over by a star import."""
     return name not in source.imports and (
         name in source.names or (source.has_star_import and name not in dir(builtins))
     )
@@ -196,7 +196,7 @@ def _own_import(module: str, names: list[str]) -> str:
 
 
 def _mentioned(file: FileDecl) -> Iterator[str]:
-    """The names in the annotations that a generated module repeats: those of its own file."""
+    """The names in the annotations of its own file, which a generated module repeats."""
     for declaration in file.declarations:
         for field in declaration.fields:
             match field:

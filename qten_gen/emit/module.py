@@ -92,10 +92,10 @@ class ModuleView(NamedTuple):
     guarded: str
     """The statement that marks the tensors which user code has to fill; empty without any."""
     resets: bool
-    """Whether the constructor calls `reset_parameters`. Without a field there is nothing that it could fill. The method may be
+    """True if the constructor calls `reset_parameters`. Without a field there is nothing that it could fill. The method may be
     that of a subclass with an `__init__` of its own, which has registered nothing yet."""
     computes: bool
-    """Whether the constructor computes values, which `reset_parameters` leaves alone then."""
+    """True if the constructor computes values, which `reset_parameters` leaves alone then."""
     initializers: tuple[str, ...]
     registered: tuple[str, ...]
     """The assignments of the properties that read parameters, buffers and submodules."""
@@ -332,7 +332,7 @@ def _attributes(declaration: ModuleDecl, siblings: Siblings) -> tuple[str, ...]:
 
 
 def _config_names(declaration: ModuleDecl) -> list[str]:
-    """The fields that `repr` shows: those of builtin types where a class with its own `__init__` annotates all it assigns."""
+    """The fields that `repr` shows, of builtin types alone where a class with its own `__init__` annotates all it assigns."""
     config = [field for field in declaration.fields if isinstance(field, ConfigDecl)]
     return [f.name for f in config if not declaration.custom_init or f.type.name.startswith("builtins.")]
 
@@ -360,7 +360,7 @@ def _inlined_values(declaration: ModuleDecl, siblings: Mapping[str, str]) -> Ite
 
 
 def _path(field: SubmoduleDecl) -> str:
-    """The path to the record of a child, which is inside those of the lists that hold the child."""
+    """The path to the record of a child, inside the records of the lists that hold it."""
     path, inner = field.name, field.inner
     while inner is not None:
         path, inner = f"{path}.cls", inner.inner

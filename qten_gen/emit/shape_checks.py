@@ -83,7 +83,7 @@ class _Shaped:
         return " or ".join(found)
 
     def _is_read(self, position: int, sizes: _Sizes) -> bool:
-        """Whether the constructor reads the size of an axis."""
+        """True if the constructor reads the size of an axis."""
         axis = self.axes[position]
         if axis.kind in (AxisKind.NAME, AxisKind.SEVERAL):
             return sizes.known(axis.value) is None or sizes.is_read(axis.value, self.read(position))
@@ -129,7 +129,7 @@ class _Sizes:
         return self._variables.get(name)
 
     def is_read(self, name: str, read: str) -> bool:
-        """Whether the variable of a name is set from `read`."""
+        """True if the variable of a name is set from `read`."""
         return self._reads.get(name) == read
 
 

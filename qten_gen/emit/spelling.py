@@ -202,7 +202,7 @@ def value(value: Value, owner: str, key: str, aliases: Aliases) -> str:
 
 
 def is_of_torch(initializer: Value | None) -> bool:
-    """Whether an initialiser is a function of torch, alone or in a partial, which fills what it is given."""
+    """True if an initialiser is a function of torch, alone or in a partial, which fills what it is given."""
     return initializer is not None and (initializer.torch_name is not None or initializer.partial is not None)
 
 
@@ -242,7 +242,7 @@ def parameter(field: FieldDecl | ConfigDecl, type: str, aliases: Aliases) -> str
 
 
 def default_is_looked_up(field: FieldDecl | ConfigDecl) -> bool:
-    """Whether the default is not written in the signature but taken from the declaration when the constructor runs."""
+    """True if the default is not written in the signature but taken from the declaration when the constructor runs."""
     return field.default is not None and (field.default.factory or field.default.value.written is None)
 
 

@@ -37,7 +37,7 @@ class PrimitiveCode(NamedTuple):
     rearrange: str
     """The expression that `_rearrange` stores: the same for an object of another batch size."""
     zip: str
-    """The expression that `_zip` stores: `fn` of each tensor and that of another object."""
+    """The expression that `_zip` stores: `fn` of each tensor and of the same one of another object."""
     put: str
     """The statement of `_index_put`, which writes another object's value at an index."""
     join: str
@@ -69,11 +69,11 @@ class StoredField(NamedTuple):
     property: str
     """The assignment of its property, where the runtime has one for its kind; empty where it is written out."""
     own: bool
-    """Whether the class declares it itself, and so has its property."""
+    """True if the class declares it itself, and so has its property."""
     static: bool
-    """Whether it stands among the static values of `_field_values`."""
+    """True if it stands among the static values of `_field_values`."""
     plain: bool
-    """Whether it is one tensor that carries the batch."""
+    """True if it is one tensor that carries the batch."""
     stored: str
     """The expression that `_fill` puts into the slot."""
     lines: PrimitiveCode
@@ -130,11 +130,11 @@ class _FieldCode(NamedTuple):
         return f"not {self.builtins.name('isinstance')}({self.field.name}, _Tensor){middle} or device is not None"
 
     def call(self, function: str, arguments: str) -> str:
-        """A call of the runtime's kernel, which is told whose field it is."""
+        """A call of the runtime's kernel, with the object and the name of the field."""
         return f'_rt.{function}(self, "{self.field.name}", {arguments})'
 
     def feature(self, function: str, arguments: str) -> str:
-        """A call of a function that few kinds of field need, told the same; its lines import `_FEATURES`."""
+        """The same for a function that few kinds of field need; its lines import `_FEATURES`."""
         return f'_features.{function}(self, "{self.field.name}", {arguments})'
 
 

@@ -187,7 +187,7 @@ _PLAIN = frozenset(
 def forward_first(
     forward: Iterable[tuple[SourceFile, Signature]], handlers: Iterable[RegistrationDecl], declared: Container[str]
 ) -> bool:
-    """Whether `forward` takes only tensors and plain builtins, and the handlers only declared classes and the other of these.
+    """True if `forward` takes only tensors and plain builtins, and the handlers only declared classes and the other of these.
 
     A call runs a handler where there is one, so `forward` stands behind the handlers if both can mean an object. If not, it
     stands first: where a module is taken for a function, as by `torch.compile(module)`, mypy reads the first overload alone.
@@ -229,7 +229,7 @@ def _is_shaped(name: str, source: SourceFile) -> bool:
 
 _FORMATTERS = ("# ruff: noqa", "# fmt: off", "# isort: skip_file")
 UNCHECKED = "# mypy: ignore-errors"
-"""mypy reads the types of a stub, and does not compare its methods with each other and with those of base classes."""
+"""mypy reads the types of a stub, and does not compare its methods with each other and with base classes."""
 
 _PYRIGHT_RULES_PYI = (
     "reportIncompatibleMethodOverride",

@@ -47,7 +47,7 @@ class Parameter:
 
 
 def _may_be_none(annotation: str) -> bool:
-    """Whether None is of the type as far as the text of the annotation says."""
+    """True if None is of the type as far as the text of the annotation says."""
     tree = ast.parse(annotation, mode="eval")
     said = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     said |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
@@ -195,12 +195,12 @@ def _with_decorators(method: MethodSource, kept: list[bool]) -> MethodSource:
 
 
 def _is_accessor(method: MethodSource) -> bool:
-    """Whether a function is the setter or the deleter of the property of its name."""
+    """True if a function is the setter or the deleter of the property of its name."""
     return any(text in (f"{method.name}.setter", f"{method.name}.deleter") for text in method.spelled)
 
 
 def _is_plain(method: MethodSource) -> bool:
-    """Whether the text says all that a checker has to know: the result, and decorators without arguments but constants."""
+    """True if the text says all that a checker has to know: the result, and decorators without arguments but constants."""
     return bool(method.signature.result or _is_accessor(method)) and None not in map(_called, method.spelled)
 
 

@@ -22,7 +22,7 @@ from .spelling import renamed
 
 
 def says_more(declaration: ModuleDecl) -> bool:
-    """Whether the class registers something that a checker does not see in the declaration."""
+    """True if the class registers something that a checker does not see in the declaration."""
     return any(needs_type(group) for group in registered_names(declaration).values())
 
 
@@ -42,7 +42,7 @@ def _is_known(group: Sequence[Registered]) -> bool:
 
 
 def needs_type(group: Sequence[Registered]) -> bool:
-    """Whether the stub has to say what the statements for one name register."""
+    """True if the stub has to say what the statements for one name register."""
     return any(each.by_name or (each.type is not None and each.container) for each in group)
 
 
@@ -74,7 +74,7 @@ class ExactClasses:
 
 
 def _is_exact(declaration: Declaration) -> bool:
-    """Whether a class itself has something to say."""
+    """True if a class itself has something to say."""
     if isinstance(declaration, TensorClassDecl):
         return any(field.kind is FieldKind.NUMBER for field in declaration.fields)
     return bool(declaration.handlers) or says_more(declaration)
@@ -141,11 +141,11 @@ class StubNames:
         return renamed(text, lambda name: self.written(name, source), lambda name: _keeps_strings(name, source), whole)
 
     def is_exact(self, text: str, module: str) -> bool:
-        """Whether a type of another file or this one names a class with a statement in a stub."""
+        """True if a type of another file or this one names a class with a statement in a stub."""
         return any(self._file.meanings.get(f"{module}:{name}", name) in self.exact for name in _DOTTED.findall(text))
 
     def is_final(self, declaration: Declaration) -> bool:
-        """Whether a class of this file is decorated with `@final`."""
+        """True if a class of this file is decorated with `@final`."""
         return any(
             name in _FINAL
             for found in self._file.source.classes
@@ -205,7 +205,7 @@ class StubNames:
             name = f"{name}_" if name.startswith("_") else f"_{name}"
 
     def _is_taken(self, name: str, line: str) -> bool:
-        """Whether this stub means something else by the name, at its top or in the body of a class."""
+        """True if this stub means something else by the name, at its top or in the body of a class."""
         own = IMPORTS.get(name)
         return (
             (own is not None and line != statement(name, own))
@@ -242,7 +242,7 @@ def _keeps_strings(name: str, source: SourceFile) -> bool:
 
 
 def _names_in_body(declaration: Declaration) -> frozenset[str]:
-    """The names with a meaning of their own in the body of a class: those of its fields and of registered objects."""
+    """The names with a meaning of their own in the body of a class: its fields and registered objects."""
     registers = declaration.registers if isinstance(declaration, ModuleDecl) else ()
     return frozenset(field.name for field in declaration.fields).union(each.name for each in registers)
 

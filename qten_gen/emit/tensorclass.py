@@ -22,8 +22,8 @@ _IN_TEMPLATE = ("_rt", "_t", "_torch")
 class TensorClassView(NamedTuple):
     """The input of the template of a TensorClass.
 
-    `map` to `to_dict` are the statements of the primitives with the same names. Those that make an object call `_fill`, which
-    stores what it is given: the values of the fields, those that the batch carries first, then what every object has.
+    `map` to `to_dict` are the statements of the primitives with the same names. Where one makes an object, it calls `_fill`,
+    which stores its arguments: the fields that the batch carries, the other fields, and what every object has.
     """
 
     declaration: TensorClassDecl
@@ -43,7 +43,7 @@ class TensorClassView(NamedTuple):
     n: str
     """The constructor's variable for the number of batch dimensions."""
     plain: bool
-    """Whether every field is one tensor that carries the batch, so that the primitives of the base class serve."""
+    """True if every field is one tensor that carries the batch, so that the primitives of the base class serve."""
     has_nested: bool
     fill_signature: str
     """The `def` line of `_fill`."""

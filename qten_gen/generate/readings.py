@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from types import MappingProxyType
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from ..common.header import digest
 from ..common.records import record
 from ..link.lookups import widest
-from ..link.program import Library, Program, Reading
 from ..model import Asked, ImportContext, SourceFile
 from ..model.diagnostics import SYNTAX_ERROR, UNDECODABLE_FILE, Diagnostic
 from ..project.import_graph import Handlers, SourceGraph, View
 from ..read.module import read
 from .parsed import Parsed, content_of, decoded, encoded
+
+if TYPE_CHECKING:
+    from ..link.program import Library, Program, Reading
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -73,7 +75,7 @@ class Readings:
         self.sound: Mapping[str, Iterable[str]] = {}
         """Files that are known to have no error, with the look-ups that this depends on."""
         self.crashes: list[Crash] = []
-        self._readings: dict[str, Reading] = {}
+        self._readings: dict[str, Parsed] = {}
         self._programs: dict[View, Program] = {}
         self._handlers: dict[str, Handlers] = {}
         self._registering: dict[str, list[str]] | None = None
@@ -83,6 +85,8 @@ class Readings:
         """The files as a program sees them that is imported from the same folder as a file."""
         view = self.graph.view(path)
         if view not in self._programs:
+            from ..link.program import Program  # most changes are no reason to link
+
             self._programs[view] = Program(self._library(view))
         return self._programs[view]
 
@@ -135,10 +139,14 @@ class Readings:
 
     def _library(self, view: View) -> Library:
         """The files of a program, found by module name in a view."""
+        from ..link.program import Library, Reading
 
         def reading(module: str) -> Reading | None:
             path = self.graph.relevant_file(view, module)
-            return None if path is None else self._reading(path)
+            if path is None:
+                return None
+            file, asked = self._reading(path)
+            return Reading(file, asked, lambda context: self._read(path, context) or file)
 
         def is_package(module: str) -> bool | None:
             path = self.graph.relevant_file(view, module)
@@ -153,10 +161,9 @@ class Readings:
 
         return Library(reading, is_package, self._heads, handlers)
 
-    def _reading(self, path: str) -> Reading:
+    def _reading(self, path: str) -> Parsed:
         if path not in self._readings:
-            file, asked = self._recalled(path) or self._parsed(path)
-            self._readings[path] = Reading(file, asked, lambda context: self._read(path, context) or file)
+            self._readings[path] = self._recalled(path) or self._parsed(path)
         return self._readings[path]
 
     def _recalled(self, path: str) -> Parsed | None:

@@ -22,7 +22,7 @@ from .config import Config, Settings
 from .output_names import is_output, outputs_of, source_of
 from .paths import below, display_path, read_regular, true_path
 from .scan import Origin
-from .walk import NONE_SEEN, Listings, Walk, exclusion
+from .walk import Walk, exclusion
 
 
 class Packages:
@@ -96,8 +96,6 @@ class ProjectFiles(NamedTuple):
     """Temporary files below the given paths, by their names, which an interrupted run has left."""
     folders: frozenset[str] = frozenset()
     """The folders that were listed, in all of which a source may appear."""
-    listings: Listings = NONE_SEEN
-    """The listing of each folder; empty if they do not show all that was looked at."""
 
 
 class PathError(Exception):
@@ -109,18 +107,17 @@ def discover(
     config: Config | None = None,
     settings: Settings | None = None,
     unsaved: Collection[str] = (),
-    listed: Listings = NONE_SEEN,
 ) -> ProjectFiles:
     """Find all sources of the project that the paths belong to, and the outputs below the paths.
 
     `config` are the settings of that project, and `settings` those of all folders, which say where another project begins.
-    `unsaved` are paths with texts that may not be on the disk yet. `listed` is what was just seen of folders.
+    `unsaved` are paths with texts that may not be on the disk yet.
 
     Raises:
         PathError: A path does not exist, or is not a Python source.
     """
     config, settings = config or Config(), settings or Settings()
-    walk = Walk(exclusion(config.exclude, os.path.abspath(config.root or ".")), config.root, settings, listed)
+    walk = Walk(exclusion(config.exclude, os.path.abspath(config.root or ".")), config.root, settings)
     new = {_shown(path) for path in unsaved if path.endswith(".py") and not os.path.lexists(path)}
     # A shell's *.py names generated files too: each stands for its source.
     sources_of_paths = (source_of(path) if is_output(path) and not os.path.isdir(path) else path for path in paths)
@@ -144,9 +141,8 @@ def discover(
             named[path] = Stat.of(status)
             walk.look(outputs_of(path))
     packages = Packages((*config.import_roots, *_member_roots(walk, config)))  # after the walk, which finds the members
-    around = [path if path in folders else os.path.dirname(path) or "." for path in unlisted]
-    # Not a generator: each folder has to be entered.
-    are_seen = [_enter_around(folder, walk, packages, config) for folder in around]
+    for path in unlisted:
+        _enter_around(path if path in folders else os.path.dirname(path) or ".", walk, packages, config)
     inside = [below(folder) for folder in folders]
     outputs = {output for path in named for output in outputs_of(path)}
 
@@ -164,7 +160,6 @@ def discover(
         frozenset(walk.unlisted),
         tuple(sorted(path for path in walk.leftovers if path in chosen or _is_beside(path, named))),
         frozenset(walk.folders),
-        walk.listings if all(are_seen) else {},
     )
 
 
@@ -196,11 +191,10 @@ def _member_roots(walk: Walk, config: Config) -> Iterator[str]:
             yield from config._replace(root=os.path.abspath(folder)).import_roots
 
 
-def _enter_around(folder: str, walk: Walk, packages: Packages, config: Config) -> bool:
+def _enter_around(folder: str, walk: Walk, packages: Packages, config: Config) -> None:
     """List what belongs to a folder outside the listed project: one without a `pyproject.toml`, or an excluded one.
 
     That is its top-level package, or the files beside it. Without a `pyproject.toml`, it is also all packages beside that one.
-    Return whether the listings show all of that.
     """
     top = packages.outermost(folder)
     if top is not None:
@@ -209,7 +203,6 @@ def _enter_around(folder: str, walk: Walk, packages: Packages, config: Config) -
     is_library = os.path.basename(root) in LIBRARY_FOLDERS
     if not is_library and (config.root is None or top is None):
         walk.enter(display_path(root), deep=False, packages=config.root is None)
-    return config.root is None and not is_library
 
 
 def _shown(path: str) -> str:
@@ -302,7 +295,7 @@ class Part(NamedTuple):
     files: ProjectFiles
 
 
-def parts(paths: Sequence[str], settings: Settings, listed: Listings = NONE_SEEN) -> list[Part]:
+def parts(paths: Sequence[str], settings: Settings) -> list[Part]:
     """The files of each project, the outermost project first. Projects inside a given folder are among them."""
     given: dict[str, list[str]] = {}
     for path in paths:
@@ -312,7 +305,7 @@ def parts(paths: Sequence[str], settings: Settings, listed: Listings = NONE_SEEN
         root = min(given, key=len)  # the outermost project: listing it finds the ones inside
         own = given.pop(root)
         config = settings.of(root) if root else Config()
-        files = discover(own, config, settings, listed=listed)
+        files = discover(own, config, settings)
         for folder in files.others:
             given.setdefault(settings.of(folder).root or "", []).append(folder)
         first = own[0]

@@ -3,7 +3,7 @@
 import fnmatch
 import os
 import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from .apply import is_temporary
@@ -40,24 +40,13 @@ def exclusion(patterns: Sequence[str], base: str) -> Exclusion:
     return Exclusion(base, names, tuple(pattern for pattern in cleaned if "/" in pattern))
 
 
-Listings = Mapping[str, Sequence["os.DirEntry[str]"]]
-"""The listing of each folder, by its path."""
-NONE_SEEN: Listings = {}
-
-
 class Walk:
     """A walk over folders, and what it has found so far. All paths are display paths.
 
     Links to folders are not followed, so no loop is possible. A folder in which another project begins is not entered.
     """
 
-    def __init__(
-        self,
-        excluded: Exclusion,
-        root: str | None,
-        settings: Settings,
-        listed: "Listings",
-    ) -> None:
+    def __init__(self, excluded: Exclusion, root: str | None, settings: Settings) -> None:
         self.files: dict[str, Stat] = {}
         """Sources and outputs."""
         self.folders: set[str] = set()
@@ -70,15 +59,12 @@ class Walk:
         """Folders with a `pyproject.toml` that has no settings, so that they belong to the project around them."""
         self.unlisted: set[str] = set()
         """Folders that were not entered and modules that were left out, which an import may lead to all the same."""
-        self.listings: dict[str, Sequence[os.DirEntry[str]]] = {}
-        """The listing of each folder."""
         self.leftovers: list[str] = []
         """Files that have the name of a temporary file of a run."""
         self._excluded = excluded
         self._has_patterns = bool(excluded.names or excluded.paths)
         self._root = root
         self._settings = settings
-        self._listed = listed
         self._here = os.getcwd()
 
     def enter(self, start: str, deep: bool = True, packages: bool = False) -> None:
@@ -116,15 +102,12 @@ class Walk:
     def _list(self, folder: str, is_start: bool, deep: bool) -> list[str]:
         """List one folder, and return the folders in it that a walk enters."""
         try:
-            entries = self._listed[folder] if folder in self._listed else _entries(folder)
-        except FileNotFoundError as error:
-            if is_start:
+            with os.scandir(folder) as scanned:
+                entries = list(scanned)
+        except OSError as error:
+            if is_start or not isinstance(error, FileNotFoundError):
                 self.unreadable[folder] = error.strerror or str(error)
             return []
-        except OSError as error:
-            self.unreadable[folder] = error.strerror or str(error)
-            return []
-        self.listings[folder] = entries
         names = {entry.name for entry in entries}
         if deep and "pyvenv.cfg" in names:  # a virtual environment, whatever its name
             return []
@@ -167,11 +150,6 @@ class Walk:
             self.members.append(folder)
             return False
         return True
-
-
-def _entries(folder: str) -> "list[os.DirEntry[str]]":
-    with os.scandir(folder) as scanned:
-        return list(scanned)
 
 
 def _status(path: str, entry: "os.DirEntry[str] | None", generated: bool) -> os.stat_result:

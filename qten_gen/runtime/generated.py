@@ -7,14 +7,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .declaring.loading import declared as declared
-from .module.core.registered_properties import buffer as buffer
-from .module.core.registered_properties import parameter as parameter
-from .module.core.registered_properties import submodule as submodule
-from .module.fast_paths import init as init
-from .module.fast_paths.registration import init_module as init_module
-from .module.fast_paths.registration import new_buffer as new_buffer
-from .module.fast_paths.registration import new_parameter as new_parameter
-from .module.fast_paths.registration import set_attributes as set_attributes
+from .module import init as init
+from .module.module_base import buffer as buffer
+from .module.module_base import parameter as parameter
+from .module.module_base import submodule as submodule
+from .module.registration import init_module as init_module
+from .module.registration import new_buffer as new_buffer
+from .module.registration import new_parameter as new_parameter
+from .module.registration import set_attributes as set_attributes
 from .tensorclass.core.construction import DEFAULT as DEFAULT
 from .tensorclass.core.construction import Device as Device
 from .tensorclass.core.construction import DeviceLike as DeviceLike
@@ -36,12 +36,12 @@ from .tensorclass.fields.tensor import tensor as tensor
 from .tensorclass.fields.tensor import tensor_property as tensor_property
 
 if TYPE_CHECKING:
-    from .declaring.containers import ModuleDict as ModuleDict
-    from .declaring.containers import ModuleList as ModuleList
-    from .declaring.containers import Sequential as Sequential
+    from .declaring.children import ModuleDict as ModuleDict
+    from .declaring.children import ModuleList as ModuleList
+    from .declaring.children import Sequential as Sequential
+    from .module import module_base
     from .module.construction import construct as construct
     from .module.construction import from_declaration as from_declaration
-    from .module.core import module_base
     from .module.initialisation import check_filled as check_filled
     from .module.initialisation import fill as fill
     from .module.initialisation import mark_unfilled as mark_unfilled
@@ -80,12 +80,12 @@ if TYPE_CHECKING:
             """The method of an ancestor, if it has one: generated code calls it only then."""
 
 else:
-    from .module.core.module_base import ModuleBase as ModuleBase
+    from .module.module_base import ModuleBase as ModuleBase
 
     _HOMES = {
-        "ModuleDict": "declaring.containers",
-        "ModuleList": "declaring.containers",
-        "Sequential": "declaring.containers",
+        "ModuleDict": "declaring.children",
+        "ModuleList": "declaring.children",
+        "Sequential": "declaring.children",
         "check_filled": "module.initialisation",
         "construct": "module.construction",
         "fill": "module.initialisation",

@@ -3,16 +3,16 @@
 A generated module imports it only if one of its classes has such a feature.
 """
 
-from .module.argument_checks import chosen as chosen
-from .module.argument_checks import failed_check as failed_check
-from .module.computed_values import forget_fresh as forget_fresh
-from .module.computed_values import recompute as recompute
-from .module.computed_values import register_parameter_value as register_parameter_value
-from .module.computed_values import register_parameters as register_parameters
-from .module.computed_values import register_value as register_value
-from .module.post_init import placed as placed
-from .module.tied_parameters import tied_parameter as tied_parameter
-from .module.virtual_cache import cached_virtual as cached_virtual
+from .module.construction import chosen as chosen
+from .module.construction import failed_check as failed_check
+from .module.initialisation import forget_fresh as forget_fresh
+from .module.initialisation import placed as placed
+from .module.initialisation import recompute as recompute
+from .module.initialisation import register_parameter_value as register_parameter_value
+from .module.initialisation import register_parameters as register_parameters
+from .module.initialisation import register_value as register_value
+from .module.ties_and_dtypes import tied_parameter as tied_parameter
+from .module.virtual_tensors import cached_virtual as cached_virtual
 from .module.virtual_tensors import virtual as virtual
 from .tensorclass.fields.annotated_shapes import COMPLEX as COMPLEX
 from .tensorclass.fields.annotated_shapes import FLOAT as FLOAT

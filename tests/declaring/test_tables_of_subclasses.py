@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from qten_gen.runtime.module.core.module_base import ModuleBase
+from qten_gen.runtime.module.module_base import ModuleBase
 from qten_gen.runtime.tensorclass.core.stored import Stored
 
 Load = Callable[[str], ModuleType]

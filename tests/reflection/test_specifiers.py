@@ -14,7 +14,7 @@ import qten_gen
 from qten_gen.common.fingerprint_rows import recorded_call
 from qten_gen.common.language import SEQUENTIAL, SPECIFIER_KEYWORDS, SUBMODULE
 from qten_gen.common.python_text import written_as
-from qten_gen.runtime.declaring import fields, parameters
+from qten_gen.runtime.declaring import fields
 
 
 class Parameter(NamedTuple):
@@ -30,7 +30,7 @@ def test_every_specifier_takes_the_keywords_that_the_readers_know(name: str) -> 
     assert [p.name for p in parameters if p.kind is p.KEYWORD_ONLY] == list(SPECIFIER_KEYWORDS[name])
 
 
-@pytest.mark.parametrize("value", [Parameter(), MagicMock(), parameters.Parameter, 3, None, fields])
+@pytest.mark.parametrize("value", [Parameter(), MagicMock(), fields.Parameter, 3, None, fields])
 def test_other_objects_are_not_taken_for_records(value: object) -> None:
     assert recorded_call(value) is None
 

@@ -20,7 +20,7 @@ from torch.nn.utils import parametrize
 from torch.nn.utils.parametrizations import _SpectralNorm
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from ...runtime.module.core.module_base import ModuleBase
+from ...runtime.module.module_base import ModuleBase
 from .surroundings import Watch, is_floating, poison, poisoned, seeded
 from .survey import METHODS, HeldTensor, Home, Registry, Tree, attributes, class_name, method_of, storage_of
 

@@ -1,18 +1,17 @@
-"""Where a class statement stands: the names that its annotations can mean."""
+"""Where a class statement stands: the names that its annotations can mean, and what the text of its file binds."""
 
 from __future__ import annotations
 
+import ast
 import builtins
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
+from functools import lru_cache
 from importlib.util import resolve_name
 from linecache import checkcache, getlines
 from types import FrameType
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from .source_names import FileNames
+from typing import NamedTuple
 
 
 def statement_frame(metaclass: type, module: object = None) -> FrameType:
@@ -111,7 +110,6 @@ class Scope:
         return False
 
     def _file_names(self) -> FileNames:
-        from .source_names import names_in
 
         return names_in(self._lines())
 
@@ -149,3 +147,46 @@ class Scope:
     def _type_parameters(self) -> tuple[object, ...]:
         found = self._namespace.get("__type_params__")
         return found if isinstance(found, tuple) else ()
+
+
+class FileNames(NamedTuple):
+    """The bindings in the text of a file: imports anywhere in it with their targets, and other names at its top level."""
+
+    imports: Mapping[str, str]
+    defined: frozenset[str]
+    bases: Mapping[str, tuple[str, ...]]
+    """The bases of the classes at the top level as written, without what is in brackets."""
+
+
+@lru_cache(maxsize=64)
+def names_in(lines: tuple[str, ...]) -> FileNames:
+    """The names that a file binds, from its text; none where it cannot be parsed."""
+    try:
+        tree = ast.parse("".join(lines))
+    except SyntaxError:
+        return FileNames({}, frozenset(), {})
+    imports: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            home = "." * node.level + (f"{node.module}." if node.module else "")
+            imports.update({alias.asname or alias.name: home + alias.name for alias in node.names})
+        elif isinstance(node, ast.Import):
+            # Without `as`, an annotation has the qualified name already: `import shop.base`, `shop.base.Batch`.
+            imports.update({alias.asname: alias.name for alias in node.names if alias.asname})
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    bases = {node.name: tuple(ast.unparse(base).partition("[")[0] for base in node.bases) for node in classes}
+    return FileNames(imports, frozenset(_defined(tree.body)), bases)
+
+
+def _defined(body: list[ast.stmt]) -> Iterator[str]:
+    """The names that classes and assignments bind, those in top-level if and try statements included."""
+    for node in body:
+        match node:
+            case ast.ClassDef(name=name):
+                yield name
+            case ast.Assign(targets=targets):
+                yield from (target.id for target in targets if isinstance(target, ast.Name))
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                yield name
+            case ast.If() | ast.Try():
+                yield from _defined([*node.body, *node.orelse])

@@ -1,20 +1,25 @@
-"""The type of declared classes: the tables that the metaclass fills in for each of them."""
+"""The type of declared classes: the tables that the metaclass fills in for each of them, and classes that are declared again.
+
+`outright.py` reads the facts of a `Summary` from a class statement whose generated class is fresh. Where it is not sure,
+`in_memory.py` takes them from the declaration that the generator's reader makes.
+"""
 
 from __future__ import annotations
 
 import typing
 from abc import ABCMeta
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import MemberDescriptorType
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
+from weakref import ReferenceType, WeakKeyDictionary, WeakSet, ref
 
 import typing_extensions
 
+from ...common.fingerprint_rows import Row, attributes
 from .fields import Default
 
 if TYPE_CHECKING:
     from .generator import Declaration
-    from .kept_facts import Summary
 
     ProtocolMeta = ABCMeta  # the metaclass of Protocol has no public name
 else:
@@ -126,3 +131,105 @@ def nests(cls: object) -> bool:
 def declared_bases(bases: tuple[type, ...]) -> tuple[DeclaredClass, ...]:
     """The bases that are declared classes or roots, in their order."""
     return tuple(base for base in bases if isinstance(base, DeclaredClass))
+
+
+class FieldSummary(NamedTuple):
+    """A field of a declared class. The attributes are those of the records in `model.fields`, empty where a field has none."""
+
+    name: str
+    owner: str
+    """The qualified name of the class that declares it."""
+    row: Row
+    annotation: str = ""
+    """The text of the annotation of a TensorClass field."""
+    kind: str = ""
+    optional: bool = False
+    nested: str | None = None
+    cast: str | None = None
+    dims: str | None = None
+    dtype: str | None = None
+    unbatched: bool = False
+    container: str | None = None
+    kw_only: bool = False
+    argument: str | None = None
+    """Its name in the constructor; None if it is no argument."""
+    nested_class: type | None = None
+    """The TensorClass in its annotation, where that is bound already."""
+
+    @classmethod
+    def of(cls, owner: str, row: Row, annotation: str = "", nested_class: type | None = None) -> FieldSummary:
+        """The summary of a field with this row."""
+        said = attributes(row)
+        # The others are no arguments of a constructor.
+        if row[0] not in ("FieldDecl", "ConfigDecl"):
+            return cls(said["name"], owner, row, annotation)
+        return cls(
+            owner=owner,
+            row=row,
+            annotation=annotation,
+            argument=said.get("alias", said["name"]),
+            nested_class=nested_class,
+            **{name: given for name, given in said.items() if name in cls._fields},
+        )
+
+
+class Summary(NamedTuple):
+    """A declared class, inherited fields in place."""
+
+    fields: tuple[FieldSummary, ...]
+    own: tuple[str, ...]
+    """The names of the fields that no parent stores."""
+    custom_init: bool
+    flags: frozenset[str] = frozenset()
+    checks: str = "on"
+    """The class keyword `checks` of a TensorClass."""
+    conditions: tuple[tuple[str, Row], ...] = ()
+    """The statements `check(...)` of a Module and its parents, each with the class that it stands in."""
+
+    @property
+    def frozen(self) -> bool:
+        """Whether instances are immutable."""
+        return "frozen" in self.flags
+
+
+Follow = Callable[[type, type, str], None]
+"""Called with the old class, the new one, and the file of the old statement: each cell of a notebook is one."""
+
+_followers: list[Follow] = []
+_files: WeakKeyDictionary[type, str] = WeakKeyDictionary()
+_earlier: WeakSet[type] = WeakSet()
+_replaced: WeakKeyDictionary[type, ReferenceType[type]] = WeakKeyDictionary()
+
+
+def on_declared_again(follow: Follow) -> Follow:
+    """Decorator: call the function whenever a class is declared again."""
+    _followers.append(follow)
+    return follow
+
+
+def declare(old: type | None, new: type, file: str) -> None:
+    """Note the file of a new class. If it replaces a class that had its name, tell the followers.
+
+    Args:
+        old: The class that the name meant before, if there was one.
+        new: The class that it means now.
+        file: The file of the class statement.
+    """
+    _files[new] = file
+    if old is not None:
+        _replaced[new] = ref(old)
+        _earlier.add(old)
+        for follow in _followers:
+            follow(old, new, _files.get(old, file))
+
+
+def is_replaced(cls: type) -> bool:
+    """Whether the name of a class means a later one."""
+    return cls in _earlier
+
+
+def earlier(cls: type) -> Iterator[type]:
+    """The classes that had the name of a class before it, latest first, as far as something still holds them."""
+    while (found := _replaced.get(cls)) is not None and (old := found()) is not None:
+        yield old
+        cls = old

@@ -2,16 +2,30 @@
 
 Such a call declares a class where it gives annotations or flags, as a statement does. Without them the class derives from its
 bases and declares nothing: so parametrizations and FSDP derive. A copy and what cloudpickle rebuilds have a declaration already.
+
+Generated modules that are no import of a file are here too: copies for one class statement, and modules for what is rendered in
+memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import FunctionType, MemberDescriptorType
+import sys
+from collections.abc import Callable, Mapping
+from importlib.abc import InspectLoader
+from importlib.machinery import ModuleSpec
+from importlib.util import module_from_spec, spec_from_file_location
+from itertools import count
+from multiprocessing.context import get_spawning_popen
+from pathlib import Path
+from pickle import PicklingError
+from types import CodeType, FunctionType, MemberDescriptorType, ModuleType
+from typing import Final
+from weakref import ref
 
 from ...common.class_body import class_annotations
 from ...common.fingerprint_rows import recorded_call
 from .class_scope import statement_frame
+from .loading import JOINED, LOCK, BrokenModule, is_free
 
 
 class GeneratedBase:
@@ -87,3 +101,143 @@ def generated_base(namespace: Mapping[str, object]) -> GeneratedBase | None:
     bases = namespace.get("__orig_bases__", ())
     given = bases if isinstance(bases, tuple) else ()
     return next((base for base in given if isinstance(base, GeneratedBase)), None)
+
+
+_SELF = "_module"
+"""Global of a module rendered in memory: the module itself, so that its functions keep it."""
+
+_copies = count(1)
+
+
+def find_beside(module: str, file: str, cls_name: str) -> ModuleType | None:
+    """The generated module of a file that is not imported under its own name, as a plugin or by `runpy.run_path`.
+
+    Raises:
+        BrokenModule: it exists and executing it failed.
+    """
+    stem = Path(file).stem
+    path = Path(file).with_name("_qten.py" if stem == "__init__" else f"{stem}_qten.py")
+    spec = spec_from_file_location(f"{module}_qten", path) if path.is_file() else None
+    if spec is None:
+        return None
+    try:
+        with LOCK:
+            return _copy_apart(spec, cls_name)
+    except Exception as error:
+        raise BrokenModule(str(path)) from error
+
+
+def copy_for(generated: ModuleType, cls_name: str, module: str) -> ModuleType:
+    """The copy of a generated module that a class statement may join, because that class has an owner already."""
+    spec = generated.__spec__
+    assert spec is not None
+    with LOCK:
+        if module == "__main__":
+            return _copy_apart(spec, cls_name)
+        return generated if is_free(generated, cls_name, module) else _official_copy(spec)
+
+
+def _official_copy(spec: ModuleSpec) -> ModuleType:
+    """Execute a generated module again after `importlib.reload`. The copy takes the official place.
+
+    So `model_qten.Batch` is the new class, and objects of the old class keep the old module.
+    """
+    copy = module_from_spec(spec)
+    sys.modules[spec.name] = copy
+    exec(_code(spec), vars(copy))
+    # As an import does: `shop.model_qten` is an attribute of `shop`, too.
+    if (parent := sys.modules.get(spec.name.rpartition(".")[0])) is not None:
+        setattr(parent, spec.name.rpartition(".")[2], copy)
+    return copy
+
+
+_apart: dict[tuple[str, str | None], ModuleType] = {}
+
+
+def _copy_apart(spec: ModuleSpec, cls_name: str) -> ModuleType:
+    """A copy under a name of its own for all classes of a script or plugin, so that a later import can still use the original.
+
+    Where that class has an owner already the file is executed again, and gets another copy.
+    """
+    key = spec.name, spec.origin
+    copy = _apart.get(key)
+    if copy is None or cls_name in vars(copy).get(JOINED, ()):
+        copy = module_from_spec(spec)
+        copy.__name__ = f"{spec.name}#{next(_copies)}"
+        # Not `exec_module`, which asks the loader for the code of the name that the copy has now.
+        exec(_code(spec), vars(copy))
+        show(copy)
+        _apart[key] = copy
+    return copy
+
+
+def _code(spec: ModuleSpec) -> CodeType:
+    assert isinstance(spec.loader, InspectLoader)
+    code = spec.loader.get_code(spec.name)
+    assert code is not None
+    return code
+
+
+def new_module(name: str) -> ModuleType:
+    """An empty module for code rendered in memory, which stays as long as a function of it."""
+    module = ModuleType(f"{name}#{next(_copies)}")
+    vars(module)[_SELF] = module
+    return module
+
+
+class Window(ModuleType):
+    """The entry in `sys.modules` for a generated module that cannot be imported: the globals that dynamo looks up there.
+
+    It keeps no class alive. The generated classes are not among its names, so that cloudpickle, which takes what it finds there
+    for something that other processes can import, sends them whole.
+    """
+
+    def __init__(self, name: str, namespace: Callable[[], Mapping[str, object]]) -> None:
+        super().__init__(name)
+        self._namespace: Final = namespace
+
+    def __getattr__(self, name: str) -> object:
+        found = None if name.startswith("__") else self._namespace().get(name)
+        if found is None or (isinstance(found, type) and found.__module__ == self.__name__):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        return found
+
+
+def show(module: ModuleType) -> None:
+    """Put the window of an executed module into `sys.modules`."""
+    found = ref(module)
+    window = Window(module.__name__, lambda: {} if (alive := found()) is None else vars(alive))
+    # What stands there before a class joins is found without a call.
+    for name, value in vars(module).items():
+        if name not in (_SELF, "__getattr__") and getattr(value, "__module__", None) != module.__name__:
+            vars(window)[name] = value
+    sys.modules[module.__name__] = window
+
+
+def show_rebuilt(generated: type) -> None:
+    """Put a window into `sys.modules` for a generated class that another process sent, whose functions may still be to come."""
+    found = ref(generated)
+
+    def namespace() -> Mapping[str, object]:
+        functions = (value for value in vars(found() or object).values() if isinstance(value, FunctionType))
+        return next((function.__globals__ for function in functions), {})
+
+    # Where the class came back to the process that made it, the window is there.
+    sys.modules.setdefault(generated.__module__, Window(generated.__module__, namespace))
+
+
+def refuse_for_new_interpreters(cls: type) -> None:
+    """Refuse to send an object of a class of a notebook to a process that is being started by `spawn` or `forkserver`.
+
+    The process would end with an error of its own, of which a DataLoader shows only that a worker is gone.
+
+    Raises:
+        PicklingError: the class was declared in a notebook or at a prompt.
+    """
+    # The file of a script is executed again in the worker.
+    if cls.__module__ != "__main__" or get_spawning_popen() is None or hasattr(sys.modules["__main__"], "__file__"):
+        return
+    raise PicklingError(
+        f"{cls.__qualname__} is declared in a notebook or at a prompt, where a worker process cannot import it: move the class to"
+        " a file and import it from there, pass multiprocessing_context='fork' where the system has it, or use num_workers=0"
+    )

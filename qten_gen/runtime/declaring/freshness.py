@@ -15,11 +15,10 @@ from ...common.naming import generated_class
 from ...common.python_text import written_as
 from . import loading
 from .loading import BrokenModule, real_name
-from .statement_values import Values
+from .statement import Values
 
 if TYPE_CHECKING:
-    from .declared_class import LaterDeclaration
-    from .kept_facts import Summary
+    from .declared_class import LaterDeclaration, Summary
 
 
 class GeneratedClass(NamedTuple):
@@ -81,11 +80,11 @@ def find_generated(name: str, qualname: str, module: str, file: str | None) -> G
 
 def _other_module(official: ModuleType | None, name: str, module: str, file: str | None) -> ModuleType | None:
     """The generated module of a statement that cannot join the official one: a copy of that, or the one beside its file."""
-    from . import copies
+    from . import dynamic_classes
 
     if official is not None:
-        return copies.copy_for(official, name, module)
-    return None if file is None else copies.find_beside(module, file, name)
+        return dynamic_classes.copy_for(official, name, module)
+    return None if file is None else dynamic_classes.find_beside(module, file, name)
 
 
 def is_fresh(generated: GeneratedClass, fingerprint: str, values: Values) -> bool:

@@ -1,29 +1,94 @@
 """How a declaration and its generated class become one class.
 
 When `class Batch(TensorClass)` runs, the metaclass gets the generated class `_Batch_` for it: `freshness` finds it, `outright`
-decides whether it is what the statement says, and `by_declaration` builds it where it is missing or stale. The metaclass puts it
+decides whether it is what the statement says, and `in_memory` builds it where it is missing or stale. The metaclass puts it
 between the declaration and its bases: `Batch, _Batch_, TensorClass`. The class is complete when its statement ends, user
 methods win by the ordinary method resolution order, and `super()` in them reaches the generated ones.
 """
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Mapping
+import types
+import typing
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from torch import nn
 
 from ...common import language
-from . import constructor_types, freshness, loading, redeclaration
+from . import declared_class, freshness, loading
 from .class_scope import Scope, statement_frame
 from .declared_class import DeclaredClass, declared_bases, without_annotations
 from .freshness import GeneratedClass, NoGeneratedClass
 from .outright import settle_outright
-from .statement import Body, ClassKeywords
+from .statement import Body
 
 if TYPE_CHECKING:
-    from .kept_facts import Summary
+    from .declared_class import Summary
+
+
+def annotate(constructor: Callable[..., None], cls: type, body: Body, summary: Summary) -> None:
+    """Replace the annotations of the generated `__init__` of `cls`, which are text, by the types that the declaration gives.
+
+    A name that is not bound yet stays a forward reference to the module of the class.
+    """
+    is_visible = body.qualname == body.name or body.qualname.endswith(f"<locals>.{body.name}")
+    itself = {cls.__name__: cls} if is_visible else {}
+    known: dict[str, object] = {}
+    for base in reversed(body.bases):
+        for ancestor in reversed(base.__mro__):
+            if "_fingerprint" in vars(ancestor) and "__init__" in vars(ancestor):
+                known |= vars(ancestor)["__init__"].__annotations__
+    for field in summary.fields:
+        argument = field.argument
+        if argument is None or argument not in constructor.__annotations__:
+            continue
+        if field.owner == body.qualified:
+            constructor.__annotations__[argument] = _resolved(body.annotations[field.name], body.scope, itself, cls)
+        # As its own statement resolved it: here the names may mean something else.
+        elif argument in known:
+            constructor.__annotations__[argument] = known[argument]
+
+
+def _resolved(annotation: object, scope: Scope, itself: dict[str, type], cls: type) -> object:
+    """An annotation with the names in its strings replaced by what they mean where the statement stands."""
+    if isinstance(annotation, type):
+        return annotation
+    names = _names(annotation, scope) | itself
+    # A space at its beginning would be an indentation.
+    given = annotation.strip() if isinstance(annotation, str) else annotation
+    holder = types.SimpleNamespace(__annotations__={"field": given})
+    try:
+        return typing.get_type_hints(holder, {}, names, include_extras=True)["field"]
+    except Exception:  # whatever an expression of the user's may raise; for a class that is what the readers say
+        return _forward_reference(annotation, cls.__module__) if isinstance(annotation, str) else annotation
+
+
+def _forward_reference(text: str, module: str) -> object:
+    """A reference to be resolved later; the text itself if it is not an expression."""
+    try:
+        return typing.ForwardRef(text.strip(), module=module)
+    except SyntaxError:
+        return text
+
+
+_WORD = re.compile(r"[^\W\d]\w*")
+
+
+def _names(annotation: object, scope: Scope) -> dict[str, object]:
+    """The meanings of the words of an annotation where the statement stands, those in its strings included.
+
+    A plain dict, because Python 3.14 copies what it is given to look names up in.
+    """
+    found: dict[str, object] = {}
+    for word in set(_WORD.findall(annotation if isinstance(annotation, str) else repr(annotation))):
+        try:
+            found[word] = scope.resolve(word)
+        except NameError:
+            continue
+    return found
 
 
 @without_annotations
@@ -59,15 +124,15 @@ class DeclarationMeta(DeclaredClass):
         found: GeneratedClass | NoGeneratedClass = freshness.MADE_BY_CALL
         if is_statement:
             found = freshness.find_generated(name, qualname, module, scope.file)
-        keywords = ClassKeywords.of(given, mcls._known_flags, mcls._known_options)
-        body = Body.of(name, bases, namespace, keywords, scope, freshness.is_declared_later(found, module, qualname))
+        is_later = freshness.is_declared_later(found, module, qualname)
+        body = Body.of(name, bases, namespace, given, (mcls._known_flags, mcls._known_options), scope, is_later)
         # A class that is stale or missing is built in memory.
         settled = settle_outright(body, found, nests=mcls._nests) if isinstance(found, GeneratedClass) else None
         if settled is None:
-            from . import by_declaration
+            from . import in_memory
 
             try:
-                settled = by_declaration.settle(body, found, nests=mcls._nests)
+                settled = in_memory.settle(body, found, nests=mcls._nests)
             except TypeError as error:
                 if hasattr(error, "findings"):  # a DeclarationError: its traceback ends at the class statement
                     error.__traceback__ = None
@@ -80,7 +145,7 @@ class DeclarationMeta(DeclaredClass):
         namespace.pop(language.CHECKS, None)  # the record that `check(...)` statements leave in the body
         mcls._prepare_namespace(namespace, settled.summary)
         joined = _with_generated((generated.cls, *mcls._mixins(settled.summary, bases)), mcls._separated(bases))
-        cls = super().__new__(mcls, name, joined, namespace, **keywords.passed)
+        cls = super().__new__(mcls, name, joined, namespace, **body.passed)
         _look_past_protocols(cls)
         cls._declared_as = settled.summary
         # A descriptor, which the annotation of the attribute hides.
@@ -90,7 +155,7 @@ class DeclarationMeta(DeclaredClass):
             constructor = vars(generated.cls)["__init__"]
             # A TypeError for a wrong argument shows it: `Batch.__init__() missing ...`.
             constructor.__qualname__, constructor.__module__ = f"{cls.__qualname__}.__init__", module
-            constructor_types.annotate(constructor, cls, body, settled.summary)
+            annotate(constructor, cls, body, settled.summary)
         mcls._complete_class(cls)  # called on the metaclass: a field may hide the method from the class
         if not loading.is_importable(cls):
             from . import dynamic_classes
@@ -99,7 +164,7 @@ class DeclarationMeta(DeclaredClass):
         # Asked before `_publish` puts this class in its place.
         replaced = loading.last_of_this_name(cls)
         _publish(cls, generated, body)
-        redeclaration.declare(replaced, cls, scope.filename)
+        declared_class.declare(replaced, cls, scope.filename)
         if "IPython.core.interactiveshell" in sys.modules:
             from . import autoreload
 
@@ -131,7 +196,7 @@ def _undeclared(
     mcls: type[DeclarationMeta], name: str, bases: tuple[type, ...], namespace: dict[str, object]
 ) -> DeclarationMeta:
     """A class made by a call that declares nothing: derived from its bases, copied, or rebuilt by cloudpickle."""
-    from . import copies, dynamic_classes
+    from . import dynamic_classes
 
     if dynamic_classes.is_complete(namespace):
         cls = DeclaredClass.__new__(mcls, name, bases, dynamic_classes.rebuilt(namespace))
@@ -141,7 +206,7 @@ def _undeclared(
     if generated is not None:
         cls = DeclaredClass.__new__(mcls, name, bases, dynamic_classes.rebuilt(namespace))
         mcls._register(cls, is_filled=False)
-        copies.show_rebuilt(generated.cls)
+        dynamic_classes.show_rebuilt(generated.cls)
         return cls
     cls = DeclaredClass.__new__(mcls, name, bases, dynamic_classes.named(mcls, name, namespace))
     mcls._register(cls)

@@ -20,13 +20,11 @@ from ...common.naming import PRIVATE_NAMES, storage
 from ...common.python_text import annotation_text, literal_of
 from . import freshness
 from .annotated_kinds import Kind, Kinds, Names, NotCertain, evaluated, is_class_variable
-from .declared_class import DeclaredClass, LaterDeclaration
+from .declared_class import DeclaredClass, FieldSummary, LaterDeclaration, Summary
 from .fields import Const
 from .freshness import GeneratedClass, Settled
-from .kept_facts import FieldSummary, Summary
-from .specifier_rows import expression, is_harmless, parameter_row
-from .statement import Body, is_nestable, mixins_of, parents_of
-from .statement_values import values_of, with_inherited
+from .module_rows import expression, is_harmless, parameter_row
+from .statement import Body, is_nestable, mixins_of, parents_of, values_of, with_inherited
 
 if TYPE_CHECKING:
     from .generator import Declaration
@@ -57,7 +55,7 @@ def _refuse_unusual(body: Body) -> None:
         NotCertain: there is.
     """
     # A rule asks whether a base takes the others. A function's variables are gone when the declaration is read later.
-    if body.keywords.passed or not body.scope.is_of_module:
+    if body.passed or not body.scope.is_of_module:
         raise NotCertain
     for name, value in body.namespace.items():
         if name in body.annotations or name.startswith("__") or isinstance(value, _BESIDE_FIELDS):
@@ -100,7 +98,7 @@ def _tensorclass(body: Body) -> Outright:
             fields[name] = _tensorclass_field(name, annotation, kinds.kind(meant), body)
         elif recorded_call(body.namespace.get(name)) is not None or not _is_plain(body.namespace.get(name)):
             raise NotCertain
-    checks = body.keywords.options.get("checks", next((parent.checks for _, parent in parents), "on"))
+    checks = body.options.get("checks", next((parent.checks for _, parent in parents), "on"))
     # `check(...)` is for Modules, which a rule says.
     if body.checks:
         raise NotCertain
@@ -209,7 +207,7 @@ def _check_default(value: object, is_factory: bool, kind: Kind) -> None:
 def _module(body: Body) -> Outright:
     """The declaration of a Module, in the order of the attributes of `ModuleDecl`."""
     # With `init=False` other names are fields (`model.build_field`). Flags are for TensorClasses: a rule says it.
-    if body.keywords.options or body.flags:
+    if body.options or body.flags:
         raise NotCertain
     parents = parents_of(body.bases)
     names = Names(body.scope, body.module, body.name, body.namespace)
@@ -261,7 +259,7 @@ def _module_row(name: str, given: object, body: Body) -> Row:
         return row("DerivedDecl", name=name, value=expression(call.args[0]))
     if call.name not in (language.SUBMODULE, language.SEQUENTIAL):
         return parameter_row(name, call, body.namespace)
-    from .child_rows import child_row
+    from .module_rows import child_row
 
     return child_row(name, call)
 
@@ -287,7 +285,7 @@ def settle_outright(body: Body, found: GeneratedClass, *, nests: bool) -> Settle
 
     def declaration() -> Declaration:
         from . import generator
-        from .by_declaration import describe, known_nested
+        from .in_memory import describe, known_nested
 
         return generator.read(describe(later, known_nested(later)), nests=nests)
 

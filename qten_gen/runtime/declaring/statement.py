@@ -1,39 +1,21 @@
-"""A class statement that runs, for the reader here and for the generator's: names, namespace, flags and declared ancestors."""
+"""A class statement that runs, for the reader here and for the generator's: names, namespace, flags, ancestors and values."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING
 from dataclasses import Field as DataclassField
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ...common import language
 from ...common.class_body import class_annotations
-from ...common.fingerprint_rows import DATACLASS_FIELD_DEFAULTS, RecordedCall
+from ...common.fingerprint_rows import DATACLASS_FIELD_DEFAULTS, RecordedCall, recorded_call
 from .class_scope import Scope
 from .declared_class import DeclaredClass, declared_bases
-from .fields import Field
+from .fields import Const, Default, Field
 
 if TYPE_CHECKING:
-    from .kept_facts import Summary
-
-
-class ClassKeywords(NamedTuple):
-    """The keywords of a class statement: `class Batch(TensorClass, Tagged, frozen=True, checks="off", tag="x")`."""
-
-    flags: Mapping[str, object]
-    """The flags of TensorClass: `{"frozen": True}`."""
-    options: Mapping[str, object]
-    """Other keywords of TensorClass or Module: `{"checks": "off"}`."""
-    passed: Mapping[str, object]
-    """The keywords for the `__init_subclass__` of a base: `{"tag": "x"}`."""
-
-    @classmethod
-    def of(cls, given: Mapping[str, object], flags: Collection[str], options: Collection[str]) -> ClassKeywords:
-        """Sort the keywords of a statement. `flags` and `options` are those that the root class takes."""
-        known = [{name: given[name] for name in given if name in kind} for kind in (flags, options)]
-        passed = {name: value for name, value in given.items() if name not in flags and name not in options}
-        return cls(known[0], known[1], passed)
+    from .declared_class import Summary
 
 
 class Body(NamedTuple):
@@ -44,9 +26,12 @@ class Body(NamedTuple):
     namespace: Mapping[str, object]
     """The bindings of the body, without its checks."""
     annotations: Mapping[str, object]
-    keywords: ClassKeywords
     flags: frozenset[str]
     """The class flags that are on, unknown ones included."""
+    options: Mapping[str, object]
+    """Other keywords of TensorClass or Module: `{"checks": "off"}`."""
+    passed: Mapping[str, object]
+    """The keywords for the `__init_subclass__` of a base: `{"tag": "x"}`."""
     checks: tuple[RecordedCall, ...]
     scope: Scope
     is_declared_later: Callable[[str], bool]
@@ -58,20 +43,30 @@ class Body(NamedTuple):
         name: str,
         bases: tuple[type, ...],
         namespace: Mapping[str, object],
-        keywords: ClassKeywords,
+        keywords: Mapping[str, object],
+        known: tuple[Collection[str], Collection[str]],
         scope: Scope,
         is_declared_later: Callable[[str], bool],
     ) -> Body:
-        """The record of a class statement with this namespace.
+        """The record of a class statement with this namespace. `known` are the flags and the options of its root class.
 
         Raises:
             TypeError: a flag is not a bool.
         """
         kept = _with_own_fields({name: value for name, value in namespace.items() if name != language.CHECKS})
-        flags = _flags(namespace, keywords.flags)
-        checks = tuple(getattr(namespace.get(language.CHECKS), "calls", ()))
-        annotations = class_annotations(namespace)
-        return cls(name, bases, kept, annotations, keywords, flags, checks, scope, is_declared_later)
+        flags, options = ({name: keywords[name] for name in keywords if name in kind} for kind in known)
+        return cls(
+            name,
+            bases,
+            kept,
+            class_annotations(namespace),
+            _flags(namespace, flags),
+            options,
+            {name: value for name, value in keywords.items() if name not in flags and name not in options},
+            tuple(getattr(namespace.get(language.CHECKS), "calls", ())),
+            scope,
+            is_declared_later,
+        )
 
     @property
     def module(self) -> str:
@@ -174,3 +169,85 @@ def _own_field(given: DataclassField[object]) -> Field:
         if name and (value := getattr(given, name)) != usual and (usual is not None or value is False or value)
     ]
     return Field(given.default, factory, given.kw_only is True, tuple(unknown))
+
+
+_KEPT = language.SPECIFIERS - {language.FIELD} | {language.VIRTUAL}
+"""The specifiers whose records a class keeps."""
+
+
+class Values(NamedTuple):
+    """Defaults by field name, and specifier records by field name."""
+
+    defaults: dict[str, Default]
+    specifiers: dict[str, object]
+    bare: tuple[str, ...] = ()
+    """Fields given by `field()` without a default."""
+
+    def get(self, key: str) -> object:
+        """The value of `split`, `scale.initializer`, `norm.cls`, `norm.args.0` or `norm.kwargs.bias`; None if there is none."""
+        if "." in key:
+            return value_at(self.specifiers, key)
+        default = self.defaults.get(key)
+        return None if default is None else default.value
+
+
+def value_at(specifiers: Mapping[str, object], path: str) -> Any:  # whatever the declaration gives
+    """The object at a path in records of specifiers: `scale.initializer`, `norm.args.0`; None for nothing."""
+    name, *steps = path.split(".")
+    found = specifiers.get(name)
+    for step in steps:
+        found = _item(found, step)
+    return found.value if isinstance(found, Const) else found
+
+
+def values_of(body: Body, summary: Summary) -> Values:
+    """The values of the fields that the statement itself declares."""
+    defaults: dict[str, Default] = {}
+    records: dict[str, object] = {}
+    bare: list[str] = []
+    for name in (f.name for f in summary.fields if f.owner == body.qualified):
+        match body.namespace.get(name, MISSING):
+            case value if value is MISSING:
+                pass
+            # `const(...)` only says that a value is not an expression.
+            case Const(value=value) | Field(default_factory=None, default=Const(value=value)):
+                defaults[name] = Default(value)
+            case Field(default_factory=None, default=value) if value is MISSING:
+                bare.append(name)
+            case Field(default_factory=None, default=value):
+                defaults[name] = Default(value)
+            case Field(default_factory=factory):
+                defaults[name] = Default(factory, is_factory=True)
+            case value if (call := recorded_call(value)) is not None and call.name in _KEPT:
+                records[name] = value
+            case value:
+                defaults[name] = Default(value)
+    return Values(defaults, records, tuple(bare))
+
+
+def with_inherited(values: Values, summary: Summary, bases: tuple[type, ...]) -> Values:
+    """The values of a statement, and those of its declared bases for the fields that it has from them.
+
+    A field that is declared anew, without a default or as something else, keeps nothing of what a base gave it.
+    """
+    defaults: dict[str, Default] = {}
+    specifiers: dict[str, object] = {}
+    owners = {field.name: field.owner for field in summary.fields}
+    for base in reversed(declared_bases(bases)):
+        declared: Summary | None = getattr(base, "_declared_as", None)
+        if declared is None:
+            continue  # TensorClass or Module itself
+        kept = {field.name for field in declared.fields if owners.get(field.name) == field.owner}
+        defaults |= {name: value for name, value in base._defaults.items() if name in kept}
+        specifiers |= {name: value for name, value in base._specifiers.items() if name in kept}
+    return Values(defaults | values.defaults, specifiers | values.specifiers)
+
+
+def _item(holder: object, name: str) -> object:
+    if isinstance(holder, Mapping):
+        return holder.get(name)
+    # A record is a tuple too, and its parts have names.
+    if isinstance(holder, tuple) and name.isdecimal():
+        return holder[int(name)]
+    found: object = getattr(holder, name, None)
+    return found

@@ -1,10 +1,10 @@
-"""The functions that a generated `__init__` calls beside registration: values that only the declaration has, and children."""
+"""The functions that a generated `__init__` calls beside registration: defaults, children, choices and checks."""
 
 from __future__ import annotations
 
 import inspect
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
 from functools import lru_cache, partial
 from operator import is_not
@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import torch
 from torch import nn
 
-from ..declaring.child_specifiers import Submodule
-from ..declaring.statement_values import value_at
-from .core.module_base import ModuleBase
+from ...common.suggestions import did_you_mean
+from ..declaring.children import Submodule
+from ..declaring.statement import value_at
+from .module_base import ModuleBase
 
 if TYPE_CHECKING:
     from torch.types import Device
+
 
 M = TypeVar("M", bound=nn.Module)
 
@@ -92,3 +94,70 @@ def _takes(cls: Callable[..., nn.Module]) -> tuple[str, ...]:
     except (TypeError, ValueError):
         return ()
     return tuple(name for name in ("device", "dtype") if name in parameters)
+
+
+_LONGEST = 200
+
+
+def failed_check(module: nn.Module, condition: str, /, **values: object) -> ValueError:
+    """The error that a generated constructor raises: which class, what it expects, and what it got.
+
+        raise _features.failed_check(self, "dim % heads == 0", dim=dim, heads=heads)
+
+    `condition` mentions attributes of the values too, `config.heads`: it is their values that the message gives.
+    """
+    got = ", ".join(f"{path} = {_shown(path, values)}" for path in _paths(condition, values))
+    return ValueError(f"{type(module).__name__}: expected {condition}, got {got}")
+
+
+def _paths(condition: str, values: Mapping[str, object]) -> list[str]:
+    """The values that a condition mentions, with attributes, each once and in order."""
+    import ast  # only for the message of an error
+
+    found: dict[str, None] = {}
+
+    def collect(node: ast.AST) -> None:
+        if isinstance(node, ast.Attribute | ast.Name):
+            path = ast.unparse(node)
+            # `len` in `len(dims)` is no value of the constructor.
+            if path.replace(".", "").isidentifier() and path.partition(".")[0] in values:
+                found[path] = None
+                return
+        for child in ast.iter_child_nodes(node):
+            collect(child)
+
+    collect(ast.parse(condition, mode="eval"))
+    return list(found)
+
+
+def _shown(path: str, values: Mapping[str, object]) -> str:
+    """The value of a path as the message shows it."""
+    root, *names = path.split(".")
+    value = values[root]
+    for name in names:
+        if not hasattr(value, name):
+            return "nothing"
+        value = getattr(value, name)
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def chosen(owner: type[ModuleBase], path: str, given: object, expression: str) -> Any:  # a class, or any other value
+    """The option of the choice at `path` in the declaration, which `expression` decides: `chosen(Net, "act.cls", act, "act")`.
+
+    Raises:
+        ValueError: the choice has no option for `given`.
+    """
+    options = recorded(owner, path).options
+    try:
+        if given in options:
+            return anew(options[given])
+    except TypeError:
+        pass  # a value that cannot be a key
+    *others, last = map(repr, options)
+    known = f"{', '.join(others)} or {last}" if others else last
+    names = [key for key in options if isinstance(key, str)]
+    hint = did_you_mean(given, names, "") if isinstance(given, str) else ""
+    raise ValueError(
+        f"{owner.__name__}.{path.partition('.')[0]}: {expression} is {given!r}; expected {known}{f'; {hint}' if hint else ''}"
+    )

@@ -1,14 +1,18 @@
-"""nn.Module's construction, loading, moving and pickling for declared classes."""
+"""nn.Module's construction, loading, moving and pickling for declared classes.
+
+nn.Module notes `_version` for each module in the metadata of a state dict, and hands it back when one is loaded. A Module sets it
+by `version`, and `migrate` brings what an older version saved under the names of today.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, MutableMapping
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from torch import Tensor
 
-from .core.module_base import VIRTUAL_CACHE, ModuleBase
 from .functional import Functional
+from .module_base import VIRTUAL_CACHE, ModuleBase, Yielding
 
 if TYPE_CHECKING:
     from qten_gen_typing import DeclaredCall
@@ -42,7 +46,7 @@ class DeclaredModule(ModuleBase, Functional):
         return ", ".join(f"{aliases.get(name, name)}={state[name]!r}" for name in type(self)._config if name in state)
 
     def __getstate__(self) -> dict[str, object]:
-        from ..declaring.spawning import refuse_for_new_interpreters
+        from ..declaring.dynamic_classes import refuse_for_new_interpreters
 
         refuse_for_new_interpreters(type(self))
         state = vars(self).copy()
@@ -59,7 +63,7 @@ class DeclaredModule(ModuleBase, Functional):
         """Move or cast every tensor of the module by `fn`, as nn.Module does; ties hold, and cached values are dropped."""
         vars(self).pop(VIRTUAL_CACHE, None)
         if type(self)._kept:
-            from .kept_dtypes import keeping_dtypes
+            from .ties_and_dtypes import keeping_dtypes
 
             fn = keeping_dtypes(self, fn)
 
@@ -69,7 +73,7 @@ class DeclaredModule(ModuleBase, Functional):
         try:
             if not type(self)._tied:
                 return change()
-            from .tied_parameters import keeping_ties
+            from .ties_and_dtypes import keeping_ties
 
             return keeping_ties(self, change)
         except NotImplementedError as error:
@@ -94,15 +98,13 @@ class DeclaredModule(ModuleBase, Functional):
         vars(self).pop(VIRTUAL_CACHE, None)
         cls = type(self)
         if local_metadata.get("version") != cls._version:  # an import for each layer would cost a tenth of the load
-            from .core.state_dict_versions import migrate
-
             migrate(cls, state_dict, prefix, local_metadata)
         if cls._kept and local_metadata.get("assign_to_params_buffers", False):
-            from .kept_dtypes import cast_assigned
+            from .ties_and_dtypes import cast_assigned
 
             cast_assigned(self, state_dict, prefix)
         if cls._tied:
-            from .tied_parameters import disagreements, share_assigned
+            from .ties_and_dtypes import disagreements, share_assigned
 
             error_msgs += disagreements(self, state_dict, prefix)
             if local_metadata.get("assign_to_params_buffers", False):
@@ -126,3 +128,30 @@ def _keys_of_absent_children(module: DeclaredModule, state_dict: Mapping[str, ob
         if getattr(specifier, "when", None) is not None and name in module._modules and module._modules[name] is None
     )
     return [key for key in state_dict if key.startswith(absent)] if absent else []
+
+
+class _Migrating(Protocol):
+    @classmethod
+    def migrate(cls, state_dict: dict[str, Tensor], version: int) -> None: ...
+
+
+def migrates(cls: type[ModuleBase]) -> bool:
+    """Whether a class has a class method `migrate`; any other attribute of that name does not count."""
+    definer = next((vars(base)["migrate"] for base in cls.__mro__ if "migrate" in vars(base)), None)
+    return isinstance(definer, classmethod) and not isinstance(definer, Yielding)
+
+
+def migrate(
+    cls: type[ModuleBase], state_dict: MutableMapping[str, Tensor], prefix: str, metadata: Mapping[str, object]
+) -> None:
+    """Let `cls.migrate`, if the class has one, bring the entries below `prefix` up to date that an older version saved."""
+    version = cast(int, metadata.get("version") or 0)
+    if version >= cls._version or not migrates(cls):
+        return
+    own = {key.removeprefix(prefix): value for key, value in state_dict.items() if key.startswith(prefix)}
+    old = list(own)
+    cast(type[_Migrating], cls).migrate(own, version)
+    # Those too that `migrate` has taken out or renamed.
+    for key in old:
+        del state_dict[prefix + key]
+    state_dict.update({prefix + key: value for key, value in own.items()})

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, overload
 
-from ..declaring.redeclaration import is_replaced
-from .core.handler_tables import REGISTRATION, Dispatch, HandlerTables
+from ..declaring.declared_class import is_replaced
+from .handler_tables import REGISTRATION, Dispatch, HandlerTables
 
 F = TypeVar("F", bound="Functional")
 T = TypeVar("T")
@@ -115,7 +115,7 @@ class Functional(HandlerTables):
         Raises:
             RuntimeError: two abstract classes cover `obj`, and neither is more specific.
         """
-        from .core.handlers import find_handler
+        from .handlers import find_handler
 
         return find_handler(type(self), type(obj)) is not None
 
@@ -132,7 +132,7 @@ class Functional(HandlerTables):
             NotImplementedError: none is registered; the error names both types and what is registered.
             RuntimeError: two abstract classes cover `obj`, and neither is more specific.
         """
-        from .core.handlers import find_handler, unhandled
+        from .handlers import find_handler, unhandled
 
         handler = find_handler(type(self), type(obj))
         if handler is None:

@@ -1,18 +1,31 @@
 """The functions that a generated class calls so that no declared parameter or buffer is left uninitialised in silence.
 
-Initialisers of torch fill what they are given. User code may forget to: a function returns a new tensor or fills a part,
-a `reset_parameters` leaves a field out. The constructor marks the tensors that depend on such code, and looks for the mark
+Initialisers of torch fill what they are given. User code may forget to: a function returns a new tensor or fills a part, a
+`reset_parameters` leaves a field out. The constructor marks the tensors that depend on such code, and looks for the mark
 afterwards.
+
+The constructor computes a value, such as that of `buffer(value="causal_mask")`, where the field stands, as a hand-written one
+would. `reset_parameters`, which `materialize` and the user call too, computes it again. Within the constructor it leaves fresh
+values alone, so that random ones are drawn once. What a `__post_init__` registers is put where the constructor was asked to put
+the module.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.compiler import is_dynamo_compiling
+
+from .module_base import ModuleBase
+
+if TYPE_CHECKING:
+    from torch.types import Device
+
 
 _PLAIN_TENSORS = (Tensor, nn.Parameter)
 _BYTE = 0xA5
@@ -178,3 +191,159 @@ def _initialisation_is_skipped(cls: type) -> bool:
         return True
     modes: list[object] = _get_current_function_mode_stack()  # type: ignore[no-untyped-call] # torch gives it no types
     return any(not isinstance(mode, DeviceContext) for mode in modes)
+
+
+Computed = Callable[[nn.Module], Tensor] | str
+"""A function of the module, or the name of a method."""
+
+Size = tuple[int, ...]
+
+_FRESH = "_fresh_values"
+"""The key in a module's instance dict of the values that its constructor has computed, while it runs."""
+
+
+def register_value(
+    module: nn.Module,
+    name: str,
+    function: Computed,
+    device: Device,
+    dtype: torch.dtype | None,
+    shape: Size | None = None,
+    *,
+    persistent: bool = True,
+    own_dtype: torch.dtype | None = None,
+) -> None:
+    """Register what `function` computes as a buffer, on `device`; floating point numbers in `dtype`, all in `own_dtype`."""
+    value = _computed(module, name, function, device, shape)
+    module.register_buffer(name, _cast(value, device, dtype, own_dtype), persistent)
+    vars(module).setdefault(_FRESH, set()).add(name)
+
+
+def register_parameter_value(
+    module: nn.Module,
+    name: str,
+    function: Computed,
+    device: Device,
+    dtype: torch.dtype | None,
+    shape: Size | None = None,
+    *,
+    requires_grad: bool = True,
+    own_dtype: torch.dtype | None = None,
+) -> None:
+    """Register what `function` computes as a parameter, in memory of its own; otherwise as `register_value`."""
+    value = _computed(module, name, function, device, shape)
+    data = _cast(value, device, dtype, own_dtype)
+    module.register_parameter(name, nn.Parameter(data.clone() if data is value else data, requires_grad))
+    vars(module).setdefault(_FRESH, set()).add(name)
+
+
+def recompute(module: nn.Module, name: str, function: Computed) -> None:
+    """Compute a registered value again, in place; not for one that the constructor has just computed."""
+    fresh = vars(module).get(_FRESH)
+    if fresh and name in fresh:
+        fresh.discard(name)
+        return
+    held = module._buffers.get(name)
+    held = module._parameters.get(name) if held is None else held
+    if held is not None:
+        held.copy_(_computed(module, name, function, held.device, tuple(held.shape)))
+
+
+def forget_fresh(module: nn.Module) -> None:
+    """End the construction: from now on, `reset_parameters` computes values."""
+    vars(module).pop(_FRESH, None)
+
+
+def _computed(module: nn.Module, name: str, function: Computed, device: Device, shape: Size | None) -> Tensor:
+    """The result of the function, which makes tensors on `device` unless it says otherwise.
+
+    Raises:
+        TypeError: it returns something other than a tensor.
+        ValueError: the tensor has another shape than `shape`.
+    """
+    made_by = f"{type(module).__name__}.{name}: value={getattr(function, '__name__', function)}"
+    with torch.no_grad(), nullcontext() if device is None else torch.device(device):
+        try:
+            value: object = getattr(module, function)() if isinstance(function, str) else function(module)
+        except Exception as error:
+            error.add_note(f"in {made_by}, which computes the first value")
+            raise
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{made_by} returned {type(value).__name__}, expected a tensor")
+    if shape is not None and tuple(value.shape) != shape:
+        raise ValueError(
+            f"{type(module).__name__}.{name}: the computed value has shape {tuple(value.shape)}, expected {shape}"
+        )
+    return value.detach()
+
+
+def _cast(value: Tensor, device: Device, dtype: torch.dtype | None, own_dtype: torch.dtype | None) -> Tensor:
+    wanted = dtype if own_dtype is None and value.is_floating_point() else own_dtype
+    return value if device is None and wanted is None else value.to(device=device, dtype=wanted)
+
+
+def register_parameters(
+    module: nn.Module,
+    name: str,
+    shapes: Sequence[Size] | Mapping[str, Size] | None,
+    device: Device,
+    dtype: torch.dtype | None,
+    requires_grad: bool = True,
+) -> None:
+    """Register a ParameterList with a parameter of each shape, or a ParameterDict; None without shapes.
+
+    `reset_parameters` fills the memory.
+    """
+
+    def made(shape: Size) -> nn.Parameter:
+        return nn.Parameter(torch.empty(shape, device=device, dtype=dtype), requires_grad)
+
+    found: nn.Module | None
+    if shapes is None:
+        found = None
+    elif isinstance(shapes, Mapping):
+        found = nn.ParameterDict({key: made(shape) for key, shape in shapes.items()})
+    else:
+        found = nn.ParameterList([made(shape) for shape in shapes])
+    module.register_module(name, found)
+
+
+_Place = tuple[nn.Module, str]
+"""The module that holds a parameter, and its name there."""
+
+
+@contextmanager
+def placed(module: ModuleBase, device: torch.device | str | int | None, dtype: torch.dtype | None) -> Iterator[None]:
+    """Move and cast the tensors that a block registers, as `module.to(device, dtype)` would; earlier ones stay as they are.
+
+    Earlier tensors were made in their place, and may have a dtype of their own: `param(..., dtype=torch.float32)`.
+    """
+    if device is None and dtype is None:
+        yield
+        return
+    # The tensors themselves, and not their ids alone: the memory of one that the block lets go may be that of a new one.
+    earlier = {id(tensor): tensor for tensor in chain(module.parameters(), module.buffers())}
+    yield
+
+    def place(tensor: Tensor) -> Tensor:
+        if id(tensor) in earlier:
+            return tensor
+        casts = dtype is not None and (tensor.is_floating_point() or tensor.is_complex())
+        return tensor.to(device=device, dtype=dtype if casts else None)
+
+    shared = _shared(module)
+    module._apply(place)  # type: ignore[no-untyped-call] # torch gives none
+    # `_apply` sees a shared parameter once for each of its places.
+    for (holder, name), *others in shared:
+        for other, alias in others:
+            other._parameters[alias] = holder._parameters[name]
+
+
+def _shared(module: nn.Module) -> list[list[_Place]]:
+    """The places of each parameter that has several: a move to meta would make another parameter for each."""
+    places: dict[int, list[_Place]] = {}
+    for holder in module.modules():
+        for name, parameter in holder._parameters.items():
+            if parameter is not None:
+                places.setdefault(id(parameter), []).append((holder, name))
+    return [found for found in places.values() if len(found) > 1]

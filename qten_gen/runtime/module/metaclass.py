@@ -10,17 +10,15 @@ from torch import nn
 from ...common import language
 from ...common.fingerprint_rows import attributes, recorded_call
 from ..declaring.metaclass import DeclarationMeta
-from .core.module_base import ModuleBase
+from .module_base import ModuleBase
 
 if TYPE_CHECKING:
     from dataclasses import field as dataclass_field
 
-    from ..declaring.child_specifiers import sequential, submodule
-    from ..declaring.derived_values import derived
-    from ..declaring.fields import constructor_argument, field
-    from ..declaring.kept_facts import Summary
-    from ..declaring.parameters import buffer, param
-    from ..declaring.virtual_fields import virtual
+    from ..declaring.children import sequential, submodule
+    from ..declaring.declared_class import Summary
+    from ..declaring.derived import derived, virtual
+    from ..declaring.fields import buffer, constructor_argument, field, param
 else:
     # Checkers alone ask for the functions of declarations, whose files a program loads when it calls them.
     buffer = constructor_argument = dataclass_field = derived = field = param = sequential = submodule = virtual = None
@@ -85,9 +83,7 @@ class ModuleMeta(DeclarationMeta):
     def _separated(bases: tuple[type, ...]) -> tuple[type, ...]:
         if issubclass(bases[0], ModuleBase):
             return bases
-        from .core.foreign_first import separated
-
-        return separated(bases)
+        return _separated(bases)
 
     def _complete_class(cls) -> None:
         """Fill in the tables, move virtual tensors to the declaration, and keep the `device` of a base from another library.
@@ -130,3 +126,40 @@ def _keep_device(cls: type[ModuleBase]) -> None:
                 if "device" in vars(of):
                     type.__setattr__(cls, "device", vars(of)["device"])
                     return
+
+
+class _PlainConstruction:
+    """Stands behind a base from another library before a declared one: `class Embedding(nn.Embedding, Base)`.
+
+    The layer's `super().__init__()` continues behind it, so it would reach the constructor that is generated for `Base`. That one
+    knows nothing of the layer: it would want the arguments of `Base`, or initialise parameters that do not exist yet. The
+    constructor that is wanted is the one of the class itself, which runs already.
+    """
+
+    def __init__(self, *args: object, **keywords: object) -> None:
+        order = type(self).__mro__
+        behind = order[order.index(_PlainConstruction) + 1 :]
+        init = next(vars(base)["__init__"] for base in behind if "__init__" in vars(base) and not _is_generated(base))
+        init(self, *args, **keywords)
+
+
+def _separated(bases: tuple[type, ...]) -> tuple[type, ...]:
+    """The bases, with `_PlainConstruction` where a generated constructor stands behind a class of another library."""
+    declared = next(index for index, base in enumerate(bases) if issubclass(base, ModuleBase))
+    is_behind = any(map(_is_foreign, bases[:declared])) and _has_generated_init(bases[declared])
+    if not is_behind or any(issubclass(base, _PlainConstruction) for base in bases):
+        return bases
+    return (*bases[:declared], _PlainConstruction, *bases[declared:])
+
+
+def _has_generated_init(base: type) -> bool:
+    """Whether a class is constructed by generated code, and not by an `__init__` of its own."""
+    return next((_is_generated(each) for each in base.__mro__ if "__init__" in vars(each)), False)
+
+
+def _is_generated(base: type) -> bool:
+    return "_fingerprint" in vars(base)
+
+
+def _is_foreign(base: type) -> bool:
+    return issubclass(base, nn.Module) and not issubclass(base, ModuleBase) and base is not nn.Module

@@ -1,23 +1,39 @@
 """Virtual tensors: attributes of a Module that a method decorated with `virtual` computes when they are read.
 
 The method gets the dtype and device of one tensor of the module: its first parameter without a dtype of its own, else such a
-buffer, else an empty buffer registered for the purpose. So a virtual tensor follows `.to()` without being in the state dict. What
-the method returns keeps its dtype: a mask stays boolean, and positions stay integers.
+buffer, else an empty buffer registered for the purpose. So a virtual tensor follows `.to()` without being in the state dict.
+What the method returns keeps its dtype: a mask stays boolean, and positions stay integers.
+
+A module keeps the values of `@virtual(cached=True)` in its instance dict, each with its sources and the state of torch that it
+was computed in. Its sources are the attributes that the method reads, in methods of the class that it calls too. They are found
+in the code that runs, so that an edit of a method cannot leave one out. A read compares them with what is there now, and
+nothing has to announce a change. Values are compared by identity, and only those that cannot change in place count. No version
+counter proves that a tensor is unchanged: fused optimizers, collectives, NumPy and `.data` write without counting. So nothing
+derived from a tensor is kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import enum
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
 from itertools import chain
-from typing import cast
+from types import BuiltinFunctionType, FunctionType, NoneType
+from typing import Any, NamedTuple, cast
 
 import torch
-from torch import Tensor
+from torch import Tensor, get_default_dtype, is_grad_enabled
+from torch._C import _is_any_autocast_enabled, _is_tracing, _len_torch_dispatch_stack
+from torch._C._functorch import peek_interpreter_stack
+from torch.compiler import is_dynamo_compiling
 from torch.fx import Proxy
+from torch.nn import Module
 
 from ...common.naming import REFERENCE
-from ..declaring.virtual_fields import Virtual
-from .core.module_base import ModuleBase
+from ...common.object_reads import attributes_read
+from ..declaring.declared_class import DeclaredClass
+from ..declaring.derived import Virtual
+from .module_base import VIRTUAL_CACHE, ModuleBase, of_torch
 
 
 def virtual(module: ModuleBase, owner: type[ModuleBase], name: str) -> Tensor:
@@ -94,3 +110,162 @@ def compute(module: ModuleBase, owner: type[ModuleBase], name: str, dtype: torch
     if value.dtype != dtype and value.is_floating_point() and specifier.cast:
         return value.to(device=device, dtype=dtype)
     return value if value.device == device else value.to(device=device)
+
+
+_CONSTANTS = (
+    NoneType,
+    bool,
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    range,
+    enum.Enum,
+    type,
+    FunctionType,
+    BuiltinFunctionType,
+)
+_OF_TORCH = (torch.dtype, torch.device, torch.layout, torch.memory_format)
+_SINGLE_STREAM = ("cpu", "meta", "mps")
+"""Devices on which what was computed earlier is there for everything that follows."""
+
+_is_capturing: Callable[[], bool] = torch.cuda.is_current_stream_capturing
+
+
+class _Kept(NamedTuple):
+    """A value, with all that a later read compares."""
+
+    value: Tensor
+    version: int
+    state: tuple[object, ...]
+    stream: int | None
+    """The stream of a GPU that the value was computed on. What another one computed may not be there yet."""
+    with_gradients: bool
+    """A value that was computed with gradients enabled and has none is right without them too, but not the other way round."""
+    sources: tuple[tuple[str, object], ...]
+    """The attributes of the module that it is derived from, as they were then."""
+
+
+def cached_virtual(module: ModuleBase, owner: type[ModuleBase], name: str) -> Tensor:
+    """`virtual`, kept while what the method reads, the dtype, the device and the training mode stay.
+
+    Nothing is kept or read while a graph is traced, under autocast, or under a dispatch mode. Nothing is kept in inference mode,
+    under a functorch transform, while a CUDA graph is captured, or where the value takes part in autograd.
+
+    Returns:
+        A tensor as `virtual` returns it. Two reads may give the same object: do not change it in place.
+
+    Raises:
+        RuntimeError: the method raised AttributeError, which Python would take for a missing attribute.
+        TypeError: the method returned something other than a tensor.
+    """
+    # First of all: what compiled code looks up on the way is a guard.
+    if is_dynamo_compiling() or Module.__getattr__ is not of_torch:
+        return virtual(module, owner, name)
+    if _is_any_autocast_enabled() or _len_torch_dispatch_stack() or _is_tracing():
+        return virtual(module, owner, name)
+    attributes: dict[str, Any] = module.__dict__
+    dtype, device = dtype_device_source(module)
+    state = owner, dtype, device, attributes.get("training"), get_default_dtype()
+    if VIRTUAL_CACHE in attributes and name in attributes[VIRTUAL_CACHE]:
+        value, version, known, stream, with_gradients, sources = attributes[VIRTUAL_CACHE][name]
+        if (
+            known == state
+            # A reader may have changed the value itself.
+            and value._version == version
+            and not value.requires_grad
+            and (with_gradients or not is_grad_enabled())
+            and (stream is None or (not _is_capturing() and stream == _stream(device)))
+        ):
+            for key, source in sources:
+                if attributes.get(key, _ABSENT) is not source:
+                    break
+            else:
+                return value  # type: ignore[no-any-return] # a tensor, of a dict that holds anything
+    return _computed(module, owner, name, state)
+
+
+def _computed(
+    module: ModuleBase,
+    owner: type[ModuleBase],
+    name: str,
+    state: tuple[Any, torch.dtype, torch.device, bool | None, torch.dtype],
+) -> Tensor:
+    """Compute a value, and keep it where each change of a source will be noticed."""
+    _, dtype, device, *_ = state
+    sources = _sources(module, owner, name) if _may_keep(device) else None
+    value = compute(module, owner, name, dtype, device)
+    if sources is not None and type(value) is Tensor and not value.requires_grad and not value.is_inference():
+        kept = _Kept(value, value._version, state, _stream(device), is_grad_enabled(), sources)
+        module.__dict__.setdefault(VIRTUAL_CACHE, {})[name] = kept
+    return value
+
+
+def _may_keep(device: torch.device) -> bool:
+    """Whether what is computed now is right for later reads, as far as transforms and the device say."""
+    return peek_interpreter_stack() is None and (
+        device.type in _SINGLE_STREAM or (device.type == "cuda" and not _is_capturing())
+    )
+
+
+def _sources(module: ModuleBase, owner: type[ModuleBase], name: str) -> tuple[tuple[str, object], ...] | None:
+    """What a method reads of its module, as it is now; None where something of that can change unnoticed."""
+    attributes = module.__dict__
+    found: dict[str, object] = {}
+    functions = [_function(owner._specifiers[name])]
+    for function in functions:
+        if not isinstance(function, FunctionType):
+            return None
+        for read in attributes_read(function):
+            if read in _FOLLOWED:
+                continue
+            if read in attributes:
+                found[read] = attributes[read]
+            else:
+                held, is_declared = _held(type(module), read)
+                followed = _function(held)
+                if followed is not held or isinstance(held, FunctionType):
+                    if not is_declared:
+                        return None
+                    functions += [followed] if followed not in functions else []
+                elif held is _ABSENT or hasattr(type(held), "__get__"):
+                    return None
+    return tuple(found.items()) if all(map(_is_constant, found.values())) else None
+
+
+_FOLLOWED = ("training", "dtype", "device")
+"""Attributes that are part of the state which a read compares anyway."""
+_ABSENT: list[object] = []
+"""An attribute that is not there."""
+
+
+def _held(cls: type[ModuleBase], name: str) -> tuple[object, bool]:
+    """What a class holds under a name, virtual tensors as declared, and whether a declared class does."""
+    for base in cls.__mro__:
+        if name in vars(base).get("_specifiers", ()) and isinstance(vars(base)["_specifiers"][name], Virtual):
+            return vars(base)["_specifiers"][name], True
+        if name in vars(base):
+            return vars(base)[name], isinstance(base, DeclaredClass)
+    return _ABSENT, False
+
+
+def _function(held: object) -> object:
+    """The function behind what a class holds: of a property, a virtual tensor, a class method."""
+    if isinstance(held, Virtual):
+        return held.function
+    return held.fget if isinstance(held, property) else getattr(held, "__func__", held)
+
+
+def _is_constant(value: object) -> bool:
+    """Whether an object that stays where it is cannot change: numbers, strings, and tuples and frozen dataclasses of them."""
+    if isinstance(value, tuple | frozenset):
+        return all(map(_is_constant, value))
+    if is_dataclass(value) and not isinstance(value, type):
+        parameters: object = getattr(type(value), "__dataclass_params__", None)
+        return getattr(parameters, "frozen", False) and all(_is_constant(getattr(value, f.name)) for f in fields(value))
+    return isinstance(value, _CONSTANTS + _OF_TORCH)
+
+
+def _stream(device: torch.device) -> int | None:
+    return torch._C._cuda_getCurrentRawStream(device.index) if device.type == "cuda" else None

@@ -81,17 +81,13 @@ class FrozenDict(Mapping[K, V]):
         return f"FrozenDict({self._items!r})"
 
 
-def _flatten(mapping: FrozenDict[K, V]) -> tuple[list[V], tuple[K, ...]]:
-    return list(mapping.values()), tuple(mapping)
-
-
-def _flatten_keyed(mapping: FrozenDict[K, V]) -> tuple[list[tuple[Any, V]], tuple[K, ...]]:
-    return [(_pytree.MappingKey(key), value) for key, value in mapping.items()], tuple(mapping)
-
-
-def _unflatten(values: Iterable[V], keys: tuple[K, ...]) -> FrozenDict[K, V]:
-    return FrozenDict(zip(keys, values, strict=True))
-
-
-_pytree.register_pytree_node(FrozenDict, _flatten, _unflatten, flatten_with_keys_fn=_flatten_keyed)
+_pytree.register_pytree_node(
+    FrozenDict,
+    lambda mapping: ([*mapping.values()], tuple(mapping)),
+    lambda values, keys: FrozenDict(zip(keys, values, strict=True)),
+    flatten_with_keys_fn=lambda mapping: (
+        [(_pytree.MappingKey(key), value) for key, value in mapping.items()],
+        tuple(mapping),
+    ),
+)
 torch.serialization.add_safe_globals([FrozenDict])

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import Tensor
+from torch.utils import _pytree
 
 from .devices import Device, DeviceBounded, resolved
 from .labelled_functions import EQUAL, KEEPS, is_number, name_of
-from .labelled_tree import register_pytree
 
 if TYPE_CHECKING:
     from typing import Self
@@ -423,12 +423,22 @@ def _plain(value: Any) -> Any:
 
 
 def labelled(data: Tensor, dims: tuple[Hashable, ...]) -> LabelledTensor:
-    """A LabelledTensor of what is known to fit, or of what stands for a tensor in a tree."""
+    """Build without checks: in a tree, something else may stand for the tensor."""
     made = object.__new__(LabelledTensor)
     made._data = data
     made._dims = dims
     return made
 
 
-register_pytree(LabelledTensor, labelled)
+def register_pytree(cls: type[LabelledTensor]) -> None:
+    """Make a class known to pytree, with one leaf, the data. What comes out of a tree belongs to nobody."""
+    _pytree.register_pytree_node(
+        cls,
+        lambda tensor: ([tensor.data], tensor.dims),
+        lambda children, dims: labelled(next(iter(children)), dims),
+        flatten_with_keys_fn=lambda tensor: ([(_pytree.GetAttrKey("data"), tensor.data)], tensor.dims),
+    )
+
+
+register_pytree(LabelledTensor)
 torch.serialization.add_safe_globals([labelled])

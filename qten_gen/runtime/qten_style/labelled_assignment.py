@@ -12,8 +12,7 @@ from typing import Any, cast
 
 from torch import nn
 
-from .devices import DeviceBounded
-from .module_devices import brought_to, device
+from .devices import DeviceBounded, brought_to, device
 
 
 class ChecksAssignment:
@@ -60,7 +59,7 @@ class LabelledOwner(nn.Module):
             if any(name in vars(self).get(registry, ()) for registry in ("_parameters", "_buffers", "_modules")):
                 delattr(self, name)
         elif isinstance(value, nn.Module | nn.Parameter):
-            from .instance_properties import make_way
+            from .labelled_attributes import make_way
 
             make_way(self, name, value)
             if isinstance(value, DeviceBounded) and isinstance(self, DeviceBounded):

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 from torch import Tensor
 
-from ..module.core.yielding_names import yields_names
 from ..module.declared_module import DeclaredModule
-from . import module_devices
+from ..module.module_base import yields_names
+from . import devices
 from .devices import Device
 from .labelled_assignment import LabelledAssignment
 
@@ -64,7 +64,7 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
     @torch.jit.unused
     def device(self) -> Device | Any:
         """Where the module's first tensor is; without tensors, where the module was last moved to, else the default device."""
-        return module_devices.device(self)
+        return devices.device(self)
 
     def get_config(self) -> dict[str, Any]:
         """The constructor arguments by name: the values themselves, not copies.
@@ -202,7 +202,7 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
         Raises:
             ValueError: no declaration in the module names such a group, or the options contain `params` or `name`.
         """
-        from ..module.optimizer_groups import optimizer_groups
+        from ..module.parameter_selection import optimizer_groups
 
         return optimizer_groups(self, options or {})
 
@@ -220,7 +220,7 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
         Returns:
             A path for each field, of the module and of the modules in it; what is in a kept child is not named again.
         """
-        from ..module.kept_dtypes import kept_names
+        from ..module.ties_and_dtypes import kept_names
 
         return kept_names(self)
 
@@ -252,7 +252,7 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
             TypeError: `device` is not a Device.
             RuntimeError: a gpu, and the machine has none.
         """
-        return module_devices.moved(self, device)
+        return devices.moved(self, device)
 
     def cpu(self) -> Self:
         """Move the module to the cpu, and return the module itself.
@@ -261,7 +261,7 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
         Device(name='cpu', index=None)
         """
         super().cpu()
-        module_devices.note_moved(self, Device("cpu"))
+        devices.note_moved(self, Device("cpu"))
         return self
 
     def gpu(self, index: int | None = None) -> Self:
@@ -270,7 +270,7 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
         Raises:
             RuntimeError: the machine has none.
         """
-        return module_devices.moved(self, Device("gpu", index))
+        return devices.moved(self, Device("gpu", index))
 
     def export(self, name: str) -> LabelledTensor:
         """A copy of the labelled tensor that the attribute `name` is: nothing that the module does changes it.

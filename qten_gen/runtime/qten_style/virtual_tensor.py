@@ -18,8 +18,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
-from .instance_properties import ABSENT, InstanceProperty, Kind, class_attribute, give
 from .labelled_assignment import ChecksAssignment
+from .labelled_attributes import ABSENT, InstanceProperty, Kind, class_attribute, give
 
 M = TypeVar("M", bound=nn.Module)
 

@@ -21,8 +21,8 @@ from .operations import binding
 from .torch_tools import pytree
 
 if TYPE_CHECKING:
+    from ..declaring.declared_class import Summary
     from ..declaring.fields import Default
-    from ..declaring.kept_facts import Summary
 
 _SLOTS = ("_batch_size", "_device", "_lock", "_names")
 """Slots of `Stored` that generated code writes."""

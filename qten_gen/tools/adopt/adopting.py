@@ -91,7 +91,7 @@ def adopt(sources: Sources, options: Options) -> Outcome:
 
 
 def _is_candidate(each: Adoption) -> bool:
-    """Whether a class is a dataclass that stays because nobody has asked for it."""
+    """True if a class is a dataclass that stays because nobody has asked for it."""
     return each.found.kind is Kind.DATACLASS and any(not why.is_open for _, why in each.stays)
 
 

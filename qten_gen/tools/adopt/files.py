@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from ...link.program import Program
+from ...model.field_parts import NO_PATH, TypeExpr
+from ...read.annotations import type_expr
 from ...read.bindings import dotted
 from ...read.dotted_names import Scope
 from .records import FoundClass, Need, Options
@@ -126,11 +128,11 @@ class OpenFile:
         return self.spell("qten_gen", name)
 
     def is_exported(self, name: str) -> bool:
-        """Whether other files may import a name of the top level from this one."""
+        """True if other files may import a name of the top level from this one."""
         return name in self.exported or "*" in self.exported
 
     def _takes(self, name: str) -> bool:
-        """Whether the file uses or binds a name anywhere, so that a new import could change what it means."""
+        """True if the file uses or binds a name anywhere, so that a new import could change what it means."""
         return name in self.scope.bound or name in uses(self.tree)
 
 
@@ -167,6 +169,10 @@ class Project:
         """The qualified name of the definition that a name leads to, through imports and aliases of other files."""
         name = file.qualified(expression)
         return self.programs[file.path].names.resolve(name) if name else ""
+
+    def type_of(self, file: OpenFile, annotation: ast.expr) -> TypeExpr:
+        """The meaning of an annotation, through aliases of other files."""
+        return self.programs[file.path].names.expand(type_expr(annotation, NO_PATH, file.scope))
 
     def class_named(self, qualified: str) -> FoundClass | None:
         """The class of a qualified name, if it is among the files."""
@@ -215,7 +221,7 @@ def bound_by(alias: ast.alias, node: Import) -> str:
 
 
 def is_removable(node: Import, gone: Collection[ast.alias], text: Text) -> bool:
-    """Whether no comment and no other code are lost with names of an import."""
+    """True if no comment and no other code are lost with names of an import."""
     if len(gone) < len(node.names):
         return "#" not in text.content[text.span(node.names[0])[0] : text.span(node.names[-1])[1]]
     lines = "\n".join(text.lines[node.lineno - 1 : node.end_lineno])

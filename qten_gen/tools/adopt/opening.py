@@ -47,7 +47,7 @@ _OF_LIBRARIES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The files of a run as text: those of the project, and which of them are below the given paths."""
+    """The files of a project as text, and which of them are below the given paths."""
 
     texts: Mapping[str, bytes]
     origins: Mapping[str, Origin]
@@ -85,7 +85,7 @@ class Opened:
     problems: tuple[Diagnostic, ...]
     """Why some files cannot be read."""
     paths: tuple[str, ...]
-    """The files below the given paths that torch may have something to do with, and so those that levels change."""
+    """The files below the given paths that mention torch or import a file that does: levels change no others."""
     used: Mapping[str, frozenset[str]]
     """For each module, what other files imported from it before the first level."""
 
@@ -172,7 +172,7 @@ def _imported_names(sources: Sources) -> dict[str, frozenset[str]]:
 
 
 def is_module_of_a_library(name: str) -> bool:
-    """Whether a qualified name is a class of torch or another library that derives from nn.Module.
+    """True if a qualified name is a class of torch or another library that derives from nn.Module.
 
     >>> [is_module_of_a_library(name) for name in ("torch.nn.Linear", "torch.nn.Parameter", "torch.nn.functional.relu")]
     [True, False, False]
@@ -181,7 +181,7 @@ def is_module_of_a_library(name: str) -> bool:
 
 
 def is_layer_of_torch(name: str) -> bool:
-    """Whether a qualified name is a class of torch.nn that derives from nn.Module."""
+    """True if a qualified name is a class of torch.nn that derives from nn.Module."""
     layer = _LAYER.fullmatch(name)
     return layer is not None and layer["name"] not in _NO_LAYERS
 
@@ -241,7 +241,7 @@ def _is_dataclass(cls: ClassSource) -> bool:
 
 
 def _holds_tensors(cls: ClassSource, ancestors: Collection[str], program: Program) -> bool:
-    """Whether a dataclass, or one that it derives from, has a field for tensors."""
+    """True if a dataclass, or one that it derives from, has a field for tensors."""
     bases = (base[1] for name in ancestors if (base := program.names.class_of(name)) is not None)
     fields = (field.annotation for each in (cls, *filter(_is_dataclass, bases)) for field in each.fields)
     types = (program.names.expand(annotation) for annotation in fields if annotation is not None)

@@ -66,7 +66,7 @@ class Reason:
     code: str = ""
     """The code of the finding that adopting the class would cause, such as QG218."""
     is_open: bool = True
-    """Whether a person could adopt the class; False for what does not concern qten-gen."""
+    """True if a person could adopt the class; False for what does not concern qten-gen."""
 
 
 Key = tuple[str, str]
@@ -86,11 +86,11 @@ class FoundClass:
     """The resolved names of its ancestors, in method resolution order, without itself."""
     node: ast.ClassDef = field(compare=False, repr=False)
     is_adopted: bool = False
-    """Whether it derives from qten_gen's class already, directly or through its bases."""
+    """True if it derives from qten_gen's class already, directly or through its bases."""
     is_inner: bool = False
-    """Whether it stands inside a class or a function, where nothing is generated for it."""
+    """True if it stands inside a class or a function, where nothing is generated for it."""
     holds_tensors: bool = True
-    """Whether a dataclass, or one that it derives from, has a field for tensors."""
+    """True if a dataclass, or one that it derives from, has a field for tensors."""
 
     @property
     def qualified(self) -> str:
@@ -108,7 +108,7 @@ class Proposal:
     """The changes that a level proposes for a class. Its changes are made together or not at all."""
 
     name: str
-    """That of the class, in its file."""
+    """The name of the class in its file."""
     does: tuple[str, ...] = ()
     """The effects of the changes, one line each, in the imperative: `derive from Module`."""
     changes: tuple[Change, ...] = ()
@@ -125,7 +125,7 @@ class Adoption:
 
     found: FoundClass
     is_adopted: bool
-    """Whether it is a class of qten_gen afterwards."""
+    """True if it is a class of qten_gen afterwards."""
     done: tuple[tuple[Level, str], ...] = ()
     """The effect of each level, in order."""
     stays: tuple[tuple[Level, Reason], ...] = ()
@@ -144,7 +144,7 @@ class Options:
 
     level: Level = Level.ANNOTATE
     dataclasses: bool = False
-    """Whether dataclasses with tensor fields are adopted."""
+    """True if dataclasses with tensor fields are adopted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ class _Plan:
     flags: tuple[str, ...]
     """The flags that are on, without flags in brackets that stay."""
     needs_base: bool
-    """Whether a base has to be added, because no base becomes a TensorClass."""
+    """True if a base has to be added, because no base becomes a TensorClass."""
     notes: tuple[str, ...] = ()
 
 
@@ -294,7 +294,7 @@ def _private_calls(method: ast.FunctionDef | ast.AsyncFunctionDef, own: set[str]
 
 
 def _is_list(annotation: ast.expr) -> bool:
-    """Whether an annotation is a list, or a list or None."""
+    """True if an annotation is a list, or a list or None."""
     match annotation:
         case ast.Constant(value=str(text)):
             try:

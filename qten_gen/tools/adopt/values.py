@@ -112,7 +112,7 @@ _NESTED = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
 
 
 def own_nodes(function: ast.FunctionDef) -> Iterable[ast.AST]:
-    """The nodes of a function, without those of functions and classes inside it."""
+    """The nodes of a function, without the functions and classes inside it."""
     waiting: list[ast.AST] = list(function.body)
     while waiting:
         node = waiting.pop()

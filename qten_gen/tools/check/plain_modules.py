@@ -119,7 +119,7 @@ def _assigned(node: ast.Attribute, cls: PlainClass) -> Iterator[ast.expr]:
 
 
 def _requires_gradient(value: ast.expr) -> bool:
-    """Whether a value is made to be trained: `torch.zeros(3, requires_grad=True)`."""
+    """True if a value is made to be trained: `torch.zeros(3, requires_grad=True)`."""
     return any(
         isinstance(each, ast.keyword)
         and each.arg == "requires_grad"
@@ -130,7 +130,7 @@ def _requires_gradient(value: ast.expr) -> bool:
 
 
 def _is_harmless(item: Diagnostic, name: str, made: Sequence[ast.expr], cls: PlainClass) -> bool:
-    """Whether a tensor is not registered, and that does no harm.
+    """True if a tensor is not registered, and that does no harm.
 
     Nobody uses it, or what uses it replaces or moves it. And torch takes a number on the CPU together with tensors of any device.
     """
@@ -145,7 +145,7 @@ def _is_harmless(item: Diagnostic, name: str, made: Sequence[ast.expr], cls: Pla
 
 
 def _is_number(node: ast.AST, cls: PlainClass) -> bool:
-    """Whether a node is a tensor of one number: `torch.tensor(1.0)`."""
+    """True if a node is a tensor of one number: `torch.tensor(1.0)`."""
     if not isinstance(node, ast.Call) or cls.meaning(node.func) != "torch.tensor" or not node.args:
         return False
     return isinstance(node.args[0], ast.Constant | ast.Attribute | ast.Name | ast.IfExp)
@@ -173,7 +173,7 @@ class _Hierarchy:
         self.moved = {
             node.attr for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
         }
-        """The attributes that an `_apply` of some class moves, which may be those of an object that it holds."""
+        """The attributes that an `_apply` of some class moves, its own or an inner object's."""
 
     def plain(self, found: FoundClass, file: OpenFile) -> PlainClass:
         """A class with the classes around it."""
@@ -197,7 +197,7 @@ class _Hierarchy:
         return is_module_of_a_library(name) or (found is not None and found.kind is Kind.MODULE)
 
     def _search(self, name: str) -> bool:
-        """Whether some file assigns an attribute of this name, or has the name in quotes."""
+        """True if some file assigns an attribute of this name, or has the name in quotes."""
         pattern = re.compile(
             rb"(?:\.%b\s*(?:=[^=]|:[^\n]*=|,[^\n]*=[^=])|[\"']%b[\"'])" % (2 * (re.escape(name.encode()),))
         )

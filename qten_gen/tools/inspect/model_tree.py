@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
 from ...common.naming import REFERENCE
-from ...runtime.module.core.module_base import ModuleBase
+from ...runtime.module.module_base import ModuleBase
 from .user_code import InspectionError
 
 TensorKind = Literal["parameter", "buffer", "attribute"]

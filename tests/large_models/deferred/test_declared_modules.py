@@ -16,7 +16,7 @@ from qten_gen import (
     submodule,
     virtual,
 )
-from qten_gen.runtime.module.core.module_base import VIRTUAL_CACHE
+from qten_gen.runtime.module.module_base import VIRTUAL_CACHE
 
 from .comparing import assert_equal, assert_same_as_eager
 

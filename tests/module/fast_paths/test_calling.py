@@ -14,7 +14,7 @@ from torch.nn.modules import module as torch_module
 
 from qten_gen import Functional, Module
 from qten_gen.runtime.module import dispatch
-from qten_gen.runtime.module.fast_paths.calling import by_nn_module
+from qten_gen.runtime.module.dispatch import by_nn_module
 
 
 class Twice(Module):

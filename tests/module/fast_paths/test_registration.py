@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from torch.nn.modules import module as torch_module
 
 from qten_gen import Module, buffer, param, submodule
-from qten_gen.runtime.module.fast_paths import registration
-from qten_gen.runtime.module.fast_paths.registration import is_known
+from qten_gen.runtime.module import registration
+from qten_gen.runtime.module.registration import is_known
 
 from .pairs import Leaf, PlainLeaf, Tree
 

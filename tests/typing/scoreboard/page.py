@@ -15,7 +15,6 @@ from tests.typing.generated_projects import PROJECTS, generate_projects
 from .programs import PRELUDES, Line, program
 from .reasons import reason
 
-SHAPES = (Path(__file__).parent / "shapes.md").read_text(encoding="utf-8")
 MISSED = (
     "a misspelt keyword of `batch.replace`, whose keywords are any (a descriptor would know them, but gives pyrefly wrong types);"
     " and an attribute of a layer of torch, which is Any without [library stubs](../library-stubs.md). What pyrefly"
@@ -47,7 +46,7 @@ def page() -> str:
     """The text of docs/evidence/typing-scoreboard.md."""
     with tempfile.TemporaryDirectory() as folder:
         columns, reports = measure(Path(folder))
-    parts = (*_heading(columns, reports), *_planted(), *_rows(columns, reports), *_wrong(columns, reports), "", SHAPES)
+    parts = (*_heading(columns, reports), *_planted(), *_rows(columns, reports), *_wrong(columns, reports))
     return "\n".join(parts)
 
 

@@ -17,8 +17,8 @@ from torch import Size, Tensor
 if TYPE_CHECKING:
     from typing import Self
 
+    from ...declaring.declared_class import Summary
     from ...declaring.fields import Default
-    from ...declaring.kept_facts import Summary
 
 A = TypeVar("A")
 

@@ -19,7 +19,7 @@ from .static import cast_static
 from .tensor import NumberKind, number, tensor
 
 if TYPE_CHECKING:
-    from ...declaring.kept_facts import FieldSummary
+    from ...declaring.declared_class import FieldSummary
 
 
 def as_declared(

@@ -18,7 +18,7 @@ from ..fields.static import unwrapped
 if TYPE_CHECKING:
     from tensordict import TensorDict, TensorDictBase
 
-    from ...declaring.kept_facts import FieldSummary
+    from ...declaring.declared_class import FieldSummary
 
 T = TypeVar("T", bound=Stored)
 

@@ -23,7 +23,7 @@ from .json_values import as_annotated, decode, enum_of
 from .metadata import Entry, Level, Place, StaticEntry, StorageError, TensorEntry
 
 if TYPE_CHECKING:
-    from ...declaring.kept_facts import FieldSummary
+    from ...declaring.declared_class import FieldSummary
 
 T = TypeVar("T", bound=Stored)
 

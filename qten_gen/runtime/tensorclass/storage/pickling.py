@@ -17,7 +17,7 @@ import torch
 from torch import Size, Tensor
 from torch._C._functorch import is_functorch_wrapped_tensor
 
-from ...declaring.spawning import refuse_for_new_interpreters
+from ...declaring.dynamic_classes import refuse_for_new_interpreters
 from ..core.contents import beside_fields, contents, store_beside, tensors_of
 from ..core.locks import lock
 from ..core.other_libraries import bare

@@ -132,7 +132,7 @@ def _unflattening(cls: type[T], names: tuple[str, ...]) -> Callable[[Iterable[An
         if batch_ndim < 0:
             return _unflatten(cls, names, found, layout)
         if hidden is not None:
-            late.uncommon_trees.refuse_beyond(cls, hidden, before, first)
+            late.uncommon_trees.place_given_back(cls, hidden, before, first)
         out: T = object.__new__(cls)
         return out._fill(*found, *static, size, first.device if has_device else None)
 
@@ -143,6 +143,8 @@ def _unflatten(cls: type[T], names: tuple[str, ...], children: Iterable[Any], la
     """The object of any layout around any children."""
     found = list(children)
     out: T = object.__new__(cls)
+    carried: list[Any] = []
+    place = None
     if layout.alone is not None:
         batch_size, device = layout.alone
     else:
@@ -152,7 +154,7 @@ def _unflatten(cls: type[T], names: tuple[str, ...], children: Iterable[Any], la
             carried = [child for child in carried if not is_alone(child)]
         batch_size = _common(carried, layout.event_ndim)
         if layout.hidden is not None and carried:
-            late.uncommon_trees.refuse_beyond(cls, layout.hidden, layout.batch_ndim, carried[0])
+            place = late.uncommon_trees.place_given_back(cls, layout.hidden, layout.batch_ndim, carried[0])
         device = _device(carried[0]) if carried and layout.has_device else None
         if some_alone:
             found = [
@@ -164,7 +166,10 @@ def _unflatten(cls: type[T], names: tuple[str, ...], children: Iterable[Any], la
         found = [present.get(name) for name in names]
     out._assign(found, _static(cls, layout, batch_size), batch_size, device)
     if layout.dimension_names is not None and len(layout.dimension_names) == len(batch_size):
-        out._names = layout.dimension_names  # lost where vmap, or another function of a tree, changes the dimensions
+        out._names = layout.dimension_names
+    elif layout.dimension_names is not None and carried and not is_dynamo_compiling():
+        # Lost where another function of a tree than vmap changes the dimensions.
+        out._names = late.uncommon_trees.names_in_vmap(layout.dimension_names, carried[0], len(batch_size), place)
     return out
 
 

@@ -1,8 +1,8 @@
-"""Tied parameters: one parameter under two names, `head` and `embed.weight`.
+"""What a declared module keeps through moves, casts and loads: tied parameters, and dtypes that no cast changes.
 
-nn.Module keeps such a tie as long as nobody makes a new Parameter. `to_empty` and `load_state_dict(assign=True)` do, once for
-each name. The functions here give both names the same one. A tie that the user has cut, by assigning another parameter to one of
-the names, stays cut. A parameter that has moved stays tied: an adapter in the place of a submodule, a parametrization and pruning
+nn.Module keeps a tie as long as nobody makes a new Parameter. `to_empty` and `load_state_dict(assign=True)` do, once for each
+name. The functions here give both names the same one. A tie that the user has cut, by assigning another parameter to one of the
+names, stays cut. A parameter that has moved stays tied: an adapter in the place of a submodule, a parametrization and pruning
 hold it at another path.
 """
 
@@ -13,8 +13,9 @@ from typing import NamedTuple, TypeGuard, TypeVar, cast
 
 import torch
 from torch import Tensor, nn
+from torch.nn.utils import parametrize
 
-from .core.module_base import ModuleBase
+from .module_base import ModuleBase
 
 R = TypeVar("R")
 
@@ -135,3 +136,66 @@ def _holder(module: nn.Module, path: str) -> tuple[nn.Module | None, str]:
     for step in steps:
         found = None if found is None else found._modules.get(step)
     return found, leaf
+
+
+def kept_names(root: nn.Module) -> list[str]:
+    """See `Module.kept_names`."""
+    found: list[str] = []
+    for path, module in root.named_modules():
+        names = (f"{path}.{name}".lstrip(".") for name, _ in _kept(module))
+        found += [name for name in names if not name.startswith(tuple(f"{outer}." for outer in found))]
+    return found
+
+
+def kept_tensors(module: nn.Module) -> Iterator[tuple[str, Tensor]]:
+    """The tensors that the class of a module keeps, with their names in the module; those of kept children included."""
+    for name, held in _kept(module):
+        if isinstance(held, Tensor):
+            yield name, held
+        else:
+            for path, tensor in (*held.named_parameters(), *held.named_buffers()):
+                yield f"{name}.{path}", tensor
+
+
+def keeping_dtypes(module: nn.Module, fn: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    """A function that moves or casts the tensors of a module, changed so that the kept ones move and keep their dtypes."""
+    tensors = [tensor for _, tensor in kept_tensors(module)]
+    # nn.Module calls the function for gradients too.
+    gradients = [tensor.grad for tensor in tensors if tensor.grad is not None]
+    kept = {id(tensor): tensor for tensor in (*tensors, *gradients)}
+
+    def change(tensor: Tensor) -> Tensor:
+        changed = fn(tensor)
+        if id(tensor) not in kept or changed.dtype == tensor.dtype:
+            return changed
+        # Only the dtype would change. Strides do with `memory_format=`.
+        if changed.device == tensor.device and changed.stride() == tensor.stride():
+            return tensor
+        return torch.empty_like(changed, dtype=tensor.dtype).copy_(tensor)
+
+    return change
+
+
+def cast_assigned(module: nn.Module, state_dict: MutableMapping[str, Tensor], prefix: str) -> None:
+    """Before the tensors of a state dict take the place of those of a module, give them the dtypes that are kept."""
+    for name, tensor in kept_tensors(module):
+        given = state_dict.get(f"{prefix}{name}")
+        if isinstance(given, Tensor) and given.dtype != tensor.dtype:
+            cast = given.detach().to(tensor.dtype)
+            is_parameter = isinstance(given, nn.Parameter)
+            state_dict[f"{prefix}{name}"] = nn.Parameter(cast, given.requires_grad) if is_parameter else cast
+
+
+def _kept(module: nn.Module) -> Iterator[tuple[str, Tensor | nn.Module]]:
+    """The tensors and children of a module that its class keeps; a parametrized tensor is the module that computes it."""
+    if not isinstance(module, ModuleBase):
+        return
+    is_parametrized = bool(type(module)._kept) and parametrize.is_parametrized(module)
+    for name in type(module)._kept:
+        for registry in (module._parameters, module._buffers, module._modules):
+            held = registry.get(name)
+            if held is not None:
+                yield name, held
+        if is_parametrized and name in module._modules["parametrizations"]:
+            path = f"parametrizations.{name}"
+            yield path, module.get_submodule(path)

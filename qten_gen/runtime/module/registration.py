@@ -19,8 +19,7 @@ from torch import Tensor, nn
 from torch.nn import Parameter
 from torch.nn.modules import module as torch_module
 
-from ..core.module_base import ModuleBase
-from ..core.registered_properties import RegisteredProperty
+from .module_base import ModuleBase, RegisteredProperty
 
 if TYPE_CHECKING:
     from torch.types import Device

@@ -1,1 +1,0 @@
-"""Construction, calls, loading and moves of nn.Module, in fewer steps where nothing is unusual."""

@@ -1,0 +1,223 @@
+"""Handlers of multiple dispatch: which one an object gets.
+
+A handler is registered for a pair of functional class and object class. The object decides first, by the rule of
+`functools.singledispatch`: the most specific type counts along the method resolution order of the object's class, whichever
+functional class it is registered on. An abstract class also covers its virtual subclasses (`Mapping.register(Table)`) and what
+its `__subclasshook__` accepts, a runtime protocol every class with its methods; it stands in the order where a base of that
+kind would. Then the functional class decides: of the handlers for that type, the nearest one along its bases counts.
+
+`_resolved` also caches the handlers of classes that are not registered themselves, of a thousand at most, as it keeps them
+alive. Weak references would cost every call more than the look-up itself.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+import typing
+from collections.abc import Callable, Iterable
+
+from torch import Tensor
+from torch.compiler import is_dynamo_compiling
+
+from ..declaring.declared_class import is_replaced
+from .handler_tables import FindType, Handler, HandlerTables, Registration, is_repeated
+
+
+def registrable(owner: str, given: object) -> tuple[type, ...]:
+    """The classes that `register` is called with: one, or the members of a union.
+
+    Raises:
+        TypeError: it is not a class, or a class that no object's class can be compared with.
+    """
+    if isinstance(given, types.UnionType) or typing.get_origin(given) is typing.Union:
+        return tuple(member for part in typing.get_args(given) for member in registrable(owner, part))
+    if given is typing.Any:
+        raise TypeError(f"{owner}.register() takes a class, got Any; register object for all types")
+    if not isinstance(given, type):
+        origin = typing.get_origin(given)
+        advice = f"; register {origin.__name__} for all of them" if isinstance(origin, type) else ""
+        raise TypeError(f"{owner}.register() takes a class or a union of classes, got {given!r}{advice}")
+    if _checks_values(given):
+        raise TypeError(
+            f"{owner}.register() takes the class of objects, and no object has the class {given.__name__};"
+            " register Tensor, and check the shape and dtype in the handler"
+        )
+    try:
+        # Raises for a protocol that is not for run time, or has attributes that are no methods.
+        issubclass(object, given)
+    except TypeError as error:
+        raise TypeError(
+            f"{owner}.register() cannot tell from an object's class whether it is a {given.__name__}: {error}"
+        ) from None
+    return (given,)
+
+
+def is_open(registered: type) -> bool:
+    """Whether classes can count as subclasses of a type without having it among their bases."""
+    return type(registered).__subclasscheck__ is not type.__subclasscheck__
+
+
+def find_by_bases(registered: Iterable[type], obj_type: type) -> type | None:
+    """The first registered type along the bases of an object class: the rule where no type is open."""
+    for candidate in obj_type.__mro__:
+        if candidate in registered:
+            return candidate
+    return None
+
+
+def find_by_subclass(registered: Iterable[type], obj_type: type) -> type | None:
+    """The result of `find_by_bases` for a class with one base, as the built-in ones have, by comparisons only."""
+    found: type | None = None
+    for candidate in registered:
+        if issubclass(obj_type, candidate) and (found is None or issubclass(candidate, found)):
+            found = candidate
+    return found
+
+
+def finder(registered: Iterable[type]) -> FindType:
+    """The rule where some types are open. What it returns follows virtual subclasses that are registered later.
+
+    Raises, when that is called:
+        RuntimeError: two open types cover the class, and neither is more specific.
+    """
+    return _Finder(registered)
+
+
+class _Finder:
+    """Asks the table of `singledispatch`. A pickle has the types and not the table, which holds weak references."""
+
+    __slots__ = ("_dispatch", "_registered")
+
+    def __init__(self, registered: Iterable[type]) -> None:
+        @functools.singledispatch
+        def found(obj: object) -> None: ...
+
+        self._registered = tuple(registered)
+        for registered_type in self._registered:
+            found.register(registered_type, _Found(registered_type))
+        self._dispatch: Callable[[type], object] = found.dispatch
+
+    def __call__(self, obj_type: type) -> type | None:
+        answer = self._dispatch(obj_type)
+        return answer.type if isinstance(answer, _Found) else None
+
+    def __reduce__(self) -> tuple[type[_Finder], tuple[object, ...]]:
+        return _Finder, (self._registered,)
+
+
+class _Found:
+    """A stand-in for a registered type in the table of `singledispatch`, which is made for functions."""
+
+    __slots__ = ("type",)
+
+    def __init__(self, registered: type) -> None:
+        self.type = registered
+
+    def __call__(self, obj: object) -> None: ...
+
+
+def _checks_values(given: type) -> bool:
+    """Whether a type describes tensors rather than being their class: `torch.FloatTensor`, an annotation of jaxtyping."""
+    meta = type(given)
+    return meta.__name__ == "tensortype" or (meta.__module__.startswith("jaxtyping") and issubclass(given, Tensor))
+
+
+_MOST = 1000
+"""How many classes of objects that are not registered themselves are remembered, and thereby kept alive."""
+
+
+class NotGiven:
+    """The class of what stands for an argument that was not given. No handler applies to it, not even one for `object`."""
+
+
+def collect(cls: type[HandlerTables]) -> None:
+    """Fill the tables of a class from what is registered on it and its bases."""
+    table: dict[type, Handler] = {}
+    for ancestor in cls.__mro__:
+        for obj_type, registration in vars(ancestor).get("_handlers", {}).items():
+            table.setdefault(obj_type, registration.handler)
+    cls._table = table
+    cls._find_open = finder(table) if any(map(is_open, table)) else None
+    # A new dict, because other threads read the old one meanwhile.
+    cls._resolved = {**table, NotGiven: None}
+
+
+def add(cls: type[HandlerTables], types: tuple[type, ...], registration: Registration, *, replace: bool) -> None:
+    """Put a handler for some types among those of the class itself: for all of them, or for none if that raises.
+
+    Raises:
+        ValueError: the class has a handler for one of the types from another place, and `replace` is False; the error names
+            both.
+    """
+    for obj_type in types:
+        present = cls._handlers.get(obj_type)
+        if present is not None and not replace and not is_repeated(present, registration):
+            raise ValueError(
+                f"{cls.__name__} has a handler for {obj_type.__name__} already: {present};"
+                f" the second one is {registration}; pass replace=True to register() if it is to take the first one's place"
+            )
+    cls._handlers = {**cls._handlers, **dict.fromkeys(types, registration)}
+
+
+def find_handler(cls: type[HandlerTables], obj_type: type) -> Handler | None:
+    """The most specific handler of a functional class for an object class, or None.
+
+    Raises:
+        RuntimeError: two abstract classes cover `obj_type`, and neither is more specific.
+    """
+    if is_dynamo_compiling():
+        return _traced(cls, obj_type)
+    resolved, table = cls._resolved, cls._table
+    try:
+        return resolved[obj_type]
+    except KeyError:
+        found = _covering(cls, obj_type)
+    handler = None if found is None else table.get(found)
+    if cls._find_open is None and len(resolved) < _MOST + len(table):
+        resolved[obj_type] = handler
+    if cls._table is not table:  # another thread registered a handler in between
+        resolved.pop(obj_type, None)
+        return find_handler(cls, obj_type)
+    return handler
+
+
+def unhandled(cls: type[HandlerTables], obj_type: type) -> str:
+    """The message for an object class without a handler."""
+    owners = [(registered, owner) for registered, (owner, _) in _owners(cls).items() if not is_replaced(registered)]
+    registered = [f"{owner.__name__}: {registered.__name__}" for registered, owner in owners]
+    known = f"only for {', '.join(registered)}" if registered else "nor for anything else"
+    return f"{cls.__name__} has no handler for {obj_type.__name__}, {known}"
+
+
+def _traced(cls: type[HandlerTables], obj_type: type) -> Handler | None:
+    """`find_handler` without the cache: a graph that fills it would be traced again for that."""
+    table = cls._table
+    if cls._find_open is None:
+        is_builtin = obj_type.__module__ == "builtins"  # dynamo cannot iterate over their bases
+        found = find_by_subclass(table, obj_type) if is_builtin else find_by_bases(table, obj_type)
+        return None if found is None else table[found]
+    if len(table) == 0:  # never: asking for the length guards the graph against registrations
+        return None
+    found = _covering(cls, obj_type)
+    return None if found is None else table[found]
+
+
+def _covering(cls: type[HandlerTables], obj_type: type) -> type | None:
+    """The registered type that covers an object class."""
+    find_open = cls._find_open
+    return find_by_bases(cls._table, obj_type) if find_open is None else find_open(obj_type)
+
+
+# The standard library looks for the type, in a way that dynamo cannot trace. This is what torch.compiler.assume_constant_result
+# does; calling that would import dynamo.
+_covering._dynamo_marked_constant = True  # type: ignore[attr-defined] # functions take any attribute
+
+
+def _owners(cls: type[HandlerTables]) -> dict[type, tuple[type, Registration]]:
+    """The registered types, each with the nearest class that has a handler for it."""
+    found: dict[type, tuple[type, Registration]] = {}
+    for ancestor in cls.__mro__:
+        for obj_type, registration in vars(ancestor).get("_handlers", {}).items():
+            found.setdefault(obj_type, (ancestor, registration))
+    return found

@@ -1,0 +1,279 @@
+"""The base of generated module classes: its tables, properties of what is registered, and names that give way to a user's.
+
+nn.Module finds what is registered in its `__getattr__`, after the ordinary look-up has failed; a property of the class is found
+first. While `torch.fx.symbolic_trace` runs, a module gives proxies for its parameters: the tracer puts its own function in the
+place of `nn.Module.__getattr__`, which the properties would hide. So they compare the two, `Module.__getattr__ is not
+of_torch`, where a call would take half the time of the read again.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from torch import nn
+from torch.compiler import is_dynamo_compiling
+from torch.nn import Module
+
+if TYPE_CHECKING:
+    from ..declaring.children import Submodule
+    from ..declaring.derived import Derived, Virtual
+    from ..declaring.fields import Buffer, Default, Parameter
+
+
+VIRTUAL_CACHE = "_virtual_values"
+"""The key in a module's instance dict under which it keeps the values of its cached virtual tensors."""
+
+
+class ModuleBase(nn.Module):
+    """An nn.Module with the tables that generated code and the metaclass fill in for each class.
+
+    Functions below `DeclaredModule` take a ModuleBase. They read the tables from the class and the tensors from the registries
+    of nn.Module (`_parameters`, `_buffers`, `_modules`).
+    """
+
+    _fields: ClassVar[tuple[str, ...]] = ()
+    """Names of all fields in the order of declaration, inherited ones included. Written by generated code."""
+    _config: ClassVar[tuple[str, ...]] = ()
+    """Names of the fields that are constructor arguments. Written by generated code."""
+    _aliases: ClassVar[dict[str, str]] = {}
+    """Config fields whose arguments have other names, each with the name of its argument. Written when a class is made."""
+    _tied: ClassVar[dict[str, str]] = {}
+    """Parameters that are tied, each with the path of the parameter that it shares. Written when a class is made."""
+    _groups: ClassVar[dict[str, str]] = {}
+    """Parameters and children with a group of the optimizer. Written when a class is made."""
+    _kept: ClassVar[tuple[str, ...]] = ()
+    """Tensors and children whose dtypes no cast changes. Written when a class is made."""
+    _dtype_device_source: ClassVar[str | None] = None
+    """Name of the parameter or buffer whose dtype and device virtual tensors follow; None: the first floating tensor.
+    Written by generated code."""
+    _foreign_init: ClassVar[Callable[[nn.Module], None] | None] = None
+    """The `__init__` of a base from another library, such as LightningModule, which a generated `__init__` calls in place of
+    nn.Module's. Written when a class is made."""
+    _declared_reset: ClassVar[Callable[..., None] | None] = None
+    """The `reset_parameters` of the class statement. Where the class has another one later, somebody skips initialisation.
+    Written when a class is made."""
+    _own_init_mixins: ClassVar[tuple[type, ...]] = ()
+    """Bases that the metaclass adds to a class with an `__init__` of its own, which registers by assignment."""
+
+    _writes_init: ClassVar[bool] = False
+    """Whether the class or a base of it has an `__init__` that was written by hand. Written when a class is made."""
+
+    # `typing.get_type_hints` evaluates what stands outside of this block, and finds no name that is imported for checkers.
+    if TYPE_CHECKING:
+        _specifiers: ClassVar[dict[str, Parameter | Buffer | Submodule | Virtual[object] | Derived]]
+        """The record of each `param`, `buffer`, `submodule`, `derived` and `virtual`, inherited ones included. Written by the
+        metaclass."""
+        _defaults: ClassVar[dict[str, Default]]
+        _version: int
+        # Any in the types, because torch's containers say dict[str, Module] and nn.Module dict[str, Module | None].
+        _parameters: dict[str, Any]
+        _buffers: dict[str, Any]
+        _modules: dict[str, Any]
+
+        # Generated code says the type of an inherited field.
+
+        def __getattr__(self, name: str) -> Any: ...
+    else:
+        _specifiers = {}
+
+    def __init_subclass__(cls, **keywords: object) -> None:
+        super().__init_subclass__(**keywords)
+        foreign = [base for base in cls.__mro__ if issubclass(base, nn.Module) and not issubclass(base, ModuleBase)]
+        # The last of them is nn.Module itself.
+        cls._foreign_init = next((vars(base)["__init__"] for base in foreign[:-1] if "__init__" in vars(base)), None)
+        version = vars(cls).get("version")
+        # A class may use the name for something else, such as a buffer.
+        if isinstance(version, int):
+            cls._version = version
+
+
+of_torch = Module.__getattr__
+"""`nn.Module.__getattr__` while nothing is traced."""
+
+
+class RegisteredProperty(property):
+    """The property of a parameter, buffer or submodule.
+
+    nn.Module's `__setattr__` handles registered names itself. It reaches the setter only where a plain value takes the place of
+    what was registered: a tensor that weight normalisation computes, a replica's copy.
+    """
+
+    __reduced: tuple[Callable[[str, str], RegisteredProperty], tuple[str, str]]
+
+    @classmethod
+    def of(
+        cls, kind: Callable[[str, str], RegisteredProperty], read: Callable[[Any], Any], name: str, doc: str
+    ) -> RegisteredProperty:
+        """The property that `kind(name, doc)` makes: `read` gets what is registered."""
+
+        def set_plain(module: nn.Module, value: object) -> None:
+            module.__dict__[name] = value
+
+        def delete_plain(module: nn.Module) -> None:
+            if name not in module.__dict__:
+                raise AttributeError(f"{type(module).__name__!r} object has no attribute {name!r}")
+            del module.__dict__[name]
+
+        read.__doc__ = doc  # a subclass of property shows no other
+        made = cls(read, set_plain, delete_plain)
+        made.__reduced = kind, (name, doc)
+        return made
+
+    def __reduce__(self) -> tuple[Callable[[str, str], RegisteredProperty], tuple[str, str]]:
+        """cloudpickle sends classes that cannot be imported whole."""
+        return self.__reduced
+
+
+def parameter(name: str, doc: str) -> RegisteredProperty:
+    """The property of a parameter, or of None in its place."""
+
+    def read(module: nn.Module) -> Any:
+        if Module.__getattr__ is not of_torch:
+            return _plain(module, name)
+        try:
+            return module._parameters[name]
+        except KeyError:
+            return _plain(module, name)
+
+    return RegisteredProperty.of(parameter, read, name, doc)
+
+
+def buffer(name: str, doc: str) -> RegisteredProperty:
+    """The property of a buffer, or of None in its place."""
+
+    def read(module: nn.Module) -> Any:
+        try:
+            return module._buffers[name]
+        except KeyError:
+            return _plain(module, name)
+
+    return RegisteredProperty.of(buffer, read, name, doc)
+
+
+def submodule(name: str, doc: str) -> RegisteredProperty:
+    """The property of a submodule, a list or dict of them, or of None in its place."""
+
+    def read(module: nn.Module) -> Any:
+        try:
+            return module._modules[name]
+        except KeyError:
+            return _plain(module, name)
+
+    return RegisteredProperty.of(submodule, read, name, doc)
+
+
+def _plain(module: nn.Module, name: str) -> Any:
+    """The plain value that took the place of what was registered as `name`.
+
+    Raises:
+        AttributeError: there is none.
+    """
+    if name in module.__dict__:
+        return module.__dict__[name]
+    raise AttributeError(name)  # nn.Module words it: Python asks its __getattr__ next
+
+
+M = TypeVar("M", bound=nn.Module)
+
+_REGISTRIES = ("_parameters", "_buffers", "_modules")
+_NOTHING: dict[str, Any] = {}
+_ASKING = frozenset(
+    {
+        ("torch.nn.modules.module", "register_buffer"),
+        ("torch.nn.modules.module", "register_parameter"),
+        ("torch.nn.modules.module", "add_module"),
+        ("torch.nn.utils.parametrize", "_inject_property"),
+    }
+)
+"""The functions that ask whether an attribute exists before they take its name. By name, because tools wrap and rewrite them."""
+
+
+class Yielding:
+    """The descriptor of a function, property or value that is there unless the module has registered something of its name.
+
+    A class that writes `self.config = config`, registers a buffer `version` or has a child `export` works as an nn.Module, and
+    has to work as a Module. A name that a class body or an instance binds wins by Python's own rules, because methods are not
+    data descriptors. What nn.Module keeps in its registries is looked up after the class: there the name steps aside.
+    """
+
+    def __init__(self, name: str, found: Any) -> None:  # what a class can hold is anything
+        self.name = name
+        self.found = found
+        if not isinstance(self, classmethod):  # which says itself what it wraps
+            self.__wrapped__ = found
+        self.__doc__ = getattr(found, "__doc__", None)
+
+    def __get__(self, module: nn.Module | None, owner: type | None = None) -> Any:
+        if module is not None:
+            state = module.__dict__
+            if self.name in state:  # before a property, Python does not look there
+                return state[self.name]
+            for registry in _REGISTRIES:
+                registered = state.get(registry, _NOTHING)
+                if self.name in registered:
+                    return registered[self.name]
+            if not is_dynamo_compiling() and _is_asked_by_torch():
+                raise AttributeError(self.name)  # so that torch takes the name
+        found = self.found
+        return found.__get__(module, owner) if hasattr(found, "__get__") else found
+
+
+def _is_asked_by_torch() -> bool:
+    """Whether the attribute that is looked up is asked for by a function that is about to take its name."""
+    # 1 is the `__get__` of the descriptor; 2 is whoever looks the attribute up.
+    frame = sys._getframe(2)
+    while frame.f_code.co_name in ("__getattribute__", "__getattr__") and frame.f_back is not None:
+        frame = frame.f_back
+    return (frame.f_globals.get("__name__"), frame.f_code.co_name) in _ASKING
+
+
+class YieldingClassMethod(Yielding, classmethod):  # type: ignore[type-arg] # of any arguments
+    """The descriptor of a class method, which tools recognise as one."""
+
+    def __init__(self, name: str, found: Any) -> None:
+        classmethod.__init__(self, found.__func__)
+        super().__init__(name, found)
+
+
+class YieldingProperty(Yielding):
+    """The descriptor of a property: only methods of the module assign something else to its name."""
+
+    def __set__(self, module: nn.Module, value: Any) -> None:
+        if self.name not in module.__dict__ and not is_dynamo_compiling() and not _is_set_by_method(module):
+            raise AttributeError(
+                f"{type(module).__name__}.{self.name} cannot be set, except by a method of the class, which then has its own"
+            )
+        module.__dict__[self.name] = value
+
+    def __delete__(self, module: nn.Module) -> None:
+        if self.name not in module.__dict__:
+            raise AttributeError(f"{type(module).__name__}.{self.name} cannot be deleted")
+        del module.__dict__[self.name]
+
+
+def _is_set_by_method(module: nn.Module) -> bool:
+    """Whether the assignment that runs stands in a function whose first argument is the module."""
+    frame = sys._getframe(2)
+    while frame.f_code.co_name == "__setattr__" and frame.f_back is not None:
+        frame = frame.f_back
+    first = frame.f_code.co_varnames[:1] if frame.f_code.co_argcount else ()
+    return any(frame.f_locals.get(name) is module for name in first)
+
+
+_KINDS: dict[type, type[Yielding]] = {property: YieldingProperty, classmethod: YieldingClassMethod}
+
+
+def yields_names(*inherited: str) -> Callable[[type[M]], type[M]]:
+    """Class decorator: what the class adds to nn.Module gives way to the user's names, and so do these names of its bases."""
+
+    def decorate(cls: type[M]) -> type[M]:
+        own = [name for name in vars(cls) if not name.startswith("_") and not hasattr(nn.Module, name)]
+        for name in (*own, *inherited):
+            found = inspect.getattr_static(cls, name)
+            setattr(cls, name, _KINDS.get(type(found), Yielding)(name, found))
+        return cls
+
+    return decorate
