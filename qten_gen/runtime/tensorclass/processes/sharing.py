@@ -1,7 +1,7 @@
 """Objects in memory that processes of one machine share, and between the processes of `torch.distributed`.
 
 Every tensor travels by itself, and is written in place. Static values stay: each process keeps its own. Objects with values in
-PerItem fields are refused. `group`, `src`, `dst` and `tag` mean what they mean in `torch.distributed`, imported by the first call.
+PerItem fields are refused. `group`, `src`, `dst` and `tag` mean what they mean in torch.distributed, imported by the first call.
 
 With `check`, a message finds out first whether all processes call the same operation with the same class, batch size, dtypes and
 shapes. Without it a mismatch may hang the processes, or mix up their tensors.
