@@ -14,7 +14,6 @@
 #   make test-oldest-torch  the same with torch 2.6, without what it cannot compile
 #   make test-model     many more random sequences of operations than the tests try, others each time
 #   make fuzz           random declarations, generated, run and type-checked, for SECONDS=600 seconds
-#   make stress         writers and readers of one memory map, killed at random times, for three minutes
 #   make typing-scoreboard  docs/evidence/typing-scoreboard.md: what four type checkers see
 #   make bench          the benchmarks
 #   make bench-chart    the comparison of TensorClasses, and the chart of it in docs/
@@ -71,7 +70,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 # What takes long, by file and folder: `make test` leaves it out and `make test-long` runs it, so that each test is in one of the two.
 LONG := $(addprefix tests/,devices fuzz large_models tools/inspect \
-	cli/test_incremental.py cli/test_run_laws.py cli/test_suppression_law.py editor/test_jedi.py project/test_partitions.py \
+	cli/test_faults.py cli/test_incremental.py cli/test_run_laws.py cli/test_suppression_law.py editor/test_jedi.py project/test_partitions.py \
 	module/torch_tools tensorclass/processes tensorclass/torch_tools \
 	tensorclass/operations/test_compiled.py tensorclass/operations/test_model.py \
 	tensorclass/storage/test_concurrent_saves.py tensorclass/storage/test_faults.py \
@@ -83,7 +82,7 @@ LONG := $(addprefix tests/,devices fuzz large_models tools/inspect \
 # One thread for each of the workers: they share the cores. `tests/scheduling.py` says what `loadgroup` gives to whom.
 PYTEST = $(BIN)/python -m compileall -q qten_gen && OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
-.PHONY: demo demo-decoder docs test test-long test-playground architectures editors vscode typing-scoreboard test-oldest test-newest-torch test-oldest-torch test-model spellings fuzz stress lint types bench bench-chart generate peers clean
+.PHONY: demo demo-decoder docs test test-long test-playground architectures editors vscode typing-scoreboard test-oldest test-newest-torch test-oldest-torch test-model spellings fuzz lint types bench bench-chart generate peers clean
 
 demo: $(INSTALLED)
 	$(BIN)/qten-gen examples/digits
@@ -163,9 +162,6 @@ spellings: $(INSTALLED)
 
 fuzz: $(INSTALLED)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --seconds $(SECONDS)
-
-stress: $(INSTALLED)
-	OMP_NUM_THREADS=1 $(BIN)/python -m tests.tensorclass.storage.stress
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check

@@ -9,7 +9,7 @@ import builtins
 import errno
 import os
 import signal
-import sys
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -152,15 +152,24 @@ def cases(
 
 def _is_killed(fault: Fault, work: Callable[[Path], object], folder: Path) -> bool:
     """Do the work in a child process. It ends by the fault, or is done."""
+
+    def faulty() -> None:
+        with fault:
+            work(folder)
+
+    return not in_child(faulty)
+
+
+def in_child(work: Callable[[], object]) -> bool:
+    """Do something in a child process, and say whether it was done; otherwise the process was killed."""
     child = os.fork()
     if child == 0:
         try:
-            with fault:
-                work(folder)
-        except BaseException as error:
-            sys.__stderr__ and print(repr(error), file=sys.__stderr__)
+            work()
+        except BaseException:
+            traceback.print_exc()
             os._exit(1)
         os._exit(0)
     _, status = os.waitpid(child, 0)
-    assert not os.WIFEXITED(status) or os.WEXITSTATUS(status) == 0, f"the work failed before call {fault.at}"
-    return os.WIFSIGNALED(status)
+    assert not os.WIFEXITED(status) or os.WEXITSTATUS(status) == 0, "the work failed in the child process"
+    return not os.WIFSIGNALED(status)

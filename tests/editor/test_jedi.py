@@ -15,8 +15,6 @@ import pytest
 from .project import FILES, after, place_of, write
 
 REPOSITORY = Path(__file__).parents[2]
-FIELDS = {"tokens", "point", "mask", "source", "lengths", "shortened"}
-
 
 pytestmark = [pytest.mark.xdist_group("jedi"), pytest.mark.long(12)]
 
@@ -45,23 +43,11 @@ def typed(project: Any, file: str, text: str) -> list[str]:
 BOTH = pytest.mark.parametrize("file", ["generated.py", "declared.py"])
 
 
-@BOTH
-@pytest.mark.parametrize(
-    ("name", "members"),
-    [("batch", FIELDS), ("attention", {"dim", "heads", "qkv", "scale", "norm", "forward"})],
-)
-def test_every_field_is_offered_and_nothing_private_before_what_is_public(
-    project: Any, file: str, name: str, members: set[str]
-) -> None:
-    offered = typed(project, file, f"{name}.")
-    assert members <= {*offered}
-    first_private = next((at for at, label in enumerate(offered) if label.startswith("_")), len(offered))
-    assert [label for label in offered[first_private:] if not label.startswith("_")] == []
-
-
 @pytest.mark.parametrize(
     ("code", "names"),
     [
+        ("batch.", {"tokens", "point", "mask", "source", "lengths", "shortened"}),
+        ("attention.", {"dim", "heads", "qkv", "scale", "norm", "forward"}),
         ("Batch(", {"tokens=", "point=", "mask=", "source="}),
         ("Attention(", {"dim=", "heads="}),
         ("batch[0].", {"tokens", "to", "batch_size", "replace", "stack", "vmap"}),
@@ -73,8 +59,14 @@ def test_every_field_is_offered_and_nothing_private_before_what_is_public(
     ],
 )
 @BOTH
-def test_members_of_what_an_expression_gives_are_offered(project: Any, file: str, code: str, names: set[str]) -> None:
-    assert names <= {*typed(project, file, code)}
+def test_members_are_offered_and_nothing_private_before_what_is_public(
+    project: Any, file: str, code: str, names: set[str]
+) -> None:
+    offered = typed(project, file, code)
+    assert names <= {*offered}
+    if code.endswith("."):
+        first_private = next((at for at, label in enumerate(offered) if label.startswith("_")), len(offered))
+        assert [label for label in offered[first_private:] if not label.startswith("_")] == []
 
 
 @pytest.mark.parametrize(

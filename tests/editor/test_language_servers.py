@@ -97,15 +97,9 @@ def test_every_field_is_offered_and_nothing_private_before_what_is_public(
     assert members <= {*offered}
     first_private = next((at for at, label in enumerate(offered) if label.startswith("_")), len(offered))
     assert [label for label in offered[first_private:] if not label.startswith("_")] == []
-
-
-@BOTH
-def test_pyright_offers_what_a_class_declares_first(server: Server, file: str) -> None:
-    """ty offers members by the alphabet."""
-    if server.name == "pyright":
-        assert {*typed(server, file, "batch.")[: len(OWN)]} == OWN
-        if file == "declared.py":  # the class of a module with handlers in the stub declares its calls alone
-            assert {*typed(server, file, "attention.")[:20]} >= NET
+    # ty offers members by the alphabet; with handlers, the stub's class of a module declares its calls alone.
+    if server.name == "pyright" and (name, file) != ("attention", "generated.py"):
+        assert members <= {*offered[: len(OWN) if name == "batch" else 20]}
 
 
 @BOTH

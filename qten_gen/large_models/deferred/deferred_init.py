@@ -211,8 +211,13 @@ def deferred_init(module_fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) 
     Raises:
         DeferredError: The function does something that cannot be recorded. The message says what, and on which line.
     """
+    return recorded(lambda: module_fn(*args, **kwargs), moves_on=True)
+
+
+def recorded(construct: Callable[[], T], *, moves_on: bool) -> T:
+    """The result of a function, without the values of its tensors. torch's generators move on, or are put back."""
     if _THREAD.mode is not None:
-        return module_fn(*args, **kwargs)
+        return construct()
     mode = DeferredMode()
     streams, succeeded = mode.recorder.streams, False
     # Modes of the caller, such as fake_mode, are for what is computed now.
@@ -220,12 +225,12 @@ def deferred_init(module_fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) 
         _THREAD.mode = mode
         try:
             with mode.recorder, PythonFunctions(mode.recorder):
-                result = module_fn(*args, **kwargs)
+                result = construct()
                 found = _found_in([[result]], {})
             succeeded = True
         finally:
             _THREAD.mode, mode.is_recording = None, False
-            if succeeded:
+            if succeeded and moves_on:
                 streams.move_on()
             else:
                 streams.put_back()
@@ -275,10 +280,15 @@ def materialize_tensor(tensor: Tensor) -> Tensor:
     return tensor if real is None else real
 
 
-def values_of(fakes: Sequence[Tensor]) -> list[Tensor]:
-    """The values of deferred tensors of one recording, made together and kept by nobody: the tensors stay deferred."""
-    recorder = _mode(fakes[0]).recorder
-    return recorder.tape.values([recorder.slot(fake) for fake in fakes])
+def values_of(tensors: Sequence[Tensor]) -> list[Tensor]:
+    """The values of tensors of one recording, made together and kept by nobody: they stay deferred. Real ones are copied."""
+    modes = {mode for tensor in tensors if (mode := mode_of(tensor)) is not None}
+    if not modes:
+        return [tensor.detach().clone() for tensor in tensors]
+    (mode,) = modes
+    deferred = [tensor for tensor in tensors if mode_of(tensor) is mode]
+    values = iter(mode.recorder.tape.values([mode.recorder.slot(tensor) for tensor in deferred]))
+    return [next(values) if mode_of(tensor) is mode else tensor.detach().clone() for tensor in tensors]
 
 
 def materialize_module(

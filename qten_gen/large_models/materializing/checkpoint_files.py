@@ -133,7 +133,7 @@ def read(stored: StoredTensor, into: Tensor) -> int:
             return read_part(_gathered(stored, None), whole(stored.shape), into)
         source = _gathered(stored, into)
         local = into.to_local()
-        return sum(read_part(source, share.part, local[slices(share.local)]) for share in shares_of(into))
+        return sum(read_part(source, part, local[slices(place)]) for part, place in shares_of(into))
 
 
 def read_part(stored: StoredTensor, part: Part, into: Tensor) -> int:
@@ -168,9 +168,7 @@ def _gathered(stored: StoredTensor, into: DTensor | None) -> StoredTensor:
     if into is not None and given.device_mesh == into.device_mesh:
         placed = given.redistribute(placements=into.placements)
         local = placed.to_local()
-        return replace(
-            stored, chunks=tuple(_of_tensor(local[slices(share.local)], share.part) for share in shares_of(placed))
-        )
+        return replace(stored, chunks=tuple(_of_tensor(local[slices(at)], part) for part, at in shares_of(placed)))
     return replace(stored, chunks=(_of_tensor(given.full_tensor(), whole(stored.shape)),))
 
 

@@ -88,7 +88,7 @@ class Sources:
         placements = {name: self.placed.get(held) for name, held in by_name.items()}
         loaded = [f"{match.name}: from the checkpoint, {beginning(match.stored)}" for match in self.matches.values()]
         tensors = {name: held.tensor for name, held in by_name.items()}
-        return [*_arguments(tree.root), *description(tensors, placements), *loaded]
+        return [*description(tensors, placements), *loaded]
 
     def load(self, held: HeldTensor, value: Tensor) -> int:
         """Write the values that the checkpoint has of a tensor into `value`; the bytes that were read.
@@ -96,15 +96,6 @@ class Sources:
         All processes that hold parts of a checkpoint's DTensors have to load the same tensors in the same order.
         """
         return read(self.matches[held].stored, value)
-
-
-def _arguments(root: nn.Module) -> Iterator[str]:
-    """The constructor arguments of declared modules of which every process has the same text."""
-    for path, module in root.named_modules():
-        for name in type(module)._config if isinstance(module, ModuleBase) else ():
-            value = getattr(module, name, None)
-            if isinstance(value, (int, float, str, torch.dtype)) or value is None:
-                yield f"{path and f'{path}.'}{name}: {value!r}"
 
 
 def sources(

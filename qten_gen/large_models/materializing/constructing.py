@@ -11,24 +11,18 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field
-from threading import get_ident
 from typing import TypeVar, cast
 from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
-from torch.nn.modules.module import (
-    register_module_buffer_registration_hook,
-    register_module_parameter_registration_hook,
-)
 from torch.types import Device as DeviceLike
 
 from ...runtime.module.module_base import ModuleBase
-from ..deferred.deferred_init import deferred_init
+from ..deferred.deferred_init import recorded
 from .initialising import foreign_children, writes_below
 from .surroundings import seeded
 from .survey import (
-    ORIGINS,
     HeldTensor,
     Tree,
     class_name,
@@ -65,14 +59,6 @@ def construct_on_meta(cls: Callable[..., R], args: tuple[object, ...], keywords:
         raise TypeError(
             f"{name}.on_meta(): got device={device!r}; it constructs on meta, and materialize({str(device)!r}) comes after it"
         )
-    first: dict[int, tuple[nn.Module, str, Tensor]] = {}
-    thread = get_ident()
-
-    def note(module: nn.Module, name: str, tensor: Tensor | None) -> None:
-        if tensor is not None and get_ident() == thread:
-            first.setdefault(id(tensor), (module, name, tensor))
-
-    hooks = (register_module_parameter_registration_hook(note), register_module_buffer_registration_hook(note))
     try:
         with torch.device("meta"):
             made = cls(*args, **keywords)
@@ -82,30 +68,9 @@ def construct_on_meta(cls: Callable[..., R], args: tuple[object, ...], keywords:
             " or build the module with qten_gen.deferred_init"
         )
         raise
-    finally:
-        for hook in hooks:
-            hook.remove()
-    if isinstance(made, nn.Module):
-        _keep_origins(made, first)
     if isinstance(made, ModuleBase) and type(made)._writes_init:
         _arguments[made] = args, {name: value for name, value in keywords.items() if name != "device"}
     return made
-
-
-def _keep_origins(root: nn.Module, first: dict[int, tuple[nn.Module, str, Tensor]]) -> None:
-    """Keep which name of each tie the tensor was made under, where it is not the first one.
-
-    The tie itself does not say so: `embed.weight = head.weight` and `head.weight = embed.weight` leave the same modules behind.
-    """
-    origins: dict[str, str] = {}
-    for held in survey(root).held:
-        made = first.get(id(held.tensor))
-        if len(held.homes) > 1 and made is not None:
-            for home in held.homes[1:]:
-                if home.module is made[0] and home.name == made[1]:
-                    origins[held.homes[0].qualified] = home.qualified
-    if origins:
-        vars(root)[ORIGINS] = origins
 
 
 @dataclass(slots=True)
@@ -130,7 +95,7 @@ def constructed(tree: Tree, seed: int, names: Mapping[int, str], missing: Contai
     `names` has the name of each module that random numbers depend on, by its id.
     """
     found = Constructed()
-    recorded: dict[int, ModuleBase | str] = {}
+    made: dict[int, ModuleBase | str] = {}
     for start, top in _constructed_parts(tree.root, None):
         if not any(held in missing for module in top.modules() for _, held in tree.of(module)):
             continue
@@ -140,9 +105,9 @@ def constructed(tree: Tree, seed: int, names: Mapping[int, str], missing: Contai
                 f"{name} has an __init__ of its own, whose arguments {name}.on_meta() would have kept"
             )
         else:
-            if id(start) not in recorded:
-                recorded[id(start)] = _recorded(start, seed, names[id(start)])
-            why = recorded[id(start)]
+            if id(start) not in made:
+                made[id(start)] = _constructed_anew(start, seed, names[id(start)])
+            why = made[id(start)]
         if isinstance(why, ModuleBase) and start is not None:
             why = _matched(tree, start, why, top, found)
         if why:
@@ -198,14 +163,14 @@ def _arguments_of(module: ModuleBase) -> Arguments | None:
     return arguments
 
 
-def _recorded(start: ModuleBase, seed: int, name: str) -> ModuleBase | str:
+def _constructed_anew(start: ModuleBase, seed: int, name: str) -> ModuleBase | str:
     """A declared module, constructed once more without values; or why that does not work."""
     arguments = _arguments_of(start)
     assert arguments is not None
     cls = declared_class(start)
     try:
         with seeded(seed, name), torch.device("cpu"):
-            return cast(ModuleBase, deferred_init(cls, *arguments[0], **arguments[1]))
+            return cast(ModuleBase, recorded(lambda: cls(*arguments[0], **arguments[1]), moves_on=False))
     except Exception as error:  # whatever the constructor raises where tensors have no values
         return f"{cls.__name__}() cannot be recorded: {error}"
 

@@ -143,7 +143,7 @@ class _Work:
             groups.setdefault(storage_of(held.tensor), []).append(held)
         for group in groups.values():
             values = values_of([self._constructed.values[held] for held in group])
-            self._place(dict(zip(group, values, strict=True)))
+            self._place({held: _as(held.tensor, value) for held, value in zip(group, values, strict=True)})
         for unit in units(self.tree.root):
             # A method may also change what is below its module, which has no tensors itself.
             modules = unit[-1].modules() if writes_below(unit[-1]) else unit
@@ -308,6 +308,14 @@ class _Work:
             yield MaterializedTensor(other, tuple(value.shape), local, value.dtype, "tie", name)
 
 
+def _as(tensor: Tensor, value: Tensor) -> Tensor:
+    """A value with the dtype and the strides of a tensor."""
+    if (value.dtype, value.stride()) == (tensor.dtype, tensor.stride()):
+        return value
+    made = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="cpu")
+    return made.copy_(value.detach())
+
+
 def _named(home: Home) -> str:
     return f"{home.qualified}, a {_KINDS[home.registry]} of {class_name(home.module)},"
 
@@ -382,15 +390,7 @@ def usable(device: DeviceLike) -> torch.device:
     found = torch.get_default_device() if device is None else torch.device(device)
     if found.type == "meta":
         raise ValueError("materialize(): tensors on meta have no values; give the device that they are to be on")
-    if found.type == "cpu":
-        return torch.device("cpu")
-    backend = getattr(torch, found.type, None)
-    count = backend.device_count() if backend is not None and backend.is_available() else 0
-    if backend is None or count == 0:
-        raise RuntimeError(f"materialize(): there is no {found.type} device here, got device={str(found)!r}")
-    index = backend.current_device() if found.index is None else found.index
-    if index >= count:
-        raise RuntimeError(
-            f"materialize(): the {found.type} devices here are 0 to {count - 1}, got device={str(found)!r}"
-        )
-    return torch.device(found.type, index)
+    try:
+        return torch.empty(0, device=found).device
+    except (RuntimeError, AssertionError) as error:
+        raise RuntimeError(f"materialize(): there is no {found} device here: {error}") from error

@@ -15,10 +15,7 @@ from torch.utils._pytree import keystr, tree_flatten_with_path
 from ...runtime.declaring.children import ModuleDict, ModuleList
 from ...runtime.module.module_base import VIRTUAL_CACHE, ModuleBase
 
-ORIGINS = "_tie_origins"
-"""Where the instance dict of a module that `on_meta` made keeps under which name tied tensors were made, by their first name."""
-
-_INTERNAL = frozenset({*vars(nn.Module()), VIRTUAL_CACHE, ORIGINS})
+_INTERNAL = frozenset({*vars(nn.Module()), VIRTUAL_CACHE})
 METHODS = ("reset_parameters", "_reset_parameters")
 _WRAPPERS = re.compile(r"\b(?:_orig_mod|_checkpoint_wrapped_module|_fsdp_wrapped_module)\.")
 
@@ -62,18 +59,10 @@ class HeldTensor:
     tensor: Tensor
     homes: list[Home]
     """In the order of `named_modules`. There are several for a tie, and for a module that is registered twice only one."""
-    known_origin: str | None = None
-    """The name that `on_meta` noted."""
 
     @property
     def origin(self) -> Home:
-        """The name under which the tensor was made, whose module initialises it.
-
-        Without a note it is the first name whose module initialises anything, without the names that a declaration ties.
-        """
-        for home in self.homes:
-            if home.qualified == self.known_origin:
-                return home
+        """The first name whose module initialises anything, without the names that a declaration ties."""
         own = [home for home in self.homes if not home.is_declared_tie] or self.homes
         return next((home for home in own if method_of(home.module)), own[0])
 
@@ -103,14 +92,13 @@ def survey(root: nn.Module) -> Tree:
     """All tensors of a module and its children; those in plain attributes only where they are on meta or fake."""
     tree = Tree(root)
     by_id: dict[int, HeldTensor] = {}
-    known: dict[str, str] = vars(root).get(ORIGINS, {})
     for path, module in root.named_modules():
         tree.paths[id(module)] = path
         prefix = f"{path}." if path else ""
         for tensor, home in (*_registered(module, prefix), *_in_attributes(module, prefix)):
             held = by_id.get(id(tensor))
             if held is None:
-                held = by_id[id(tensor)] = HeldTensor(tensor, [], known.get(home.qualified))
+                held = by_id[id(tensor)] = HeldTensor(tensor, [])
                 tree.held.append(held)
             held.homes.append(home)
             tree.of_module.setdefault(id(module), []).append((home, held))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import torch
 from torch import Tensor
@@ -14,6 +14,9 @@ from .placements import is_distributed
 
 if TYPE_CHECKING:
     from torch.distributed.device_mesh import DeviceMesh
+
+
+T = TypeVar("T")
 
 
 def meshes_of(tensors: Iterable[Tensor], mesh: DeviceMesh | None = None) -> list[DeviceMesh]:
@@ -26,25 +29,19 @@ def meshes_of(tensors: Iterable[Tensor], mesh: DeviceMesh | None = None) -> list
 
 
 def agreed_seed(seed: int, meshes: Iterable[DeviceMesh], *, drawn: bool) -> int:
-    """The seed that all processes of the meshes use. All of them have to call this.
-
-    Args:
-        seed: What this process would use.
-        meshes: The meshes that tensors are placed on.
-        drawn: Whether the seed is drawn, so that processes may have different ones.
+    """The seed that all processes of the meshes use, the highest of theirs. All of them have to call this.
 
     Raises:
-        ValueError: the user gave different seeds in different processes. Every process raises it.
+        ValueError: the user gave different seeds in different processes: it is not `drawn`. Every process raises it.
     """
     for mesh in meshes:
-        if mesh.get_coordinate() is None:
-            continue
-        low, high = _extremes(seed, mesh)
-        if low != high and not drawn:
+        found = _gathered(seed, mesh)
+        if min(found) != max(found) and not drawn:
             raise ValueError(
-                f"materialize(): seed must be the same in all processes of a mesh, got {low} in one and {high} in another"
+                f"materialize(): seed must be the same in all processes of a mesh, got {min(found)} in one and {max(found)}"
+                " in another"
             )
-        seed = high
+        seed = max(found)
     return seed
 
 
@@ -84,49 +81,35 @@ def check_agreement(lines: Sequence[str], meshes: Iterable[DeviceMesh]) -> None:
     Raises:
         ValueError: they differ. Every process raises it, and names the first difference.
     """
-    import torch.distributed as dist
-
-    digest = int.from_bytes(hashlib.blake2b("\n".join(lines).encode(), digest_size=7).digest(), "little")
+    digest = hashlib.blake2b("\n".join(lines).encode(), digest_size=16).digest()
     for mesh in meshes:
-        if mesh.get_coordinate() is None:
+        if len(set(_gathered(digest, mesh))) < 2:
             continue
-        low, high = _extremes(digest, mesh)
-        if low == high:
-            continue
-        every = [list(lines)]
-        for dim in range(mesh.ndim):
-            found: list[list[list[str]]] = [[] for _ in range(mesh.size(dim))]
-            dist.all_gather_object(found, every, group=mesh.get_group(dim))
-            every = [each for part in found for each in part]
-        raise ValueError(f"the processes of a mesh do not have the same model: {_difference(every)}")
+        first, *others = _gathered(list(lines), mesh)
+        other = next(each for each in others if each != first)
+        here, there = next(
+            (pair for pair in zip(first, other, strict=False) if pair[0] != pair[1]),
+            (f"{len(first)} arguments and tensors", f"{len(other)}"),
+        )
+        raise ValueError(f"the processes of a mesh do not have the same model: {here} in one, {there} in another")
 
 
-def _difference(every: Sequence[Sequence[str]]) -> str:
-    """The first line in which a process differs from the first one."""
-    first = every[0]
-    other = next(lines for lines in every if lines != first)
-    here, there = next(
-        (pair for pair in zip(first, other, strict=False) if pair[0] != pair[1]),
-        (f"{len(first)} arguments and tensors", f"{len(other)}"),
-    )
-    return f"{here} in one, {there} in another"
-
-
-def _extremes(number: int, mesh: DeviceMesh) -> tuple[int, int]:
-    """The lowest and the highest number in a mesh.
+def _gathered(value: T, mesh: DeviceMesh) -> list[T]:
+    """The values of all processes of a mesh; the own one where this process is not in it.
 
     Raises:
         RuntimeError: another process does not answer. The error of the backend, which does not say what for, is its cause.
     """
     import torch.distributed as dist
 
-    bounds = torch.tensor([number, -number], dtype=torch.int64, device=mesh.device_type)
-    try:
-        for dim in range(mesh.ndim):
-            dist.all_reduce(bounds, op=dist.ReduceOp.MAX, group=mesh.get_group(dim))
-    except RuntimeError as error:
-        raise RuntimeError(
-            "a process of the mesh ended or does not answer, before all had compared their models; its own output says why"
-        ) from error
-    high, low = bounds.tolist()
-    return -low, high
+    found = [value]
+    for dim in range(mesh.ndim if mesh.get_coordinate() is not None else 0):
+        every: list[list[T]] = [[] for _ in range(mesh.size(dim))]
+        try:
+            dist.all_gather_object(every, found, group=mesh.get_group(dim))
+        except RuntimeError as error:
+            raise RuntimeError(
+                "a process of the mesh ended or does not answer, before all had compared their models; its own output says why"
+            ) from error
+        found = [each for part in every for each in part]
+    return found

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
-from itertools import product
-from typing import TYPE_CHECKING, TypeGuard
+from itertools import pairwise, product
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 import torch
 from torch import Tensor
 
 if TYPE_CHECKING:
     from torch.distributed.device_mesh import DeviceMesh
-    from torch.distributed.tensor import DTensor
+    from torch.distributed.tensor import DTensor, Shard
     from torch.distributed.tensor.placement_types import Placement
 
     Placements = Mapping[str, Sequence[Placement] | Placement | None]
@@ -41,18 +40,6 @@ def slices(part: Part) -> tuple[slice, ...]:
     return tuple(slice(start, stop) for start, stop in part)
 
 
-Runs = tuple[tuple[int, int], ...]
-"""Indices of a dimension that a process holds, as first index and the one after the last of each run."""
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """A part of a tensor, and where it stands in the local tensor of a process."""
-
-    part: Part
-    local: Part
-
-
 def is_distributed(tensor: Tensor) -> TypeGuard[DTensor]:
     """Whether a tensor is a DTensor. Asking imports nothing."""
     from sys import modules
@@ -61,95 +48,52 @@ def is_distributed(tensor: Tensor) -> TypeGuard[DTensor]:
     return module is not None and isinstance(tensor, module.DTensor)
 
 
-def shares_of(tensor: DTensor) -> tuple[Share, ...]:
-    """The parts of a DTensor that this process holds: one, unless `_StridedShard` interleaves them; none outside the mesh.
+def shares_of(tensor: DTensor) -> list[tuple[Part, Part]]:
+    """The parts of a DTensor that this process holds, each with its place in the local tensor.
+
+    There is one, unless `_StridedShard` interleaves them; none outside the mesh.
 
     Raises:
         ValueError: a placement has no initial values, such as Partial, or is of a kind that is not known.
     """
-    mesh = tensor.device_mesh
-    coordinate = mesh.get_coordinate()
-    return () if coordinate is None else tuple(shares(tensor.shape, mesh.shape, coordinate, tensor.placements))
+    coordinate = tensor.device_mesh.get_coordinate()
+    if coordinate is None:
+        return []
+    held = [torch.arange(extent, device="cpu") for extent in tensor.shape]
+    for position, size, placement in zip(coordinate, tensor.device_mesh.shape, tensor.placements, strict=True):
+        if not placement.is_replicate():
+            dim, along = _along(placement)
+            held[dim] = along._split_tensor(held[dim], size, with_padding=False)[0][position]
+    return [(tuple(p for p, _ in each), tuple(q for _, q in each)) for each in product(*map(_runs, held))]
+
+
+def _along(placement: Placement) -> tuple[int, Shard]:
+    """The dimension that a placement cuts, and the placement that cuts the indices of this dimension."""
+    from torch.distributed.tensor import Shard
+
+    if type(placement) is Shard:
+        return placement.dim, Shard(0)
+    if type(placement).__name__ == "_StridedShard":
+        of_indices: Any = type(placement)
+        return cast(Any, placement).dim, of_indices(0, split_factor=cast(Any, placement).split_factor)
+    raise ValueError(f"a tensor placed as {placement!r} has no initial values; expected Shard or Replicate")
+
+
+def _runs(indices: Tensor) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """The runs of consecutive indices, each with its place among them."""
+    if not len(indices):
+        return []
+    starts = [0, *((indices.diff() != 1).nonzero().flatten() + 1).tolist(), len(indices)]
+    firsts = indices.tolist()
+    return [((firsts[at], firsts[at] + end - at), (at, end)) for at, end in pairwise(starts)]
 
 
 def write_part(tensor: Tensor, value: Tensor) -> None:
     """Write the part of a whole value that this process holds into a DTensor."""
     assert is_distributed(tensor)
     local = tensor.to_local()
-    for share in shares_of(tensor):
-        local[slices(share.local)].copy_(value[slices(share.part)])
-
-
-def shares(
-    shape: Sequence[int], mesh: Sequence[int], coordinate: Sequence[int], placements: Sequence[Placement]
-) -> Iterator[Share]:
-    """The parts of a tensor that the process at a coordinate of a mesh holds."""
-    runs: list[Runs] = [((0, extent),) for extent in shape]
-    for position, size, placement in zip(coordinate, mesh, placements, strict=True):
-        if not placement.is_replicate():
-            dim, factor = _sharded(placement)
-            runs[dim] = _chunk(runs[dim], size, position, factor)
-    yield from _combined(runs)
-
-
-def _sharded(placement: Placement) -> tuple[int, int]:
-    """The dimension that a placement cuts, and how many pieces others cut it into before: 1, but for `_StridedShard`."""
-    from torch.distributed.tensor import Shard
-
-    dim = getattr(placement, "dim", None)
-    factor = getattr(placement, "split_factor", 1)
-    known = type(placement) is Shard or type(placement).__name__ == "_StridedShard"
-    if not known or not isinstance(dim, int) or not isinstance(factor, int):
-        raise ValueError(f"a tensor placed as {placement!r} has no initial values; expected Shard or Replicate")
-    return dim, factor
-
-
-def _chunk(runs: Runs, count: int, position: int, factor: int = 1) -> Runs:
-    """The result of `torch.chunk` for the process at `position` of `count`; of each of `factor` chunks, if there are several."""
-    numel = sum(stop - start for start, stop in runs)
-    found: list[tuple[int, int]] = []
-    for first, last in (_bounds(numel, factor, each) for each in range(factor)):
-        start, stop = _bounds(last - first, count, position)
-        found.extend(_between(runs, first + start, first + stop))
-    return _joined(found)
-
-
-def _bounds(numel: int, count: int, position: int) -> tuple[int, int]:
-    size = -(-numel // count)
-    return min(position * size, numel), min((position + 1) * size, numel)
-
-
-def _between(runs: Runs, low: int, high: int) -> Iterator[tuple[int, int]]:
-    """The indices at the places `low` to `high` of the runs."""
-    before = 0
-    for start, stop in runs:
-        first, last = max(low - before, 0), min(high - before, stop - start)
-        if first < last:
-            yield start + first, start + last
-        before += stop - start
-
-
-def _joined(runs: Sequence[tuple[int, int]]) -> Runs:
-    joined: list[tuple[int, int]] = []
-    for start, stop in runs:
-        if joined and joined[-1][1] == start:
-            joined[-1] = joined[-1][0], stop
-        else:
-            joined.append((start, stop))
-    return tuple(joined)
-
-
-def _combined(runs: Sequence[Runs]) -> Iterator[Share]:
-    """Each combination of runs, with its place in the tensor that has the runs of each dimension one after the other."""
-    placed = []
-    for of_dimension in runs:
-        at, spans = 0, []
-        for start, stop in of_dimension:
-            spans.append(((start, stop), (at, at + stop - start)))
-            at += stop - start
-        placed.append(spans)
-    for combination in product(*placed):
-        yield Share(tuple(part for part, _ in combination), tuple(local for _, local in combination))
+    for part, place in shares_of(tensor):
+        local[slices(place)].copy_(value[slices(part)])
 
 
 def on_mesh(tensor: Tensor, mesh: DeviceMesh, placements: Sequence[Placement]) -> DTensor:

@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from ...model.field_kinds import is_tensor, members_of
-from ...model.field_parts import NO_PATH, TypeExpr
+from ...model.field_parts import TypeExpr
 from ...model.source import Registered, RegisteredKind
-from ...read.annotations import type_expr
 from .files import OpenFile, Project, method_of
 from .functions import attributes_set, returned
 from .records import Change, FoundClass, Kind, Need, Proposal
@@ -32,40 +31,28 @@ def propose_annotations(file: OpenFile, project: Project) -> Iterator[Proposal]:
     for found in file.classes.values():
         if found.kind is not Kind.MODULE or not found.is_adopted:
             continue
-        does: list[str] = []
-        changes: list[Change] = []
-        needs: list[Need] = []
-        lines = dict(_registered(found, file, project))
-        if lines:
-            does += [f"add {line}" for line in lines]
-            changes.append(_with_annotations([*lines]))
-            needs += [need for of_line in lines.values() for need in of_line]
+        lines, why = dict(_registered(found, file, project)), _contradiction(found, project)
         forward = method_of(found.node, "forward")
-        if forward is not None and _returns_tensor(forward, found, file, project):
+        proves = forward is not None and _returns_tensor(forward, found, file, project)
+        if not (lines or proves or why):
+            continue
+        from .rewriting import with_annotations, with_result
+
+        does = [f"add {line}" for line in lines]
+        changes: list[Change] = [partial(with_annotations, lines=[*lines])] if lines else []
+        needs = [need for of_line in lines.values() for need in of_line]
+        if proves:
             tensor = file.spell("torch", "Tensor")
-            changes.append(_with_result(forward.name, tensor.text))
+            changes.append(partial(with_result, method="forward", text=tensor.text))
             does.append(f"add -> {tensor.text} to forward")
             needs += tensor.needs
-        why = _contradiction(found, project)
-        if why is not None:
+        if why:
             any_type, class_var = file.spell("typing", "Any"), file.spell("typing", "ClassVar")
-            changes.append(_with_annotations([f"__call__: {class_var.text}[{any_type.text}]  # type: ignore[misc]"]))
+            line = f"__call__: {class_var.text}[{any_type.text}]  # type: ignore[misc]"
+            changes.append(partial(with_annotations, lines=[line]))
             does.append(f"leave its calls unchecked, because {why}")
             needs += (*any_type.needs, *class_var.needs)
-        if changes:
-            yield Proposal(found.name, tuple(does), tuple(changes), tuple(needs))
-
-
-def _with_annotations(lines: list[str]) -> Change:
-    from .rewriting import with_annotations
-
-    return partial(with_annotations, lines=lines)
-
-
-def _with_result(method: str, text: str) -> Change:
-    from .rewriting import with_result
-
-    return partial(with_result, method=method, text=text)
+        yield Proposal(found.name, tuple(does), tuple(changes), tuple(needs))
 
 
 def _registered(found: FoundClass, file: OpenFile, project: Project) -> Iterator[tuple[str, tuple[Need, ...]]]:
@@ -145,7 +132,7 @@ def _own_contradiction(found: FoundClass, file: OpenFile, project: Project) -> s
     forward = method_of(found.node, "forward")
     if forward is None:
         return None
-    said = None if forward.returns is None else _expanded(forward.returns, file, project)
+    said = None if forward.returns is None else project.type_of(file, forward.returns)
     if said is not None and said.name in _TUPLES and TypeExpr("...") not in said.args:
         for node in own_nodes(forward):
             match node:
@@ -154,13 +141,13 @@ def _own_contradiction(found: FoundClass, file: OpenFile, project: Project) -> s
                         return f"forward returns {len(values)} values, and its annotation says {len(said.args)}"
     if len(forward.args.args) < 2 or forward.args.args[1].annotation is None:
         return None
-    name, taken = forward.args.args[1].arg, _expanded(forward.args.args[1].annotation, file, project)
+    name, taken = forward.args.args[1].arg, project.type_of(file, forward.args.args[1].annotation)
     for owner, home in project.lineage(found):
         for method in owner.node.body:
             if isinstance(method, ast.FunctionDef) and not method.name.startswith("_"):
                 for each in method.args.args[1:]:
                     if each.arg == name and each.annotation is not None:
-                        wider = _beyond(_expanded(each.annotation, home, project), taken)
+                        wider = _beyond(project.type_of(home, each.annotation), taken)
                         if wider:
                             return f"{method.name} takes {name} as a {wider} too"
     return None
@@ -172,8 +159,3 @@ def _beyond(given: TypeExpr, taken: TypeExpr) -> str:
     if not all(is_tensor(each) for each in allowed) or not any(is_tensor(each) for each in members_of(given)):
         return ""
     return " or a ".join(each.name.rpartition(".")[2].lower() for each in members_of(given) if each.name in _CONTAINERS)
-
-
-def _expanded(annotation: ast.expr, file: OpenFile, project: Project) -> TypeExpr:
-    """The meaning of an annotation, through aliases of other files."""
-    return project.programs[file.path].names.expand(type_expr(annotation, NO_PATH, file.scope))

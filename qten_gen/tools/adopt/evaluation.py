@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...model.field_kinds import is_tensor, members_of
-from ...model.field_parts import NO_PATH, TypeExpr
-from ...read.annotations import type_expr
+from ...model.field_parts import TypeExpr
 from ...read.bindings import dotted
 from . import values as known
 from .files import OpenFile, Project, method_of
@@ -148,7 +147,9 @@ class Run:
                 passed = self._passed(call, state)
                 if values == TENSOR:
                     return _of_tensor(method, call)
-                is_module = bool(values) and all(is_layer_of_torch(each) or self._class(each) for each in values)
+                is_module = bool(values) and all(
+                    is_layer_of_torch(each) or self.project.class_named(each) for each in values
+                )
                 return values if is_module and method in _MOVING else ANYTHING
         values = self.value(head, state)
         passed = self._passed(call, state)
@@ -196,7 +197,7 @@ class Run:
             name.rpartition(".")[2] in _NUMBERS and dotted(call.func) not in self.file.scope.bound
         ):
             return NUMBER
-        if name in known.EINOPS_LAYERS or self._class(name) is not None:
+        if name in known.EINOPS_LAYERS or self.project.class_named(name) is not None:
             return frozenset({name})
         return self._function_of_project(name, call, passed)
 
@@ -229,7 +230,7 @@ class Run:
             return passed[0] if len(passed) == 1 and not call.keywords else ANYTHING
         if kind in known.EINOPS_LAYERS:
             return TENSOR if passed == [TENSOR] else ANYTHING
-        cls = self._class(kind)
+        cls = self.project.class_named(kind)
         for owner, home in () if cls is None else self.project.lineage(cls):
             forward = method_of(owner.node, "forward")
             if forward is not None and cls is not None:
@@ -254,7 +255,7 @@ class Run:
     def _function_of_project(self, name: str, call: ast.Call, passed: list[Values]) -> Values:
         """What a function of the project returns."""
         module, _, last = name.rpartition(".")
-        cls = self._class(module)
+        cls = self.project.class_named(module)
         if cls is not None:
             method = method_of(cls.node, last)
             static = method if method is not None and _is_static(method) else None
@@ -272,9 +273,6 @@ class Run:
         simple = not call.keywords and not any(isinstance(each, ast.Starred) for each in call.args)
         values = tuple(map(elsewhere, passed)) if simple else ()
         return elsewhere(self.called(function, home, cls, values))
-
-    def _class(self, name: str) -> FoundClass | None:
-        return self.project.class_named(name) if "." in name else None
 
 
 def _is_static(method: ast.FunctionDef) -> bool:
@@ -314,8 +312,10 @@ def begun(
         state.names[each.arg] = (
             argument(each.arg) if each.annotation is None else annotated(each.annotation, file, project)
         )
-    for name in _none_by_default(function):
-        state.names[name] |= NONE
+    defaults = [*zip(reversed(by_position), reversed(function.args.defaults), strict=False)]
+    for each, default in (*defaults, *zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)):
+        if isinstance(default, ast.Constant) and default.value is None:
+            state.names[each.arg] |= NONE
     for each, values in zip(by_position, passed, strict=False):
         if state.names[each.arg] != TENSOR:
             state.names[each.arg] = values
@@ -325,20 +325,9 @@ def begun(
     return Run(file, project, called, frozenset({*bound.names, *state.names}), owner, cls, attributes), state
 
 
-def _none_by_default(function: ast.FunctionDef) -> Iterator[str]:
-    """The arguments whose default is None."""
-    given = function.args
-    by_position = [*given.posonlyargs, *given.args]
-    pairs = [*zip(reversed(by_position), reversed(given.defaults), strict=False)]
-    for each, default in (*pairs, *zip(given.kwonlyargs, given.kw_defaults, strict=True)):
-        if isinstance(default, ast.Constant) and default.value is None:
-            yield each.arg
-
-
 def annotated(annotation: ast.expr, file: OpenFile, project: Project) -> Values:
     """The values that an annotation allows."""
-    said = project.programs[file.path].names.expand(type_expr(annotation, NO_PATH, file.scope))
-    return frozenset().union(*(_of_type(each, project) for each in members_of(said)))
+    return frozenset().union(*(_of_type(each, project) for each in members_of(project.type_of(file, annotation))))
 
 
 def _of_type(each: TypeExpr, project: Project) -> Values:

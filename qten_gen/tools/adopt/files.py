@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from ...link.program import Program
+from ...model.field_parts import NO_PATH, TypeExpr
+from ...read.annotations import type_expr
 from ...read.bindings import dotted
 from ...read.dotted_names import Scope
 from .records import FoundClass, Need, Options
@@ -167,6 +169,10 @@ class Project:
         """The qualified name of the definition that a name leads to, through imports and aliases of other files."""
         name = file.qualified(expression)
         return self.programs[file.path].names.resolve(name) if name else ""
+
+    def type_of(self, file: OpenFile, annotation: ast.expr) -> TypeExpr:
+        """The meaning of an annotation, through aliases of other files."""
+        return self.programs[file.path].names.expand(type_expr(annotation, NO_PATH, file.scope))
 
     def class_named(self, qualified: str) -> FoundClass | None:
         """The class of a qualified name, if it is among the files."""

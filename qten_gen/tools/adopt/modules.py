@@ -11,7 +11,7 @@ from ...model import ClassSource, FieldSource, MethodSource
 from ...model.build_field import is_attribute_only
 from .files import OpenFile, Project
 from .opening import NN_MODULE, is_layer_of_torch, is_module_of_a_library
-from .records import Change, FoundClass, Kind, Need, Proposal, Reason
+from .records import Change, FoundClass, Kind, Proposal, Reason
 
 _COMBINED = frozenset({"abc.ABCMeta", "type", "builtins.type"})
 """Metaclasses that ours derive from."""
@@ -29,36 +29,29 @@ def propose_modules(file: OpenFile, project: Project) -> Iterator[Proposal]:
                 yield Proposal(found.name, stays=reason)
             else:
                 ready.append(found)
+    if not ready:
+        return
+    from .rewriting import with_arguments, with_base
+
     replaced = {found.name: _replaced_base(found, file, project) for found in ready}
     going = [found.node.bases[at] for found in ready if (at := replaced[found.name]) is not None]
     spelling = file.spell_base("Module", going)
     for found in ready:
         does: list[str] = []
         changes: list[Change] = []
-        needs: list[Need] = []
         position = replaced[found.name]
-        if position is not None or _derives_from_layer(found, file, project):
-            changes.append(_with_module(position, spelling.text))
+        if position is not None:
+            changes.append(partial(with_base, position=position, text=spelling.text))
+        elif _derives_from_layer(found, file, project):
+            changes.append(partial(with_arguments, added=[spelling.text]))
+        needs = spelling.needs if changes else ()
+        if changes:
             does.append(f"derive from {spelling.text}{'' if '.' in spelling.text else ' of qten_gen'}")
-            needs += spelling.needs
         if _needs_flag(found, file, project):
-            changes.append(_with_argument(_FLAG))
+            changes.append(partial(with_arguments, added=[_FLAG]))
             does.append(f"add {_FLAG}, because it keeps its constructor")
         if changes:
-            yield Proposal(found.name, tuple(does), tuple(changes), tuple(needs))
-
-
-def _with_module(position: int | None, text: str) -> Change:
-    """The change that makes Module a base: in place of nn.Module, or behind the layer of torch."""
-    from .rewriting import with_base
-
-    return _with_argument(text) if position is None else partial(with_base, position=position, text=text)
-
-
-def _with_argument(text: str) -> Change:
-    from .rewriting import with_arguments
-
-    return partial(with_arguments, added=[text])
+            yield Proposal(found.name, tuple(does), tuple(changes), needs)
 
 
 def _replaced_base(found: FoundClass, file: OpenFile, project: Project) -> int | None:

@@ -7,6 +7,7 @@ behind all others and new names before all others.
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
@@ -21,6 +22,8 @@ _Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
 
 _BLANK = cst.EmptyLine(indent=False)
 """A line without anything."""
+
+_MARK = "__folded_by_qten_gen_"
 
 _FUTURE, _STANDARD, _THIRD, _OWN = range(4)
 """The sections of isort."""
@@ -43,14 +46,46 @@ def rewritten_file(file: OpenFile, content: str, proposals: Sequence[Proposal], 
     replaced = {name for cls in classes for part in (*cls.bases, *cls.decorator_list) for name in uses(part)}
     needs = {need for proposal in proposals for need in proposal.needs}
 
+    folded = _Folded(content, file.tree)
+
     def changed(module: cst.Module) -> cst.Module:
         module = module.visit(_ChangeClasses({proposal.name: proposal.changes for proposal in proposals}))
-        code = module.code
+        code = folded.restored(module.code)
         tree = tree_of(code)
         gone = _gone(file, Text(code), tree, {need.bound for need in needs}, replaced)
         return _with_imports(module, tree, needs, gone, own) if needs or gone else module
 
-    return rewritten(content, changed)
+    return folded.restored(rewritten(folded.text, changed))
+
+
+class _Folded:
+    """A text in which a name stands for the body of each function: libcst takes eleven times as long to parse as `ast`."""
+
+    def __init__(self, text: str, tree: ast.Module) -> None:
+        self._bodies: list[str] = []
+        lines = re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", text)
+        waiting: list[ast.AST] = [tree]
+        found: list[tuple[int, int]] = []
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                start, end = node.body[0], node.end_lineno or node.lineno
+                first = min([start.lineno, *(each.lineno for each in getattr(start, "decorator_list", ()))])
+                if not lines[first - 1][: start.col_offset].strip(" \t"):  # it begins its line
+                    found.append((first, end))
+            elif not isinstance(node, ast.expr):
+                waiting += ast.iter_child_nodes(node)
+        for first, last in () if _MARK in text else sorted(found, reverse=True):  # the lines above keep their numbers
+            whole = "".join(lines[first - 1 : last])
+            body = whole.strip(" \t\f\r\n")
+            before, _, behind = whole.partition(body)
+            lines[first - 1 : last] = [f"{before}{_MARK}{len(self._bodies)}_{behind}"]
+            self._bodies.append(body)
+        self.text = "".join(lines)
+
+    def restored(self, text: str) -> str:
+        """A text with the bodies in their places again."""
+        return re.sub(rf"{_MARK}(\d+)_", lambda found: self._bodies[int(found[1])], text) if self._bodies else text
 
 
 class _ChangeClasses(cst.CSTTransformer):

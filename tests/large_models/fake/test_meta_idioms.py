@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Device, LabelledTensor, fake_mode
+from qten_gen import Device, LabelledTensor
 from tests.devices.photos import Frame, Photo, photo, tensors
 from tests.module.torch_tools.pairs import Block, Tower, blocks, state
 
@@ -114,25 +114,6 @@ class TestToEmpty:
         assert module.weight.dtype == torch.float64 and not module.weight.isnan().any()
 
 
-class TestLoadingIntoMeta:
-    """`load_state_dict(assign=True)`, swapping, and what a plain load does."""
-
-    def test_what_the_checkpoint_lacks_stays_on_meta(self) -> None:
-        module = Block(4, device="meta")
-        module.load_state_dict(Block(4).state_dict(), assign=True)
-        assert {name for name, tensor in module.named_buffers() if tensor.is_meta} == {"noise"}
-        assert module.causal.device.type == "cpu", "a virtual tensor is computed where the module is"
-
-    def test_swapping_gives_a_parameter_values_and_keeps_the_object(self) -> None:
-        module, source = Block(4, device="meta"), Block(4)
-        weight, optimizer = module.weight, torch.optim.SGD(module.parameters(), lr=0.1)
-        values = source.weight.detach().clone()
-        torch.utils.swap_tensors(module.weight, source.weight)  # type: ignore[no-untyped-call] # untyped in torch
-        assert module.weight is weight is module._parameters["weight"]
-        assert torch.equal(weight, values) and source.weight.is_meta
-        assert optimizer.param_groups[0]["params"][0] is weight
-
-
 class TestTensorClassOnMeta:
     """An object on meta knows everything but values."""
 
@@ -168,11 +149,3 @@ class TestTensorClassOnMeta:
     def test_saving_it_is_refused(self, tmp_path: Path) -> None:
         with pytest.raises(TypeError, match=r"Photo\.x: .* got a tensor on the meta device, which has no data"):
             photo().to("meta").memmap(tmp_path)
-
-
-class TestMemoryMap:
-    """`memmap` of fake tensors. `tests/tensorclass/storage` has `load_memmap(device="meta")`, and fake tensors in its place."""
-
-    def test_saving_a_fake_object_is_refused(self, tmp_path: Path) -> None:
-        with fake_mode(), pytest.raises((TypeError, RuntimeError), match="fake"):
-            photo().memmap(tmp_path)

@@ -269,8 +269,7 @@ def a_model_of_another_width_is_refused_everywhere(folder: Path) -> None:
     try:
         net.materialize("cpu", seed=1)
     except ValueError as error:
-        expected = "the processes of a mesh do not have the same model: hidden: 30 in one, hidden: 32 in another"
-        assert str(error) == expected
+        assert "do not have the same model: layers.0.up.weight: float32 [30, 12], placed as" in str(error), error
     else:
         raise AssertionError("another width went unnoticed")
     assert all(each.is_meta for each in net.parameters())

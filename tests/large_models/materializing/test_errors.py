@@ -124,18 +124,6 @@ def test_an_initialiser_that_returns_a_new_tensor_is_found() -> None:
         Wrong.on_meta().materialize("cpu", seed=0)
 
 
-def test_an_initialisation_may_decide_by_random_values() -> None:
-    class Rejecting(Module):
-        weight: nn.Parameter = param(30, initializer="draw")
-
-        def draw(self, tensor: Tensor) -> None:
-            tensor.normal_()
-            while not tensor.is_meta and bool((tensor < 0).any()):
-                torch.where(tensor < 0, torch.randn_like(tensor), tensor, out=tensor)
-
-    assert bool((Rejecting.on_meta().materialize("cpu", seed=0).weight >= 0).all())
-
-
 def test_an_initialisation_that_reads_memory_that_nothing_wrote_is_refused() -> None:
     class Reading(Module):
         weight: nn.Parameter = param(
@@ -177,18 +165,6 @@ def test_a_parent_that_writes_into_a_declared_child_is_refused(write: Callable[[
         Outer.on_meta().materialize("cpu", seed=0)
 
 
-def test_an_initialisation_may_decide_by_values_that_it_computed() -> None:
-    class Deciding(Module):
-        weight: nn.Parameter = param(3, initializer="count")
-
-        def count(self, tensor: Tensor) -> None:
-            torch.arange(3.0, out=tensor)
-            if not tensor.is_meta and tensor.sum().item() == 3:
-                tensor.mul_(2)
-
-    assert Deciding.on_meta().materialize("cpu", seed=0).weight.tolist() == [0, 2, 4]
-
-
 def test_an_error_in_reset_parameters_leaves_the_module_as_it_was() -> None:
     class Failing(Block):
         def reset_parameters(self) -> None:
@@ -222,10 +198,10 @@ def test_a_device_that_is_not_here_is_refused() -> None:
     module = Decoder.on_meta(7, 4)
     with pytest.raises(ValueError, match="tensors on meta have no values"):
         module.materialize("meta")
-    with pytest.raises(RuntimeError, match="there is no xpu device here, got device='xpu:3'"):
+    with pytest.raises(RuntimeError, match="there is no xpu:3 device here"):
         module.materialize("xpu:3")
     if not torch.cuda.is_available():
-        with pytest.raises(RuntimeError, match="there is no cuda device here, got device='cuda'"):
+        with pytest.raises(RuntimeError, match="there is no cuda device here"):
             module.materialize("cuda")
     with pytest.raises(RuntimeError, match="nowhere"):
         module.materialize("nowhere")

@@ -58,17 +58,6 @@ def test_materialising_twice_changes_nothing() -> None:
     assert torch.equal(torch.get_rng_state(), state)
 
 
-def test_a_real_module_is_left_alone() -> None:
-    module = Block(4)
-    before = module.weight.detach().clone()
-    assert torch.equal(module.materialize("cpu", seed=0).weight, before)
-
-
-def test_optional_fields_that_are_off_stay_none() -> None:
-    module = Block.on_meta(4, use_bias=False).materialize("cpu", seed=0)
-    assert (module.bias, module.scale, module.norm) == (None, None, None)
-
-
 def test_a_reset_parameters_that_calls_super_is_run_after_it() -> None:
     class Halved(Block):
         def reset_parameters(self) -> None:

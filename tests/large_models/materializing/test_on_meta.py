@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import threading
-
 import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Module, buffer, param, submodule
+from qten_gen import Module, buffer, submodule
 
 from .declared import Block, Decoder, tensors
 
@@ -22,10 +20,6 @@ def test_every_tensor_is_on_meta_and_has_the_shape_and_dtype_of_the_real_one() -
         n: (t.shape, t.dtype) for n, t in real.items()
     }
     assert module.get_config() == {"vocab": 7, "dim": 4, "depth": 3}
-
-
-def test_dtype_is_an_argument_as_in_the_constructor() -> None:
-    assert Block.on_meta(4, dtype=torch.float16).weight.dtype == torch.float16
 
 
 def test_a_module_that_takes_no_device_is_on_meta_too() -> None:
@@ -72,37 +66,6 @@ def test_a_constructor_that_reads_values_says_what_can_build_it() -> None:
     with pytest.raises((NotImplementedError, RuntimeError)) as caught:
         Reading.on_meta()
     assert any("deferred_init" in note for note in caught.value.__notes__)
-
-
-def test_it_leaves_no_mode_and_no_hook_behind() -> None:
-    class Failing(Module):
-        def __init__(self) -> None:
-            super().__init__()
-            raise ValueError("no")
-
-    with pytest.raises(ValueError, match="no"):
-        Failing.on_meta()
-    Block.on_meta(4)
-
-    assert torch.ones(1).device.type == "cpu"
-    assert not torch.nn.modules.module._global_parameter_registration_hooks
-    assert not torch.nn.modules.module._global_buffer_registration_hooks
-
-
-def test_another_thread_constructs_real_modules_meanwhile() -> None:
-    made: list[Block] = []
-
-    class Slow(Module):
-        dim: int
-        weight: nn.Parameter = param("dim", initializer=nn.init.ones_)
-
-        def __post_init__(self) -> None:
-            thread = threading.Thread(target=lambda: made.append(Block(4)))
-            thread.start()
-            thread.join()
-
-    assert Slow.on_meta(2).weight.is_meta
-    assert made[0].weight.device.type == "cpu"
 
 
 def test_a_class_method_of_the_class_can_call_it() -> None:

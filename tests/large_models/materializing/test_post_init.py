@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import MaterializeReport, Module, ModuleList, buffer, submodule
+from qten_gen import Module, ModuleList, buffer, deferred_init, materialize_module, submodule
 
 from .declared import Foreign, tensors
 
@@ -150,12 +150,6 @@ def test_values_are_as_in_an_eager_module_however_post_init_writes(change: Calla
     assert all(torch.equal(one, other) for one, other in _pairs(found, expected))
 
 
-def test_the_report_names_the_constructor() -> None:
-    reports: list[MaterializeReport] = []
-    Stack.on_meta(2).materialize("cpu", report=reports.append)
-    assert {each.detail for each in reports[0].tensors} == {"Block.__init__", "Foreign.__init__"}
-
-
 def test_a_child_that_was_exchanged_keeps_its_own_initialisation() -> None:
     class Ones(nn.Linear):
         def reset_parameters(self) -> None:
@@ -180,6 +174,29 @@ def test_a_module_that_was_an_argument_is_not_constructed_around_again() -> None
     calls: list[str] = []
     Around.on_meta(nn.Linear(2, 2, device="meta"), calls).materialize("cpu")
     assert calls == ["post"]
+
+
+def test_a_dtype_and_strides_of_the_module_on_meta_stay() -> None:
+    stack = Stack.on_meta(4, dtype=torch.float64)
+    stack.blocks[0].up.half()
+    stack.blocks[0].down.weight = nn.Parameter(stack.blocks[0].down.weight.detach().t())
+    dtypes = {name: (tensor.dtype, tensor.stride()) for name, tensor in tensors(stack).items()}
+    stack.materialize("cpu")
+    assert {name: (tensor.dtype, tensor.stride()) for name, tensor in tensors(stack).items()} == dtypes
+
+
+def test_a_recording_between_two_of_the_user_does_not_come_between_their_numbers() -> None:
+    torch.manual_seed(0)
+    _, second = nn.Linear(2, 2), nn.Linear(2, 2)
+    torch.manual_seed(0)
+    deferred_init(nn.Linear, 2, 2)
+    stack = Stack.on_meta(2)
+    torch.manual_seed(0)
+    deferred_init(nn.Linear, 2, 2)
+    stack.materialize("cpu", seed=0)
+    found = deferred_init(nn.Linear, 2, 2)
+    materialize_module(found)
+    assert torch.equal(found.weight, second.weight)
 
 
 def _pairs(one: nn.Module, other: nn.Module) -> list[tuple[Tensor, Tensor]]:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from qten_gen import CheckpointError, Module, buffer, param, submodule
 
-from .declared import Decoder
+from .declared import Decoder, tensors
 
 
 class Tied(Module):
@@ -140,3 +140,23 @@ def test_where_the_parent_changes_a_tied_tensor_that_counts() -> None:
                 self.head.fill_(3)
 
     assert torch.equal(Net.on_meta().materialize("cpu", seed=0).embed.weight, torch.full((5, 4), 3.0))
+
+
+def test_a_tie_survives_to_empty_assign_and_materialize() -> None:
+    """pytorch 188346, accelerate 3668: a tie is lost by `to_empty` from meta and by `load_state_dict(assign=True)`."""
+    state = Decoder(7, 4).state_dict()
+    for model in (
+        Decoder.on_meta(7, 4).materialize("cpu", seed=0),
+        Decoder.on_meta(7, 4).to_empty(device="cpu"),
+    ):
+        assert model.head is model.embed.weight
+    model = Decoder.on_meta(7, 4)
+    model.load_state_dict(state, assign=True)
+    assert model.head is model.embed.weight and not model.head.is_meta
+
+    # What the checkpoint lacks is still on meta after `assign`, and materialize() gives it values.
+    left = [name for name, tensor in tensors(model).items() if tensor.is_meta]
+    assert left == ["blocks.0.table", "blocks.1.table"]
+    model.materialize("cpu", seed=0)
+    assert model.blocks[0].table.tolist() == [0.25] * 4
+    torch.testing.assert_close(model.head, state["head"], rtol=0, atol=0)

@@ -73,35 +73,11 @@ def test_the_moments_of_random_values_are_those_of_eager(initializer: Callable[[
     torch.testing.assert_close(mine.std(1).mean(), real.std(1).mean(), rtol=0.02, atol=0)
 
 
-def test_initialisers_with_a_structure_keep_it() -> None:
-    class Net(Module):
-        orthogonal: nn.Parameter = param(8, 5, initializer=partial(nn.init.orthogonal_, gain=2.0))
-        sparse: nn.Parameter = param(10, 6, initializer=partial(nn.init.sparse_, sparsity=0.3))
-        dirac: nn.Parameter = param(4, 4, 3, initializer=nn.init.dirac_)
-        eye: nn.Parameter = param(3, 5, initializer=nn.init.eye_)
-
-    net, real = Net.on_meta().materialize("cpu", seed=0), Net()
-
-    torch.testing.assert_close(net.orthogonal.T @ net.orthogonal, 4 * torch.eye(5))
-    assert (net.sparse == 0).sum(0).tolist() == [3] * 6
-    torch.testing.assert_close(net.dirac, real.dirac, rtol=0, atol=0)
-    torch.testing.assert_close(net.eye, real.eye, rtol=0, atol=0)
-
-
 def test_the_same_seed_gives_the_same_values_and_another_seed_others() -> None:
     one, same, other = (Decoder.on_meta(7, 4).materialize("cpu", seed=seed) for seed in (1, 1, 2))
 
     assert_same(one, same)
     assert not torch.equal(one.blocks[0].weight, other.blocks[0].weight)
-
-
-def test_no_two_tensors_of_a_model_have_the_same_values() -> None:
-    module = Decoder.on_meta(70, 40, depth=4).materialize("cpu", seed=0)
-
-    starts = [tensor.flatten()[41:51] for tensor in module.parameters() if tensor.numel() > 51 and tensor.std() > 0]
-    normalised = [tuple(((start - start.mean()) / start.std()).tolist()) for start in starts]
-    assert len(normalised) > 12
-    assert len(set(normalised)) == len(normalised)
 
 
 def test_the_generator_of_torch_gives_the_seed_where_none_is_given() -> None:
@@ -194,27 +170,6 @@ def test_a_dtype_rounds_the_values_and_leaves_declared_dtypes() -> None:
         declared = name.endswith("exact") or not twin.is_floating_point()
         assert tensor.dtype == (twin.dtype if declared else torch.bfloat16), name
         torch.testing.assert_close(tensor, twin.to(tensor.dtype), rtol=0, atol=0, msg=name)
-
-
-def test_an_initialiser_depends_on_the_index_of_the_child() -> None:
-    module = Decoder.on_meta(3, 64, depth=4).materialize("cpu", seed=0)
-    assert [float(block.weight.detach().std()) for block in module.blocks] == pytest.approx(
-        [1, 1 / 2, 1 / 3, 1 / 4], rel=0.1
-    )
-
-
-def test_a_constant_is_rounded_to_the_dtype_of_the_declaration_first() -> None:
-    class Scaled(Module):
-        scale: nn.Parameter = param(3, initializer=lambda tensor: tensor.fill_(0.1))
-
-    wide = Scaled.on_meta().materialize("cpu", dtype=torch.float64)
-    torch.testing.assert_close(wide.scale, Scaled().to(torch.float64).scale, rtol=0, atol=0)
-
-
-def test_a_module_on_a_dtype_is_initialised_in_it() -> None:
-    module = Block.on_meta(4, dtype=torch.float64).materialize("cpu", seed=0)
-    assert module.weight.dtype == torch.float64
-    assert not torch.equal(module.weight, module.weight.float().double())
 
 
 def test_a_conjugate_view_has_the_values_that_it_reads() -> None:

@@ -1,16 +1,29 @@
-"""One that loads while others save gets one of the objects, and the last save leaves its own."""
+"""Several who save to and load from one folder: one writes at a time, whoever reads gets a whole object, other files stay."""
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import json
 import os
 import re
+import shutil
+import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
+from torch import Tensor
 
+from qten_gen.runtime.tensorclass.storage import files
+from qten_gen.runtime.tensorclass.storage.files import only_writer
+from qten_gen.runtime.tensorclass.storage.metadata import StorageError
 from tests.fresh_process import FreshProcess
 
-from .declared import Outer, assert_equal, outer
+from .declared import Noted, Outer, assert_equal, files_in, outer
 
 REPOSITORY = Path(__file__).parents[3]
 
@@ -59,16 +72,6 @@ def test_two_processes_that_save_leave_the_object_of_one(tmp_path: Path) -> None
     assert_equal(found, choices[found.source])
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="writers and readers are forked")
-def test_no_reader_finds_a_part_of_two_objects_while_writers_save_again_and_are_killed(tmp_path: Path) -> None:
-    """For two seconds; `make stress` does it for minutes."""
-    done = child("-m", "tests.tensorclass.storage.stress", "--seconds", "2", TMPDIR=str(tmp_path)).finish()
-    assert done.returncode == 0, done.stdout + done.stderr
-    counts = {name: int(count) for count, name in re.findall(r"(\d+) ([a-z ]+)", done.stdout)}
-    assert counts["mixed"] == counts["broken"] == 0
-    assert counts["reads"] > 0 and counts["saves again"] > 0
-
-
 def test_durable_flushes_data_before_the_metadata_that_names_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -101,3 +104,263 @@ def test_durable_flushes_data_before_the_metadata_that_names_it(
     done.clear()
     outer(4, seed=3).memmap(tmp_path)
     assert not [step for step in done if step.startswith("flush")]
+
+
+HOLD = """
+import sys, time
+from qten_gen.runtime.tensorclass.storage.files import only_writer
+with only_writer(sys.argv[1]):
+    print("ready", flush=True)
+    time.sleep(60)
+"""
+
+
+def held(folder: Path) -> FreshProcess:
+    """Another process that has the lock of a folder."""
+    process = child("-c", HOLD, str(folder))
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def is_free(folder: Path, seconds: float = 0.1) -> bool:
+    """Whether the lock of a folder is to be had."""
+    got = threading.Event()
+
+    def take() -> None:
+        with only_writer(str(folder)):
+            got.set()
+
+    thread = threading.Thread(target=take, daemon=True)
+    thread.start()
+    return got.wait(seconds)
+
+
+def test_another_process_waits_until_the_first_is_killed(tmp_path: Path) -> None:
+    process = held(tmp_path)
+    assert not is_free(tmp_path)
+    process.kill()
+    process.finish()
+    assert is_free(tmp_path, 5)
+
+
+def test_another_thread_waits(tmp_path: Path) -> None:
+    with only_writer(str(tmp_path)):
+        assert not is_free(tmp_path)
+    assert is_free(tmp_path, 5)
+
+
+def test_nothing_is_left_in_the_folder(tmp_path: Path) -> None:
+    with only_writer(str(tmp_path / "a" / "b")):
+        pass
+    if os.name == "posix":
+        assert os.listdir(tmp_path / "a" / "b") == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no such call on Windows")
+def test_a_child_that_is_forked_while_one_saves_does_not_keep_the_lock(tmp_path: Path) -> None:
+    with only_writer(str(tmp_path)):
+        pid = os.fork()
+        if pid == 0:
+            time.sleep(60)
+            os._exit(0)
+    try:
+        assert is_free(tmp_path, 5)
+    finally:
+        os.kill(pid, 9)
+        os.waitpid(pid, 0)
+
+
+def test_a_folder_that_was_removed_while_one_waited_is_made_again(tmp_path: Path) -> None:
+    folder = tmp_path / "map"
+    folder.mkdir()
+    saved = threading.Event()
+
+    def save() -> None:
+        outer(4).memmap(folder)
+        saved.set()
+
+    with only_writer(str(folder)):
+        thread = threading.Thread(target=save)
+        thread.start()
+        time.sleep(0.05)
+        shutil.rmtree(folder)
+    assert saved.wait(5)
+    thread.join()
+    assert_equal(Outer.load_memmap(folder), outer(4))
+
+
+def test_a_file_system_without_locks_is_warned_about(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(descriptor: int, poll_interval: float) -> bool:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(files, "lock_descriptor", none)
+    with pytest.warns(UserWarning, match=r"has no locks \(No locks available\)"):
+        outer(4).memmap(tmp_path)
+    assert_equal(Outer.load_memmap(tmp_path), outer(4))
+
+
+def before_mapping(monkeypatch: pytest.MonkeyPatch, act: Callable[[str], None]) -> None:
+    """Let something happen once between the look at a file's size and the mapping."""
+    from_file = torch.from_file
+
+    def interrupted(path: str, *args: Any, **options: Any) -> Tensor:
+        monkeypatch.setattr(torch, "from_file", from_file)
+        act(path)
+        return from_file(path, *args, **options)
+
+    monkeypatch.setattr(torch, "from_file", interrupted)
+
+
+def save(value: Noted, folder: Path) -> None:
+    value.memmap(folder)
+
+
+def test_a_shorter_file_that_takes_the_place_of_another_keeps_its_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Noted(torch.rand(100), batch_size=100).memmap(tmp_path)
+    later = Noted(torch.rand(10), batch_size=10)
+    before_mapping(monkeypatch, lambda _: save(later, tmp_path))
+    loaded = Noted.load_memmap(tmp_path)
+    assert (tmp_path / "x.memmap").stat().st_size == 40
+    assert_equal(loaded, later)
+
+
+def test_a_longer_file_that_takes_the_place_of_another_is_read_as_a_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Noted(torch.rand(10), batch_size=10).memmap(tmp_path)
+    later = Noted(torch.rand(100), batch_size=100)
+    before_mapping(monkeypatch, lambda _: save(later, tmp_path))
+    assert_equal(Noted.load_memmap(tmp_path), later)
+
+
+def test_writes_to_a_map_reach_the_file_and_those_to_a_read_only_one_do_not(tmp_path: Path) -> None:
+    Noted(torch.zeros(10), batch_size=10).memmap(tmp_path)
+    Noted.load_memmap(tmp_path).x.fill_(1)
+    assert torch.equal(Noted.load_memmap(tmp_path).x, torch.ones(10))
+    (tmp_path / "x.memmap").chmod(0o400)
+    if os.access(tmp_path / "x.memmap", os.W_OK):
+        pytest.skip("this user may write to every file")
+    loaded = Noted.load_memmap(tmp_path)
+    loaded.x.fill_(2)
+    assert not loaded.is_memmap()
+    assert torch.equal(Noted.load_memmap(tmp_path).x, torch.ones(10))
+
+
+def test_a_map_keeps_no_file_open(tmp_path: Path) -> None:
+    if not Path("/proc/self/fd").exists():
+        pytest.skip("open files are counted in /proc")
+    outer(4).memmap(tmp_path)
+    before = len(os.listdir("/proc/self/fd"))
+    kept = [Outer.load_memmap(tmp_path) for _ in range(10)]
+    assert len(os.listdir("/proc/self/fd")) == before
+    del kept
+
+
+@pytest.mark.parametrize("longer", [False, True])
+def test_a_part_of_a_longer_file_is_mapped_where_that_is_asked_for(tmp_path: Path, longer: bool) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(bytes(range(16)))
+    if not longer:
+        with pytest.raises(StorageError, match="expected 8 bytes"):
+            files.map_tensor(str(path), torch.uint8, (8,), "here")
+        return
+    found = files.map_tensor(str(path), torch.uint8, (8,), "here", longer=True)
+    assert found.tolist() == list(range(8))
+
+
+def shown(folder: Path) -> Any:
+    """What tensordict reads of the field `note`."""
+    return json.loads((folder / "note" / "meta.json").read_text())["data"]
+
+
+@pytest.mark.parametrize(("old", "new"), [(1, True), (True, 1), (1, 1.0), (0.0, -0.0), ("1", 1), ([1], [True])])
+def test_a_static_value_that_only_compares_equal_is_written(tmp_path: Path, old: object, new: object) -> None:
+    Noted(torch.zeros(1), old).memmap(tmp_path)
+    Noted(torch.zeros(1), new).memmap(tmp_path)
+    assert repr(shown(tmp_path)) == repr(Noted.load_memmap(tmp_path).note) == repr(new)
+
+
+def test_a_link_in_place_of_a_static_value_is_replaced_and_not_followed(tmp_path: Path) -> None:
+    value = Noted(torch.zeros(1), "a")
+    value.memmap(tmp_path / "map")
+    path = tmp_path / "map" / "note" / "meta.json"
+    path.rename(tmp_path / "elsewhere")
+    path.symlink_to(tmp_path / "elsewhere")
+    value.memmap(tmp_path / "map")
+    assert not path.is_symlink()
+    assert shown(tmp_path / "map") == "a"
+
+
+def test_what_others_put_into_the_folder_is_kept(tmp_path: Path) -> None:
+    outer(4, seed=1).memmap(tmp_path)
+    ours = files_in(tmp_path)
+    theirs = {"notes.txt", "more.memmap", "inner/notes.txt", "source/notes.txt"}
+    for name in theirs:
+        (tmp_path / name).write_text("mine")
+    later = outer(4, seed=2).replace(mask=None)
+    later.memmap(tmp_path)
+    assert files_in(tmp_path) == (ours - {"mask.memmap"}) | theirs
+    assert_equal(Outer.load_memmap(tmp_path), later)
+
+
+def test_an_object_that_is_replaced_twice_while_it_is_loaded_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outer(4, seed=1).memmap(tmp_path)
+    map_tensor, calls = files.map_tensor, 0
+
+    def interrupted(*args: Any, **options: Any) -> Tensor:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            monkeypatch.setattr(files, "map_tensor", map_tensor)
+            outer(4, seed=2).memmap(tmp_path)
+            outer(4, seed=3).memmap(tmp_path)
+        return map_tensor(*args, **options)
+
+    monkeypatch.setattr(files, "map_tensor", interrupted)
+    loaded = Outer.load_memmap(tmp_path)
+    assert calls == 2
+    assert_equal(loaded, outer(4, seed=3))
+
+
+def save_first(monkeypatch: pytest.MonkeyPatch, value: Outer, folder: Path) -> None:
+    """Let another object be saved once, just before the next save has the folder for itself."""
+    only_writer = files.only_writer
+
+    def later(path: str) -> contextlib.AbstractContextManager[None]:
+        monkeypatch.setattr(files, "only_writer", only_writer)
+        value.memmap(folder)
+        return only_writer(path)
+
+    monkeypatch.setattr(files, "only_writer", later)
+
+
+@pytest.mark.parametrize("changed", ["all", "some", "size"])
+def test_a_loaded_object_is_saved_whole_where_another_was_saved_while_it_waited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: str
+) -> None:
+    first = outer(4, seed=1)
+    saved = first.memmap(tmp_path)
+    others = {
+        "all": outer(4, seed=2),
+        "some": saved.replace(x=torch.rand(4, 3), mask=None, source="other"),
+        "size": outer(7, seed=2, full=False),
+    }
+    save_first(monkeypatch, others[changed], tmp_path)
+    again = saved.memmap(tmp_path)
+    assert_equal(Outer.load_memmap(tmp_path), first)
+    assert again.is_memmap() and again.saved_path == str(tmp_path)
+    again.x[0] = 5
+    assert torch.equal(Outer.load_memmap(tmp_path).x[0], torch.full((3,), 5.0))
+
+
+def test_an_object_that_was_not_there_before_the_save_waited_counts_for_existsok(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_first(monkeypatch, outer(4, seed=1), tmp_path)
+    with pytest.raises(FileExistsError):
+        outer(4, seed=2).memmap(tmp_path, existsok=False)
+    assert_equal(Outer.load_memmap(tmp_path), outer(4, seed=1))

@@ -140,19 +140,6 @@ def test_a_tensorclass_of_tensordict_loads_a_folder_written_here(tmp_path: Path)
     assert (made.source, made.inner["label"]) == ("source 0", "inner 0")
 
 
-def test_tensordict_reads_what_replaced_an_older_object(tmp_path: Path) -> None:
-    outer(4, seed=1).memmap(tmp_path)
-    outer(6, seed=2).memmap(tmp_path)
-    found = tensordict.TensorDict.load_memmap(tmp_path)
-    assert (found.batch_size, found["source"]) == ((6,), "source 2")
-    assert torch.equal(found["x"], outer(6, seed=2).x)
-
-
-def test_tensordict_reads_names_of_dimensions(tmp_path: Path) -> None:
-    Noted(torch.zeros(2), batch_size=2, names=["time"]).memmap(tmp_path)
-    assert tensordict.TensorDict.load_memmap(tmp_path).names == ["time"]
-
-
 def test_a_value_that_json_has_no_word_for_is_left_out_for_tensordict(tmp_path: Path) -> None:
     Noted(torch.zeros(2), {1, 2}).memmap(tmp_path)
     assert list(tensordict.TensorDict.load_memmap(tmp_path).keys()) == ["x"]

@@ -147,9 +147,25 @@ def test_dimension_names_are_those_of_the_others_inside_and_outside() -> None:
     assert seen == [("time",)]
 
 
-def test_torch_vmap_drops_the_names_of_dimensions() -> None:
+@pytest.mark.parametrize(
+    ("dims", "inside", "outside"),
+    [
+        ({}, ("row",), (None, "row")),
+        ({"in_dims": 1}, ("time",), (None, "time")),
+        ({"in_dims": 1, "out_dims": 1}, ("time",), ("time", None)),
+        ({"out_dims": 1}, ("row",), ("row", None)),
+    ],
+)
+def test_torch_vmap_keeps_the_names_of_the_other_dimensions(dims: Any, inside: object, outside: object) -> None:
     value = flat(4, 5).rename("time", "row")
-    assert torch.vmap(lambda item: item * 2)(value).names == (None, None)
+    seen: list[object] = []
+
+    def doubled(item: Flat) -> Flat:
+        seen.append(item.names)
+        return item * 2
+
+    assert torch.vmap(doubled, **dims)(value).names == outside
+    assert seen == [inside]
 
 
 def test_a_tree_whose_dimensions_change_otherwise_loses_their_names() -> None:

@@ -33,7 +33,6 @@ REGISTERED = {
     "self.register_parameter('x', nn.Parameter(torch.ones(2)))": "x: nn.Parameter",
     "self.add_module('x', nn.Linear(2, 2))": "x: nn.Linear",
     "setattr(self, 'x', nn.Linear(2, 2))": "x: nn.Linear",
-    "for name in ('a', 'b'):\n    self.register_buffer(name, torch.ones(2))": "a: Tensor\nb: Tensor",
     "if bias:\n    x = torch.ones(2)\nelse:\n    x = None\nself.register_buffer('x', x)": "x: Tensor | None",
     "x = None\nif bias:\n    x = torch.ones(2)\nself.register_buffer('x', x)": "x: Tensor | None",
     "x = torch.ones(2) if bias else None\nself.register_buffer('x', x)": "x: Tensor | None",

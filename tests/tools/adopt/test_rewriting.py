@@ -55,8 +55,11 @@ def test_the_encoding_is_kept(encoding: str, end: str) -> None:
     assert _of_bytes(before.encode(encoding)).texts["model.py"] == after.encode(encoding)
 
 
-def test_what_is_nested_deeply_keeps_a_class_with_the_reason() -> None:
-    beside = f"{_HEAD}{_CLASS}    x = {' + '.join(['1'] * 900)}\n"
+def test_what_is_nested_deeply_does_no_harm_in_a_function_and_keeps_a_class_with_the_reason() -> None:
+    deep = " + ".join(["1"] * 900)
+    inside = f"{_HEAD}{_CLASS}\n    def f(self):\n        x = {deep}\n        return x\n"
+    assert adopted(inside) == inside.replace(_HEAD + _CLASS, _NEW + _HEAD + _AFTER)
+    beside = f"{_HEAD}{_CLASS}    x = {deep}\n"
     assert reasons(beside) == {"A": "it is nested too deeply for libcst, which rewrites it"}
     assert adopted(beside) == beside
 

@@ -50,19 +50,6 @@ def test_half_typed_code_gives_one_finding_and_never_ends_the_server(shop: Clien
     assert shop.said == []
 
 
-def test_ranges_count_in_units_of_utf_16(shop: Client) -> None:
-    text = BROKEN.replace("class Batch(", "'😀'; T = 1\n\nclass Batch(").replace("frozn=True", 'doc="😀😀", frozn=True')
-    shop.show("shop/model.py", text)
-    shop.until(lambda: bool(shop.published.get("shop/model.py")), "findings")
-    line = text.lstrip("\n").splitlines()[5].encode("utf-16-le")
-    found = {
-        line[2 * item["range"]["start"]["character"] : 2 * item["range"]["end"]["character"]].decode("utf-16-le")
-        for item in shop.published["shop/model.py"]
-        if item["range"]["start"]["line"] == 5
-    }
-    assert "frozn" in {text.partition("=")[0] for text in found}
-
-
 def test_a_file_that_is_not_on_the_disk_yet_is_checked(shop: Client) -> None:
     shop.show("shop/new.py", BROKEN)
     shop.findings("shop/new.py", "QG104")
