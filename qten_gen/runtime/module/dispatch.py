@@ -41,7 +41,6 @@ _after_backward = torch_module._global_backward_hooks
 _before_forward = torch_module._global_forward_pre_hooks
 _after_forward = torch_module._global_forward_hooks
 
-
 _NOTHING: Any = NotGiven()
 
 

@@ -54,7 +54,6 @@ class HandlerTables:
 Handler = Callable[..., Any]
 """A registered function `(functional, obj, **keywords)`: each has its own types, so its result can be anything."""
 
-
 Resolved = dict[type, Handler | None]
 """The handler for each object class, or None for no handler."""
 
@@ -85,9 +84,9 @@ def registration(handler: Handler, statement: FrameType) -> Registration:
     """The record of a handler that is registered by the statement that a frame runs."""
     code = statement.f_code
     module = str(statement.f_globals.get("__name__", ""))
-    return Registration(
-        handler, code.co_filename, statement.f_lineno, module, code.co_qualname, ref(code), _written(handler)
-    )
+    own = getattr(inspect.unwrap(handler), "__code__", None)
+    written = (own.co_filename, own.co_firstlineno) if isinstance(own, CodeType) else None
+    return Registration(handler, code.co_filename, statement.f_lineno, module, code.co_qualname, ref(code), written)
 
 
 def is_repeated(old: Registration, new: Registration) -> bool:
@@ -100,8 +99,3 @@ def is_repeated(old: Registration, new: Registration) -> bool:
 
 def _no_code() -> None:
     return None
-
-
-def _written(handler: Handler) -> tuple[str, int] | None:
-    code = getattr(inspect.unwrap(handler), "__code__", None)
-    return (code.co_filename, code.co_firstlineno) if isinstance(code, CodeType) else None

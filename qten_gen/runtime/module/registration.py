@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from torch.types import Device
 
 
-Module = nn.Module
-
 _ATTRIBUTES: dict[str, object] = {
     "training": True,
     "_parameters": {},
