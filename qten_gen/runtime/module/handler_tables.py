@@ -36,7 +36,7 @@ class HandlerTables:
         _handlers: ClassVar[dict[type, Registration]]
         """The handlers registered on this very class."""
         _table: ClassVar[dict[type, Handler]]
-        """The handler for each type that is registered on this class or a base: that of the nearest base."""
+        """The handler for each type that is registered on this class or a base; the nearest base counts."""
         _find_open: ClassVar[FindType | None]
         """Finds the registered type for an object class where abstract classes are registered; None where bases say it all."""
         _resolved: ClassVar[Resolved]
@@ -90,7 +90,7 @@ def registration(handler: Handler, statement: FrameType) -> Registration:
 
 
 def is_repeated(old: Registration, new: Registration) -> bool:
-    """Whether the statement of `old` runs a second time, as it is or after a change of its file."""
+    """Return whether the statement of `old` runs a second time, as it is or after a change of its file."""
     same_statement = (old.file, old.line, old.written) == (new.file, new.line, new.written)
     # Of one execution of a file, the code is the same object: then these are two statements in one function.
     same_scope = (old.module, old.scope) == (new.module, new.scope)
