@@ -16,7 +16,7 @@ from torch.nn.parameter import UninitializedBuffer, UninitializedParameter, is_l
 from torch.utils._python_dispatch import _disable_current_modes
 
 from .emulated_devices import is_emulated
-from .errors import lazy_on_emulated_device
+from .refusals import lazy_on_emulated_device
 
 _SET_DATA = Tensor.data.__set__  # type: ignore[attr-defined] # torch's annotations leave it out
 
