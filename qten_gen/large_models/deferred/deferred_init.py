@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from torch._ops import OpOverload
 from torch.utils._python_dispatch import _disable_current_modes
 
+from ..fake.arguments import is_emulated
 from ..fake.context import is_fake
-from ..fake.emulated_devices import is_emulated
 from ..fake.mode import FakeMode
 from ..fake.refusals import has_no_memory
 from ..sharding.agreement import check_agreement, description

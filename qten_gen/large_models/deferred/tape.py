@@ -16,7 +16,7 @@ from torch import Tensor
 from torch._ops import OpOverload
 from torch.utils._python_dispatch import _disable_current_modes
 
-from ..fake.tensor_arguments import tensors
+from ..fake.arguments import tensors
 from .errors import DeferredError, Place
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import _disable_current_modes
 
-from .emulated_devices import meant, told
+from .arguments import meant, told
 from .refusals import NO_PINNING, has_no_memory, writes_real_tensor
 
 Answer = Callable[..., object]

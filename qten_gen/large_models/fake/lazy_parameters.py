@@ -15,7 +15,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.nn.parameter import UninitializedBuffer, UninitializedParameter, is_lazy
 from torch.utils._python_dispatch import _disable_current_modes
 
-from .emulated_devices import is_emulated
+from .arguments import is_emulated
 from .refusals import lazy_on_emulated_device
 
 _SET_DATA = Tensor.data.__set__  # type: ignore[attr-defined] # torch's annotations leave it out

@@ -22,7 +22,16 @@ from torch.utils._mode_utils import no_dispatch
 from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 from ...runtime.emulated_cuda import has_emulated_cuda
-from .emulated_devices import is_emulated, meant, told
+from .arguments import (
+    fakes_in,
+    is_emulated,
+    is_view_of_real_tensor,
+    meant,
+    name_of,
+    told,
+    with_known_values,
+    written_real_tensor,
+)
 from .fake_tensor import Fake, fake_of
 from .refusals import (
     check_as_eager_does,
@@ -35,7 +44,6 @@ from .refusals import (
     too_large,
     writes_real_tensor,
 )
-from .tensor_arguments import fakes_in, is_view_of_real_tensor, name_of, with_known_values, written_real_tensor
 
 if TYPE_CHECKING:
     from typing import Self
