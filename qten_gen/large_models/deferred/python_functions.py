@@ -16,7 +16,7 @@ from torch.overrides import TorchFunctionMode
 
 from ..fake.answers import on_storage
 from ..fake.arguments import tensors
-from ..fake.lazy_parameters import become_fake
+from ..fake.context import become_fake
 from .errors import refused
 from .recording import Recorder
 
