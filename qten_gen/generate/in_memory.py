@@ -5,30 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ..model import Declaration
+from ..model import ClassSource, Declaration
 from ..model.diagnostics import DeclarationError, Diagnostic
 from ..rules import check_declaration
-from ..rules.rule_input import Project, RunningStatement
+from ..rules.rule_input import Project
 
 if TYPE_CHECKING:
     from .in_memory_text import OwnText
 
 
-def refuse(
-    declaration: Declaration, project: Project, statement: RunningStatement, own: Callable[[], OwnText | None]
-) -> None:
+def refuse(declaration: Declaration, source: ClassSource, project: Project, own: Callable[[], OwnText | None]) -> None:
     """Check a declaration by the rules of the command.
 
     Args:
         declaration: The declaration that the class statement makes.
-        project: What the rules know beside the declaration.
-        statement: What the rules know of the statement.
+        source: The statement.
+        project: What the rules know besides.
         own: The text around the class statement, which may suppress errors. It is asked for only if there are some.
 
     Raises:
         DeclarationError: it breaks a rule; the message lists all findings.
     """
-    findings = [item for item in check_declaration(declaration, project, statement) if item.is_error]
+    findings = [item for item in check_declaration(declaration, source, project) if item.is_error]
     if any(item.kind.is_suppressible for item in findings):
         findings = _unsuppressed(findings, declaration, own())
     if findings:
@@ -43,4 +41,4 @@ def _unsuppressed(findings: list[Diagnostic], declaration: Declaration, own: Own
     from .suppression import accepted
 
     reported = of_class(own.module, declaration.name, own).errors
-    return accepted(findings, reported, own.text, declaration.qualname)
+    return accepted(findings, reported, own.text, declaration.name)

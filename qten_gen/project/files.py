@@ -163,16 +163,27 @@ def discover(
     )
 
 
-def listing(files: ProjectFiles, config: Config, paths: Sequence[str]) -> str:
-    """A digest of what a run over these paths lists, and of what it is asked for."""
-    seen = [
-        (generator(), os.getcwd(), paths, config, config.import_roots),
-        (sys.prefix, sys.flags.no_user_site, os.environ.get("PYTHONPATH")),
-        *[(path, source.origin.module, *source.stat, source.target) for path, source in files.sources.items()],
-        *[(path, *status) for path, status in files.outputs.items()],
-        (sorted(files.unlisted), files.unlistable, files.others, files.leftovers),
-    ]
-    return digest(repr(seen).encode("utf-8", "surrogateescape"))
+class Listed(NamedTuple):
+    """Digests of what a run lists, and of what it is asked for."""
+
+    names: str
+    """Without the status of files: it decides, with their imports, which places they have among each other."""
+    files: str
+
+    @classmethod
+    def of(cls, files: ProjectFiles, config: Config, paths: Sequence[str]) -> Listed:
+        """The digests for a run over these paths."""
+        asked = (generator(), os.getcwd(), paths, config, config.import_roots)
+        python = (sys.prefix, sys.flags.no_user_site, os.environ.get("PYTHONPATH"))
+        sources = [(path, source.origin.module, source.target) for path, source in files.sources.items()]
+        others = (sorted(files.unlisted), files.unlistable, files.others, files.leftovers)
+        names = _digest((asked, python, sources, [*files.outputs], others))
+        statuses = [*(source.stat for source in files.sources.values()), *files.outputs.values()]
+        return cls(names, _digest((names, [number for status in statuses for number in status])))
+
+
+def _digest(value: object) -> str:
+    return digest(repr(value).encode("utf-8", "surrogateescape"))
 
 
 def _with_folders(paths: Iterable[str]) -> Iterator[str]:

@@ -4,11 +4,7 @@ The metaclass passes the annotations, defaults and specifiers of the class body 
 fields with the functions in `model.build_field`, so their declarations are equal.
 """
 
-from .read_class import assigned_values as assigned_values
-from .read_class import attributes as attributes
-from .read_class import check_sources as check_sources
-from .read_class import field_sources as field_sources
-from .read_class import method_sources as method_sources
+from .read_class import class_source as class_source
 from .read_class import mixins as mixins
 from .read_class import read_module as read_module
 from .read_class import read_tensorclass as read_tensorclass

@@ -16,6 +16,7 @@ from ..model import (
     INIT,
     STRING_OPTIONS,
     BaseDecl,
+    ClassSource,
     FieldSource,
     MethodSource,
     Mixin,
@@ -105,7 +106,7 @@ def read_module(statement: ClassStatement) -> ModuleDecl:
         inherited_reset=defines({}, statement.bases, "reset_parameters"),
         checks=(
             *(check for owner, parent in reversed(parents) for check in parent.checks if check.owner == owner),
-            *(build_check(call, statement.qualified) for call in check_sources(statement)),
+            *(build_check(call, statement.qualified) for call in _checks(statement)),
         ),
         keeps_init=keeps_init,
         module=statement.module,
@@ -121,14 +122,28 @@ def _writes_init(declaration: ModuleDecl) -> bool:
     return declaration.keeps_init or any(method.name == "__init__" for method in declaration.methods)
 
 
-def field_sources(statement: ClassStatement) -> tuple[FieldSource, ...]:
-    """The fields of the statement, as the reader of text would return them, for the rules that look there.
+def class_source(statement: ClassStatement) -> ClassSource:
+    """The statement as the reader of text would return it, as far as rules look there."""
+    given = {**statement.options, **statement.passed}.items()
+    return ClassSource(
+        statement.name,
+        (),
+        tuple((name, Value(repr(value), literal=repr(value))) for name, value in given),
+        tuple(_field_sources(statement)),
+        tuple(_sources_of_functions(statement)),
+        attributes(statement),
+        values=_assigned_values(statement),
+        checks=_checks(statement),
+    )
 
-    Names without an annotation are among them if a specifier is assigned to them, and in a TensorClass also virtual tensors."""
-    return tuple(_field_sources(statement))
+
+def _checks(statement: ClassStatement) -> tuple[SpecifierCall, ...]:
+    """The statements `check(...)` of the body."""
+    return tuple(specifier_call(call, place_of("check")) for call in statement.checks)
 
 
 def _field_sources(statement: ClassStatement) -> Iterator[FieldSource]:
+    """The fields, and names without an annotation that a specifier is assigned to; in a TensorClass, virtual tensors too."""
     for name, annotation in statement.annotations.items():
         if is_field(name, statement):
             yield field_source(name, AnnotationWalk(statement).expr(annotation), statement)
@@ -139,11 +154,6 @@ def _field_sources(statement: ClassStatement) -> Iterator[FieldSource]:
             options = call._replace(args=()) if call.name == language.VIRTUAL else call
             place = place_of(name)
             yield FieldSource(name, None, specifier=specifier_call(options, place), place=place)
-
-
-def check_sources(statement: ClassStatement) -> tuple[SpecifierCall, ...]:
-    """The statements `check(...)` of the body, as the reader of text would return them."""
-    return tuple(specifier_call(call, place_of("check")) for call in statement.checks)
 
 
 def attributes(statement: ClassStatement) -> tuple[str, ...]:
@@ -204,12 +214,7 @@ _WRAPPERS: tuple[tuple[type, str, str], ...] = (
 """The descriptors that a decorator makes: the name of the decorator, and the attribute with what is decorated."""
 
 
-def method_sources(statement: ClassStatement) -> tuple[MethodSource, ...]:
-    """The functions of the body, with the names of their parameters, properties and virtual tensors among them."""
-    return tuple(_sources_of_functions(statement))
-
-
-def assigned_values(statement: ClassStatement) -> tuple[tuple[str, Value], ...]:
+def _assigned_values(statement: ClassStatement) -> tuple[tuple[str, Value], ...]:
     """The attributes of the class that are not fields, where they are None, types, or hold tensors or modules."""
     found = ((name, given) for name, given in statement.namespace.items() if not is_field(name, statement))
     plain = [

@@ -175,7 +175,7 @@ def _value(
         return value_of(given) if keyword == language.WHEN and not isinstance(given, str) else _dim(given)
     if keyword in ("tie", "keys", "group", language.ALIAS):
         return _names(keyword, given)
-    return _sources(given) if keyword == "sources" else value_of(given)
+    return value_of(given)
 
 
 _OF_CHILDREN = (language.SUBMODULE, language.SEQUENTIAL)
@@ -186,10 +186,6 @@ def _names(keyword: str, given: object) -> Value:
     if keyword == "keys" and _are_strings(given):
         return _literal(tuple(map(str.__str__, given)))
     return _literal(str.__str__(given)) if isinstance(given, str) else value_of(given)
-
-
-def _sources(given: object) -> Value:
-    return _literal(tuple(map(str.__str__, given))) if _are_strings(given) else value_of(given)
 
 
 def _are_strings(given: object) -> TypeGuard[tuple[str, ...]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from ..common.records import replace
-from ..model import Declaration, FileDecl
+from ..model import ClassSource, Declaration, FileDecl
 from ..model.diagnostics import DYNAMIC_DECLARATION, INCONSISTENT_BASES, MISPLACED_SPECIFIER, Diagnostic, Kind
 from . import (
     cached_tensors,
@@ -30,7 +30,6 @@ from . import (
 from .rule import Rule as Rule
 from .rule_input import Project as Project
 from .rule_input import RuleContext
-from .rule_input import RunningStatement as RunningStatement
 
 UNREGISTERED_STATE = Rule(Kind("QG323", "unregistered-state", "warning"), check=unmanaged_state.unregistered_state)
 
@@ -107,25 +106,22 @@ def check(file: FileDecl, unimported: Collection[str] = ()) -> tuple[Diagnostic,
     sources = {cls.qualname: cls for cls in file.source.classes}
     found: list[Diagnostic] = []
     for declaration in file.declarations:
-        context = RuleContext(declaration, sources.get(declaration.qualname or declaration.name), file.source, project)
-        found.extend(_diagnostics(context))
+        source = sources[declaration.qualname or declaration.name]
+        found.extend(_diagnostics(RuleContext(declaration, source, file.source, project)))
     for rule in FILE_RULES:
         found.extend(rule.of_file(file, project))
     return tuple(replace(item, path=file.source.path) for item in found)
 
 
-def check_declaration(
-    declaration: Declaration, project: Project | None = None, statement: RunningStatement | None = None
-) -> tuple[Diagnostic, ...]:
+def check_declaration(declaration: Declaration, source: ClassSource, project: Project) -> tuple[Diagnostic, ...]:
     """Check a declaration that was read from a class statement.
 
     Args:
         declaration: What was read.
-        project: Its ancestors, and the names of the TensorClasses in its annotations.
-        statement: What the statement says beside the declaration.
+        source: The statement.
+        project: Its ancestors and mixins, and the names of the TensorClasses in its annotations.
     """
-    context = RuleContext(declaration, project=project or Project(), statement=statement or RunningStatement())
-    return tuple(_diagnostics(context))
+    return tuple(_diagnostics(RuleContext(declaration, source, project=project)))
 
 
 def _diagnostics(context: RuleContext) -> Iterator[Diagnostic]:

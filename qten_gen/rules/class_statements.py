@@ -117,14 +117,11 @@ def _is_passed_on(context: RuleContext) -> bool:
 
 def _given(context: RuleContext) -> Iterator[tuple[str, str | None, NodePath]]:
     """The flags of the class statement: name, value as a literal, place."""
-    if context.source is None:
-        if isinstance(context.declaration, TensorClassDecl):
-            yield from ((flag, "True", context.name_place) for flag in sorted(context.declaration.flags))
-        yield from ((keyword, value, context.name_place) for keyword, value in context.statement.keywords)
-        return
+    if context.is_running and isinstance(context.declaration, TensorClassDecl):
+        yield from ((flag, "True", context.name_place) for flag in sorted(context.declaration.flags))
     for name, value in context.source.keywords:
         if name != "metaclass" and not is_dynamic(value):
-            yield name, value.literal, value.place.beside("arg")
+            yield name, value.literal, context.name_place if context.is_running else value.place.beside("arg")
     for base in context.source.bases:
         if base.name == language.TENSORCLASS:
             yield from ((argument, "True", base.place) for argument in base.args if isinstance(argument, str))
@@ -184,7 +181,7 @@ def incompatible_decorator(context: RuleContext) -> Iterator[Problem]:
          tokens: Tensor
     """
     name = context.declaration.name
-    for decorator, place in context.source.decorators if context.source is not None else ():
+    for decorator, place in context.source.decorators:
         if decorator in CLASS_MAKERS:
             short = decorator.rpartition(".")[2]
             yield Problem(f"{short} would replace the constructor of {name}", place, f"remove @{short}")
@@ -274,7 +271,7 @@ def missing_version(context: RuleContext) -> Iterator[Problem]:
              if "w" in state_dict:
                  state_dict["weight"] = state_dict.pop("w")
     """
-    if context.source is None or not isinstance(context.declaration, ModuleDecl):
+    if context.is_running or not isinstance(context.declaration, ModuleDecl):
         return
     if "version" in context.source.attributes or context.project.ancestors(context.declaration):
         return  # an ancestor may define a version, which is not part of its declaration
@@ -342,7 +339,7 @@ def inconsistent_bases(context: RuleContext) -> Iterator[Problem]:
     +    def forward(self, state: State) -> Tensor:
     +        return state.hidden
     """
-    for mixin in context.statement.mixins:
+    for mixin in context.project.mixins:
         if "__dataclass_fields__" in mixin.names or "__attrs_attrs__" in mixin.names:
             message = (
                 f"{context.declaration.name} is a declaration, so it cannot derive from the dataclass {mixin.name}"

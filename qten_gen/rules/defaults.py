@@ -81,7 +81,7 @@ def mutable_default(context: RuleContext) -> Iterator[Problem]:
         if value.held_specifier is not None:
             continue  # see `misplaced_specifier`
         match = re.match(_MUTABLE, value.text)
-        is_known = isinstance(field, ConfigDecl) or context.source is not None
+        is_known = isinstance(field, ConfigDecl) or not context.is_running
         if match is None and is_known and value.mutable and not value.contains:
             message = f"the default of {field.name} is mutable, and all instances would share it"
             yield Problem(message, value.place, "write field(default_factory=...) with a function that makes it")

@@ -59,8 +59,8 @@ def invalid_dimension(context: RuleContext) -> Iterator[Problem]:
     -                                    ^
     +    weight: nn.Parameter = param("dim // 2", "dim", initializer=nn.init.xavier_uniform_)
     """
-    written = (field.specifier for field in context.field_sources)
-    for call in (*(call for call in written if call is not None), *context.check_calls):
+    written = (field.specifier for field in context.source.fields)
+    for call in (*(call for call in written if call is not None), *context.source.checks):
         for argument in call.nested:
             error = expression_of(argument)
             if isinstance(error, DimError):

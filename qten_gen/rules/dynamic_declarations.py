@@ -67,7 +67,7 @@ def dynamic_declaration(context: RuleContext) -> Iterator[Problem]:
     +    raw: "NDArray | None" = None
     """
     source = context.source
-    if source is None:
+    if context.is_running:
         return
     yield from _types(context)
     for place in source.unpacked:
@@ -238,7 +238,7 @@ def early_value(context: RuleContext) -> Iterator[Problem]:
     +    up: nn.Linear = submodule(nn.Linear, "dim", "2*depth")
     +    norm: nn.Module = submodule(choice("rms", {True: nn.RMSNorm, False: nn.LayerNorm}), "dim")
     """
-    if context.source is None or not isinstance(context.declaration, ModuleDecl):
+    if context.is_running or not isinstance(context.declaration, ModuleDecl):
         return
     above: set[str] = set()
     for field in context.source.fields:
@@ -348,8 +348,6 @@ def conditional_field(context: RuleContext) -> Iterator[Problem]:
     -        ^^^^
     +    taken: "datetime | None" = None
     """
-    if context.source is None:
-        return
     absent = 'add when="flag"' if isinstance(context.declaration, ModuleDecl) else "add | None to its type"
     for field in context.source.conditional.fields:
         help = f"declare it without a condition and {absent}, or write a class for each case"

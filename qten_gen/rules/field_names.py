@@ -260,7 +260,7 @@ def _private(declaration: TensorClassDecl, context: RuleContext) -> Iterator[Pro
         if method.name in private or method.name == "batch_size":
             message = f"generated code uses the name {method.name}"
             yield Problem(message, method.place / "name", "rename the method")
-    for name in context.attributes:
+    for name in context.source.attributes:
         if name in private:
             message = f"generated code uses the name {name}"
             yield Problem(message, context.name_place, "rename the attribute")
@@ -342,8 +342,8 @@ def invalid_alias(context: RuleContext) -> Iterator[Problem]:
     +    norm_class: type[nn.Module] = field(default=nn.LayerNorm, alias="norm")
          norm: nn.Module = submodule(choice("norm_class"), "dim")
     """
-    is_text = context.source is not None
-    for source in context.field_sources:
+    is_text = not context.is_running
+    for source in context.source.fields:
         given = None if source.specifier is None else source.specifier.get(language.ALIAS)
         if given is None or source.specifier is None or source.specifier.name != language.FIELD:
             continue

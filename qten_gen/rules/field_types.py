@@ -52,7 +52,7 @@ def missing_annotation(context: RuleContext) -> Iterator[Problem]:
     -    ^^^^^^
     +    weight: nn.Parameter = param("dim", initializer=nn.init.ones_)
     """
-    for field in context.field_sources:
+    for field in context.source.fields:
         if field.annotation is None and field.specifier is not None and field.specifier.name != language.VIRTUAL:
             called = field.specifier.name.rpartition(".")[2]
             help = f"write {field.name}: {_type(field.specifier)} = {called}(...)"
@@ -88,7 +88,7 @@ def unknown_type(context: RuleContext) -> Iterator[Problem]:
     -            ^^^^^
     +    tokens: Tensor
     """
-    if context.source is None or context.file is None:
+    if context.is_running or context.file is None:
         for declared in context.fields:
             for name, type in _unknown(declared.type):
                 message = f"{declared.name} is annotated with {name}, which is not defined"

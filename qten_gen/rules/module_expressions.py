@@ -156,7 +156,7 @@ def expressions(context: RuleContext) -> Iterator[Expression]:
     for field in context.module_fields:
         yield from _of_field(field, names, context)
     checks = [check for check in declaration.checks if declares(declaration, check)]
-    for check, call in zip(checks, context.check_calls, strict=False):
+    for check, call in zip(checks, context.source.checks, strict=False):
         argument = next(iter(call.positional), None)
         if argument is not None and isinstance(argument.value, Dim):
             yield Expression(check.condition, Use.CHECK, argument, names)

@@ -19,9 +19,7 @@ from ..model import (
     NodePath,
     RegistrationDecl,
     SourceFile,
-    SpecifierCall,
     TensorClassDecl,
-    Value,
     declares,
 )
 from ..model.diagnostics import Fix
@@ -53,6 +51,9 @@ class Project:
     class statement."""
     classes: Mapping[str, ClassSource] = field(default_factory=dict)
     """The class statements of the run by qualified name, declarations or not."""
+
+    mixins: tuple[Mixin, ...] = ()
+    """Of a class statement that runs, the bases that declare nothing, and their ancestors."""
 
     @classmethod
     def of(cls, file: FileDecl, unimported: Collection[str] = ()) -> Project:
@@ -89,66 +90,23 @@ class Project:
 
 
 @record(frozen=True, slots=True)
-class RunningStatement:
-    """The facts about a class statement at run time beside its declaration; for the text of a file they are in `ClassSource`."""
-
-    fields: tuple[FieldSource, ...] = ()
-    """Its fields, without places, and names without an annotation that a specifier is assigned to."""
-    attributes: tuple[str, ...] = ()
-    """The other names that its body binds, functions left out."""
-    mixins: tuple[Mixin, ...] = ()
-    keywords: tuple[tuple[str, str], ...] = ()
-    """The class keywords that are not flags, each with its value as text: `("init", "False")`."""
-    methods: tuple[MethodSource, ...] = ()
-    """The functions of its body, with the names of their parameters."""
-    values: tuple[tuple[str, Value], ...] = ()
-    """Its attributes that are not fields, with values that hold tensors or modules, or are types."""
-    checks: tuple[SpecifierCall, ...] = ()
-    """The statements `check(...)` of its body."""
-
-
-@record(frozen=True, slots=True)
 class RuleContext:
-    """A declaration to check. `source` and `file` are None if it was read from a class statement at run time."""
+    """A declaration to check, and its class statement: of a file, or one that runs, which `file` is None for."""
 
     declaration: Declaration
-    source: ClassSource | None = None
+    source: ClassSource
     file: SourceFile | None = None
     project: Project = Project()
-    statement: RunningStatement = RunningStatement()
-    """The facts about a class statement at run time, when there is no `source`."""
 
     @property
-    def field_sources(self) -> tuple[FieldSource, ...]:
-        """The fields in the class body; names without an annotation are among them if they have a specifier."""
-        return self.statement.fields if self.source is None else self.source.fields
-
-    @property
-    def check_calls(self) -> tuple[SpecifierCall, ...]:
-        """The statements `check(...)` of the class body."""
-        return self.statement.checks if self.source is None else self.source.checks
-
-    @property
-    def attributes(self) -> tuple[str, ...]:
-        """The names that the class body binds beside fields and methods."""
-        return self.statement.attributes if self.source is None else self.source.attributes
-
-    @property
-    def methods(self) -> tuple[MethodSource, ...]:
-        """The functions of the class body, properties and virtual tensors among them."""
-        return self.statement.methods if self.source is None else self.source.methods
-
-    @property
-    def values(self) -> tuple[tuple[str, Value], ...]:
-        """The attributes of the class that are not fields, with their values; plain constants are left out."""
-        return self.statement.values if self.source is None else self.source.values
+    def is_running(self) -> bool:
+        """Whether it was read from a class statement that runs, where the body shows values, and no text or places."""
+        return self.file is None
 
     @property
     def mixins(self) -> tuple[Mixin, ...]:
         """The bases that declare nothing, and their ancestors."""
-        if self.source is None:
-            return self.statement.mixins
-        return tuple(mixins_of(self.declaration, self.project.classes))
+        return self.project.mixins if self.is_running else tuple(mixins_of(self.declaration, self.project.classes))
 
     @property
     def name_place(self) -> NodePath:
@@ -183,7 +141,7 @@ class RuleContext:
 
     def field_source(self, name: str) -> FieldSource | None:
         """The statement that declares a field; None if it stands in another class."""
-        return next((field for field in self.field_sources if field.name == name), None)
+        return next((field for field in self.source.fields if field.name == name), None)
 
     def value_place(self, name: str) -> NodePath:
         """The place of the value on the right of a field."""

@@ -131,7 +131,7 @@ def as_specifier(what: str, made: Value, annotation: str, context: RuleContext) 
         made: What makes it: the expression `nn.Linear(3, 4)`, if it was read from text.
         annotation: The annotation of the field, if the expression does not name a class.
     """
-    call = _CONSTRUCTION.fullmatch(made.text) if what == "module" and context.source is not None else None
+    call = _CONSTRUCTION.fullmatch(made.text) if what == "module" and not context.is_running else None
     if call is not None:
         cls, arguments = call.groups()
         return f"{cls} = submodule({', '.join(filter(None, (cls, arguments)))})"
@@ -208,7 +208,7 @@ def unannotated_attribute(context: RuleContext) -> Iterator[Problem]:
     """
     is_module = isinstance(context.declaration, ModuleDecl)
     inherited = {field.name for field in context.declaration.fields}
-    for name, value in context.values:
+    for name, value in context.source.values:
         problem = _problem(name, value, is_module, name in inherited, context)
         if problem is not None:
             message, help = problem

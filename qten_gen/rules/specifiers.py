@@ -83,16 +83,16 @@ def misplaced_specifier(context: RuleContext) -> Iterator[Problem]:
 def _of_modules(name: str, context: RuleContext) -> Iterator[Problem]:
     """Specifiers of a Module in a TensorClass of this name."""
     message = f"{{}} belongs to a Module, but {name} is a TensorClass".format
-    for field in context.field_sources:
+    for field in context.source.fields:
         if field.specifier is not None and field.specifier.name == language.VIRTUAL:
             yield Problem(message("@virtual"), field.place, "use @property")
         elif field.specifier is not None and field.specifier.name != language.FIELD:
             called = field.specifier.name.rpartition(".")[2]
             help = f"use field(default=...) or field(default_factory=...), or derive {name} from Module"
             yield Problem(message(f"{called}(...)"), field.specifier.place, help)
-    for call in context.check_calls:
+    for call in context.source.checks:
         yield Problem(message("check(...)"), call.place, "raise an error in __post_init__")
-    for method in context.source.methods if context.source is not None else ():
+    for method in context.source.methods if not context.is_running else ():
         if language.VIRTUAL in method.decorators:
             place = method.place / "decorator_list" / method.decorators.index(language.VIRTUAL)
             yield Problem(message("@virtual"), place, "use @property")
@@ -261,15 +261,15 @@ def invalid_specifier_argument(context: RuleContext) -> Iterator[Problem]:
     -                                   ^^^^^^^^^^
     +    weight: Tensor = buffer("dim", persistent=False, initializer=nn.init.ones_)
     """
-    is_text = context.source is not None
-    for field in context.field_sources:
+    is_text = not context.is_running
+    for field in context.source.fields:
         if field.specifier is not None:
             yield from _findings(field.specifier, is_text)
             yield from _of_lists(field.specifier)
             yield from _of_nested(field.specifier, is_text)
-    for call in context.check_calls:
+    for call in context.source.checks:
         yield from _findings(call, is_text)
-    for method in context.source.methods if context.source is not None else ():
+    for method in context.source.methods if not context.is_running else ():
         if method.specifier is not None:
             yield from _findings(method.specifier, is_text)
 

@@ -180,7 +180,7 @@ def unregistered_state(context: RuleContext) -> Iterator[Problem]:
         return
     declared = {field.name for field in declaration.fields if not isinstance(field, ConfigDecl)}
     registered = _registered(context)
-    for method in context.methods:
+    for method in context.source.methods:
         if method.name not in _CONSTRUCTORS:
             continue
         known = {*registered, *method.registers_later}

@@ -11,7 +11,7 @@ class Fields(Stored):
     """Made of the functions that TensorClass has as methods, by `make generate`."""
 
     def get(self, key: Key, default: object = ...) -> Any:
-        """The value of a field; a tuple names a field of a nested object.
+        """The value of a field; a tuple names a field of a nested object, or a tensor in a dict or list.
 
         >>> batch = Batch(torch.arange(2), batch_size=2)
         >>> batch.get("tokens"), batch.get("weight", None)
@@ -123,7 +123,8 @@ class Fields(Stored):
 
         Args:
             include_nested: Also the fields of nested objects, as tuples of names.
-            leaves_only: Only fields that hold a tensor, or a dict or list of tensors, and no None, static value or object.
+            leaves_only: Only fields that hold a tensor, or a dict or list of tensors, and no None, static value or object. With
+                `include_nested`, each tensor of a dict or list in place of the field, with its key or position as the last name.
             sort: In alphabetical order.
         """
     def values(self, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False) -> tuple[Any, ...]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import copy
-import linecache
 import os
 import pickle
 import sys
@@ -16,7 +14,7 @@ from importlib import import_module, invalidate_caches
 from itertools import count
 from pathlib import Path
 from traceback import extract_tb
-from types import FunctionType, ModuleType
+from types import ModuleType
 from typing import Any, cast
 
 import torch
@@ -24,7 +22,6 @@ import torch
 from qten_gen.generate.plan import Plan, plan
 from qten_gen.model import ConfigDecl, ModuleDecl
 from qten_gen.runtime.declaring.declared_class import DeclaredClass
-from qten_gen.runtime.declaring.loading import bound_name
 from tests.generate.hostile import assert_only_declares
 from tests.outright import compared
 
@@ -77,7 +74,7 @@ def check(sources: Sequence[Source], folder: Path) -> Plan:
             raise Broken(f"a class statement is read in another way outright: {differences[0]}")
         _objects(generated)
         live = _load(f"live{number}", sources, {}, folder, jit="on")
-        _same_texts(generated, live)
+        _same_declarations(generated, live)
     return made
 
 
@@ -200,77 +197,15 @@ def _module_round_trip(cls: Any) -> None:
     cls(**one.get_config(), device="meta")
 
 
-def _same_texts(generated: Sequence[ModuleType], live: Sequence[ModuleType]) -> None:
-    """The classes built in memory run the text that the command writes."""
+def _same_declarations(generated: Sequence[ModuleType], live: Sequence[ModuleType]) -> None:
+    """The classes built in memory are made of the declarations that the command writes."""
     for one, other in zip(generated, live, strict=True):
         for name, cls in _classes(one).items():
-            expected, found = _text(cls), _text(_classes(other)[name])
+            expected, found = (vars(each.__mro__[1])["_fingerprint"] for each in (cls, _classes(other)[name]))
             if expected != found:
-                raise Broken(f"{name} has another text in memory:\n{_difference(expected, found)}")
-
-
-_PROPERTIES = ("parameter", "buffer", "submodule", "tensor_property", "frozen_property")
-"""What makes the property of a field, and takes its documentation last."""
-
-
-def _text(cls: type) -> str:
-    """The statement of the generated class that a class derives from, without annotations and documentation: they do not run.
-
-    A class that a field holds may go by another name in memory, where no other class stands beside it, and a child is looked up.
-    """
-    generated = cls.__mro__[1]
-    functions = (getattr(value, "fget", value) for value in vars(generated).values())
-    code = next(
-        value.__code__
-        for value in functions
-        if isinstance(value, FunctionType) and value.__module__ == generated.__module__
-    )
-    tree = ast.parse("".join(linecache.getlines(code.co_filename)))
-    statement = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == generated.__name__)
-    references: dict[str, str] = vars(generated).get("_nested", {})
-    held = {bound_name(reference): field for field, reference in references.items()}
-    inlined: dict[str, str] = vars(generated).get("_inlined_values", {})
-    siblings = {text for key, text in inlined.items() if key.endswith(".cls") and text.isidentifier()}
-    for node in ast.walk(statement):
-        if isinstance(node, ast.arg):
-            node.annotation = None
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-            if isinstance(node, ast.FunctionDef):
-                node.returns = None
-            if ast.get_docstring(node) is not None:
-                del node.body[0]
-        elif isinstance(node, ast.Call):
-            _forget_class(node, siblings)
-        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict):
-            items = zip(node.value.keys, node.value.values, strict=True)
-            kept = [item for item in items if ast.unparse(item[1]).strip("'") not in siblings]
-            node.value = ast.Dict([key for key, _ in kept], [value for _, value in kept])
-        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and len(node.value.args) > 1:
-            if isinstance(node.value.func, ast.Attribute) and node.value.func.attr in _PROPERTIES:
-                del node.value.args[-1]
-        elif isinstance(node, ast.Name) and node.id in held:
-            node.id = f"class of {held[node.id]}"
-        elif isinstance(node, ast.Constant) and node.value in references.values():
-            node.value = str(node.value).partition(" as ")[0]
-    return ast.unparse(statement)
-
-
-def _forget_class(call: ast.Call, siblings: set[str]) -> None:
-    """Write the construction of a child without its class, which only the text of a whole file may call by name."""
-    looked_up = bool(call.args) and ast.unparse(call.args[0]).startswith("_rt.from_declaration(")
-    if ast.unparse(call.func) == "_rt.construct" and looked_up:
-        del call.args[0]
-    elif not (isinstance(call.func, ast.Name) and call.func.id in siblings):
-        return
-    call.func = ast.Name("child")
+                raise Broken(f"{name} is made of another declaration in memory")
 
 
 def _end(traceback: str) -> str:
     """The last lines of a traceback."""
     return "\n".join(traceback.rstrip().splitlines()[-4:])
-
-
-def _difference(one: str, other: str) -> str:
-    import difflib
-
-    return "\n".join(difflib.unified_diff(one.splitlines(), other.splitlines(), lineterm="", n=1))

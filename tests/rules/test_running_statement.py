@@ -3,7 +3,9 @@
 from qten_gen import rules
 from qten_gen.model import (
     Argument,
+    ClassSource,
     ConfigDecl,
+    Declaration,
     Dim,
     FieldDecl,
     FieldKind,
@@ -15,7 +17,7 @@ from qten_gen.model import (
     TypeExpr,
     language,
 )
-from qten_gen.rules.rule_input import RunningStatement
+from qten_gen.rules.rule_input import Project
 
 
 def test_a_class_without_a_file_is_checked_by_the_same_rules() -> None:
@@ -36,7 +38,10 @@ def test_a_class_without_a_file_is_checked_by_the_same_rules() -> None:
         module="here",
     )
     weight = SpecifierCall(language.PARAM, (Argument(None, Dim("dmi")),))
-    statement = RunningStatement((FieldSource("weight", TypeExpr("torch.nn.Parameter"), specifier=weight),))
+    fields = (FieldSource("weight", TypeExpr("torch.nn.Parameter"), specifier=weight),)
 
-    assert [finding.code for finding in rules.check_declaration(batch)] == ["QG104", "QG205"]
-    assert [finding.code for finding in rules.check_declaration(net, statement=statement)] == ["QG302", "QG303"]
+    def codes(declaration: Declaration, source: ClassSource) -> list[str]:
+        return [finding.code for finding in rules.check_declaration(declaration, source, Project())]
+
+    assert codes(batch, ClassSource("Batch", ())) == ["QG104", "QG205"]
+    assert codes(net, ClassSource("Net", (), fields=fields)) == ["QG302", "QG303"]

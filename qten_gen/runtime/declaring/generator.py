@@ -22,7 +22,6 @@ from ...reflection import read_module, read_tensorclass
 if TYPE_CHECKING:
     from ...generate.in_memory_text import OwnText
     from ...generate.in_memory_text import Reason as Reason
-    from ...rules.rule_input import Project, RunningStatement
     from .class_scope import Scope
 
 
@@ -45,8 +44,12 @@ def refuse(declaration: Declaration, statement: ClassStatement, module: str, sco
         DeclarationError: the declaration breaks a rule; the message lists all findings.
     """
     from ...generate.in_memory import refuse
+    from ...reflection import class_source, mixins
+    from ...rules.rule_input import Project
 
-    refuse(declaration, *_known(declaration, statement), lambda: own_text(module, scope))
+    known = {**statement.children(), **dict(statement.parents)}
+    project = Project(known, nested=statement.declared, mixins=mixins(statement))
+    refuse(declaration, class_source(statement), project, lambda: own_text(module, scope))
 
 
 def own_text(module: str, scope: Scope) -> OwnText | None:
@@ -55,18 +58,6 @@ def own_text(module: str, scope: Scope) -> OwnText | None:
 
     text = scope.text
     return OwnText(module, scope.filename, text) if text else None
-
-
-def _known(declaration: Declaration, statement: ClassStatement) -> tuple[Project, RunningStatement]:
-    """The facts about a statement, beside its declaration, that the rules use."""
-    from ...reflection import assigned_values, attributes, check_sources, field_sources, method_sources, mixins
-    from ...rules.rule_input import Project, RunningStatement
-
-    project = Project({**statement.children(), **dict(statement.parents)}, nested=statement.declared)
-    keywords = tuple((name, repr(value)) for name, value in {**statement.options, **statement.passed}.items())
-    said = field_sources(statement), attributes(statement), mixins(statement)
-    functions = method_sources(statement), assigned_values(statement)
-    return project, RunningStatement(*said, keywords, *functions, check_sources(statement))
 
 
 def known_tensorclass(name: str) -> Meaning:

@@ -211,3 +211,20 @@ def test_fields_of_a_frozen_object_are_read_by_key_and_not_set() -> None:
     with pytest.raises(FrozenInstanceError):
         value.setdefault("y", value.x)
     assert value.get_at("x", 0) == 1
+
+
+class Several(TensorClass):
+    x: Tensor
+    heads: dict[str, Tensor]
+    parts: list[Tensor]
+
+
+def test_tensors_of_dicts_and_lists_have_keys_of_their_own() -> None:
+    heads, parts = {"a": torch.ones(2), "b": torch.zeros(2)}, [torch.ones(2, 3)]
+    value = Several(torch.zeros(2), heads, parts, batch_size=2)
+    keys = value.keys(include_nested=True, leaves_only=True)
+    assert keys == ("x", ("heads", "a"), ("heads", "b"), ("parts", "0"))
+    assert [value.get(key) is tensor for key, tensor in value.items(True, True)] == [True] * 4
+    assert value.keys(leaves_only=True) == value.keys(include_nested=True) == ("x", "heads", "parts")
+    with pytest.raises(KeyError, match=r"^heads has no tensor 'c'; there are: a, b$"):
+        value.get(("heads", "c"))

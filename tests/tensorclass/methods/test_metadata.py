@@ -129,4 +129,3 @@ def test_objects_may_have_fields_called_like_methods() -> None:
     assert frame.clear_device_().seen.device is None
     lazy = Seen.lazy_stack([frame.seen, frame.seen])
     assert lazy.to(torch.float64)[0].to.dtype is torch.float64
-    assert lazy.apply(torch.neg)[1].depth.max() <= 0

@@ -20,7 +20,7 @@ NO_DEFAULT: Final = object()
 
 
 def get(self: Stored, key: Key, default: object = NO_DEFAULT) -> Any:
-    """The value of a field; a tuple names a field of a nested object.
+    """The value of a field; a tuple names a field of a nested object, or a tensor in a dict or list.
 
     >>> batch = Batch(torch.arange(2), batch_size=2)
     >>> batch.get("tokens"), batch.get("weight", None)
@@ -41,6 +41,9 @@ def walked(self: Stored, steps: tuple[str, ...], default: object = NO_DEFAULT) -
     found: object = self
     owner: object = self
     for position, name in enumerate(steps):
+        if isinstance(owner, (dict, list)) and name in (parts := parts_of(owner)):
+            found = owner = parts[name]
+            continue
         if not isinstance(owner, Stored) or name not in owner._fields:
             if default is not NO_DEFAULT:
                 return default, default
@@ -48,6 +51,11 @@ def walked(self: Stored, steps: tuple[str, ...], default: object = NO_DEFAULT) -
         found = getattr(owner, name)
         owner = nested_value(owner, name) if name in owner._nested else found
     return found, owner
+
+
+def parts_of(value: dict[str, object] | list[object]) -> Mapping[str, object]:
+    """The tensors of a field that holds several, by the last part of their keys: those of a list have their positions."""
+    return value if isinstance(value, dict) else {str(at): part for at, part in enumerate(value)}
 
 
 def owner_of(self: Stored, key: Key) -> tuple[Stored, str]:
@@ -138,6 +146,8 @@ def _names(key: tuple[str, ...]) -> tuple[str, ...]:
 def _unknown(owner: object, name: str, before: tuple[str, ...]) -> KeyError:
     if isinstance(owner, Stored):
         return FieldError(f"{type(owner).__name__} has no field {abridged(name)}{suggestion(name, owner._fields)}")
+    if isinstance(owner, (dict, list)):
+        return FieldError(f"{'.'.join(before)} has no tensor {abridged(name)}; there are: {', '.join(parts_of(owner))}")
     return FieldError(
         f"{'.'.join(before)} is {'None' if owner is None else type(owner).__name__}: it has no field {abridged(name)}"
     )

@@ -10,7 +10,7 @@ from torch.utils._pytree import tree_leaves
 
 from ..core.contents import contents
 from ..core.error_text import label
-from ..core.lookup import NO_DEFAULT, Key, get, is_any_below, owner_of, path_of
+from ..core.lookup import NO_DEFAULT, Key, get, is_any_below, owner_of, parts_of, path_of
 from ..core.sizes import Index
 from ..core.stored import Stored
 from .indexing import getitem, plain_index
@@ -38,7 +38,8 @@ def keys(
 
     Args:
         include_nested: Also the fields of nested objects, as tuples of names.
-        leaves_only: Only fields that hold a tensor, or a dict or list of tensors, and no None, static value or object.
+        leaves_only: Only fields that hold a tensor, or a dict or list of tensors, and no None, static value or object. With
+            `include_nested`, each tensor of a dict or list in place of the field, with its key or position as the last name.
         sort: In alphabetical order.
     """
     if not include_nested and not leaves_only and not sort:
@@ -73,7 +74,13 @@ def items(
     >>> dict(Batch(torch.arange(4), batch_size=4).items())
     {'tokens': tensor([0, 1, 2, 3]), 'mask': None}
     """
-    found = [(key, value) for key, value, is_leaf in _walk(self, (), include_nested) if is_leaf or not leaves_only]
+    found: list[tuple[Key, object]] = []
+    for key, value, is_leaf in _walk(self, (), include_nested):
+        if leaves_only and include_nested and is_leaf and isinstance(value, (dict, list)):
+            steps = (key,) if isinstance(key, str) else key
+            found += [((*steps, part), tensor) for part, tensor in parts_of(value).items()]
+        elif is_leaf or not leaves_only:
+            found.append((key, value))
     if sort:
         found.sort(key=lambda item: ".".join(item[0]) if isinstance(item[0], tuple) else item[0])
     return tuple(found)
@@ -82,8 +89,8 @@ def items(
 def keys_of_tensors(self: Stored) -> list[Key]:
     """The key of the field of every tensor, in the order in which primitives come to them."""
     found: list[Key] = []
-    for key, value in items(self, include_nested=True, leaves_only=True):
-        found += [key for leaf in tree_leaves(value) if isinstance(leaf, Tensor)]
+    for key, value, is_leaf in _walk(self, (), include_nested=True):
+        found += [key for leaf in tree_leaves(value) if is_leaf and isinstance(leaf, Tensor)]
     return found
 
 

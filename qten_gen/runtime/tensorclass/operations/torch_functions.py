@@ -125,6 +125,8 @@ def dispatch(
     if handler is None:
         if _name(func) in differentiation.CHECKPOINT_OPERATOR:
             return differentiation.checkpoint(*args, **(kwargs or {}))  # type: ignore[arg-type] # torch passes the function first
+        if _name(func) in differentiation.REGION_OPERATOR:
+            return differentiation.region(*args, **(kwargs or {}))  # type: ignore[arg-type] # as above
         raise TypeError(refusal(func, cls.__name__))
     return handler(*args, **settled(_name(func), kwargs)) if kwargs else handler(*args)
 

@@ -149,3 +149,12 @@ def checkpoint(function: Callable[..., object], *args: object, **options: object
 
     untyped: Callable[..., object] = of_torch
     return untyped(run, **settings)
+
+
+REGION_OPERATOR = ("torch.ops.higher_order.invoke_subgraph", "torch._higher_order_ops.invoke_subgraph.invoke_subgraph")
+"""What a function calls, while a graph is traced, that is marked with `torch.compiler.nested_compile_region`."""
+
+
+def region(function: Callable[..., object], *args: object, **options: object) -> object:
+    """The result of the function, which is traced like any other, and not compiled once for all its calls."""
+    return function(*args, **options)
