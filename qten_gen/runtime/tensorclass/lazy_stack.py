@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, Generic, Literal, TypeVar, overload
+from typing import Any, Final, Generic, Literal, TypeVar, overload
 
 import torch
 from torch import Size, Tensor
@@ -44,8 +44,6 @@ class LazyStack(Generic[B]):
         ValueError: there are none.
     """
 
-    objects: tuple[B, ...]
-
     def __init__(self, objects: Sequence[B]) -> None:
         found = tuple(objects)
         if not found:
@@ -55,7 +53,7 @@ class LazyStack(Generic[B]):
                 raise TypeError(
                     f"LazyStack: expected objects of one TensorClass, got {describe(found[0])} and {describe(one)}"
                 )
-        object.__setattr__(self, "objects", found)
+        self.objects: Final[tuple[B, ...]] = found
 
     @property
     def batch_size(self) -> Size:
