@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, Final, Generic, Literal, TypeVar, overload
+from typing import Any, Generic, Literal, TypeVar, overload
 
 import torch
 from torch import Size, Tensor
@@ -44,6 +44,8 @@ class LazyStack(Generic[B]):
         ValueError: there are none.
     """
 
+    objects: tuple[B, ...]
+
     def __init__(self, objects: Sequence[B]) -> None:
         found = tuple(objects)
         if not found:
@@ -53,7 +55,7 @@ class LazyStack(Generic[B]):
                 raise TypeError(
                     f"LazyStack: expected objects of one TensorClass, got {describe(found[0])} and {describe(one)}"
                 )
-        self.objects: Final[tuple[B, ...]] = found
+        object.__setattr__(self, "objects", found)
 
     @property
     def batch_size(self) -> Size:
@@ -67,7 +69,9 @@ class LazyStack(Generic[B]):
         return found.pop() if len(found) == 1 else None
 
     @overload
-    def get(self, key: Key, *, as_padded_tensor: bool = False, padding_value: float = 0.0) -> Tensor: ...
+    def get(self, key: Key) -> Tensor: ...
+    @overload
+    def get(self, key: Key, *, as_padded_tensor: Literal[True], padding_value: float = 0.0) -> Tensor: ...
     @overload
     def get(self, key: Key, *, as_list: Literal[True]) -> list[Tensor | Any]: ...
     def get(
