@@ -144,7 +144,7 @@ class Program:
             type_variables=frozenset(name for module in mentioned for name in self._type_variables(module)),
             classes=_Lazy(self._class_source, ()),
             meanings=_Lazy(self._meaning, ()),
-            nested=_Nested(self),
+            nested=_Lazy(self._nested_tensorclass, ()),
         )
         return linked, ordered(self.ancestry.diagnostics(file))
 
@@ -173,6 +173,11 @@ class Program:
     def _class_source(self, qualified: str) -> ClassSource | None:
         found = self.names.class_of(qualified)
         return None if found is None else found[1]
+
+    def _nested_tensorclass(self, name: str) -> str | None:
+        """The name of a TensorClass inside a class; None for any other class."""
+        is_nested = self.names.nested_bases(name) is not None and self.ancestry.root(name) is Root.TENSORCLASS
+        return name if is_nested else None
 
     def _meaning(self, reference: str) -> str | None:
         """The qualified name that a name of a file stands for: `shop.model:Batch`."""
@@ -212,18 +217,6 @@ class Program:
     def _handlers(self, module: str) -> Iterable[str]:
         self.lookups.note(f"@{module}")
         return self._library.handlers(module)
-
-
-class _Nested:
-    """Contains the names of the TensorClasses inside classes."""
-
-    def __init__(self, program: Program) -> None:
-        self._program = program
-
-    def __contains__(self, name: object) -> bool:
-        if not isinstance(name, str) or self._program.names.nested_bases(name) is None:
-            return False
-        return self._program.ancestry.root(name) is Root.TENSORCLASS
 
 
 class _Lazy(Mapping[str, _V]):
