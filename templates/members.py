@@ -41,13 +41,11 @@ FILES = {
     "interop": (
         "fields.nested",
         "interop.tensordicts",
-        "interop.arrays",
-        "interop.named_fields",
-        "interop.features",
+        "interop.records",
         "lazy_stack",
     ),
     "storage": ("storage.memory_map", "storage.state_dict", "storage.safetensors_files"),
-    "processes": ("processes.shared_memory", "processes.distributed"),
+    "processes": ("processes.sharing",),
 }
 """The files, and the modules whose functions each of them has, below `qten_gen/runtime/tensorclass`."""
 

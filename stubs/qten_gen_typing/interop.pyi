@@ -8,7 +8,7 @@ from qten_gen.runtime.tensorclass.core.construction import DeviceLike
 from qten_gen.runtime.tensorclass.core.dimension_names import NamesLike
 from qten_gen.runtime.tensorclass.core.sizes import BatchSize
 from qten_gen.runtime.tensorclass.core.stored import Stored
-from qten_gen.runtime.tensorclass.interop.arrays import Array, Rows
+from qten_gen.runtime.tensorclass.interop.records import Array, Rows
 from qten_gen.runtime.tensorclass.lazy_stack import LazyStack
 
 T = TypeVar("T", bound="Interop")

@@ -127,10 +127,9 @@ LATE = {
     "methods.applying": "apply named_apply",
     "methods.conversion": "to_dict copy __copy__=copy __deepcopy__=deep_copy __repr__=show",
     "storage.pickling": "__reduce__=reduce __reduce_ex__=reduce_ex __setstate__=restore",
-    "processes.shared_memory": "share_memory_ is_shared",
-    "processes.distributed": "send recv broadcast all_gather",
+    "processes.sharing": "share_memory_ is_shared send recv broadcast all_gather",
     "interop.tensordicts": "to_tensordict",
-    "interop.arrays": "numpy tolist",
+    "interop.records": "numpy tolist",
     "storage.memory_map": """
         memmap memmap_ memmap_like memmap_refresh_ is_memmap load_memmap_ save=memmap dumps=memmap load_=load_memmap_
     """,
@@ -144,9 +143,7 @@ LATE_ON_CLASS = {
     "storage.safetensors_files": "load_safetensors",
     "fields.nested": "from_dict",
     "interop.tensordicts": "from_tensordict",
-    "interop.arrays": "from_numpy",
-    "interop.named_fields": "from_dataclass from_namedtuple",
-    "interop.features": "accepts",
+    "interop.records": "from_numpy from_dataclass from_namedtuple accepts",
     "lazy_stack": "lazy_stack maybe_dense_stack",
 }
 """The same for class methods."""

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from qten_gen import TensorClass
-from qten_gen.runtime.tensorclass.processes.distributed import schema, tensors_by_path
+from qten_gen.runtime.tensorclass.processes.sharing import schema, tensors_by_path
 
 
 class Heads(TensorClass):

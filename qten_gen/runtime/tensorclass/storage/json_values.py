@@ -21,7 +21,7 @@ import torch
 
 from ..core.stored import Stored
 from ..fields.per_item import PerItem
-from ..torch_tools.layouts import Layout
+from ..torch_tools.pytree import Layout
 from .metadata import DEEPEST, Json, StorageError, dtype_name
 
 _TAG = "$"

@@ -12,7 +12,7 @@ from ..core.dimension_names import Names
 from ..core.sizes import dimension
 from ..core.stored import Stored
 from ..fields.per_item import fitted, original
-from .layouts import Hidden, Layout, apart, layout_of, shape_of
+from .pytree import Hidden, Layout, apart, layout_of, shape_of
 
 
 def flatten_some(names: tuple[str, ...], self: Stored) -> tuple[list[Any], Layout]:

@@ -1,10 +1,10 @@
-"""Objects between the processes of `torch.distributed`: every tensor travels by itself, and is written in place.
+"""Objects in memory that processes of one machine share, and between the processes of `torch.distributed`.
 
-Static values do not travel: each process keeps its own. Neither do the values of PerItem fields, so objects that have some are
-refused. `group`, `src`, `dst` and `tag` mean what they mean in `torch.distributed`, which is imported by the first call.
+Every tensor travels by itself, and is written in place. Static values stay: each process keeps its own. Objects with values in
+PerItem fields are refused. `group`, `src`, `dst` and `tag` mean what they mean in torch.distributed, imported by the first call.
 
-With `check`, a small message finds out first whether all processes call the same operation with the same class, batch size,
-dtypes and shapes. Without it a mismatch may hang the processes, or mix up their tensors.
+With `check`, a message finds out first whether all processes call the same operation with the same class, batch size, dtypes and
+shapes. Without it a mismatch may hang the processes, or mix up their tensors.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ from torch import Tensor
 
 from ..core.contents import contents
 from ..core.error_text import label
+from ..core.locking import lock_
 from ..core.locks import refuse_if_frozen
 from ..core.stored import Stored
 
 if TYPE_CHECKING:
     from torch.distributed import ProcessGroup
+
 
 T = TypeVar("T", bound=Stored)
 
@@ -202,3 +204,31 @@ def _refuse_difference(action: str, schemas: Sequence[Schema], holders: Sequence
             left, right = schemas[0].get(key, "nothing"), other.get(key, "nothing")
             if left != right:
                 raise ValueError(f"{action}: {key} differs: {left} in {holders[0]}, {right} in {holder}")
+
+
+def share_memory_(self: T) -> T:
+    """Move every tensor to shared memory, in place, and lock the object.
+
+    An object that is passed to another process, by a `torch.multiprocessing.Queue` or as an argument, then has the same memory
+    there: what one process writes into a tensor, the others see. Tensors on a GPU are shared already.
+
+    It is locked because a tensor that is set later would not be shared; `unlock_` allows it all the same. A frozen object is
+    shared too: its values stay what they are.
+
+    >>> batch = Batch(torch.arange(4), batch_size=4).share_memory_()
+    >>> batch.is_shared(), batch.is_locked
+    (True, True)
+    """
+    for leaf in self._leaves():
+        leaf.share_memory_()  # type: ignore[no-untyped-call] # torch gives it no types
+    return lock_(self)
+
+
+def is_shared(self: Stored) -> bool:
+    """Whether every tensor is in shared memory; False where there are none.
+
+    >>> Batch(torch.arange(4), batch_size=4).is_shared()
+    False
+    """
+    leaves = self._leaves()
+    return bool(leaves) and all(leaf.is_shared() for leaf in leaves)  # type: ignore[no-untyped-call] # as above

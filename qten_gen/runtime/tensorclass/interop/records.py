@@ -1,0 +1,379 @@
+"""To and from NumPy arrays, plain Python numbers, dataclass instances and named tuples; features of data sets."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
+
+import torch
+from torch import Tensor
+
+from ..core.construction import DeviceLike
+from ..core.contents import contents, nested_class
+from ..core.error_text import describe, label, suggestion
+from ..core.sizes import BatchSize
+from ..core.sizes import batch_size as as_batch_size
+from ..core.stored import Stored
+from ..fields.nested import from_dict
+from ..fields.per_item import PerItem
+from ..methods.joining import unbind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from _typeshed import DataclassInstance
+
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+
+T = TypeVar("T", bound=Stored)
+
+Rows: TypeAlias = "dict[str, object] | list[Rows]"
+"""One dict for an object without batch dimensions; lists of them, as deep as there are batch dimensions."""
+
+
+def numpy(self: Stored, *, force: bool = False) -> dict[str, Any]:
+    """The fields as a dict of arrays, nested objects as dicts; None, static and PerItem values as they are.
+
+    Arrays share memory with the tensors, so writes are seen on both sides.
+
+    >>> Batch(torch.arange(2), batch_size=2).numpy()
+    {'tokens': array([0, 1]), 'mask': None}
+
+    Args:
+        force: Take tensors that have no array as they are too: detached from their history, copied to main memory. Such an array
+            shares no memory.
+
+    Raises:
+        TypeError: a tensor needs `force`, or has a dtype that NumPy does not know, such as `torch.bfloat16`.
+    """
+    return {name: _array(self, name, value, force) for name, value in contents(self).items()}
+
+
+def _array(self: Stored, name: str, value: object, force: bool) -> object:
+    """A field as `numpy` returns it: arrays for tensors, dicts for nested objects, other values as they are."""
+    if isinstance(value, Tensor):
+        try:
+            return value.numpy(force=force)
+        except (RuntimeError, TypeError) as error:
+            raise TypeError(f"{label(self, name)}: {error}") from error
+    if isinstance(value, Stored) and name in self._nested:
+        return numpy(value, force=force)
+    if name in self._containers and isinstance(value, dict):
+        return {key: _array(self, f"{name}.{key}", tensor, force) for key, tensor in value.items()}
+    if name in self._containers and isinstance(value, list):
+        return [_array(self, f"{name}.{position}", tensor, force) for position, tensor in enumerate(value)]
+    return value
+
+
+def from_numpy(
+    cls: type[T], values: Mapping[str, object] | Array, *, batch_size: BatchSize = None, device: DeviceLike = None
+) -> T:
+    """Construct from a mapping of arrays, as `numpy` returns it, or from a structured array, whose shape is the batch size.
+
+    >>> import numpy as np
+    >>> Batch.from_numpy({"tokens": np.arange(2)}, batch_size=2).tokens
+    tensor([0, 1])
+
+    Tensors share memory with the arrays where those are writable and densely laid out, and no device asks for a copy; the columns
+    of a structured array are copied.
+
+    Args:
+        values: Mappings in place of nested objects become those objects; so do fields of a structured dtype.
+        batch_size: Nothing is inferred from a mapping: without it the object has no batch dimensions.
+
+    Raises:
+        TypeError: a key is not a field, a field without default is missing, or torch has no such dtype.
+        ValueError: a shape does not start with the batch size.
+    """
+    if isinstance(values, Mapping):
+        return from_dict(cls, _tensors(cls, values), batch_size=batch_size, device=device)
+    dtype = getattr(values, "dtype", None)
+    if getattr(dtype, "names", None) is None:
+        given = describe(values) if dtype is None else f"an array of dtype {dtype}"
+        raise TypeError(f"{cls.__name__}.from_numpy: expected a mapping of arrays or a structured array, got {given}")
+    size = values.shape if batch_size is None else as_batch_size(batch_size)
+    return from_dict(cls, _tensors(cls, _columns(values)), batch_size=size, device=device)
+
+
+def _columns(records: Array) -> dict[str, object]:
+    """The columns of a structured array, by name."""
+    return {name: records[name] for name in records.dtype.names or ()}
+
+
+def _tensors(cls: type[Stored], values: Mapping[str, object]) -> dict[str, object]:
+    """The values with tensors in the place of arrays; static fields may hold arrays, and keep them."""
+    return {
+        name: value if name in cls._static or name not in cls._fields else _tensor(cls, name, value)
+        for name, value in values.items()
+    }
+
+
+def _tensor(cls: type[Stored], name: str, value: object) -> object:
+    """The constructor's argument for a value of `from_numpy`: tensors for arrays, objects for mappings and structured arrays."""
+    if name in cls._containers and isinstance(value, Mapping):
+        return {key: _tensor(cls, "", array) for key, array in value.items()}
+    if name in cls._containers and isinstance(value, list):
+        return [_tensor(cls, "", array) for array in value]
+    if isinstance(value, Tensor) or not (isinstance(value, Mapping) or hasattr(value, "__array__")):
+        return value
+    if name in cls._nested:
+        inner = nested_class(cls, name)
+        return _tensors(inner, value if isinstance(value, Mapping) else _columns(cast("Array", value)))
+    if isinstance(value, Mapping):
+        return value
+    # NumPy's numbers, and arrays of other libraries, become arrays.
+    array = cast("Array", value).__array__()
+    try:
+        return torch.from_numpy(array if _is_shareable(array) else array.copy())
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{cls.__name__}.{name}: {error}") from error
+
+
+def _is_shareable(array: Array) -> bool:
+    """Whether torch can use the memory of an array: it may be written, and its strides are whole items and not negative."""
+    return array.flags.writeable and all(step >= 0 and step % max(array.itemsize, 1) == 0 for step in array.strides)
+
+
+def tolist(self: Stored) -> Rows:
+    """The items as dicts of plain Python values, in lists as deep as there are batch dimensions; what JSON can hold.
+
+    >>> Batch(torch.arange(2), batch_size=2).tolist()
+    [{'tokens': 0, 'mask': None}, {'tokens': 1, 'mask': None}]
+
+    Static values are the same object in every dict.
+    """
+    if self._batch_size:
+        return [tolist(item) for item in unbind(self)]
+    return {name: _plain(value) for name, value in contents(self).items()}
+
+
+def _plain(value: object) -> object:
+    """A field of one row as Python values: numbers or lists for tensors, a dict for a nested object."""
+    if isinstance(value, PerItem):
+        return value.tolist()
+    if isinstance(value, Tensor):
+        found: object = value.tolist()
+        return found
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_plain(part) for part in value]
+    return tolist(value) if isinstance(value, Stored) else value
+
+
+def from_dataclass(
+    cls: type[T],
+    source: DataclassInstance,
+    *,
+    auto_batch_size: bool = False,
+    batch_size: BatchSize = None,
+    device: DeviceLike = None,
+    batch_dims: int | None = None,
+) -> T:
+    """Construct from an instance of any dataclass whose fields have the names of this class's. Tensors are not copied.
+
+    >>> Point = dataclasses.make_dataclass("Point", ["tokens"])
+    >>> Batch.from_dataclass(Point(torch.arange(2)), batch_size=2).tokens
+    tensor([0, 1])
+
+    Dataclass instances in place of nested objects become those objects. An object of another TensorClass is taken too.
+
+    Args:
+        auto_batch_size: Take the leading dimensions that all tensors share as the batch size.
+        batch_size: The batch size, where it is not found; nothing is inferred otherwise.
+        batch_dims: As `auto_batch_size`, for so many dimensions at most.
+
+    Raises:
+        TypeError: `source` is not a dataclass instance, a name is not a field, or a field without default is missing.
+        ValueError: both `batch_size` and `auto_batch_size` are given, or a shape does not start with the batch size.
+    """
+    if not dataclasses.is_dataclass(source) or isinstance(source, type):
+        raise TypeError(f"{cls.__name__}.from_dataclass: expected an instance of a dataclass, got {describe(source)}")
+    return from_dict(
+        cls,
+        _values(source),
+        batch_size=batch_size,
+        device=device,
+        auto_batch_size=auto_batch_size or None,
+        batch_dims=batch_dims,
+    )
+
+
+def from_namedtuple(
+    cls: type[T],
+    source: tuple[object, ...],
+    *,
+    auto_batch_size: bool = False,
+    batch_size: BatchSize = None,
+    device: DeviceLike = None,
+    batch_dims: int | None = None,
+) -> T:
+    """Construct from a named tuple, as `from_dataclass` does from a dataclass instance; such as `torch.max(x, dim=0)` gives.
+
+    >>> Point = collections.namedtuple("Point", ["tokens"])
+    >>> Batch.from_namedtuple(Point(torch.arange(2)), batch_size=2).tokens
+    tensor([0, 1])
+
+    Raises:
+        TypeError: `source` is not a named tuple, a name is not a field, or a field without default is missing.
+        ValueError: both `batch_size` and `auto_batch_size` are given, or a shape does not start with the batch size.
+    """
+    if _names(source) is None or dataclasses.is_dataclass(source):
+        raise TypeError(f"{cls.__name__}.from_namedtuple: expected a named tuple, got {describe(source)}")
+    return from_dict(
+        cls,
+        _values(source),
+        batch_size=batch_size,
+        device=device,
+        auto_batch_size=auto_batch_size or None,
+        batch_dims=batch_dims,
+    )
+
+
+def _values(source: object) -> Mapping[str, object]:
+    """The values of a record by the names of its fields, records in it as mappings too."""
+    return contents(source) if isinstance(source, Stored) else cast("Mapping[str, object]", _as_mapping(source))
+
+
+def _names(source: object) -> tuple[str, ...] | None:
+    """The field names of a record; None of any other value, and of objects of declared classes, which stay what they are."""
+    if isinstance(source, (Stored, type)):
+        return None
+    if dataclasses.is_dataclass(source):
+        return tuple(field.name for field in dataclasses.fields(source))
+    if not isinstance(source, tuple):
+        return None
+    # The named tuples that torch returns have another list of their names.
+    found = getattr(source, "_fields", None) or getattr(type(source), "__match_args__", None)
+    return found if isinstance(found, tuple) else None
+
+
+def _as_mapping(source: object) -> object:
+    """A record as a dict, records in it too; any other value as it is."""
+    names = _names(source)
+    return source if names is None else {name: _as_mapping(getattr(source, name)) for name in names}
+
+
+class _Feature(NamedTuple):
+    """The known facts about a feature; None for an unknown one."""
+
+    dtype: str | None
+    shape: tuple[int | None, ...] | None
+
+    def __str__(self) -> str:
+        shape = (
+            "" if self.shape is None else str(["?" if size is None else size for size in self.shape]).replace("'", "")
+        )
+        return f"{self.dtype or 'a value'}{shape}"
+
+
+def accepts(cls: type[T], features: Any) -> None:
+    """Check that the items of a data set have the fields of this class, without reading one.
+
+    >>> Batch.accepts({"tokens": torch.zeros(7, dtype=torch.int64)})
+    >>> Batch.accepts({"tokns": torch.zeros(7)})
+    Traceback (most recent call last):
+    ValueError: Batch.accepts: it has no field tokns; did you mean 'tokens'?; tokens is missing
+
+    Args:
+        features: `dataset.features` of Hugging Face, a schema of Arrow, or the first item as a mapping. The shapes are those of
+            one item, without batch dimensions.
+
+    Raises:
+        ValueError: a field without default is missing, there is no field of a name, or a shape or dtype does not fit; all that is
+            wrong stands in the message.
+    """
+    given = dict(_features(features))
+    problems = [f"it has no field {name}{suggestion(name, cls._fields)}" for name in given if name not in cls._fields]
+    for field in cls._declared_as.fields:
+        if field.name in given:
+            if field.name not in cls._static and field.nested is None:
+                problems += _misfits(field.name, field.dtype, field.dims, given[field.name])
+        elif field.name not in cls._defaults and not field.optional:
+            problems.append(f"{field.name} is missing")
+    if problems:
+        raise ValueError(f"{cls.__name__}.accepts: {'; '.join(problems)}")
+
+
+def _misfits(name: str, dtype: str | None, dims: str | None, feature: _Feature) -> Iterator[str]:
+    """The differences between a feature and a field of tensors."""
+    if feature.dtype in ("string", "large_string", "str", "bytes", "binary"):
+        yield f"{name} holds tensors, got {feature.dtype}"
+        return
+    if dtype is not None and feature.dtype is not None and not _is_of(feature.dtype, dtype):
+        yield f"{name}: expected {dtype}, got {feature.dtype}"
+    words = [word.rpartition("=")[2].lstrip("#?") for word in (dims or "").split() if word != "*batch"]
+    if dims is None or feature.shape is None or any(word.startswith(("*", "...")) for word in words):
+        return
+    if len(words) != len(feature.shape):
+        yield f"{name}: expected {len(words)} dimensions, {' '.join(words) or 'none'}, got {feature}"
+    elif any(
+        word.isdecimal() and size not in (None, int(word)) for word, size in zip(words, feature.shape, strict=True)
+    ):
+        yield f"{name}: expected [{', '.join(words)}], got {feature}"
+
+
+_GROUPS: Mapping[str, tuple[str, ...]] = {
+    "Float": ("float", "bfloat", "half", "double"),
+    "Int": ("int",),
+    "UInt": ("uint",),
+    "Integer": ("int", "uint"),
+    "Inexact": ("float", "bfloat", "half", "double", "complex"),
+    "Complex": ("complex",),
+    "Bool": ("bool",),
+}
+"""The dtypes of each group of jaxtyping, by how their names begin."""
+
+
+def _is_of(dtype: str, wanted: str) -> bool:
+    """Whether a dtype is of a group of jaxtyping such as `Int`, or the one that is named, such as `Float32`."""
+    if wanted in _GROUPS:
+        return dtype.startswith(_GROUPS[wanted])
+    return wanted in ("Shaped", "Num", "Real", "Key") or dtype == wanted.lower()
+
+
+def _features(features: Any) -> Iterator[tuple[str, _Feature]]:
+    """The features by name."""
+    if isinstance(features, Mapping):
+        for name, value in features.items():
+            yield str(name), _feature(value)
+    elif hasattr(features, "names") and hasattr(features, "field"):  # a schema of Arrow
+        for name in features.names:
+            yield str(name), _of_arrow(features.field(name).type)
+    else:
+        raise TypeError(f"accepts: expected features, a schema or an item, got a {type(features).__name__}")
+
+
+def _feature(value: Any) -> _Feature:
+    """The known facts about a value, a tensor, or a feature of Hugging Face."""
+    inner = getattr(value, "feature", None)
+    if inner is not None and hasattr(value, "length"):  # Sequence, List
+        return _in_list(_feature(inner), None if value.length in (-1, None) else int(value.length))
+    shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
+    if shape is not None:
+        return _Feature(None if dtype is None else str(dtype).removeprefix("torch."), tuple(shape))
+    if isinstance(dtype, str):
+        is_scalar = not dtype.startswith(("list", "dict")) and hasattr(value, "id")
+        return _Feature(dtype, () if is_scalar else None)
+    if isinstance(value, bool | int | float | str):
+        return _Feature({bool: "bool", int: "int64", float: "float32"}.get(type(value), "string"), ())
+    if isinstance(value, list) and value:
+        return _in_list(_feature(value[0]), len(value))
+    return _Feature(None, None)
+
+
+def _in_list(of: _Feature, length: int | None) -> _Feature:
+    return _Feature(of.dtype, None if of.shape is None else (length, *of.shape))
+
+
+def _of_arrow(kind: Any) -> _Feature:
+    inner = getattr(kind, "value_type", None)
+    if inner is not None and "list" in str(kind):
+        return _in_list(_of_arrow(inner), getattr(kind, "list_size", None))
+    names = {"float": "float32", "double": "float64", "halffloat": "float16"}
+    return _Feature(names.get(str(kind), str(kind)), ())
