@@ -61,7 +61,7 @@ NOT_IN_2_6 := $(addprefix tests/, \
 	tensorclass/methods/test_fast_paths.py::test_an_index_of_many_positions_is_compiled_without_a_break \
 	declaring/test_ways_to_start.py::test_classes_of_a_script_reach_other_processes_through_cloudpickle \
 	module/test_dispatch_functional.py::test_every_hook_runs_around_a_handler \
-	module/test_repeated.py::test_a_tower_can_be_exported \
+	module/test_compositions.py::test_a_tower_can_be_exported \
 	module/test_virtual_anything.py::test_in_functional_transforms)
 
 # Without it pyright asks the network whether it is the newest.

@@ -41,4 +41,4 @@ def _unsuppressed(findings: list[Diagnostic], declaration: Declaration, own: Own
     from .suppression import accepted
 
     reported = of_class(own.module, declaration.name, own).errors
-    return accepted(findings, reported, own.text, declaration.qualname)
+    return accepted(findings, reported, own.text, declaration.name)

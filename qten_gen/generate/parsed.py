@@ -15,12 +15,14 @@ from ..common.header import digest
 from ..common.records import MISSING, fields
 from ..model import (
     Argument,
+    Asked,
     ClassSource,
     ConditionalSource,
     Default,
     Dim,
     DimError,
     FieldSource,
+    ImportContext,
     ImportedName,
     MethodSource,
     NodePath,
@@ -34,6 +36,8 @@ from ..model import (
 )
 from ..model.field_parts import Choice, Partial
 from ..model.source import Change, Registered, RegisteredKind
+from ..project.scan import Origin
+from ..read.module import read
 
 _RECORDS = (
     *(SourceFile, ClassSource, ConditionalSource, RegistrationSource, ImportedName, TypeVariable, FieldSource),
@@ -82,6 +86,21 @@ def decoded(data: bytes, path: str) -> Parsed:
         raise ValueError(path)
     module, rest, asked = json.loads(data[_DIGEST:])
     return Parsed(SourceFile(path, module, *map(_decoded, rest)), frozenset(asked))
+
+
+UNREAD = "unread"
+"""The content of a file that cannot be read."""
+
+
+def parsed_source(data: bytes, path: str, origin: Origin) -> tuple[str, bytes | None]:
+    """The digest of what a source says, and the parsed source, if there is one, from its bytes."""
+    asked = Asked()
+    try:
+        file, problems = read(data, path, origin.module, origin.is_package, ImportContext(asked))
+        found = None if problems else encoded(Parsed(file, frozenset(asked.names)))
+    except Exception:  # it is read again where something asks for it, which says what is wrong
+        return digest(data), None
+    return (UNREAD, None) if found is None else (content_of(found), found)
 
 
 _dump = json.JSONEncoder(separators=(",", ":")).encode

@@ -14,7 +14,7 @@ from ..model import Asked, ImportContext, SourceFile
 from ..model.diagnostics import SYNTAX_ERROR, UNDECODABLE_FILE, Diagnostic
 from ..project.import_graph import Handlers, SourceGraph, View
 from ..read.module import read
-from .parsed import Parsed, content_of, decoded, encoded
+from .parsed import UNREAD, Parsed, content_of, decoded, encoded
 
 if TYPE_CHECKING:
     from ..link.program import Library, Program, Reading
@@ -47,9 +47,6 @@ def attempt(
 
 _UNREADABLE = (SYNTAX_ERROR, UNDECODABLE_FILE)
 """After one of these errors, the declarations of a file are not known."""
-
-UNREAD = "unread"
-"""The content of a file that cannot be read."""
 
 
 class Readings:

@@ -39,15 +39,7 @@ def unsuppressed(found: Sequence[Diagnostic], path: str, data: bytes) -> tuple[D
     return (*kept, *(item for comment in comments for item in _wrong(comment, used, path)))
 
 
-def suppressed_codes(text: str, first: int, last: int) -> frozenset[str]:
-    """The codes that comments in these lines of a text suppress."""
-    comments = (comment for comment in suppressions(text) if first <= comment.line <= last)
-    return frozenset(
-        _KINDS[name].code for comment in comments for name, _ in _names(comment) if can_be_suppressed(name)
-    )
-
-
-def accepted(findings: Iterable[Diagnostic], kept: Iterable[Diagnostic], text: str, qualname: str) -> list[Diagnostic]:
+def accepted(findings: Iterable[Diagnostic], kept: Iterable[Diagnostic], text: str, name: str) -> list[Diagnostic]:
     """The findings that a class statement reports, which have no place.
 
     A comment in the text of the class suppresses them, unless the command reports one of them all the same.
@@ -56,37 +48,22 @@ def accepted(findings: Iterable[Diagnostic], kept: Iterable[Diagnostic], text: s
         findings: What the rules say of the class statement.
         kept: What the command reports for the file, located.
         text: The text of the file.
-        qualname: The qualified name of the class.
+        name: The name of the class, wherever in the file it stands.
     """
-    lines = _lines_of(qualname, text)
-    if lines is None:
-        return list(findings)
-    reported = {item.code for item in kept if lines[0] <= item.span.line <= lines[1]}
-    codes = suppressed_codes(text, *lines) - reported
-    return [item for item in findings if item.code not in codes or not item.kind.is_suppressible]
-
-
-def _lines_of(qualname: str, text: str) -> tuple[int, int] | None:
-    """The lines of a class, its decorators included; None if the text has no such class."""
-    if MARK not in text:
-        return None
     try:
-        waiting: list[tuple[str, ast.AST]] = [("", ast.parse(text))]
+        tree = ast.parse(text if MARK in text else "")
     except (SyntaxError, ValueError, RecursionError):
-        return None
-    while waiting:
-        name, node = waiting.pop(0)
-        if isinstance(node, ast.ClassDef) and name == qualname:
-            return min([node.lineno, *(item.lineno for item in node.decorator_list)]), node.end_lineno or node.lineno
-        prefix = name
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            prefix = f"{name}.<locals>"
-        for inner in ast.iter_child_nodes(node):
-            if isinstance(inner, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                waiting.append((f"{prefix}.{inner.name}".lstrip("."), inner))
-            else:
-                waiting.append((prefix, inner))
-    return None
+        return list(findings)
+    codes = set[str]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            lines = range(
+                min([node.lineno, *(item.lineno for item in node.decorator_list)]), (node.end_lineno or 0) + 1
+            )
+            reported = {item.code for item in kept if item.span.line in lines}
+            names = {word for comment in suppressions(text) if comment.line in lines for word, _ in _names(comment)}
+            codes |= {_KINDS[word].code for word in names if can_be_suppressed(word)} - reported
+    return [item for item in findings if item.code not in codes or not item.kind.is_suppressible]
 
 
 def _comments(data: bytes) -> tuple[Suppression, ...]:

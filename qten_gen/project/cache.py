@@ -3,7 +3,7 @@
 The cache only saves time. Its entries are compared with the files before they are used, and one that is missing, damaged or
 written by another version of the generator counts as empty. It is one file, of four parts:
 
-* what a run that left nothing to do has seen, and said (see `Seen`); empty after any other run;
+* what the last run has seen, and said (see `Seen`); empty if its outcome depends on more;
 * a digest of the generator and of the index;
 * the index, a line of JSON: the size, times, inode, digest and scan of each source, the digest of what it says, and its place
   among the others; for each source with fresh outputs the look-ups that they depend on (see `link.lookups`), the fingerprint of
@@ -132,10 +132,12 @@ class Cache(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What a run that left nothing to do has listed, and what it said. The next one that lists the same says it again."""
+    """What a run has listed, and what it said if it left nothing to do. The next one that lists the same says it again."""
 
-    listing: str
-    """A digest of what it listed, and of what it was asked for."""
+    names: str
+    """A digest of the names that it listed, and of what it was asked for (see `files.Listed`)."""
+    files: str
+    """The same with the status of files; empty if it left something to do."""
     up_to_date: int
     warnings: Mapping[str, tuple[Diagnostic, ...]]
     """Those that it printed, by file."""
@@ -144,12 +146,12 @@ class Seen(NamedTuple):
 
 
 def last_seen(root: str) -> Seen | None:
-    """What the last run has seen, if it left nothing to do and nothing elsewhere has changed."""
+    """What the last run has seen, if its outcome depends on what it listed alone, and nothing elsewhere has changed."""
     try:
         line = read_cached(root, NAME, first=True).removesuffix(b"\n")
-        listing, up_to_date, warnings, surroundings = json.loads(line[_DIGEST:])
+        names, files, up_to_date, warnings, surroundings = json.loads(line[_DIGEST:])
         found = {path: tuple(map(_warning, items)) for path, items in warnings.items()}
-        seen = Seen(listing, up_to_date, found, {path: Stat(*status) for path, status in surroundings.items()})
+        seen = Seen(names, files, up_to_date, found, {path: Stat(*status) for path, status in surroundings.items()})
     except _DAMAGES:
         return None
     is_whole = line[:_DIGEST] == digest(line[_DIGEST:]).encode()
@@ -236,7 +238,7 @@ def save(root: str, current: Cache, seen: Seen | None) -> None:
     said = b""
     if seen is not None:
         warnings = {path: [*map(_warning_entry, items)] for path, items in seen.warnings.items()}
-        said = _encode([seen.listing, seen.up_to_date, warnings, seen.surroundings]).encode()
+        said = _encode([seen.names, seen.files, seen.up_to_date, warnings, seen.surroundings]).encode()
         said = digest(said).encode() + said
     index = _encode([names, sources]).encode()
     if (said, index) != current.lines and (sources or current.lines[1]):

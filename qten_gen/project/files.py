@@ -20,7 +20,7 @@ from ..common.header import digest
 from .cache import NO_STAT, Stat, generator
 from .config import Config, Settings
 from .output_names import is_output, outputs_of, source_of
-from .paths import below, display_path, read_regular, true_path
+from .paths import below, display_path, read_all, read_regular, true_path
 from .scan import Origin
 from .walk import Walk, exclusion
 
@@ -163,16 +163,27 @@ def discover(
     )
 
 
-def listing(files: ProjectFiles, config: Config, paths: Sequence[str]) -> str:
-    """A digest of what a run over these paths lists, and of what it is asked for."""
-    seen = [
-        (generator(), os.getcwd(), paths, config, config.import_roots),
-        (sys.prefix, sys.flags.no_user_site, os.environ.get("PYTHONPATH")),
-        *[(path, source.origin.module, *source.stat, source.target) for path, source in files.sources.items()],
-        *[(path, *status) for path, status in files.outputs.items()],
-        (sorted(files.unlisted), files.unlistable, files.others, files.leftovers),
-    ]
-    return digest(repr(seen).encode("utf-8", "surrogateescape"))
+class Listed(NamedTuple):
+    """Digests of what a run lists, and of what it is asked for."""
+
+    names: str
+    """Without the status of files: it decides, with their imports, which places they have among each other."""
+    files: str
+
+    @classmethod
+    def of(cls, files: ProjectFiles, config: Config, paths: Sequence[str]) -> Listed:
+        """The digests for a run over these paths."""
+        asked = (generator(), os.getcwd(), paths, config, config.import_roots)
+        python = (sys.prefix, sys.flags.no_user_site, os.environ.get("PYTHONPATH"))
+        sources = [(path, source.origin.module, source.target) for path, source in files.sources.items()]
+        others = (sorted(files.unlisted), files.unlistable, files.others, files.leftovers)
+        names = _digest((asked, python, sources, [*files.outputs], others))
+        statuses = [*(source.stat for source in files.sources.values()), *files.outputs.values()]
+        return cls(names, _digest((names, [number for status in statuses for number in status])))
+
+
+def _digest(value: object) -> str:
+    return digest(repr(value).encode("utf-8", "surrogateescape"))
 
 
 def _with_folders(paths: Iterable[str]) -> Iterator[str]:
@@ -291,8 +302,27 @@ class Part(NamedTuple):
     paths: tuple[str, ...]
     config: Config
     cache: str
-    """The folder that holds the manifest."""
+    """The folder that holds the cache."""
     files: ProjectFiles
+
+
+class Texts(NamedTuple):
+    """The files of a project as they are read whole."""
+
+    origins: dict[str, Origin]
+    texts: dict[str, bytes]
+    targets: list[str]
+    failures: list[str]
+    """Messages about what cannot be read."""
+
+    @classmethod
+    def of(cls, files: ProjectFiles) -> Texts:
+        """The texts of the sources of a project."""
+        origins = {path: source.origin for path, source in files.sources.items()}
+        texts, unreadable = read_all(origins)
+        unreadable = [item for item in unreadable if files.sources[item[0]].target]
+        failures = [f"{path}: cannot read it: {why}" for path, why in (*unreadable, *files.unlistable.items())]
+        return cls(origins, texts, [path for path in texts if files.sources[path].target], failures)
 
 
 def parts(paths: Sequence[str], settings: Settings) -> list[Part]:

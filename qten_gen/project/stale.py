@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import cache
 from typing import NamedTuple, Protocol
 
 from ..common.header import digest, read_header
@@ -21,7 +22,7 @@ from .files import ProjectFiles, Source, SourceTexts
 from .import_graph import Handlers, Modules, SourceGraph, source_graph
 from .output_names import is_ours, name_of, outputs_of, source_of
 from .paths import display_path, read_output, read_regular, relative_to
-from .scan import Origin, Scan, scan
+from .scan import Origin, scan
 
 
 class Failure(NamedTuple):
@@ -33,10 +34,6 @@ class Failure(NamedTuple):
 
 class Reader(Protocol):
     """A reader of sources that the cache does not answer for."""
-
-    def content(self, path: str) -> str:
-        """The digest of what a file says."""
-        ...
 
     def handlers(self, path: str) -> Handlers:
         """The handlers that a file registers."""
@@ -69,7 +66,8 @@ class ProjectState(NamedTuple):
     """The cache of the last run."""
     records: dict[str, SourceRecord]
     """The sources as they are now."""
-    graph: SourceGraph
+    make_graph: Callable[[], SourceGraph]
+    """Gives the graph, which is made when it is first asked for."""
     parsed: Mapping[str, bytes] = {}
     """The sources that are parsed already, as they are in the cache."""
     handlers: Mapping[str, HandlerRecord] = {}
@@ -86,6 +84,22 @@ class ProjectState(NamedTuple):
     """Targets whose outputs have to be planned."""
     failures: tuple[Failure, ...] = ()
 
+    has_same_places: bool = False
+    """Whether each source has the place among the others that it had in the last run."""
+
+    @property
+    def graph(self) -> SourceGraph:
+        """The sources and their imports."""
+        return self.make_graph()
+
+    @property
+    def relevant(self) -> list[str]:
+        """The sources that can affect a declaration, sorted."""
+        return sorted(path for path, record in self.records.items() if record.place[:1] == "*")
+
+
+Parse = Callable[[bytes, str, Origin], "tuple[str, bytes | None]"]
+"""Gives the digest of what a source says, and the parsed source, from its bytes."""
 
 OpenReader = Callable[[ProjectState], Reader]
 """Gives what reads the files of a project."""
@@ -105,9 +119,11 @@ def project_state(
     root: str,
     config: Config | None = None,
     open_reader: OpenReader | None = None,
+    parse: Parse | None = None,
     unsaved: Mapping[str, bytes] = {},
     previous: Cache | None = None,
     undeclared: Collection[str] = (),
+    has_same_names: bool = False,
 ) -> ProjectState:
     """Read the files that have changed since the last run, and find out which targets are fresh.
 
@@ -115,55 +131,89 @@ def project_state(
         files: The files of the project. Those outside that imports lead to are added.
         root: The folder that holds the cache.
         config: The settings of the project.
-        open_reader: Gives what reads the changed files. Without it, nothing is fresh that depends on them.
+        open_reader: Gives what reads files to link them.
+        parse: Parses a changed file. Without it, nothing is fresh that depends on one.
         unsaved: Texts of files that differ from those on the disk.
         previous: What to compare with instead of the cache on the disk.
         undeclared: Sources whose outputs are no reason to read them.
+        has_same_names: Whether the last run listed the same names, and its outcome depended on nothing else.
     """
     previous = caches.load(root) if previous is None else previous
     now = time.time_ns()
     records: dict[str, SourceRecord] = {}
+    edited: dict[str, bytes] = {}
     unreadable: list[Failure] = []
     names: dict[str, str] = {}
     config = config or Config()
     dependencies = Dependencies(config)
-    origins: dict[str, Origin] = {}
-    scans: dict[str, Scan] = {}
-    outside = frozenset[str]()
-    modules = Modules.of({})
     more: Mapping[str, Source] = files.sources
-    while more:
+    graph: SourceGraph | None = None
+    while more or graph is None:
         names.update(_cached_names(more, root))
         for path, source in more.items():
             try:
-                data = unsaved.get(path)
-                records[path] = _record(path, source, data, previous.sources.get(names[path]), now)
+                before = previous.sources.get(names[path])
+                records[path] = _record(path, source, unsaved.get(path), before, now, edited)
             except FileNotFoundError:
                 continue  # it has been removed since it was listed
             except OSError as error:
                 unreadable.append(Failure(path, f"cannot read it: {error.strerror}"))
                 dependencies.unreadable.add(path)
+        present = {names[path]: record for path, record in records.items()}
+        if has_same_names and not unreadable and _have_same_imports(previous.sources, present):
+            break  # each has the place that it had
         origins = {path: files.sources[path].origin for path in records}
         scans = {path: record.scan for path, record in records.items()}
         outside = frozenset(path for path in records if files.sources[path].outside)
         modules = Modules.of(origins, outside)
         more = dependencies.missing(origins, scans, modules)
         files = files._replace(sources={**files.sources, **more})
-    graph = source_graph(origins, scans, {source_of(path) for path in files.outputs}.difference(undeclared), modules)
-    shown = {path: item._replace(root=display_path(item.root)) for path, item in graph.mismatches.items() if item.root}
-    graph = graph._replace(
-        mismatches={**graph.mismatches, **shown},
-        # Without settings, files that are not listed may import any of these.
-        imported=frozenset(origins) if config.root is None else graph.imported,
-        unresolved=dependencies.unresolved(origins, scans, outside, modules),
-    )
+        graph = _graph(files, records, modules, undeclared)
+        graph = graph._replace(
+            # Without settings, files that are not listed may import any of these.
+            imported=frozenset(origins) if config.root is None else graph.imported,
+            unresolved=dependencies.unresolved(origins, scans, outside, modules),
+        )
+    made = graph
     parsed = {
         path: previous.parsed[name]
         for path, name in names.items()
-        if name in previous.parsed and _is_as_it_was(records.get(path), previous.sources[name])
+        if name in previous.parsed and path in records and path not in edited
     }
-    state = ProjectState(files, root, names, previous, records, graph, parsed, failures=tuple(unreadable))
-    return _compared(state, now, open_reader)
+    make_graph = cache(lambda: made or _graph(files, records, None, undeclared))
+    state = ProjectState(
+        files,
+        root,
+        names,
+        previous,
+        records,
+        make_graph,
+        parsed,
+        failures=tuple(unreadable),
+        has_same_places=graph is None,
+    )
+    if graph is not None:
+        roots = {each: relative_to(each, root) for each in {origin.root for origin in graph.origins.values()}}
+        records.update({path: record._replace(place=_place(path, roots, graph)) for path, record in records.items()})
+    return _compared(state, edited, now, open_reader, parse)
+
+
+def _have_same_imports(before: Mapping[str, SourceRecord], now: Mapping[str, SourceRecord]) -> bool:
+    """Whether the sources are those of the last run, with the same imports."""
+    if before.keys() != now.keys():
+        return False
+    return all(new is before[name] or new.scan == before[name].scan for name, new in now.items())
+
+
+def _graph(
+    files: ProjectFiles, records: Mapping[str, SourceRecord], modules: Modules | None, undeclared: Collection[str]
+) -> SourceGraph:
+    """The graph of the sources that could be read. Its folders are paths that messages can show."""
+    origins = {path: files.sources[path].origin for path in records}
+    generated = {source_of(path) for path in files.outputs}.difference(undeclared)
+    graph = source_graph(origins, {path: record.scan for path, record in records.items()}, generated, modules)
+    shown = {path: item._replace(root=display_path(item.root)) for path, item in graph.mismatches.items() if item.root}
+    return graph._replace(mismatches={**graph.mismatches, **shown})
 
 
 def _cached_names(paths: Iterable[str], root: str) -> dict[str, str]:
@@ -179,13 +229,18 @@ def _cached_names(paths: Iterable[str], root: str) -> dict[str, str]:
     return names
 
 
-def _record(path: str, source: Source, data: bytes | None, before: SourceRecord | None, now: int) -> SourceRecord:
-    """The record of a source. It is read only if its status has changed, and scanned only if its digest has."""
+def _record(
+    path: str, source: Source, data: bytes | None, before: SourceRecord | None, now: int, edited: dict[str, bytes]
+) -> SourceRecord:
+    """The record of a source. It is read only if its status has changed, and scanned only if its digest has.
+
+    The bytes of one that has changed are added to those of the `edited` ones. `data` are some that are not on the disk.
+    """
     origin = source.origin
     if before is not None and before.module != origin.module:
         before = None
     if data is not None:
-        found = Signature(caches.NO_STAT, digest(data))  # a text that is not on the disk
+        found = Signature(caches.NO_STAT, digest(data))
     elif before is not None and before.signature.stat == source.stat:
         return before
     else:
@@ -193,84 +248,77 @@ def _record(path: str, source: Source, data: bytes | None, before: SourceRecord 
         found = Signature.of(source.stat, digest(data), now)
     if before is not None and before.signature.digest == found.digest:
         return before._replace(signature=found)
-    return SourceRecord(found, origin.module, scan(data, origin))
+    edited[path] = data
+    place = "" if before is None else before.place
+    return SourceRecord(found, origin.module, scan(data, origin), place=place)
 
 
-def _is_as_it_was(record: SourceRecord | None, before: SourceRecord) -> bool:
-    return record is not None and record.module == before.module and record.signature.digest == before.signature.digest
-
-
-def _compared(state: ProjectState, now: int, open_reader: OpenReader | None) -> ProjectState:
-    """A state whose files are read and whose graph is made, compared with the cache."""
-    files, names, previous, records, graph = state.files, state.names, state.previous, state.records, state.graph
-    reader: Reader | None = None
-    edited = set[str]()
-    for path, record in records.items():
+def _compared(
+    state: ProjectState, edited: Mapping[str, bytes], now: int, open_reader: OpenReader | None, parse: Parse | None
+) -> ProjectState:
+    """A state whose files have their places, compared with the cache."""
+    names, previous, records = state.names, state.previous, state.records
+    parsed = dict(state.parsed)
+    for path in state.relevant:
         before = previous.sources.get(names[path])
-        if before is not None and before is not record and not _is_as_it_was(record, before):
-            edited.add(path)
-            if before.content and path in graph.relevant and open_reader is not None:
-                reader = reader or open_reader(state)
-                records[path] = record._replace(content=reader.content(path))
-    roots = {root: relative_to(root, state.root) for root in {origin.root for origin in graph.origins.values()}}
-    for path, record in records.items():
-        place = _place(path, roots, graph)
-        if record.place != place:
-            records[path] = record._replace(place=place)
+        if path in edited and before is not None and before.content and parse is not None:
+            content, data = parse(edited[path], path, state.files.sources[path].origin)
+            records[path] = records[path]._replace(content=content)
+            parsed.update({} if data is None else {path: data})
     present = {names[path]: record for path, record in records.items()}
     changed = {*_changes(previous.sources, present)}
+    state = _with_handlers(state._replace(parsed=parsed), changed, open_reader)
+    before_owners, after_owners = _by_owner(previous.handlers), _by_owner(state.handlers)
+    for name in before_owners.keys() | after_owners.keys():
+        if before_owners.get(name) != after_owners.get(name):
+            changed |= {f"@{each[name].module}" for each in (previous.sources, present) if name in each}
+    return _with_targets(state, changed, edited, now)
+
+
+def _with_handlers(state: ProjectState, changed: set[str], open_reader: OpenReader | None) -> ProjectState:
+    """A state with the handlers that sources register: those of the cache, unless `changed` look-ups lead to others."""
     handlers: dict[str, HandlerRecord] = {}
     owners: dict[str, tuple[str, ...]] = {}
-    paths = {names[path]: path for path in graph.relevant}
+    relevant = state.relevant
+    paths = {state.names[path]: path for path in relevant}
     missing = []
-    for path in graph.registering:
-        handler = previous.handlers.get(names[path])
-        if handler is not None and changed.isdisjoint(handler.lookups) and paths.keys() >= {*handler.owners}:
-            handlers[names[path]] = handler
-            owners[path] = tuple([paths[owner] for owner in handler.owners])
+    for path in (path for path in relevant if state.records[path].scan.registers):
+        known = state.previous.handlers.get(state.names[path])
+        if known is not None and paths.keys() >= {*known.owners} and changed.isdisjoint(known.lookups):
+            handlers[state.names[path]] = known
+            owners[path] = tuple([paths[owner] for owner in known.owners])
         else:
             missing.append(path)
-    if missing and open_reader is not None:
-        reader = reader or open_reader(state)
+    reader = open_reader(state) if missing and state.reader is None and open_reader is not None else state.reader
     if reader is not None:
         reader.know({path: Handlers(found, frozenset()) for path, found in owners.items()})
         for path in missing:
             owners[path], lookups = reader.handlers(path)
-            own = tuple([names[owner] for owner in owners[path]])
-            handlers[names[path]] = HandlerRecord(tuple(sorted(lookups)), own)
-    before_owners, after_owners = _by_owner(previous.handlers), _by_owner(handlers)
-    for name in before_owners.keys() | after_owners.keys():
-        if before_owners.get(name) != after_owners.get(name):
-            changed |= {f"@{each[name].module}" for each in (previous.sources, present) if name in each}
+            own = tuple([state.names[owner] for owner in owners[path]])
+            handlers[state.names[path]] = HandlerRecord(tuple(sorted(lookups)), own)
+    return state._replace(handlers=handlers, owners=owners, reader=reader)
 
+
+def _with_targets(state: ProjectState, changed: set[str], edited: Collection[str], now: int) -> ProjectState:
+    """A state with the sources that are fresh, and those that are stale. `changed` are look-ups, and `edited` sources."""
     fresh: dict[str, FreshRecord] = {}
     rendered: dict[str, FreshRecord] = {}
     stale = []
-    for path in sorted(graph.relevant):
-        known = previous.fresh.get(names[path])
-        is_target = files.sources[path].target
-        outputs = None
-        if known is not None:
-            outputs = _verified_outputs(known.outputs, path, files.outputs, now) if is_target else known.outputs
-            known = known._replace(outputs=outputs) if outputs is not None and outputs != known.outputs else known
+    for path in state.relevant:
+        known, is_target = state.previous.fresh.get(state.names[path]), state.files.sources[path].target
+        if known is not None and is_target:
+            outputs = _verified_outputs(known.outputs, path, state.files.outputs, now)
+            known = None if outputs is None else known if outputs == known.outputs else known._replace(outputs=outputs)
         # Warnings say lines, which may have moved.
-        is_fresh = known is not None and changed.isdisjoint(known.lookups) and not (known.warnings and path in edited)
-        if known is not None and outputs is not None and is_fresh:
+        has_moved = known is not None and bool(known.warnings) and path in edited
+        if known is not None and not has_moved and changed.isdisjoint(known.lookups):
             fresh[path] = known
         elif is_target:
             stale.append(path)
-            if known is not None and outputs is not None:
+            if known is not None:
                 rendered[path] = known
-    failures = (*_unlistable(files), *state.failures, *_shadowed_declarations(files))
-    return state._replace(
-        handlers=handlers,
-        owners=owners,
-        reader=reader,
-        fresh=fresh,
-        rendered=rendered,
-        stale=tuple(stale),
-        failures=failures,
-    )
+    failures = (*_unlistable(state.files), *state.failures, *_shadowed_declarations(state.files))
+    return state._replace(fresh=fresh, rendered=rendered, stale=tuple(stale), failures=failures)
 
 
 def _place(path: str, roots: Mapping[str, str], graph: SourceGraph) -> str:

@@ -19,55 +19,39 @@ _MOST = 3
 
 
 def reasons(changes: Sequence[Change], state: ProjectState) -> dict[str, str]:
-    """Why each output is out of date, by its path.
-
-    Args:
-        changes: The outputs that are not as planned.
-        state: The project, with the manifest of the last run.
-    """
+    """Why each output is out of date, by its path, for the outputs that are not as planned."""
     modules = {change.path: change for change in changes if change.path.endswith(".py")}
     found = {}
     for change in changes:
         source = source_of(change.path)
-        module = modules.get(outputs_of(source)[0], change)
-        found[change.path] = _reason(change, module, source, state)
+        found[change.path] = _reason(change, modules.get(outputs_of(source)[0]), source in state.files.sources)
     return found
 
 
-def _reason(change: Change, module: Change, source: str, state: ProjectState) -> str:
+def _reason(change: Change, module: Change | None, has_source: bool) -> str:
     """Why one output is out of date. `module` is the change of the generated module that it belongs to."""
     if change.new is None:
-        return "its source declares nothing" if source in state.files.sources else "its source is gone"
+        return "its source declares nothing" if has_source else "its source is gone"
     if change.old is None:
         return "new"
     header = read_header(change.old)
     if header is None:
         return "empty"
-    if header.intact and not change.old.startswith(b"# @generated"):
-        return "something stands before its header"
     if not header.intact:
         return "edited by hand, or merged"
+    if not change.old.startswith(b"# @generated"):
+        return "something stands before its header"
     if header.format != FORMAT:
         return f"written in format {header.format}, and this version of qten-gen writes {FORMAT}"
-    told: list[str] = []
-    if module.old is not None and module.new is not None and module.path.endswith(".py"):
-        told += _differences(module.old, module.new)
+    told = [] if module is None else [*_differences(module.old or b"", module.new or b"")]
     shown = told[:_MOST] + [f"{len(told) - _MOST} more"] * (len(told) > _MOST)
     return "; ".join(shown) or "a signature, an annotation or documentation changed"
 
 
 def _differences(old: bytes, new: bytes) -> Iterator[str]:
-    """In what two texts of a generated module differ: which classes."""
-    before, after = _classes(old), _classes(new)
-    for name in [*after, *(name for name in before if name not in after)]:
-        shown = name.removeprefix("_").removesuffix("_")
-        if name not in before or name not in after:
-            yield f"class {shown} {'added' if name in after else 'removed'}"
-        elif before[name] != after[name]:
-            yield f"class {shown} changed"
-
-
-def _classes(text: bytes) -> dict[str, str]:
-    """The texts of the classes by name, each with what follows it."""
-    parts = re.split(r"(?m)^class (\w+)", text.decode())
-    return dict(zip(parts[1::2], parts[2::2], strict=True))
+    """In what two texts of a generated module differ: which classes, each with what follows it."""
+    parts = [re.split(r"(?m)^class _?(\w+?)_?\b", text.decode()) for text in (old, new)]
+    before, after = (dict(zip(found[1::2], found[2::2], strict=True)) for found in parts)
+    for name in dict.fromkeys([*after, *before]):
+        if before.get(name) != after.get(name):
+            yield f"class {name} {'added' if name not in before else 'changed' if name in after else 'removed'}"

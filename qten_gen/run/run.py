@@ -17,7 +17,7 @@ from ..project import cache
 from ..project.apply import Change, changes, is_as_planned, remove_leftovers, write
 from ..project.cache import NO_FILE, FreshRecord, Seen, Signature, Stat, last_seen, status_of
 from ..project.config import Config, Settings
-from ..project.files import Part, PathError, discover, listing, parts
+from ..project.files import Listed, Part, PathError, discover, parts
 from ..project.output_names import outputs_of, source_of
 from ..project.paths import read_output
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ..generate.plan import Plan
     from ..generate.readings import Crash, Readings
     from ..model.diagnostics import Diagnostic
+    from ..project.scan import Origin
     from ..project.stale import Failure, ProjectState, Reader
 
 _ATTEMPTS = 3
@@ -112,6 +113,13 @@ def open_readings(state: ProjectState) -> Readings:
     return Readings(SourceTexts(state.graph.origins), state.graph, state.parsed)
 
 
+def parse(data: bytes, path: str, origin: Origin) -> tuple[str, bytes | None]:
+    """The digest of what a source says, and the parsed source, from its bytes."""
+    from ..generate.parsed import parsed_source
+
+    return parsed_source(data, path, origin)
+
+
 def _attempt(part: Part, writes: bool, explains: bool, undeclared: frozenset[str] = frozenset()) -> Outcome:
     """Generate the code for the files of one project, as they are now.
 
@@ -122,20 +130,23 @@ def _attempt(part: Part, writes: bool, explains: bool, undeclared: frozenset[str
         _Changed: A source has changed since the files were listed.
     """
     began, root = time.time_ns(), os.path.abspath(part.cache)
-    listed = listing(part.files, part.config, part.paths)
+    listed = Listed.of(part.files, part.config, part.paths)
     seen = None if undeclared else last_seen(root)
-    if seen is not None and seen.listing == listed:
+    if seen is not None and seen.files == listed.files:
         targets = sum(source.target for source in part.files.sources.values())
         return Outcome(targets, seen.up_to_date, (), _warnings(seen.warnings))
     from ..project.stale import orphans, project_state, save
 
-    state = project_state(part.files, root, part.config, open_readings, undeclared=undeclared)
+    has_same_names = seen is not None and seen.names == listed.names
+    state = project_state(
+        part.files, root, part.config, open_readings, parse, undeclared=undeclared, has_same_names=has_same_names
+    )
     _refuse_changed(state, state.reader)
     if writes:
         remove_leftovers(part.files.leftovers)
     lost = orphans(state)
     if not (state.stale or lost):
-        save(state, state.fresh, state.reader, _seen(state, part.config, listed, began))
+        save(state, state.fresh, state.reader, _seen(state, part.config, listed, began, seen))
         return Outcome(_targets(state), _fresh_outputs(state), (), _fresh_warnings(state), (), state.failures)
     planned, readings, existing = _planned(state, lost)
     losing = {source_of(path) for path, text in planned.outputs.items() if text is None}.intersection(state.stale)
@@ -147,43 +158,54 @@ def _attempt(part: Part, writes: bool, explains: bool, undeclared: frozenset[str
         from .reasons import reasons
 
         outcome = outcome._replace(reasons=reasons(outcome.changes, state))
-    save(state, {**state.fresh, **_fresh_now(state, planned, pending)}, readings)
+    found_now = {**state.fresh, **_fresh_now(state, planned, pending)}
+    save(state, found_now, readings, _seen(state, part.config, listed._replace(files=""), began, seen))
     return outcome
 
 
-def _seen(state: ProjectState, config: Config, listed: str, began: int) -> Seen | None:
-    """What a run has seen that left nothing to do; None if its outcome depends on more than what it listed, or is too young.
+def _seen(state: ProjectState, config: Config, listed: Listed, began: int, last: Seen | None) -> Seen | None:
+    """What a run has seen; None if its outcome depends on more than what it listed.
 
     Args:
         state: The state that it found.
         config: The settings of the project.
-        listed: The digest of what it listed.
+        listed: The digests of what it listed; those of files are empty if it left something to do.
         began: When it began, in nanoseconds. What has changed just before may change again without another time.
+        last: What the last run has seen.
     """
-    from ..project.libraries import Environment
+    files, root = state.files, config.root
+    if last is None or last.names != listed.names or not state.has_same_places:
+        if root is None or not _is_closed(state, config, root):
+            return None
+        from ..project.libraries import Environment
 
-    files, graph, root = state.files, state.graph, config.root
-    if root is None or graph.unresolved or state.failures or files.leftovers or files.others:
-        return None
-    if any(source.outside for source in files.sources.values()):
-        return None
+        environment = None if config.environment is None else os.path.join(root, config.environment)
+        surroundings = {path: status_of(path) for path in Environment(environment).looked_at()}
+    else:
+        surroundings = {**last.surroundings}
     statuses = [*(source.stat for source in files.sources.values()), *files.outputs.values()]
-    if any(max(status.modified, status.changed) > began - cache.COARSE_CLOCK for status in statuses):
-        return None
+    is_old = all(max(status.modified, status.changed) < began - cache.COARSE_CLOCK for status in statuses)
+    targets = {path: record for path, record in state.fresh.items() if files.sources[path].target}
+    return Seen(
+        listed.names,
+        listed.files if is_old and not state.failures else "",
+        sum(len(record.outputs) for record in targets.values()),
+        {path: record.warnings for path, record in targets.items() if record.warnings},
+        surroundings,
+    )
+
+
+def _is_closed(state: ProjectState, config: Config, root: str) -> bool:
+    """Whether the places of files depend on nothing that a run does not list: no library, and nothing that is left out."""
+    files, graph = state.files, state.graph
+    if graph.unresolved or files.leftovers or files.others or any(each.outside for each in files.sources.values()):
+        return False
     # An import may lead to a folder that is not listed, where nobody sees files come and go.
     hidden = {os.path.basename(path).removesuffix(".py") for path in files.unlisted}
     imports = {name for found in graph.scans.values() for name in found.imports} if hidden else set[str]()
-    is_open = any(not hidden.isdisjoint(name.split(".")) for name in imports)
-    if is_open or not all(f"{folder}{os.sep}".startswith(os.path.join(root, "")) for folder in config.import_roots):
-        return None
-    environment = None if config.environment is None else os.path.join(root, config.environment)
-    targets = {path: record for path, record in state.fresh.items() if files.sources[path].target}
-    return Seen(
-        listed,
-        sum(len(record.outputs) for record in targets.values()),
-        {path: record.warnings for path, record in targets.items() if record.warnings},
-        {path: status_of(path) for path in Environment(environment).looked_at()},
-    )
+    if any(not hidden.isdisjoint(name.split(".")) for name in imports):
+        return False
+    return all(f"{folder}{os.sep}".startswith(os.path.join(root, "")) for folder in config.import_roots)
 
 
 def _refuse_changed(state: ProjectState, reader: Reader | None) -> None:

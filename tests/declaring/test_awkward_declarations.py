@@ -1,13 +1,15 @@
-"""Field names and defaults that could be taken for something of the house."""
+"""Ways in which people write declarations: what is generated for them is what their class statements say when they run."""
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
+import pytest
 import torch
 from torch import Tensor
 
-from qten_gen import TensorClass
+from qten_gen import StaleWarning, TensorClass
 
 
 class Names(TensorClass):
@@ -40,3 +42,192 @@ def test_a_default_without_literal_is_kept() -> None:
     made = Endless()
     assert (made.limit, made.start) == (math.inf, -math.inf)
     assert math.isnan(made.rate)
+
+
+MODEL = """
+    from torch import nn
+    from qten_gen import Module, param, submodule
+
+    def same(cls):
+        return cls
+
+    class Head(Module):
+        dim: int
+        weight: nn.Parameter = param("dim", initializer=nn.init.ones_)
+
+    class Other(Module):
+        dim: int
+        weight: nn.Parameter = param("dim", initializer=nn.init.zeros_)
+
+    class Net(Module):
+        dim: int
+        head: Head = submodule(Head, "dim")
+"""
+
+
+def test_another_class_in_its_place_is_seen(project: Any) -> None:
+    project.write(model=MODEL)
+    project.generate()
+    project.write(model=MODEL.replace("submodule(Head", "submodule(Other"))
+
+    with pytest.warns(StaleWarning, match="Net changed after model_qten was generated"):
+        model = project.load("model")
+    assert type(model.Net(2).head) is model.Other
+
+
+def test_a_class_whose_name_is_an_argument_is_looked_up(project: Any) -> None:
+    project.write(model=MODEL.replace("Head", "device"))
+    project.generate()
+
+    assert '_rt.from_declaration(Net, "head.cls")' in (project.root / "model_qten.py").read_text()
+    assert type(project.load("model").Net(2, device="cpu").head).__name__ == "device"
+
+
+HEAD = """\
+import torch
+from torch import Tensor, nn
+from qten_gen import Module, TensorClass, buffer, field, param
+"""
+
+WAYS: dict[str, str | bytes] = {
+    "a byte order mark": b"\xef\xbb\xbf" + HEAD.encode() + b"class Batch(TensorClass):\n    x: Tensor\n",
+    "lines of Windows": HEAD.replace("\n", "\r\n").encode() + b"class Batch(TensorClass):\r\n    x: Tensor\r\n",
+    "lines of old Macs": HEAD.replace("\n", "\r").encode() + b"class Batch(TensorClass):\r    x: Tensor\r",
+    "a coding line": b"# -*- coding: latin-1 -*-\n"
+    + HEAD.encode()
+    + b"class Batch(TensorClass):\n    x: Tensor  # \xe9\n",
+    "tabs": "class Batch(TensorClass):\n\tx: Tensor\n",
+    "a form feed": "\x0cclass Batch(TensorClass):\n    x: Tensor\n",
+    "no last line end": "class Batch(TensorClass):\n    x: Tensor",
+    "one line": "class Batch(TensorClass): x: Tensor; y: str = 'a'\n",
+    "comments and breaks": (
+        "class Batch(  # a\n    TensorClass,\n    frozen=\\\n    True,\n):\n    x: (  # b\n        Tensor\n    )\n"
+    ),
+    "quotes": "class Batch(TensorClass):\n    x: 'Tensor'\n    y: \"Tensor | None\" = None\n",
+    "quotes inside": (
+        "from typing import Optional, Union\n"
+        "class Batch(TensorClass):\n    x: Tensor\n    n: Optional['Batch'] = None\n    o: 'Optional[Tensor]' = None\n"
+        "    p: Optional['Tensor'] = None\n    q: Union['Batch', None] = None\n"
+    ),
+    "a class further down": (
+        "class Batch(TensorClass):\n    x: Tensor\n    n: 'Later | None' = None\n"
+        "class Later(TensorClass):\n    x: Tensor\n"
+    ),
+    "an alias of an alias": "T = Tensor\nU = T\nclass Batch(TensorClass):\n    x: U\n",
+    "an alias in quotes": (
+        "from typing import TypeAlias\nT: TypeAlias = 'Tensor'\nclass Batch(TensorClass):\n    x: T\n"
+    ),
+    "a new type": "from typing import NewType\nIds = NewType('Ids', Tensor)\nclass Batch(TensorClass):\n    x: Ids\n",
+    "metadata": "from typing import Annotated\nclass Batch(TensorClass):\n    x: Annotated[Tensor, 'doc']\n",
+    "a subclass of Tensor": "class Batch(TensorClass):\n    x: torch.FloatTensor\n",
+    "another name of the base": "Base = TensorClass\nclass Batch(Base):\n    x: Tensor\n",
+    "a class variable in quotes": "class Batch(TensorClass):\n    x: Tensor\n    d: 'ClassVar[int]' = 4\n",
+    "a decorator": "from typing import final\n@final\nclass Batch(TensorClass):\n    x: Tensor\n",
+    "an abstract base": (
+        "from abc import ABC, abstractmethod\nclass Base(TensorClass, ABC):\n    x: Tensor\n"
+        "    @abstractmethod\n    def f(self) -> int: ...\nclass Batch(Base):\n    def f(self) -> int: return 1\n"
+    ),
+    "a bounded variable": (
+        "from typing import Generic, TypeVar\nT = TypeVar('T', bound=Tensor)\n"
+        "class Batch(TensorClass, Generic[T]):\n    x: T\n"
+    ),
+    "a constrained variable": (
+        "from typing import Generic, TypeVar\nT = TypeVar('T', Tensor, nn.Parameter)\n"
+        "class Batch(TensorClass, Generic[T]):\n    x: T\n"
+    ),
+    "a template in a docstring": (
+        'class Batch(TensorClass):\n    """A \\"\\"\\" {{ x }} {% raw %} \\\\ and \\\\"""\n    x: Tensor\n'
+    ),
+    "half a character": 'class Batch(TensorClass):\n    """A \\x00"""\n    x: Tensor\n    """B \\ud800"""\n',
+    "an except group": "try:\n    class Batch(TensorClass):\n        x: Tensor\nexcept* ValueError:\n    pass\n",
+    "a loop": "for _ in range(2):\n    class Batch(TensorClass):\n        x: Tensor\n",
+    "a case": "match 1:\n    case 1:\n        class Batch(TensorClass):\n            x: Tensor\n",
+    "a literal with quotes": (
+        "from typing import Literal\nclass Batch(TensorClass):\n    x: Tensor\n"
+        "    k: Literal['a\"b', \"c'd\"] = 'a\"b'\n"
+    ),
+    "a function as default": ("class Batch(TensorClass, nocast=True):\n    x: Tensor\n    f: object = lambda a: a\n"),
+    "a field that is declared again": "class Batch(TensorClass):\n    x: str\n    x: Tensor\n",
+    "many fields": (
+        "class Batch(TensorClass):\n    x: Tensor\n" + "".join(f"    f{i}: str = ''\n" for i in range(200))
+    ),
+}
+
+
+def written(text: str | bytes) -> bytes:
+    """The bytes of a file; a text stands below the usual imports."""
+    return text if isinstance(text, bytes) else f"from typing import ClassVar\n{HEAD}{text}".encode()
+
+
+FILES = {
+    **{way: written(text) for way, text in WAYS.items()},
+    **{
+        f"{way}, annotations put off": b"from __future__ import annotations\n" + written(text)
+        for way, text in WAYS.items()
+        if isinstance(text, str)
+    },
+}
+
+
+@pytest.mark.parametrize("way", FILES)
+def test_what_is_generated_is_fresh(project: Any, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+    (project.root / "written.py").write_bytes(FILES[way])
+    project.generate()
+    monkeypatch.setenv("QTEN_GEN_JIT", "off")
+    batch = project.load("written").Batch(torch.ones(2), batch_size=[2])
+    assert batch.x.shape == (2,)
+
+
+def test_modules_may_import_each_other_and_name_what_is_not_there_yet(
+    project: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.write(
+        left=f"{HEAD}import right\nclass Left(TensorClass):\n    other: 'right.Right | None' = None\n",
+        right=f"{HEAD}import left\nclass Right(TensorClass):\n    other: 'left.Left | None' = None\n",
+    )
+    project.generate()
+    monkeypatch.setenv("QTEN_GEN_JIT", "off")
+    left, right = project.load("left"), project.load("right")
+    assert left.Left(right.Right(batch_size=[2]), batch_size=[2]).other.batch_size == (2,)
+    assert right.Right(left.Left(batch_size=[2]), batch_size=[2]).other.batch_size == (2,)
+
+
+@pytest.mark.parametrize(
+    ("package", "line"),
+    [
+        ("straight", "from .base import Base"),
+        ("passed", "from .passing import Base"),
+        ("star", "from .passing import *"),
+    ],
+)
+def test_a_class_for_checkers_only_is_known_through_the_files_of_its_bases(
+    project: Any, package: str, line: str
+) -> None:
+    project.write(
+        **{
+            f"{package}__": "",
+            f"{package}__base": "from qten_gen import TensorClass\nclass Base(TensorClass): ...\n",
+            f"{package}__passing": "from .base import Base\n",
+            f"{package}__point": f"{line}\nclass Point(Base): ...\n",
+            f"{package}__model": """
+            from typing import TYPE_CHECKING
+            from qten_gen import TensorClass
+            if TYPE_CHECKING:
+                from .point import Point
+
+            class Batch(TensorClass):
+                point: "Point"
+            """,
+        }
+    )
+    model, point = project.load(f"{package}.model"), project.load(f"{package}.point")
+    assert model.Batch._declaration.fields[0].kind.value == "nested"
+    assert model.Batch(point.Point(batch_size=[2]), batch_size=[2]).point.batch_size == (2,)
+
+
+def test_jit_off_says_that_a_class_in_a_class_has_to_move(project: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.write(model=f"{HEAD}class Outer:\n    class Batch(TensorClass):\n        x: Tensor\n")
+    monkeypatch.setenv("QTEN_GEN_JIT", "off")
+    message = r"nothing is generated for Outer\.Batch, which stands in a class or a function.* Move it to the top level"
+    with pytest.raises(ImportError, match=message):
+        project.load("model")

@@ -1,17 +1,22 @@
-"""What can be registered, what takes the place of an earlier handler, and what is refused."""
+"""Registered handlers, tensors and children: what may be registered, replaced and removed, and versions of the state dict."""
 
 from __future__ import annotations
 
+import copy
 import importlib
+import io
 import typing
 from collections.abc import Callable
-from typing import Any, Literal, Protocol, TypedDict, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, TypedDict, runtime_checkable
 
 import pytest
 import torch
+from torch import Tensor, nn
 
-from qten_gen import Functional
+from qten_gen import Functional, Module, param, submodule
 from tests.conftest import Project
+
+from .declared import Block
 
 
 def functional() -> type[Functional]:
@@ -111,3 +116,132 @@ def test_two_handlers_of_one_file_are_an_error_also_when_it_is_reloaded(project:
     project.write(handlers=SOURCE.format("", "_", 1) + SOURCE.format("", "_", 2))
     with pytest.raises(ValueError, match="Name has a handler for int already"):
         importlib.reload(handlers)
+
+
+def test_a_parameter_can_be_replaced() -> None:
+    block = Block(4)
+    new = nn.Parameter(torch.zeros(12, 4))
+    block.weight = new
+    assert block.weight is new
+    assert dict(block.named_parameters())["weight"] is new
+
+
+def test_a_plain_tensor_is_refused_in_place_of_a_parameter() -> None:
+    with pytest.raises(TypeError, match=r"cannot assign .torch\.FloatTensor. as parameter 'weight'"):
+        Block(4).weight = torch.zeros(12, 4)  # type: ignore[assignment] # what the test is about
+
+
+def test_a_submodule_can_be_replaced() -> None:
+    block = Block(4)
+    block.norm = nn.LayerNorm(4, bias=False)
+    assert block.norm is dict(block.named_modules())["norm"]
+    assert block.norm.bias is None
+
+
+def test_a_deleted_parameter_is_gone_and_can_come_back_as_a_plain_tensor() -> None:
+    block = Block(4)
+    del block.weight
+    assert not hasattr(block, "weight")
+    with pytest.raises(AttributeError, match="'Block' object has no attribute 'weight'"):
+        block.weight  # noqa: B018 # what the test is about
+    block.weight = torch.ones(12, 4)  # type: ignore[assignment] # what weight normalisation does
+    assert torch.equal(block.weight, torch.ones(12, 4))
+    assert "weight" not in dict(block.named_parameters())
+    del block.weight
+    assert not hasattr(block, "weight")
+
+
+def test_a_name_can_move_from_one_registry_to_another() -> None:
+    block = Block(4)
+    del block.weight
+    block.register_buffer("weight", torch.ones(12, 4))
+    assert torch.equal(block.weight, torch.ones(12, 4))
+    assert "weight" in dict(block.named_buffers())
+
+
+class Old(nn.Module):
+    """The class as it was, before it was a Module."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.w = nn.Parameter(torch.full((2,), 5.0))
+        self.old_norm = nn.LayerNorm(2)
+
+
+class Scale(Module):
+    """The class as it is: both names are new."""
+
+    version: ClassVar[int] = 2
+    dim: int = 2
+    weight: nn.Parameter = param("dim", initializer=nn.init.zeros_)
+    norm: nn.LayerNorm = submodule(nn.LayerNorm, "dim")
+    seen: ClassVar[list[int]] = []
+
+    @classmethod
+    def migrate(cls, state_dict: dict[str, Tensor], version: int) -> None:
+        cls.seen.append(version)
+        for key in [key for key in state_dict if key.startswith("old_norm.")]:
+            state_dict[key.removeprefix("old_")] = state_dict.pop(key)
+        if "w" in state_dict:
+            state_dict["weight"] = state_dict.pop("w")
+
+
+@pytest.fixture(autouse=True)
+def nothing_seen() -> None:
+    Scale.seen.clear()
+
+
+def test_an_old_state_dict_loads_where_the_class_is_a_child() -> None:
+    old = nn.Sequential(nn.Linear(1, 1), Old())
+    new = nn.Sequential(nn.Linear(1, 1), Scale())
+    new.load_state_dict(old.state_dict())
+
+    assert new.get_parameter("1.weight").tolist() == [5, 5]
+
+
+def test_the_state_dict_that_was_given_is_left_as_it_was() -> None:
+    given = Old().state_dict()
+    before = copy.copy(given)
+    Scale().load_state_dict(given)
+
+    assert list(given) == list(before)
+
+
+def test_a_saved_state_dict_keeps_its_version() -> None:
+    file = io.BytesIO()
+    torch.save(Scale().state_dict(), file)
+    file.seek(0)
+    Scale().load_state_dict(torch.load(file))
+
+    assert Scale.seen == []
+
+
+def test_a_state_dict_that_lost_its_version_is_migrated_as_version_0() -> None:
+    Scale().load_state_dict(dict(Scale().state_dict()))
+    Scale().load_state_dict(dict(Old().state_dict()))
+
+    assert Scale.seen == [0, 0]
+
+
+def test_what_migrate_leaves_is_reported_by_the_names_in_the_state_dict() -> None:
+    given = Old().state_dict() | {"other": torch.ones(1)}
+    with pytest.raises(RuntimeError, match='Unexpected key\\(s\\) in state_dict: "other"'):
+        Scale().load_state_dict(given)
+
+
+def test_a_class_that_writes_its_own_constructor_migrates_too() -> None:
+    class Written(Module):
+        version: ClassVar[int] = 3
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(torch.zeros(2))
+
+        @classmethod
+        def migrate(cls, state_dict: dict[str, Tensor], version: int) -> None:
+            state_dict["weight"] = state_dict.pop("w")
+
+    written = Written()
+    written.load_state_dict({"w": torch.ones(2)})
+    assert written.weight.tolist() == [1, 1]
+    assert written.state_dict()._metadata[""] == {"version": 3}  # type: ignore[attr-defined] # torch's

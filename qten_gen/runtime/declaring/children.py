@@ -9,7 +9,7 @@ from torch import nn
 
 from ...common import language
 from ...common.fingerprint_rows import RecordedCall
-from .fields import Dimension, Names, keywords_in, refuse_misplaced
+from .fields import Dimension, Names, keywords_in, specifier
 
 if TYPE_CHECKING:
     from collections import OrderedDict
@@ -116,6 +116,7 @@ every value (`to`, `clone`, `* 2`) applies to it. Objects that are put together 
 """
 
 
+@specifier(language.SUBMODULE)
 class Submodule(NamedTuple):
     """Arguments of `submodule`: the class and what it is constructed with, and how often."""
 
@@ -134,9 +135,6 @@ class Submodule(NamedTuple):
         if self.cls is Sequential:
             return RecordedCall(language.SEQUENTIAL, self.args, {**self.kwargs, **own})
         return RecordedCall(language.SUBMODULE, (self.cls, *self.args), {**self.kwargs, **own})
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        refuse_misplaced(owner, name, language.SUBMODULE)
 
 
 @overload

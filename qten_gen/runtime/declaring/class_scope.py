@@ -76,6 +76,10 @@ class Scope:
                 return names[name]
         raise NameError(name)
 
+    def names(self) -> dict[str, object]:
+        """All names with what they mean here. A plain dict: Python 3.14 copies what it is given to look names up in."""
+        return {name: value for names in reversed([*self._layers()]) for name, value in names.items()}
+
     def import_of(self, name: str) -> str | None:
         """The qualified name that an import statement of the file gives to `name`, those under TYPE_CHECKING included."""
         found = self._file_names().imports.get(name)
@@ -110,7 +114,6 @@ class Scope:
         return False
 
     def _file_names(self) -> FileNames:
-
         return names_in(self._lines())
 
     def _lines(self) -> tuple[str, ...]:

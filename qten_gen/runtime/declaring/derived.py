@@ -16,9 +16,10 @@ from torch import Tensor, nn
 
 from ...common import language
 from ...common.fingerprint_rows import RecordedCall
-from .fields import refuse_misplaced
+from .fields import specifier
 
 
+@specifier(language.DERIVED)
 class Derived(NamedTuple):
     """The argument of `derived`."""
 
@@ -27,18 +28,13 @@ class Derived(NamedTuple):
     def __specifier_call__(self) -> RecordedCall:
         return RecordedCall(language.DERIVED, (self.expression,))
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        refuse_misplaced(owner, name, language.DERIVED)
 
-
+@specifier(language.CHECK)
 class Checks:
     """The checks of a class body that runs."""
 
     def __init__(self) -> None:
         self.calls: list[RecordedCall] = []
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        refuse_misplaced(owner, name, language.CHECK)
 
 
 def derived(expression: int | str, *, init: Literal[False] = False) -> Any:  # what the annotation says
@@ -104,6 +100,7 @@ Materializer = Callable[[Any, torch.dtype, torch.device], V]
 """Computes a derived tensor: a method of the module, which is why `self` can be anything."""
 
 
+@specifier(language.VIRTUAL)
 @dataclass(frozen=True, slots=True)
 class Virtual(Generic[T_co]):
     """A function decorated with `virtual`. A type checker reads it as a read-only attribute of the function's result type."""
@@ -114,9 +111,6 @@ class Virtual(Generic[T_co]):
 
     def __specifier_call__(self) -> RecordedCall:
         return RecordedCall(language.VIRTUAL, (self.function,), {"cached": self.cached, "cast": self.cast})
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        refuse_misplaced(owner, name, language.VIRTUAL)
 
     if TYPE_CHECKING:
 

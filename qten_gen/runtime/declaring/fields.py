@@ -41,19 +41,25 @@ def keywords_in(record: Any, *positional: str) -> dict[str, object]:
     return found
 
 
-def refuse_misplaced(cls: type, name: str, specifier: str) -> None:
-    """Refuse a specifier in a class that is no declaration.
+def specifier(name: str) -> Callable[[type[T]], type[T]]:
+    """Class decorator of a record: in a class that is no declaration, its name is refused.
 
-    A record's `__set_name__` calls it, and Python that in those only: the metaclass of a declaration takes the record out before.
-
-    Raises:
-        DeclarationError: always.
+    Python calls `__set_name__` in those only: the metaclass of a declaration takes the record out before.
     """
-    from . import generator
 
-    generator.refuse_specifier(cls, name, specifier)
+    def refuse(record: object, owner: type, attribute: str) -> None:
+        from . import generator
+
+        generator.refuse_specifier(owner, attribute, name)
+
+    def decorate(cls: type[T]) -> type[T]:
+        type.__setattr__(cls, "__set_name__", refuse)
+        return cls
+
+    return decorate
 
 
+@specifier(language.FIELD)
 class Field(NamedTuple):
     """Arguments of `field`. `default` is `dataclasses.MISSING` where none is given."""
 
@@ -73,9 +79,6 @@ class Field(NamedTuple):
         elif self.default is not MISSING:
             kwargs["default"] = self.default
         return RecordedCall(language.FIELD, kwargs=kwargs)
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        refuse_misplaced(owner, name, language.FIELD)
 
 
 class Const(NamedTuple):
@@ -155,6 +158,7 @@ Computed = Callable[[Any], Tensor] | str
 """Computes the value of a parameter or buffer: a function of the module, or the name of a method of the class."""
 
 
+@specifier(language.PARAM)
 class Parameter(NamedTuple):
     """Arguments of `param`."""
 
@@ -173,10 +177,8 @@ class Parameter(NamedTuple):
     def __specifier_call__(self) -> RecordedCall:
         return RecordedCall(language.PARAM, self.dims, keywords_in(self, "dims"))
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        refuse_misplaced(owner, name, language.PARAM)
 
-
+@specifier(language.BUFFER)
 class Buffer(NamedTuple):
     """Arguments of `buffer`."""
 
@@ -190,9 +192,6 @@ class Buffer(NamedTuple):
 
     def __specifier_call__(self) -> RecordedCall:
         return RecordedCall(language.BUFFER, self.dims, keywords_in(self, "dims"))
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        refuse_misplaced(owner, name, language.BUFFER)
 
 
 if TYPE_CHECKING:

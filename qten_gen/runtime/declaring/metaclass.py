@@ -8,7 +8,6 @@ methods win by the ordinary method resolution order, and `super()` in them reach
 
 from __future__ import annotations
 
-import re
 import sys
 import types
 import typing
@@ -35,7 +34,9 @@ def annotate(constructor: Callable[..., None], cls: type, body: Body, summary: S
     A name that is not bound yet stays a forward reference to the module of the class.
     """
     is_visible = body.qualname == body.name or body.qualname.endswith(f"<locals>.{body.name}")
-    itself = {cls.__name__: cls} if is_visible else {}
+    names: dict[str, object] = {}
+    if not all(isinstance(annotation, type) for annotation in body.annotations.values()):
+        names = body.scope.names() | ({cls.__name__: cls} if is_visible else {})
     known: dict[str, object] = {}
     for base in reversed(body.bases):
         for ancestor in reversed(base.__mro__):
@@ -46,49 +47,25 @@ def annotate(constructor: Callable[..., None], cls: type, body: Body, summary: S
         if argument is None or argument not in constructor.__annotations__:
             continue
         if field.owner == body.qualified:
-            constructor.__annotations__[argument] = _resolved(body.annotations[field.name], body.scope, itself, cls)
+            constructor.__annotations__[argument] = _resolved(body.annotations[field.name], names, cls)
         # As its own statement resolved it: here the names may mean something else.
         elif argument in known:
             constructor.__annotations__[argument] = known[argument]
 
 
-def _resolved(annotation: object, scope: Scope, itself: dict[str, type], cls: type) -> object:
+def _resolved(annotation: object, names: dict[str, object], cls: type) -> object:
     """An annotation with the names in its strings replaced by what they mean where the statement stands."""
     if isinstance(annotation, type):
         return annotation
-    names = _names(annotation, scope) | itself
     # A space at its beginning would be an indentation.
     given = annotation.strip() if isinstance(annotation, str) else annotation
     holder = types.SimpleNamespace(__annotations__={"field": given})
     try:
         return typing.get_type_hints(holder, {}, names, include_extras=True)["field"]
-    except Exception:  # whatever an expression of the user's may raise; for a class that is what the readers say
-        return _forward_reference(annotation, cls.__module__) if isinstance(annotation, str) else annotation
-
-
-def _forward_reference(text: str, module: str) -> object:
-    """A reference to be resolved later; the text itself if it is not an expression."""
-    try:
-        return typing.ForwardRef(text.strip(), module=module)
     except SyntaxError:
-        return text
-
-
-_WORD = re.compile(r"[^\W\d]\w*")
-
-
-def _names(annotation: object, scope: Scope) -> dict[str, object]:
-    """The meanings of the words of an annotation where the statement stands, those in its strings included.
-
-    A plain dict, because Python 3.14 copies what it is given to look names up in.
-    """
-    found: dict[str, object] = {}
-    for word in set(_WORD.findall(annotation if isinstance(annotation, str) else repr(annotation))):
-        try:
-            found[word] = scope.resolve(word)
-        except NameError:
-            continue
-    return found
+        return annotation
+    except Exception:  # whatever an expression of the user's may raise; for a class that is what the readers say
+        return typing.ForwardRef(given, module=cls.__module__) if isinstance(given, str) else annotation
 
 
 @without_annotations

@@ -7,7 +7,7 @@ by `version`, and `migrate` brings what an older version saved under the names o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from torch import Tensor
 
@@ -130,11 +130,6 @@ def _keys_of_absent_children(module: DeclaredModule, state_dict: Mapping[str, ob
     return [key for key in state_dict if key.startswith(absent)] if absent else []
 
 
-class _Migrating(Protocol):
-    @classmethod
-    def migrate(cls, state_dict: dict[str, Tensor], version: int) -> None: ...
-
-
 def migrates(cls: type[ModuleBase]) -> bool:
     """Whether a class has a class method `migrate`; any other attribute of that name does not count."""
     definer = next((vars(base)["migrate"] for base in cls.__mro__ if "migrate" in vars(base)), None)
@@ -150,7 +145,7 @@ def migrate(
         return
     own = {key.removeprefix(prefix): value for key, value in state_dict.items() if key.startswith(prefix)}
     old = list(own)
-    cast(type[_Migrating], cls).migrate(own, version)
+    cast(Any, cls).migrate(own, version)
     # Those too that `migrate` has taken out or renamed.
     for key in old:
         del state_dict[prefix + key]

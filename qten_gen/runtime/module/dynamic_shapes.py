@@ -26,12 +26,12 @@ def dynamic_shapes(cls: type[nn.Module], bounds: Mapping[str, Bounds]) -> dict[s
             there = f"its dimensions are {', '.join(names)}" if names else "no annotation says a shape"
             why = "a constructor argument, so it is fixed" if name in fixed else f"no dimension of forward; {there}"
             raise ValueError(f"{cls.__name__}.dynamic_shapes(): {name} is {why}")
-    dims = {name: _dim(name, *bounds.get(name, (None, None))) for name in names if name != "_"}
+    dims: dict[str, Any] = {}
+    for name in names:
+        least, most = bounds.get(name, (None, None))
+        if name != "_":
+            dims[name] = Dim(name, min=least, max=most)
     return {name: shape and _of_shape(cls, name, shape, dims, fixed) for name, shape in shapes.items()}
-
-
-def _dim(name: str, least: int | None, most: int | None) -> Any:
-    return Dim(name, min=least, max=most)
 
 
 def _of_shape(
@@ -66,12 +66,8 @@ def _annotated(cls: type[nn.Module]) -> Iterator[tuple[str, list[str] | None]]:
         if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
             continue
         text = _shape_of(each.annotation)
-        yield each.name, None if text is None else [_plain(word) for word in text.split()]
-
-
-def _plain(word: str) -> str:
-    """A word of jaxtyping without its marks: `rgb=3` is 3, and `#b` may be 1."""
-    return word.rpartition("=")[2].lstrip("#?")
+        # Without the marks of jaxtyping: `rgb=3` is 3, and `#b` may be 1.
+        yield each.name, None if text is None else [word.rpartition("=")[2].lstrip("#?") for word in text.split()]
 
 
 def _shape_of(annotation: Any) -> str | None:

@@ -21,7 +21,7 @@ from torch import Tensor
 from torch.compiler import is_dynamo_compiling
 
 from ..declaring.declared_class import is_replaced
-from .handler_tables import FindType, Handler, HandlerTables, Registration, is_repeated
+from .handler_tables import Handler, HandlerTables, Registration, is_repeated
 
 
 def registrable(owner: str, given: object) -> tuple[type, ...]:
@@ -75,46 +75,34 @@ def find_by_subclass(registered: Iterable[type], obj_type: type) -> type | None:
     return found
 
 
-def finder(registered: Iterable[type]) -> FindType:
-    """The rule where some types are open. What it returns follows virtual subclasses that are registered later.
+class Finder:
+    """The rule where some types are open, by the table of `singledispatch`: it follows virtual subclasses registered later.
 
-    Raises, when that is called:
+    A pickle has the types and not the table, which holds weak references.
+
+    Raises, when it is called:
         RuntimeError: two open types cover the class, and neither is more specific.
     """
-    return _Finder(registered)
-
-
-class _Finder:
-    """Asks the table of `singledispatch`. A pickle has the types and not the table, which holds weak references."""
 
     __slots__ = ("_dispatch", "_registered")
 
     def __init__(self, registered: Iterable[type]) -> None:
-        @functools.singledispatch
-        def found(obj: object) -> None: ...
-
+        found = functools.singledispatch(_nothing)
         self._registered = tuple(registered)
         for registered_type in self._registered:
-            found.register(registered_type, _Found(registered_type))
+            # The table is made for functions: each stands for a type.
+            found.register(registered_type, functools.partial(_nothing, registered_type))
         self._dispatch: Callable[[type], object] = found.dispatch
 
     def __call__(self, obj_type: type) -> type | None:
         answer = self._dispatch(obj_type)
-        return answer.type if isinstance(answer, _Found) else None
+        return answer.args[0] if isinstance(answer, functools.partial) else None
 
-    def __reduce__(self) -> tuple[type[_Finder], tuple[object, ...]]:
-        return _Finder, (self._registered,)
+    def __reduce__(self) -> tuple[type[Finder], tuple[object, ...]]:
+        return Finder, (self._registered,)
 
 
-class _Found:
-    """A stand-in for a registered type in the table of `singledispatch`, which is made for functions."""
-
-    __slots__ = ("type",)
-
-    def __init__(self, registered: type) -> None:
-        self.type = registered
-
-    def __call__(self, obj: object) -> None: ...
+def _nothing(*given: object) -> None: ...
 
 
 def _checks_values(given: type) -> bool:
@@ -138,7 +126,7 @@ def collect(cls: type[HandlerTables]) -> None:
         for obj_type, registration in vars(ancestor).get("_handlers", {}).items():
             table.setdefault(obj_type, registration.handler)
     cls._table = table
-    cls._find_open = finder(table) if any(map(is_open, table)) else None
+    cls._find_open = Finder(table) if any(map(is_open, table)) else None
     # A new dict, because other threads read the old one meanwhile.
     cls._resolved = {**table, NotGiven: None}
 

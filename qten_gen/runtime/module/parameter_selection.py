@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from types import EllipsisType
 from typing import Any, Literal, overload
@@ -139,9 +140,7 @@ def audit(model: nn.Module, *optimizers: Optimizer) -> None:
     for name, parameter in model.named_parameters(remove_duplicate=False):
         names.setdefault(id(parameter), name)
     held = [parameter for optimizer in optimizers for group in optimizer.param_groups for parameter in group["params"]]
-    counts: dict[int, int] = {}
-    for parameter in held:
-        counts[id(parameter)] = counts.get(id(parameter), 0) + 1
+    counts = Counter(map(id, held))
     trainable = [parameter for parameter in model.parameters() if parameter.requires_grad]
     missing = [names[id(parameter)] for parameter in trainable if id(parameter) not in counts]
     several = [names[each] for each, count in counts.items() if count > 1 and each in names]
@@ -156,20 +155,13 @@ def audit(model: nn.Module, *optimizers: Optimizer) -> None:
         raise ValueError("audit(): " + "; ".join(found))
 
 
-def _named(model: nn.Module, of: Literal["parameters", "buffers", "modules"]) -> dict[str, nn.Parameter]:
-    return dict(_pairs(model, of))  # type: ignore[arg-type] # the overloads of `select` say what they are
-
-
-def _pairs(model: nn.Module, of: str) -> Iterator[tuple[str, object]]:
-    """The tensors of a module under all their names, ties included."""
-    if of == "parameters":
-        yield from model.named_parameters(remove_duplicate=False)
-    elif of == "buffers":
-        yield from model.named_buffers(remove_duplicate=False)
-    elif of == "modules":
-        yield from ((name, module) for name, module in model.named_modules(remove_duplicate=False) if name)
-    else:
+def _named(model: nn.Module, of: str) -> dict[str, Any]:
+    """The tensors or modules in a module under all their names, ties included."""
+    if of not in ("parameters", "buffers", "modules"):
         raise ValueError(f"select(): of must be 'parameters', 'buffers' or 'modules', got {of!r}")
+    found = dict(getattr(model, f"named_{of}")(remove_duplicate=False))
+    found.pop("", None)  # the module itself
+    return found
 
 
 def _matching(caller: str, pattern: object, names: Collection[str]) -> list[str]:
@@ -188,7 +180,7 @@ DEFAULT = "default"
 
 def optimizer_groups(root: nn.Module, options: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     """See `Module.optimizer_groups`. A parameter under several names is in the first group that one of them has."""
-    known = _known(root)
+    known = {DEFAULT, *(group for module in root.modules() for group in _groups_of(module).values())}
     for name, given in options.items():
         if name not in known:
             help = did_you_mean(name, sorted(known), f"the groups are {', '.join(sorted(known))}")
@@ -203,11 +195,6 @@ def optimizer_groups(root: nn.Module, options: Mapping[str, Mapping[str, Any]]) 
     for parameter, group in group_of.items():
         found.setdefault(group or DEFAULT, []).append(parameter)
     return [{"params": parameters, "name": name, **options.get(name, {})} for name, parameters in found.items()]
-
-
-def _known(root: nn.Module) -> set[str]:
-    """The groups that the classes in a module name."""
-    return {DEFAULT, *(group for module in root.modules() for group in _groups_of(module).values())}
 
 
 def _groups_of(module: nn.Module) -> dict[str, str]:

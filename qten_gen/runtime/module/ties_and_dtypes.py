@@ -114,9 +114,11 @@ def _held(module: ModuleBase) -> dict[str, _Place]:
 
 def _declared(module: nn.Module, path: str, parameter: nn.Parameter) -> _Place | None:
     """The place that the declaration names, if the parameter is there."""
-    holder, leaf = _holder(module, path)
-    is_there = holder is not None and holder._parameters.get(leaf) is parameter
-    return _Place(path, holder, leaf) if holder is not None and is_there else None
+    *steps, leaf = path.split(".")
+    holder: nn.Module | None = module
+    for step in steps:
+        holder = None if holder is None else holder._modules.get(step)
+    return _Place(path, holder, leaf) if holder is not None and holder._parameters.get(leaf) is parameter else None
 
 
 def _moved(module: nn.Module, parameter: nn.Parameter) -> _Place | None:
@@ -127,15 +129,6 @@ def _moved(module: nn.Module, parameter: nn.Parameter) -> _Place | None:
             if found is parameter and leaf not in tied:
                 return _Place(f"{prefix}.{leaf}" if prefix else leaf, holder, leaf)
     return None
-
-
-def _holder(module: nn.Module, path: str) -> tuple[nn.Module | None, str]:
-    """The module whose parameter a path names, None where a part of it is missing, and the parameter's name in it."""
-    *steps, leaf = path.split(".")
-    found: nn.Module | None = module
-    for step in steps:
-        found = None if found is None else found._modules.get(step)
-    return found, leaf
 
 
 def kept_names(root: nn.Module) -> list[str]:

@@ -28,8 +28,9 @@ def _binary(function: Callable[[Any, Any], Any]) -> _Operator:
     return method
 
 
-def _reflected(function: Callable[[Any, Any], Any]) -> _Operator:
-    return _binary(lambda right, left: function(left, right))
+def _both_ways(function: Callable[[Any, Any], Any]) -> tuple[_Operator, _Operator]:
+    """An operator, and its reflection for a left operand that does not know it."""
+    return _binary(function), _binary(lambda right, left: function(left, right))
 
 
 def _unary(function: Callable[[Any], Any]) -> Callable[[LabelledTensor], LabelledTensor]:
@@ -296,30 +297,18 @@ class LabelledTensor(DeviceBounded):
             return _equal(*args, **keywords)
         return func(*map(_plain, args), **{name: _plain(value) for name, value in keywords.items()})
 
-    __add__ = _binary(operator.add)
-    __radd__ = _reflected(operator.add)
-    __sub__ = _binary(operator.sub)
-    __rsub__ = _reflected(operator.sub)
-    __mul__ = _binary(operator.mul)
-    __rmul__ = _reflected(operator.mul)
-    __truediv__ = _binary(operator.truediv)
-    __rtruediv__ = _reflected(operator.truediv)
-    __floordiv__ = _binary(operator.floordiv)
-    __rfloordiv__ = _reflected(operator.floordiv)
-    __mod__ = _binary(operator.mod)
-    __rmod__ = _reflected(operator.mod)
-    __pow__ = _binary(operator.pow)
-    __rpow__ = _reflected(operator.pow)
-    __lshift__ = _binary(operator.lshift)
-    __rlshift__ = _reflected(operator.lshift)
-    __rshift__ = _binary(operator.rshift)
-    __rrshift__ = _reflected(operator.rshift)
-    __and__ = _binary(operator.and_)
-    __rand__ = _reflected(operator.and_)
-    __or__ = _binary(operator.or_)
-    __ror__ = _reflected(operator.or_)
-    __xor__ = _binary(operator.xor)
-    __rxor__ = _reflected(operator.xor)
+    __add__, __radd__ = _both_ways(operator.add)
+    __sub__, __rsub__ = _both_ways(operator.sub)
+    __mul__, __rmul__ = _both_ways(operator.mul)
+    __truediv__, __rtruediv__ = _both_ways(operator.truediv)
+    __floordiv__, __rfloordiv__ = _both_ways(operator.floordiv)
+    __mod__, __rmod__ = _both_ways(operator.mod)
+    __pow__, __rpow__ = _both_ways(operator.pow)
+    __lshift__, __rlshift__ = _both_ways(operator.lshift)
+    __rshift__, __rrshift__ = _both_ways(operator.rshift)
+    __and__, __rand__ = _both_ways(operator.and_)
+    __or__, __ror__ = _both_ways(operator.or_)
+    __xor__, __rxor__ = _both_ways(operator.xor)
     __lt__ = _binary(operator.lt)
     __le__ = _binary(operator.le)
     __gt__ = _binary(operator.gt)

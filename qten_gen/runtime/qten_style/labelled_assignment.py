@@ -39,14 +39,15 @@ class LabelledAssignment(DeviceBounded):
         cls.__nograd_tensors__ = frozenset[str]().union(*inherited)
 
     def __setattr__(self, name: str, value: Any) -> None:
+        module = cast(nn.Module, self)  # no type says that the class derives from it too
         if isinstance(value, DeviceBounded):
             from .labelled_attributes import own
 
-            if own(_module(self), name, value):
+            if own(module, name, value):
                 return
-            value = brought_to(device(_module(self)), value)
+            value = brought_to(device(module), value)
         elif isinstance(value, ChecksAssignment):
-            value.check_assignment(_module(self), name)
+            value.check_assignment(module, name)
         super().__setattr__(name, value)
 
 
@@ -65,11 +66,6 @@ class LabelledOwner(nn.Module):
             if isinstance(value, DeviceBounded) and isinstance(self, DeviceBounded):
                 value = brought_to(device(self), value)
         super().__setattr__(name, cast(nn.Module, value))
-
-
-def _module(owner: LabelledAssignment) -> nn.Module:
-    """The mixin's object as what it is besides: no type says that its class derives from nn.Module too."""
-    return cast(nn.Module, owner)
 
 
 def _is_labelled(value: DeviceBounded) -> bool:

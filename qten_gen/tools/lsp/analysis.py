@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from ...generate.parsed import parsed_source
 from ...generate.plan import plan
 from ...generate.readings import Crash, Readings
 from ...model import FileDecl
@@ -62,7 +63,7 @@ class Analysis:
             # A run remembers no fixes, so what it found is found again.
             known = load(root)
             self._known = known._replace(fresh={path: each for path, each in known.fresh.items() if not each.warnings})
-        state = self._state = project_state(files, root, config, self._open, self._unsaved, self._known)
+        state = self._state = project_state(files, root, config, self._open, parsed_source, self._unsaved, self._known)
         readings = state.reader if isinstance(state.reader, Readings) else self._open(state)
         readings.know({path: Handlers(owners, frozenset()) for path, owners in state.owners.items()})
         outputs = [output for path in state.stale for output in outputs_of(path) if output in state.files.outputs]
