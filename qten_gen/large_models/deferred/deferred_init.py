@@ -13,10 +13,10 @@ from torch import Tensor, nn
 from torch._ops import OpOverload
 from torch.utils._python_dispatch import _disable_current_modes
 
+from ..fake.arguments import is_emulated
 from ..fake.context import is_fake
-from ..fake.emulated_devices import is_emulated
-from ..fake.errors import has_no_memory
 from ..fake.mode import FakeMode
+from ..fake.refusals import has_no_memory
 from ..sharding.agreement import check_agreement, description
 from ..sharding.placements import chosen
 from .errors import DeferredError, caller

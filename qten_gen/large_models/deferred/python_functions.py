@@ -15,8 +15,8 @@ from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
 
 from ..fake.answers import on_storage
-from ..fake.lazy_parameters import become_fake
-from ..fake.tensor_arguments import tensors
+from ..fake.arguments import tensors
+from ..fake.context import become_fake
 from .errors import refused
 from .recording import Recorder
 

@@ -24,8 +24,8 @@ from torch._subclasses.fake_tensor import (
 from torch._utils import _rebuild_tensor
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
+from ..fake.arguments import IS_TRAINING, STATISTICS, UPDATING_STATISTICS, tensors, written_arguments
 from ..fake.mode import FakeMode
-from ..fake.tensor_arguments import IS_TRAINING, STATISTICS, UPDATING_STATISTICS, tensors, written_arguments
 from .errors import DeferredError, caller, is_inside, refused
 from .streams import Streams
 from .tape import Draw, Operation, Outside, Slot, Tape, default_generator

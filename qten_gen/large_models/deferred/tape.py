@@ -16,7 +16,7 @@ from torch import Tensor
 from torch._ops import OpOverload
 from torch.utils._python_dispatch import _disable_current_modes
 
-from ..fake.tensor_arguments import tensors
+from ..fake.arguments import tensors
 from .errors import DeferredError, Place
 
 
@@ -246,7 +246,10 @@ class Tape:
         if operation.deterministic != bool(deterministic):
             torch.use_deterministic_algorithms(operation.deterministic)
         try:
-            with torch.inference_mode(operation.inference), torch.set_grad_enabled(bool(operation.differentiable)):
+            if operation.inference or operation.differentiable:
+                with torch.inference_mode(operation.inference), torch.set_grad_enabled(bool(operation.differentiable)):
+                    found = self._drawn(operation, args, kwargs) if operation.draw else operation.func(*args, **kwargs)
+            else:
                 found = self._drawn(operation, args, kwargs) if operation.draw else operation.func(*args, **kwargs)
         finally:
             if operation.dtype != dtype:
@@ -354,8 +357,10 @@ def _filled(value: object, operation: Operation, values: Mapping[int, Tensor]) -
 
 
 def _plain_surroundings() -> ExitStack:
-    """Without modes, overrides and autocast of the caller: what was recorded was below them."""
+    """Without modes, overrides and autocast of the caller: what was recorded was below them. Autograd is off."""
     stack = ExitStack()
+    stack.enter_context(torch.inference_mode(False))
+    stack.enter_context(torch.no_grad())
     stack.enter_context(_disable_current_modes())
     stack.enter_context(torch._C.DisableTorchFunction())
     stack.enter_context(torch._C._DisableAutocast())

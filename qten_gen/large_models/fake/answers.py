@@ -11,8 +11,8 @@ from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import _disable_current_modes
 
-from .emulated_devices import meant, told
-from .errors import NO_PINNING, has_no_memory, writes_real_tensor
+from .arguments import meant, told
+from .refusals import NO_PINNING, has_no_memory, writes_real_tensor
 
 Answer = Callable[..., object]
 """Is called with the function of torch and its arguments."""

@@ -16,7 +16,7 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._mode_utils import no_dispatch
 
 from .answers import ANSWERS, mode_of, with_told_device
-from .emulated_devices import meant, told
+from .arguments import meant, told
 
 _DEVICE = torch.ops.prim.device.default
 

@@ -22,19 +22,28 @@ from torch.utils._mode_utils import no_dispatch
 from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 from ...runtime.emulated_cuda import has_emulated_cuda
-from .eager_checks import check_as_eager_does, rule_for
-from .emulated_devices import is_emulated, meant, told
-from .errors import (
+from .arguments import (
+    fakes_in,
+    is_emulated,
+    is_view_of_real_tensor,
+    meant,
+    name_of,
+    told,
+    with_known_values,
+    written_real_tensor,
+)
+from .fake_tensor import Fake, fake_of
+from .refusals import (
+    check_as_eager_does,
     has_no_memory,
     needs_fake_cuda,
     needs_values,
     no_rule,
+    rule_for,
     shape_depends_on_values,
     too_large,
     writes_real_tensor,
 )
-from .fake_tensor import Fake, fake_of
-from .tensor_arguments import fakes_in, is_view_of_real_tensor, name_of, with_known_values, written_real_tensor
 
 if TYPE_CHECKING:
     from typing import Self

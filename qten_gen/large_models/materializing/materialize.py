@@ -19,7 +19,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.nn.parameter import is_lazy
 from torch.types import Device as DeviceLike
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
-from torch.utils._pytree import tree_map_only
+from torch.utils._pytree import tree_leaves, tree_map_only
 
 from ...runtime.declaring.fields import Buffer, Parameter
 from ...runtime.module.module_base import ModuleBase
@@ -31,6 +31,7 @@ from .checkpoint_sources import Sources, StateDict, sources
 from .constructing import constructed
 from .initialising import Initialised, initialised, units, writes_below
 from .report import MaterializedTensor, MaterializeReport, Source
+from .surroundings import is_floating, poisoned
 from .survey import HeldTensor, Home, Registry, Tree, class_name, method_of, storage_of, survey, without_wrappers
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ class _Work:
                 self._put(held, value)
         for module in self.tree.root.modules():
             if type(module)._apply is not nn.Module._apply:
-                # Cached virtual tensors, the lists of an LSTM and FSDP notice so that tensors have changed.
+                # Cached virtual tensors, the lists of an LSTM and FSDP notice here that tensors have changed.
                 module._apply(lambda tensor: tensor, recurse=False)  # type: ignore[no-untyped-call] # torch gives it no types
 
     def _is_initialised_by_methods(self, held: HeldTensor) -> bool:
@@ -172,6 +173,15 @@ class _Work:
             and (held.is_registered or any((id(home.module), home.name) not in assigned for home in held.homes))
         }
         _raise(self._problem(held, found.gaps[held]) for held in values if held in found.gaps)
+        for each in found.assigned:
+            beside = [
+                leaf for leaf in tree_leaves(each.value) if isinstance(leaf, Tensor) and id(leaf) not in self._ids
+            ]
+            if any(is_floating(leaf) and bool(poisoned(leaf, 0).any()) for leaf in beside):
+                raise RuntimeError(
+                    f"materialize(): {class_name(each.module)}.{method_of(each.module)} assigns {each.name} with nan, or with"
+                    " memory that nothing has written; fill it"
+                )
         found.values.clear()
         self._place(values)
         for each in found.assigned:
@@ -215,16 +225,11 @@ class _Work:
         Where torch cannot exchange the content, because something refers to the tensor weakly or a graph holds it, the new
         tensor takes its place under all its names, as after `to_empty`.
         """
-        old = held.tensor
-        new = value
-        if isinstance(old, nn.Parameter):
-            is_plain = type(old) is nn.Parameter or type(value) is not Tensor
-            make = nn.Parameter if is_plain else type(old)
-            new = (
-                nn.Parameter(value, old.requires_grad)
-                if is_plain
-                else Tensor._make_subclass(make, value, old.requires_grad)
-            )
+        old, new = held.tensor, value
+        if isinstance(old, nn.Parameter) and type(old) is not nn.Parameter and type(value) is Tensor:
+            new = Tensor._make_subclass(type(old), value, old.requires_grad)
+        elif isinstance(old, nn.Parameter):
+            new = nn.Parameter(value, old.requires_grad)
         elif old.requires_grad:
             new = value.requires_grad_()
         vars(new).update(vars(old))

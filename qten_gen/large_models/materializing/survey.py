@@ -59,12 +59,8 @@ class HeldTensor:
     tensor: Tensor
     homes: list[Home]
     """In the order of `named_modules`. There are several for a tie, and for a module that is registered twice only one."""
-
-    @property
-    def origin(self) -> Home:
-        """The first name whose module initialises anything, without the names that a declaration ties."""
-        own = [home for home in self.homes if not home.is_declared_tie] or self.homes
-        return next((home for home in own if method_of(home.module)), own[0])
+    origin: Home
+    """The name under which it was made: the first whose module initialises anything, without those that a declaration ties."""
 
     @property
     def is_registered(self) -> bool:
@@ -98,10 +94,13 @@ def survey(root: nn.Module) -> Tree:
         for tensor, home in (*_registered(module, prefix), *_in_attributes(module, prefix)):
             held = by_id.get(id(tensor))
             if held is None:
-                held = by_id[id(tensor)] = HeldTensor(tensor, [])
+                held = by_id[id(tensor)] = HeldTensor(tensor, [], home)
                 tree.held.append(held)
             held.homes.append(home)
             tree.of_module.setdefault(id(module), []).append((home, held))
+    for held in tree.held:
+        own = [home for home in held.homes if not home.is_declared_tie] or held.homes
+        held.origin = next((home for home in own if method_of(home.module)), own[0])
     return tree
 
 

@@ -1,4 +1,4 @@
-"""The tensors among the arguments of an operation, and the tensors that it writes to."""
+"""The tensors and devices among the arguments of an operation."""
 
 from __future__ import annotations
 
@@ -74,3 +74,42 @@ def written_arguments(func: object) -> tuple[tuple[int, str], ...]:
         for index, argument in enumerate(arguments)
         if argument.alias_info is not None and argument.alias_info.is_write
     )
+
+
+_FIRST = 64
+"""The index of the CPU that stands for `cuda:0`. A c10::Device keeps its index in a signed byte, so there are 64 of them."""
+
+COUNT = 64
+"""How many CUDA devices are emulated."""
+
+
+def is_emulated(device: torch.device) -> bool:
+    """Whether a device is a CUDA device of a machine that has none."""
+    return device.type == "cuda" and not torch.cuda.is_available()
+
+
+def told(device: torch.device) -> torch.device:
+    """The device for C++: another one for a CUDA device that does not exist.
+
+    >>> told(torch.device("cpu"))
+    device(type='cpu')
+    """
+    if not is_emulated(device):
+        return device
+    index = device.index or 0
+    if index >= COUNT:
+        raise ValueError(f"expected a CUDA device from cuda:0 to cuda:{COUNT - 1}, got {device}")
+    return torch.device("cpu", _FIRST + index)
+
+
+def meant(device: torch.device) -> torch.device:
+    """The device that is meant by what C++ was told, with its index.
+
+    >>> meant(torch.device("cpu", 65))
+    device(type='cuda', index=1)
+    """
+    if device.type == "cpu" and device.index is not None and device.index >= _FIRST:
+        return torch.device("cuda", device.index - _FIRST)
+    if device.index is None and is_emulated(device):
+        return torch.device("cuda", 0)
+    return device
