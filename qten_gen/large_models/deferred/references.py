@@ -111,7 +111,7 @@ def _visit_items(items: dict[object, object], visit: Visit, waiting: list[object
         new = _replaced(value, visit, waiting)
         if new is not value:
             items[key] = new
-    keys = {key: _replaced(key, visit, []) for key in items if isinstance(key, (Tensor, tuple))}
+    keys: dict[object, object] = {key: _replaced(key, visit, []) for key in items if isinstance(key, (Tensor, tuple))}
     if any(new is not old for old, new in keys.items()):
         entries = [(keys.get(key, key), value) for key, value in items.items()]
         items.clear()
