@@ -1,4 +1,4 @@
-"""How long the command takes over whole projects: unchanged, edited, generated from nothing, and checked without a manifest.
+"""How long the command takes over whole projects: unchanged, edited, generated from nothing, and checked without a cache.
 
 Each row makes a project in a temporary folder, once with files that do not import each other and once with connected ones, and
 runs `python -m qten_gen` as a whole process with compiled modules. `bare` is an interpreter that does nothing, and `walk` one
@@ -148,7 +148,7 @@ class Column:
         shutil.rmtree(self.folder / ".qten_cache", ignore_errors=True)
 
     def clean(self) -> None:
-        """Remove the manifest and all outputs."""
+        """Remove the cache and all outputs."""
         self.forget()
         for path in [*self.package.rglob("*_qten.py"), *self.package.rglob("*_qten.pyi")]:
             path.unlink()
@@ -243,7 +243,7 @@ def cold(column: Column, files: int) -> float:
 
 
 def checked(column: Column) -> float:
-    """Seconds of `--check` over good outputs without a manifest."""
+    """Seconds of `--check` over good outputs without a cache."""
     column.forget()
     return time_call(partial(column.run, "--check", PACKAGE))
 
@@ -264,7 +264,7 @@ def rows(make: Callable[[], Bench], scale: float) -> Iterator[Row]:
     yield bench.edited("  a comment", "part0/model1.py", comment, "150 ms")
     yield bench.edited("  the body of a function edited", "part0/model1.py", body, "150 ms")
     yield bench.edited("  a field added", "part0/model1.py", field, "220 ms")
-    yield bench.row("  --check without a manifest", checked, "4 s", 2)
+    yield bench.row("  --check without a cache", checked, "4 s", 2)
     yield bench.row("  generated from nothing, one file", partial(cold, files=thousand), "5 ms", 2)
     bench = make()
     yield bench.unchanged(

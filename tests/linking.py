@@ -1,4 +1,4 @@
-"""Links files without a graph of imports, a manifest or a disk."""
+"""Links files without a graph of imports, a cache or a disk."""
 
 from __future__ import annotations
 

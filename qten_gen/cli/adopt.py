@@ -10,7 +10,7 @@ from typing import TextIO
 
 from ..project.apply import Change, diff, write
 from ..project.config import Settings
-from ..project.files import parts
+from ..project.files import Texts, parts
 from ..project.paths import leads_below, read_all, read_regular
 from ..report.concise import headline
 from ..tools.adopt import records
@@ -32,35 +32,28 @@ def adopt(options: Options, out: TextIO, err: TextIO) -> int:
     settings = Settings()
     config = settings.of(options.paths[0] if options.paths else ".")
     paths = given_paths(options.paths, config)
-    outcomes: list[Outcome] = []
+    found = Outcome((), {}, ())
     changes: list[Change] = []
     failures: list[str] = []
     for part in parts(paths, settings):
-        origins = {path: source.origin for path, source in part.files.sources.items()}
-        texts, unreadable = read_all(origins)
-        failures += [f"{path}: cannot read it: {why}" for path, why in unreadable if part.files.sources[path].target]
-        failures += [f"{path}: cannot read it: {why}" for path, why in part.files.unlistable.items()]
-        targets = [path for path in texts if part.files.sources[path].target]
-        outputs, locked = read_all(part.files.outputs)[0], list(filter(_is_locked, targets))
+        read = Texts.of(part.files)
+        failures += read.failures
+        outputs, locked = read_all(part.files.outputs)[0], list(filter(_is_locked, read.targets))
+        wanted = records.Options(Level(options.level), options.dataclasses)
         # The parser creates millions of objects that live to the end. Collecting garbage among them takes a tenth of the time.
         gc.disable()
         try:
-            outcome = adopt_sources(
-                Sources.of(texts, origins, targets, outputs, locked),
-                records.Options(Level(options.level), options.dataclasses),
-            )
+            made = adopt_sources(Sources.of(read.texts, read.origins, read.targets, outputs, locked), wanted)
         finally:
             gc.enable()
-        outcomes.append(outcome)
-        changes += [Change(path, texts[path], data) for path, data in sorted(outcome.texts.items())]
-    outcome = _together(outcomes)
+        texts = {**found.texts, **made.texts}
+        found = Outcome((*found.adoptions, *made.adoptions), texts, (*found.problems, *made.problems))
+        changes += [Change(path, read.texts[path], data) for path, data in sorted(made.texts.items())]
     if options.write:
         failures += _write(changes, paths)
-    _print(outcome, changes, options, perf_counter() - started, out, err)
+    _print(found, changes, options, perf_counter() - started, out, err)
     err.writelines(f"error: {failure}\n" for failure in failures)
-    if failures:
-        return MISUSE
-    return FOUND if outcome.problems else DONE
+    return MISUSE if failures else FOUND if found.problems else DONE
 
 
 def _is_locked(path: str) -> bool:
@@ -68,17 +61,6 @@ def _is_locked(path: str) -> bool:
     real = os.path.realpath(path)
     may_write = os.access(real, os.W_OK) and os.access(os.path.dirname(real), os.W_OK)
     return not may_write or not os.stat(real).st_mode & 0o222
-
-
-def _together(outcomes: Sequence[Outcome]) -> Outcome:
-    """The outcome for several projects."""
-    if len(outcomes) == 1:
-        return outcomes[0]
-    return Outcome(
-        tuple(each for outcome in outcomes for each in outcome.adoptions),
-        {path: data for outcome in outcomes for path, data in outcome.texts.items()},
-        tuple(each for outcome in outcomes for each in outcome.problems),
-    )
 
 
 def _write(changes: Sequence[Change], paths: Sequence[str]) -> list[str]:

@@ -8,9 +8,8 @@ from typing import TextIO
 
 from ..model.diagnostics import Diagnostic
 from ..project.config import Settings
-from ..project.files import parts
+from ..project.files import Texts, parts
 from ..project.judging import judged
-from ..project.paths import read_all
 from ..report import report
 from ..tools.check.plain_modules import check_again
 from . import DONE, FOUND, MISUSE
@@ -34,14 +33,13 @@ def check(options: Options, out: TextIO, err: TextIO) -> int:
     failures: list[str] = []
     classes = files = 0
     for part in parts(given_paths(options.paths, config), settings):
-        origins = {path: source.origin for path, source in part.files.sources.items()}
-        texts, unreadable = read_all(origins)
-        failures += [f"{path}: cannot read it: {why}" for path, why in unreadable]
-        failures += [f"{path}: cannot read it: {why}" for path, why in part.files.unlistable.items()]
-        targets = [path for path in texts if part.files.sources[path].target]
+        read = Texts.of(part.files)
+        failures += read.failures
         gc.disable()  # the parser creates many objects that live to the end
         try:
-            checked = check_again(texts, origins, frozenset(targets), part.cache if part.config.root else None)
+            checked = check_again(
+                read.texts, read.origins, frozenset(read.targets), part.cache if part.config.root else None
+            )
         finally:
             gc.enable()
         found += judged(checked.findings, part.config)

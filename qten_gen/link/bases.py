@@ -214,7 +214,6 @@ class Ancestry:
             return None
         target, rest = located
         head = rest.partition(".")[0]
-        self._lookups.note(target.module)  # a module with such a function may have any name
         if head in target.names or "__getattr__" in target.names or target.has_star_import:
             return None
         if target.is_package and head != rest:

@@ -295,7 +295,7 @@ class Declarations:
         owner = self._names.class_of(qualified)
         if owner is None:
             return ()
-        files = (self._whole(module) for module in sorted(self._handlers(owner[0].module)))
+        files = (self._names.find(module) for module in sorted(self._handlers(owner[0].module)))
         return tuple(
             registration
             for file in files
@@ -304,14 +304,9 @@ class Declarations:
             for registration in self._registration(source, qualified, file)
         )
 
-    def _whole(self, module: str) -> SourceFile | None:
-        """A file whose whole content counts."""
-        self._lookups.note(module)
-        return self._names.find(module)
-
     def _by_owner(self, module: str) -> dict[str, list[RegistrationSource]]:
         """The handlers that a file registers, by the qualified name of the Module that they are for."""
-        file = self._whole(module)
+        file = self._names.find(module)
         found: dict[str, list[RegistrationSource]] = {}
         for source in file.registrations if file is not None else ():
             found.setdefault(self._names.resolve(source.owner.name), []).append(source)

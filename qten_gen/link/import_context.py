@@ -12,14 +12,10 @@ from typing import Protocol
 
 from ..common.naming import absolute, source_module
 from ..model import ImportContext, ImportedName, SourceFile, language
-from .lookups import Lookups
 
 
 class Modules(Protocol):
     """The modules of a run, as they are read for the first time."""
-
-    lookups: Lookups
-    """Are told what the files are asked for: single names, or all that they export."""
 
     def first(self, module: str) -> SourceFile | None:
         """The first reading of a module; None for a module outside the run."""
@@ -85,7 +81,6 @@ class Exports:
         for star in file.star_imports:
             source = self._modules.first(absolute(star, file.module, file.is_package))
             if source is not None:
-                self._modules.lookups.note(source.module)
                 yield star, source
 
     def _is_complete(self, file: SourceFile) -> bool:
@@ -143,7 +138,6 @@ class Exports:
             if (file.module, name) in seen:
                 continue
             seen.add((file.module, name))
-            self._modules.lookups.note(file.module)
             imported = file.imports.get(name)
             # A class statement wins over an import, as in `Scope`.
             if imported is not None and all(cls.name != name for cls in file.classes):

@@ -21,7 +21,7 @@ _NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 class Names:
     """The names in the files of a run. A qualified name is `module.name`. A reexported class has several.
 
-    `find` returns the file of a module; None for a module outside the run. `lookups` are told the names that files are asked for.
+    `find` returns the file of a module; None for a module outside the run.
     """
 
     def __init__(self, find: Callable[[str], SourceFile | None], lookups: Lookups | None = None) -> None:
@@ -40,8 +40,6 @@ class Names:
         if file is None:
             # The name of a class in a class: what stands before its last dot is no module.
             file, name = self.locate(qualified) or (None, "")
-        else:
-            self._lookups.note(file.module)
         cls = self._of(file)[1].get(name) if file is not None else None
         return None if file is None or cls is None else (file, cls)
 
@@ -51,13 +49,11 @@ class Names:
         for length in range(len(parts) - 1, 0, -1):
             file = self.find(".".join(parts[:length]))
             if file is not None:
-                self._lookups.note(file.module)
                 return file, ".".join(parts[length:])
         return None
 
     def meaning(self, name: str, file: SourceFile) -> str:
         """The resolved name for a name as written in a file."""
-        self._lookups.note(file.module)
         return self.resolve(self._of(file)[0].resolve(name))
 
     def resolve(self, qualified: str) -> str:

@@ -74,7 +74,7 @@ class Program:
         self._read: Remembered[str, SourceFile | None] = {}
         # Constants are computed from files where they still are names: `names` would ask for the file being computed.
         self._written_names = Names(self.written, self.lookups)
-        self.names = Names(self.peek, self.lookups)
+        self.names = Names(self.find, self.lookups)
         self.ancestry = Ancestry(self.names, self.lookups)
         self._declarations = Declarations(self.names, self.ancestry, self._handlers, self.lookups)
         self._functionals = Functionals(self.names, self.ancestry, self._declarations)
@@ -86,20 +86,10 @@ class Program:
 
     def find(self, module: str) -> SourceFile | None:
         """The file of a module, read with what it has to know of other files, and with the values of constants."""
-        found = self.peek(module)
-        if found is not None:
-            self.lookups.note(module)
-        return found
-
-    def peek(self, module: str) -> SourceFile | None:
-        """The same, for who notes what the file is asked for: that it exists is the only look-up."""
         return self.lookups.once(self._read, module, self._find) if self._is_known(module) else None
 
     def written(self, module: str) -> SourceFile | None:
-        """The file of a module, read with what it has to know of other files to resolve names. Constants stay names.
-
-        As with `peek`, the only look-up is that it exists. The same holds for `first`.
-        """
+        """The file of a module, read with what it has to know of other files to resolve names. Constants stay names."""
         return self.lookups.once(self._written, module, self._read_again) if self._is_known(module) else None
 
     def first(self, module: str) -> SourceFile | None:
@@ -144,7 +134,7 @@ class Program:
             type_variables=frozenset(name for module in mentioned for name in self._type_variables(module)),
             classes=_Lazy(self._class_source, ()),
             meanings=_Lazy(self._meaning, ()),
-            nested=_Nested(self),
+            nested=_Lazy(self._nested_tensorclass, ()),
         )
         return linked, ordered(self.ancestry.diagnostics(file))
 
@@ -164,20 +154,22 @@ class Program:
         )
 
     def _type_variables(self, module: str) -> Iterable[str]:
-        found = self.peek(module) if module else None
-        if found is None:
-            return ()
-        self.lookups.note(module)
-        return found.type_variables
+        found = self.find(module) if module else None
+        return () if found is None else found.type_variables
 
     def _class_source(self, qualified: str) -> ClassSource | None:
         found = self.names.class_of(qualified)
         return None if found is None else found[1]
 
+    def _nested_tensorclass(self, name: str) -> str | None:
+        """The name of a TensorClass inside a class; None for any other class."""
+        is_nested = self.names.nested_bases(name) is not None and self.ancestry.root(name) is Root.TENSORCLASS
+        return name if is_nested else None
+
     def _meaning(self, reference: str) -> str | None:
         """The qualified name that a name of a file stands for: `shop.model:Batch`."""
         module, _, name = reference.partition(":")
-        file = self.peek(module)
+        file = self.find(module)
         return None if file is None else self.names.meaning(name, file)
 
     def _is_known(self, module: str) -> bool:
@@ -189,13 +181,14 @@ class Program:
         return False
 
     def _reading(self, module: str) -> Reading | None:
-        self.lookups.note(f"?{module}")
-        return self._library.reading(module)
+        found = self._library.reading(module)
+        self.lookups.note(f"?{module}" if found is None else found.file.module)
+        return found
 
     def _find(self, module: str) -> SourceFile | None:
         file = self.written(module)
         if file is not None and file.module != module:
-            return self.peek(file.module)
+            return self.find(file.module)
         if file is not None and self._with_inner and file.inner:
             file = replace(file, classes=(*file.classes, *file.inner))
         return None if file is None else with_constants(file, self._written_names)
@@ -212,18 +205,6 @@ class Program:
     def _handlers(self, module: str) -> Iterable[str]:
         self.lookups.note(f"@{module}")
         return self._library.handlers(module)
-
-
-class _Nested:
-    """Contains the names of the TensorClasses inside classes."""
-
-    def __init__(self, program: Program) -> None:
-        self._program = program
-
-    def __contains__(self, name: object) -> bool:
-        if not isinstance(name, str) or self._program.names.nested_bases(name) is None:
-            return False
-        return self._program.ancestry.root(name) is Root.TENSORCLASS
 
 
 class _Lazy(Mapping[str, _V]):

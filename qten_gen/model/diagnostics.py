@@ -2,7 +2,7 @@
 
 A rule creates a `Diagnostic` with its kind, a message and a place in the syntax tree. The stage that knows the file adds the
 path, and `read.positions.locate` adds the span with the source line. Then the record is complete: `report`, which prints it, and
-the manifest need nothing else.
+the cache need nothing else.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from ..common.header import digest
 from .cache import NO_STAT, Stat, generator
 from .config import Config, Settings
 from .output_names import is_output, outputs_of, source_of
-from .paths import below, display_path, read_regular, true_path
+from .paths import below, display_path, read_all, read_regular, true_path
 from .scan import Origin
 from .walk import Walk, exclusion
 
@@ -302,8 +302,27 @@ class Part(NamedTuple):
     paths: tuple[str, ...]
     config: Config
     cache: str
-    """The folder that holds the manifest."""
+    """The folder that holds the cache."""
     files: ProjectFiles
+
+
+class Texts(NamedTuple):
+    """The files of a project as they are read whole."""
+
+    origins: dict[str, Origin]
+    texts: dict[str, bytes]
+    targets: list[str]
+    failures: list[str]
+    """Messages about what cannot be read."""
+
+    @classmethod
+    def of(cls, files: ProjectFiles) -> Texts:
+        """The texts of the sources of a project."""
+        origins = {path: source.origin for path, source in files.sources.items()}
+        texts, unreadable = read_all(origins)
+        unreadable = [item for item in unreadable if files.sources[item[0]].target]
+        failures = [f"{path}: cannot read it: {why}" for path, why in (*unreadable, *files.unlistable.items())]
+        return cls(origins, texts, [path for path in texts if files.sources[path].target], failures)
 
 
 def parts(paths: Sequence[str], settings: Settings) -> list[Part]:

@@ -1,7 +1,7 @@
 """Applies the settings `severity` and `per-file-ignores` to what a run has found.
 
 They change what is reported, and not what is generated: a warning that counts as an error fails the run, and its file is
-generated all the same. So the manifest keeps what was found, and these settings are applied in each run.
+generated all the same. So the cache keeps what was found, and these settings are applied in each run.
 """
 
 from __future__ import annotations

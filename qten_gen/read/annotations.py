@@ -219,7 +219,7 @@ class Meanings:
 
 def with_inner(scope: Scope, node: ast.ClassDef, qualname: str) -> Scope:
     """The scope inside a class body: type parameters, nested classes and what is assigned there come first."""
-    names = [*type_parameter_names(node), *(name for name, _, _ in _assigned(node))]
+    names = [*type_parameter_names(node), *(name for name, _, _, is_annotated in _assigned(node) if not is_annotated)]
     names += [nested.name for nested in node.body if isinstance(nested, ast.ClassDef)]
     return replace(scope, inner={name: f"{qualname}.{name}" for name in names})
 
@@ -227,13 +227,12 @@ def with_inner(scope: Scope, node: ast.ClassDef, qualname: str) -> Scope:
 def add_class_names(node: ast.ClassDef, place: NodePath, scope: Scope, qualname: str, found: Meanings) -> None:
     """Add the names that the body of a class binds once."""
     inner = with_inner(scope, node, qualname)
-    for name, value, index in _assigned(node):
-        meant = alias(value, place / "body" / index / "value", inner)
+    for name, value, index, is_annotated in _assigned(node):
+        meant = None if is_annotated else alias(value, place / "body" / index / "value", inner)
         if meant is not None:
             found.aliases[f"{qualname}.{name}"] = meant
-        elif is_made(value, inner):
+        elif not is_annotated and is_made(value, inner):
             found.alternatives[f"{qualname}.{name}"] = (TypeExpr(DYNAMIC),)
-    for name, value in _constants(node):
         if (text := constant_text(value, scope)) is not None:
             found.constants[f"{qualname}.{name}"] = text
         if specifier(value, place, scope) is not None:
@@ -246,24 +245,15 @@ def add_class_names(node: ast.ClassDef, place: NodePath, scope: Scope, qualname:
             )
 
 
-def _assigned(node: ast.ClassDef) -> Iterator[tuple[str, ast.expr, int]]:
-    """The plain assignments of the body to a name that it binds once and does not annotate, with their index."""
-    assigned = [(statement, index) for index, statement in enumerate(node.body) if isinstance(statement, ast.Assign)]
-    bound = Counter(_bound(node)) if assigned else {}
-    for statement, index in assigned:
-        match statement.targets:
-            case [ast.Name(id=name)] if bound[name] == 1:
-                yield name, statement.value, index
-
-
-def _constants(node: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:
+def _assigned(node: ast.ClassDef) -> Iterator[tuple[str, ast.expr, int, bool]]:
+    """The names that the body binds once, by an assignment: with the value, the index, and whether it has an annotation."""
     bound = Counter(_bound(node))
-    for statement in node.body:
+    for index, statement in enumerate(node.body):
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if bound[name] == 1:
-                yield name, value
+                yield name, value, index, False
             case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value) if bound[name] == 1:
-                yield name, value
+                yield name, value, index, True
 
 
 def _bound(node: ast.ClassDef) -> Iterator[str]:

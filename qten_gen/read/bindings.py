@@ -184,6 +184,7 @@ class Binding(NamedTuple):
     place: NodePath = NO_PATH
     """That of the value."""
     is_definition: bool = False
+    is_class: bool = False
     for_checkers: bool = False
 
 
@@ -201,8 +202,8 @@ class Bindings:
     """Names that stand for one import."""
 
 
-def bindings(tree: ast.Module, text: str, scope: Scope) -> Bindings:
-    """The bindings of a file; `scope` resolves the names of imports."""
+def bound_at_top(tree: ast.Module, text: str) -> dict[str, list[Binding]]:
+    """The bindings of each name that the top level of a file binds, blocks included, in their order."""
     found: dict[str, list[Binding]] = {}
     for name, binding in _of_block(tree.body, NodePath(("body",)), False):
         found.setdefault(name, []).append(binding)
@@ -211,15 +212,20 @@ def bindings(tree: ast.Module, text: str, scope: Scope) -> Bindings:
     if has_global or ":=" in text:
         for name, binding in _hidden(tree, has_global):
             found.setdefault(name, []).append(binding)
+    return found
+
+
+def counting(found: Mapping[str, list[Binding]], scope: Scope) -> Bindings:
+    """The bindings that count when a file runs; `scope` resolves the names of imports."""
     several: dict[str, tuple[Binding, ...]] = {}
     values: dict[str, Binding] = {}
     opaque: set[str] = set()
     imports: dict[str, ImportedName] = {}
     for name, bound in found.items():
-        counting = _counting(bound, scope)
-        first = counting[0]
-        if len(counting) > 1:
-            several[name] = counting
+        kept = _counting(bound, scope)
+        first = kept[0]
+        if len(kept) > 1:
+            several[name] = kept
         elif first.imported is not None:
             imports[name] = first.imported
         elif first.value is not None:
@@ -278,7 +284,7 @@ def _of_statement(node: ast.stmt, place: NodePath, for_checkers: bool) -> Iterat
         case ast.Import() | ast.ImportFrom():
             yield from ((name, Binding(imported)) for name, imported in imported_names(node, for_checkers))
         case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
-            yield node.name, Binding(is_definition=True)
+            yield node.name, Binding(is_definition=True, is_class=isinstance(node, ast.ClassDef))
         case TypeAlias():
             yield node.name.id, Binding(value=node.value, place=place / "value")
         case ast.Assign(targets=targets):

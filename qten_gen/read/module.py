@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from ..common.records import field, record, replace
 from ..model import (
     DYNAMIC,
     ClassSource,
     ImportContext,
-    ImportedName,
     MethodSource,
     NodePath,
     RegistrationSource,
@@ -31,13 +30,11 @@ from .bindings import (
     Binding,
     Bindings,
     Function,
-    TypeAlias,
-    bindings,
-    bound_inside,
+    bound_at_top,
     bound_names,
+    counting,
     dotted,
     exported,
-    imported_names,
     inside,
     is_made,
     star_import,
@@ -89,15 +86,6 @@ def read(
 
 
 @record(slots=True)
-class _Names:
-    """The names that the top level binds, collected before any name is resolved."""
-
-    imports: dict[str, ImportedName] = field(default_factory=dict)
-    bound: set[str] = field(default_factory=set)
-    classes: set[str] = field(default_factory=set)
-
-
-@record(slots=True)
 class _Found:
     """The content of a file's statements, in their order."""
 
@@ -116,21 +104,34 @@ class _Found:
 def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportContext) -> SourceFile:
     """Read a syntax tree. Names are collected first, because a class may use names that are bound further down."""
     statements = list(_statements(tree.body, NodePath(("body",)), type_checking=False))
-    names = _names(statements)
+    found_bindings = bound_at_top(tree, text)
+    # The first import of a name is used, as in `try: import a; except: import b as a`.
+    imports = {
+        name: imported
+        for name, several in found_bindings.items()
+        if (imported := next((each.imported for each in several if each.imported is not None), None)) is not None
+    }
     # A definition wins over a star import.
-    names.imports.update((name, origin) for name, origin in around.star_names.items() if name not in names.bound)
-    names.bound.update(around.star_names)
-    # Takes imports out of `names`, so it has to come before the scope that is made of them.
-    known = _bindings(tree, text, names, empty)
+    imports.update((name, origin) for name, origin in around.star_names.items() if name not in found_bindings)
+    classes = {
+        name for name, several in found_bindings.items() if any(b.is_class and not b.for_checkers for b in several)
+    }
+    annotated = (
+        name for node, _, _ in statements if isinstance(node, ast.AnnAssign) for name in bound_names(node.target)
+    )
     scope = Scope(
         empty.module,
         empty.is_package,
-        names.imports,
-        frozenset(names.bound),
-        frozenset(names.classes),
-        reexports=around.reexports,
-        lines=lines_of(text),
+        imports,
+        frozenset((*found_bindings, *annotated, *around.star_names)),
+        frozenset(classes),
     )
+    known = counting(found_bindings, scope)
+    # Imports that do not count when the file runs, or not alone.
+    for name in (*known.several, *known.values, *known.opaque):
+        imports.pop(name, None)
+    imports.update(known.imports)
+    scope = replace(scope, reexports=around.reexports, lines=lines_of(text))
     stars = tuple(star for node, _, _ in statements if (star := star_import(node)) is not None)
     found = _Found(_meanings(known, scope))
     for node, place, type_checking in statements:
@@ -153,7 +154,7 @@ def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportC
         empty,
         classes=tuple(found.classes.values()),
         inner=tuple(found.within.values()),
-        imports=names.imports,
+        imports=imports,
         aliases=found.meant.aliases,
         alternatives=found.meant.alternatives,
         constants=found.meant.constants,
@@ -163,7 +164,7 @@ def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportC
         registrations=tuple(found.registrations),
         functions=tuple(found.functions),
         variables=tuple(found.variables),
-        names=frozenset(names.bound),
+        names=scope.bound,
         star_imports=stars,
         repeated=tuple(found.repeated),
         has_star_import=(bool(stars) and not around.complete) or _BINDS_BY_NAME.search(text) is not None,
@@ -200,41 +201,6 @@ def _statements(body: Iterable[ast.stmt], place: NodePath, type_checking: bool) 
         elif isinstance(node, BLOCK):
             found = inside(node, where, type_checking)
             yield from ((inner, place, only) for inner, place, only in found if isinstance(inner, ast.ClassDef))
-
-
-def _names(statements: Sequence[_Statement]) -> _Names:
-    """The names that the statements bind. The first import of a name is used, as in `try: import a; except: import b as a`."""
-    names = _Names()
-    for node, _, type_checking in statements:
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            for name, imported in imported_names(node, type_checking):
-                names.imports.setdefault(name, imported)
-                names.bound.add(name)
-        elif isinstance(node, ast.ClassDef | Function):
-            names.bound.add(node.name)
-            if isinstance(node, ast.ClassDef) and not type_checking:
-                names.classes.add(node.name)
-        elif isinstance(node, ast.Assign):
-            for target in node.targets:
-                names.bound.update(bound_names(target))
-        elif isinstance(node, ast.AnnAssign | TypeAlias):
-            names.bound.update(bound_names(node.name if isinstance(node, TypeAlias) else node.target))
-        elif isinstance(node, _WITH):
-            names.bound.update(name for item in node.items for name in bound_names(item.optional_vars))
-        elif isinstance(node, BLOCK):
-            names.bound.update(bound_inside(node))
-    return names
-
-
-def _bindings(tree: ast.Module, text: str, names: _Names, file: SourceFile) -> Bindings:
-    """The bindings of a file. Imports that do not count when it runs, or not alone, are taken out of `names`."""
-    scope = Scope(file.module, file.is_package, names.imports, frozenset(names.bound), frozenset(names.classes))
-    known = bindings(tree, text, scope)
-    for name in (*known.several, *known.values, *known.opaque):
-        names.imports.pop(name, None)
-        names.bound.add(name)
-    names.imports.update(known.imports)
-    return known
 
 
 def _meanings(known: Bindings, scope: Scope) -> Meanings:

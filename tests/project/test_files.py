@@ -52,19 +52,6 @@ def test_one_file_is_generated_alone_and_its_neighbours_are_read(qten_gen: Comma
     assert not qten_gen.exists("src/shop/base_qten.py")
 
 
-def test_files_of_one_folder_outside_packages_see_each_other(qten_gen: Command) -> None:
-    qten_gen.write("base.py", BATCH)
-    qten_gen.write("sub.py", "from base import Batch\n\nclass Sub(Batch):\n    y: str\n")
-    assert qten_gen("sub.py").summary == "2 files written"
-
-
-def test_sources_named_in_the_settings_are_read_for_any_path_inside(qten_gen: Command) -> None:
-    qten_gen.write("pyproject.toml", '[tool.qten-gen]\nsrc = ["src"]\n')
-    qten_gen.write("src/base/__init__.py", BATCH)
-    qten_gen.write("src/app/__init__.py", "from base import Batch\n\nclass Sub(Batch):\n    y: str\n")
-    assert qten_gen("src/app").summary == "2 files written"
-
-
 def test_scripts_of_one_name_in_different_folders_do_not_mix(qten_gen: Command) -> None:
     qten_gen.write("a/base.py", BATCH)
     qten_gen.write("a/sub.py", "from base import Batch\n\nclass Sub(Batch):\n    first: str\n")
@@ -74,25 +61,49 @@ def test_scripts_of_one_name_in_different_folders_do_not_mix(qten_gen: Command) 
     assert "altitude" in qten_gen.read("b/sub_qten.py") and "altitude" not in qten_gen.read("a/sub_qten.py")
 
 
-@pytest.mark.parametrize(
-    "folder",
-    [".git", ".venv", "venv", "node_modules", "__pycache__", "build", "dist", ".tox", ".mypy_cache", "site-packages"],
+SUB = "from base import Batch\n\nclass Sub(Batch):\n    y: str\n"
+FOLDERS = (
+    ".git",
+    ".venv",
+    "venv",
+    "node_modules",
+    "__pycache__",
+    "build",
+    "dist",
+    ".tox",
+    ".mypy_cache",
+    "site-packages",
 )
-def test_folders_that_hold_no_sources_are_not_entered(qten_gen: Command, folder: str) -> None:
-    qten_gen.write(f"src/{folder}/model.py", BATCH)
-    assert qten_gen("src").summary == "no Python files found"
 
 
-def test_a_virtual_environment_of_any_name_is_not_entered(qten_gen: Command) -> None:
-    qten_gen.write("src/env/pyvenv.cfg", "")
-    qten_gen.write("src/env/lib/model.py", BATCH)
-    assert qten_gen("src").summary == "no Python files found"
-
-
-def test_a_package_called_build_is_entered(qten_gen: Command) -> None:
-    qten_gen.write("shop/__init__.py", "")
-    qten_gen.write("shop/build/__init__.py", BATCH)
-    assert qten_gen("shop").summary == "2 files written"
+@pytest.mark.parametrize(
+    ("files", "path", "summary"),
+    [
+        ({"base.py": BATCH, "sub.py": SUB}, "sub.py", "2 files written"),  # neighbours outside packages
+        (
+            {
+                "pyproject.toml": "[tool.qten-gen]\nsrc = ['src']\n",
+                "src/base/__init__.py": BATCH,
+                "src/app/__init__.py": SUB,
+            },
+            "src/app",
+            "2 files written",
+        ),
+        ({"src/env/pyvenv.cfg": "", "src/env/lib/model.py": BATCH}, "src", "no Python files found"),
+        ({"shop/__init__.py": "", "shop/build/__init__.py": BATCH}, "shop", "2 files written"),  # a package
+        (
+            {"pyproject.toml": "[tool.qten-gen]\nexclude = ['*_old.py']\n", "src/model_old.py": BATCH},
+            "src/model_old.py",
+            "2 files written",
+        ),
+        ({"läden/größe.py": BATCH}, "läden", "2 files written"),
+        *[({f"src/{folder}/model.py": BATCH}, "src", "no Python files found") for folder in FOLDERS],
+    ],
+)
+def test_the_files_of_a_path_are_found(qten_gen: Command, files: dict[str, str], path: str, summary: str) -> None:
+    for name, text in files.items():
+        qten_gen.write(name, text)
+    assert qten_gen(path).summary == summary
 
 
 @pytest.mark.parametrize("pattern", ["legacy", "src/legacy", "src/legacy/*", "*_old.py", "./src/legacy/"])
@@ -104,12 +115,6 @@ def test_excluded_sources_are_not_read_and_their_outputs_stay(qten_gen: Command,
     result = qten_gen("src")
     assert (result.status, result.summary) == (0, "no Python files found")
     assert qten_gen.exists("src/legacy/model_old_qten.py")
-
-
-def test_an_excluded_file_that_is_named_is_generated(qten_gen: Command) -> None:
-    qten_gen.write("pyproject.toml", "[tool.qten-gen]\nexclude = ['*_old.py']\n")
-    qten_gen.write("src/model_old.py", BATCH)
-    assert qten_gen("src/model_old.py").summary == "2 files written"
 
 
 def test_a_loop_of_links_does_not_hang(qten_gen: Command) -> None:
@@ -127,12 +132,6 @@ def test_a_linked_folder_that_is_named_is_entered(qten_gen: Command) -> None:
 def test_a_path_given_twice_counts_once(qten_gen: Command) -> None:
     qten_gen.write("src/model.py", BATCH)
     assert qten_gen("src", "./src/", "src/model.py", str(qten_gen.folder / "src")).summary == "2 files written"
-
-
-def test_names_beyond_ascii_are_fine(qten_gen: Command) -> None:
-    qten_gen.write("läden/größe.py", BATCH)
-    assert qten_gen("läden").summary == "2 files written"
-    assert qten_gen("läden").summary == "2 files up to date"
 
 
 @pytest.mark.parametrize("name", ["my-model.py", "2nd.py", "class.py"])

@@ -15,21 +15,33 @@ def found(**files: str) -> list[str]:
 DECLARES = "from qten_gen import TensorClass\nclass Batch(TensorClass): ...\n"
 
 
-def test_a_file_without_declarations_does_not_matter() -> None:
-    assert found(a=DECLARES, b="class Plain(dict): ...\n") == ["a.py"]
-
-
-def test_a_subclass_in_a_file_that_does_not_mention_us_matters() -> None:
-    assert found(a=DECLARES, b="from a import Batch\nclass Sub(Batch): ...\n") == ["a.py", "b.py"]
-
-
-def test_a_subclass_over_a_file_that_passes_the_name_on_matters() -> None:
-    files = {"a": DECLARES, "b": "from a import *\n", "c": "import b\nclass Sub(b.Batch): ...\n"}
-    assert found(**files) == ["a.py", "b.py", "c.py"]
-
-
-def test_a_file_that_only_uses_a_declaration_does_not_matter() -> None:
-    assert found(a=DECLARES, train="from a import Batch\nprint(Batch)\n") == ["a.py"]
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"a": DECLARES, "b": "class Plain(dict): ...\n"}, "a"),
+        # A subclass in a file that does not mention us, over one that passes the name on.
+        ({"a": DECLARES, "b": "from a import Batch\nclass Sub(Batch): ...\n"}, "a b"),
+        ({"a": DECLARES, "b": "from a import *\n", "c": "import b\nclass Sub(b.Batch): ...\n"}, "a b c"),
+        ({"a": DECLARES, "train": "from a import Batch\nprint(Batch)\n"}, "a"),
+        # A file without aliases and constants.
+        ({"a": f"from plain import x\n{DECLARES}", "plain": "def f(): ...\n"}, "a"),
+        ({"a": f"from plain import x\n{DECLARES}", "plain": "values = [1]\nx = f(1)\n"}, "a"),
+        # What a base or a star import comes from.
+        (
+            {"a": f"import mixins as m\n{DECLARES}class C(m.Mixin, Batch): ...\n", "mixins": "def f(): ...\n"},
+            "a mixins",
+        ),
+        ({"a": f"from x import *\n{DECLARES}", "x": "from y import *\n", "y": "from torch import Tensor\n"}, "a x y"),
+        # A name that is passed on.
+        ({"a": f"from x import T\n{DECLARES}", "x": "from torch import Tensor as T\n"}, "a x"),
+        ({"a": f"from x import T\n{DECLARES}", "x": "import torch as T\n"}, "a x"),
+        ({"a": f"from x import T\n{DECLARES}", "x": "from z import T\n"}, "a x"),
+        ({"a": f"from x import U\n{DECLARES}", "x": "from z import T\n"}, "a"),
+        ({"a": DECLARES, "h": "import a\n@a.Net.register(a.Batch)\ndef _(net, batch): ...\n"}, "a h"),
+    ],
+)
+def test_the_files_that_can_affect_a_declaration_matter(files: dict[str, str], expected: str) -> None:
+    assert found(**files) == [f"{name}.py" for name in expected.split()]
 
 
 @pytest.mark.parametrize(
@@ -50,66 +62,10 @@ def test_a_file_that_defines_aliases_or_constants_matters_to_what_imports_it(ali
     assert found(**files) == ["a.py", "deep.py", "kinds.py"]
 
 
-@pytest.mark.parametrize("text", ["def f(): ...\n", "values = [1]\n", "x = f(1)\n"])
-def test_a_file_without_aliases_and_constants_does_not_matter(text: str) -> None:
-    assert found(a=f"from plain import x\n{DECLARES}", plain=text) == ["a.py"]
-
-
-def test_a_file_that_a_base_is_imported_from_matters() -> None:
-    files = {"a": f"import mixins as m\n{DECLARES}class C(m.Mixin, Batch): ...\n", "mixins": "def f(): ...\n"}
-    assert found(**files) == ["a.py", "mixins.py"]
-
-
-def test_a_file_that_a_star_import_names_matters_to_a_file_that_does() -> None:
-    files = {"a": f"from x import *\n{DECLARES}", "x": "from y import *\n", "y": "from torch import Tensor\n"}
-    assert found(**files) == ["a.py", "x.py", "y.py"]
-
-
-@pytest.mark.parametrize("passing", ["from torch import Tensor as T", "import torch as T", "from z import T"])
-def test_a_file_that_passes_a_name_on_matters_to_what_imports_it(passing: str) -> None:
-    assert found(a=f"from x import T\n{DECLARES}", x=f"{passing}\n") == ["a.py", "x.py"]
-    assert found(a=f"from x import U\n{DECLARES}", x=f"{passing}\n") == ["a.py"]
-
-
-def test_a_handler_in_another_file_matters() -> None:
-    assert found(a=DECLARES, h="import a\n@a.Net.register(a.Batch)\ndef _(net, batch): ...\n") == ["a.py", "h.py"]
-
-
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("import a", {"a"}),
-        ("import a.b as c, d", {"a", "a.b", "d"}),
-        ("x = 1; import a", {"a"}),
-        ("if TYPE_CHECKING: import a", {"a"}),
-        ("import a, \\\n    b", {"a", "b"}),
-        ("from a.b import c", {"a.b", "a.b.c"}),
-        ("from a import (\n    b,  # (first)\n    c as d,\n)", {"a", "a.b", "a.c"}),
-        ("from a \\\n    import b", {"a", "a.b"}),
-        ("from a import *", {"a"}),
-        ("    from a import b  # inside a function", {"a", "a.b"}),
-        ("from . import c", {"pkg.sub", "pkg.sub.c"}),
-        ("from .c import d", {"pkg.sub.c", "pkg.sub.c.d"}),
-        ("from ..c import d", {"pkg.c", "pkg.c.d"}),
-        ("from .. import c", {"pkg", "pkg.c"}),
-        ("from größe import maß", {"größe", "größe.maß"}),
-    ],
-)
-def test_imports_are_found_however_they_are_written(text: str, names: set[str]) -> None:
-    assert names <= set(scan(text.encode(), Origin("", "pkg.sub.mod")).imports)
-
-
-@pytest.mark.parametrize("text", ["# import a", "x = 1", "raise ValueError from error"])
-def test_what_is_not_an_import_is_not_taken_for_one(text: str) -> None:
-    assert scan(text.encode(), Origin("", "pkg.sub.mod")).imports == ()
-
-
-def test_relative_imports_of_a_package_start_from_itself() -> None:
-    assert set(scan(b"from .c import d", Origin("", "pkg", True)).imports) == {"pkg.c", "pkg.c.d"}
-
-
-def test_relative_imports_of_a_script_mean_its_neighbours() -> None:
-    assert set(scan(b"from .c import d", Origin("", "script")).imports) == {"c", "c.d"}
+@pytest.mark.parametrize("origin", [Origin("", "pkg", True), Origin("", "script")])
+def test_relative_imports_start_from_a_package_itself_and_from_the_neighbours_of_a_script(origin: Origin) -> None:
+    above = "pkg." if origin.is_package else ""
+    assert set(scan(b"from .c import d", origin).imports) == {f"{above}c", f"{above}c.d"}
 
 
 def test_bytes_that_are_not_text_do_no_harm() -> None:

@@ -109,7 +109,7 @@ def test_a_finding_that_a_comment_can_suppress_is_suppressed(shop: Client) -> No
 
 
 def test_a_warning_that_an_earlier_run_found_can_be_mended_too(shop: Client) -> None:
-    """The manifest of a run does not keep how to mend a warning."""
+    """The cache of a run does not keep how to mend a warning."""
     shop.show("shop/model.py", BATCH.replace("x: Tensor", "x: Tensor = None"))
     shop.until(lambda: bool(shop.codes("shop/model.py")), "a finding")
     (finding,) = shop.codes("shop/model.py")

@@ -32,4 +32,3 @@ lazy["tokens"]  # E
 lazy.get("tokens", padding_value=-1)  # E
 lazy.get("tokens", as_list=True, as_padded_tensor=True)  # E
 lazy.objects = ()  # E
-lazy.map(lambda one: one.source)  # E
