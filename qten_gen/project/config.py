@@ -142,7 +142,7 @@ class Settings:
 
 
 def _settings_in(folder: str, above: Config) -> Config:
-    """The settings for a folder, given those of the folder above it."""
+    """The settings for a folder, given the settings of the folder above it."""
     path = os.path.join(folder, "pyproject.toml")
     if not os.path.isfile(path):
         return above
@@ -337,7 +337,7 @@ _READERS = {
 
 
 def _check_code(key: str, code: str) -> None:
-    """Raise a ConfigError unless a code is that of a warning."""
+    """Refuse a code that is no code of a warning."""
     from ..common.diagnostic_codes import ERRORS, WARNINGS
 
     if code in ERRORS:
