@@ -1,4 +1,4 @@
-"""The packages of `tests/sources` with their generated files. Those are not kept: the text of every kind is in `tests/samples`.
+"""The packages of `tests/sources` with their generated files. Their texts, without digests, are in `tests/golden`.
 
     python -m tests.generated_sources
 

@@ -45,7 +45,7 @@ def test_the_page_of_the_runtime_says_how_large_the_kernel_is() -> None:
 
 @pytest.mark.parametrize(("alias", "hub"), [("_rt", generated), ("_features", generated_features)])
 def test_generated_code_calls_all_that_is_listed_for_it(alias: str, hub: object) -> None:
-    folders = (REPOSITORY / "tests" / "samples", REPOSITORY / "examples", generated_sources())
+    folders = (REPOSITORY / "examples", generated_sources())
     generated_files = [path for folder in folders for path in folder.glob("*/*_qten.py")]
     called = {
         name for path in generated_files for name in re.findall(rf"\b{alias}\.(\w+)", path.read_text(encoding="utf-8"))

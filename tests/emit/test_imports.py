@@ -77,7 +77,7 @@ def test_a_name_of_the_user_gives_way_to_ours() -> None:
 
 
 def test_a_generated_file_imports_the_names_that_it_uses_and_no_others() -> None:
-    roots = (REPOSITORY / "tests" / "samples", REPOSITORY / "examples", generated_sources())
+    roots = (REPOSITORY / "examples", generated_sources())
     wrong = [path for root in roots for path in root.glob("*/*_qten.py*") if not imports_what_it_uses(path)]
     assert wrong == []
 

@@ -22,7 +22,6 @@ WIDER = {
     ("model.decay.owner", "nn.Module | None"),
     ("tower.get_submodule('layers')", "nn.Module"),  # what the name leads to is known at run time only
     ("atlas.get_submodule('layers.0')", "nn.Module"),
-    ("lazy.get('tokens', as_nested_tensor=True)", "Tensor"),
     ("block.norm", "nn.Module"),  # of the class that the constructor was given
 }
 """Rows whose value is of a class below the type."""

@@ -19,9 +19,9 @@ REPOSITORY = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def without_stubs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sources, samples and examples, with generated modules and without their stubs."""
+    """The sources and examples, with generated modules and without their stubs."""
     folder = tmp_path_factory.mktemp("generated")
-    for source in (generated_sources(), REPOSITORY / "tests" / "samples", REPOSITORY / "examples"):
+    for source in (generated_sources(), REPOSITORY / "examples"):
         shutil.copytree(source, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*_qten.pyi", ".*"))
     settings = {
         "typeCheckingMode": "strict",

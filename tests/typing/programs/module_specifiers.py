@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Module, buffer, const, field, param, submodule, virtual
+from qten_gen import Module, buffer, const, derived, field, param, submodule, virtual
 
 
 def fill_(tensor: Tensor) -> None:
@@ -18,7 +18,12 @@ class Good(Module):
     layer: nn.Module = submodule(nn.Linear, "n", 3, bias=False)
     conv: nn.Conv1d = submodule(nn.Conv1d, "n", 1, 3, padding_mode=const("circular"))
     after: int = 3
+    twice: int = derived("2*n")
     last: str = field(default="x", kw_only=True)
+
+
+print(Good(2).twice.wrong)  # E
+Good(2, twice=3)  # E
 
 
 class Bad(Module):

@@ -3,4 +3,4 @@
 from .page import page
 
 if __name__ == "__main__":
-    print(page(), end="")
+    print(page())

@@ -20,3 +20,6 @@ Pack(image, boxes)  # E
 detector.extra = torch.ones(1)  # E
 boxes.to(3.5)  # E
 boxes["scores"]  # E
+boxes.replace(scoers=boxes.scores)  # E none
+detector.stem.out_channels = "three"  # E
+detector.heads["corners"].wieght  # E none

@@ -13,7 +13,7 @@ from tests.linking import link
 from tests.outright import compared
 
 ROOT = Path(__file__).parents[2]
-TOPS = (FOLDER, ROOT / "tests" / "samples", ROOT / "examples")
+TOPS = (FOLDER, ROOT / "examples")
 
 
 def declaring() -> list[tuple[Path, str]]:

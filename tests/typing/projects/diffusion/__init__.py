@@ -1,1 +1,0 @@
-"""A diffusion model that is trained, sampled and differentiated by torch.func."""

@@ -1,1 +1,0 @@
-"""Reinforcement learning: environments, rollouts of nested objects, a replay buffer and an update."""
