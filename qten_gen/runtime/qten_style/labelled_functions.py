@@ -38,7 +38,7 @@ EQUAL = frozenset({torch.equal, Tensor.equal})
 
 
 def is_number(value: object) -> bool:
-    """Whether a value is a number for arithmetic with tensors; NumPy's count, as they do for tensors."""
+    """Return whether a value is a number for arithmetic with tensors; NumPy's count, as they do for tensors."""
     return isinstance(value, Number) or (type(value).__module__ == "numpy" and getattr(value, "shape", None) == ())
 
 

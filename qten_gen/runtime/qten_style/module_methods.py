@@ -190,8 +190,8 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
         >>> torch.optim.AdamW(groups, weight_decay=0.1).param_groups[1]["weight_decay"]
         0.0
 
-        The group of a parameter is that of its own field, else that of the nearest child that it is in: `submodule(...,
-        group="no_decay")`. All others, such as those of layers that no declaration names, are in the group `default`.
+        A parameter is in the group of its own field, else in the group of the nearest child around it: `submodule(...,
+        group="no_decay")`. All others, such as in layers that no declaration names, are in the group `default`.
 
         Args:
             options: What the optimizer is given for each group, beside the parameters. Groups that are not named get nothing.
