@@ -41,11 +41,15 @@ def units(root: nn.Module) -> Iterator[Unit]:
 
     def walk(module: nn.Module) -> Iterator[Unit]:
         seen.add(id(module))
-        inside: list[nn.Module] = []
         if writes_below(module):
             inside = list(below(foreign_children(module)))
-        elif parametrize.is_parametrized(module):
-            inside = list(below([module.get_submodule("parametrizations")]))
+        else:
+            # What is a part of the module's own tensors: fields that repeat, and parametrizations.
+            parts = (nn.ParameterList, nn.ParameterDict)
+            own: list[nn.Module] = [child for child in module.children() if isinstance(child, parts)]
+            if parametrize.is_parametrized(module):
+                own.append(module.get_submodule("parametrizations"))
+            inside = list(below(own))
         for parent in (*inside, module):
             for child in parent.children():
                 if id(child) not in seen:
