@@ -73,10 +73,10 @@ class Parser(argparse.ArgumentParser):
     """A parser that raises what it would print."""
 
     def error(self, message: str) -> NoReturn:
-        told = message.removeprefix("argument ").replace("(choose from ", "(one of ")
-        told = told.replace("the following arguments are required: TARGET", _EXPECTED)
+        problem = message.removeprefix("argument ").replace("(choose from ", "(one of ")
+        problem = problem.replace("the following arguments are required: TARGET", _EXPECTED)
         usage = (self.usage or "").splitlines()[0]
-        raise UsageError(told, f"usage: {usage}; for more, {self.prog} --help\n")
+        raise UsageError(problem, f"usage: {usage}; for more, {self.prog} --help\n")
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
@@ -132,7 +132,7 @@ def _color(text: str) -> Color:
 
 
 class _Argument(NamedTuple):
-    """An argument or option, as argparse is told of it."""
+    """The names of an argument or option, and what else argparse takes for it."""
 
     names: tuple[str, ...]
     given: dict[str, Any]
