@@ -46,7 +46,6 @@ _INITIALISERS = {
     name: function for name, function in vars(nn.init).items() if name.endswith("_") and callable(function)
 }
 
-
 _FEW = 64
 """Up to so many numbers are looked through faster as a list of Python's."""
 

@@ -58,7 +58,6 @@ def is_known(module: nn.Module) -> bool:
 KNOWN = is_known(nn.Module())
 """True if the installed torch has this layout. Where it has not, nn.Module does everything."""
 
-
 _Module = nn.Module
 _init = nn.Module.__init__
 _setattr = nn.Module.__setattr__

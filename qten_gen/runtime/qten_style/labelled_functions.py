@@ -32,7 +32,6 @@ KEEPS = frozenset(
 )
 """Functions of torch and methods of tensors whose result has the dimensions of the argument."""
 
-
 EQUAL = frozenset({torch.equal, Tensor.equal})
 """The functions that compare two tensors as wholes: with other labels they are not equal."""
 

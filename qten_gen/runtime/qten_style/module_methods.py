@@ -145,7 +145,7 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
         (device(type='cpu'), True)
 
         Each submodule is initialised by its `reset_parameters`, children before their parents, and ties hold. Random values
-        depend on the seed and the qualified name of the tensor alone. Tensors that are not on meta stay as they are.
+        depend on the seed and the qualified name of the module alone. Tensors that are not on meta stay as they are.
 
         Args:
             device: Where the tensors are to be.

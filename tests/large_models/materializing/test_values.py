@@ -170,19 +170,3 @@ def test_a_dtype_rounds_the_values_and_leaves_declared_dtypes() -> None:
         declared = name.endswith("exact") or not twin.is_floating_point()
         assert tensor.dtype == (twin.dtype if declared else torch.bfloat16), name
         torch.testing.assert_close(tensor, twin.to(tensor.dtype), rtol=0, atol=0, msg=name)
-
-
-def test_a_conjugate_view_has_the_values_that_it_reads() -> None:
-    class Conjugate(Module):
-        weight: nn.Parameter = param(3, dtype=torch.complex64)
-
-        def reset_parameters(self) -> None:
-            nn.init.constant_(self.weight, 1j)  # type: ignore[arg-type] # torch takes it
-            self.views = [self.weight.detach().conj()]
-
-    module = Conjugate.on_meta()
-    assert module.materialize("cpu", seed=0).views[0].tolist() == [-1j] * 3
-    module = Conjugate.on_meta()
-    module.register_buffer("other", module.weight.detach().conj())
-    with pytest.raises(ValueError, match="other is a conjugate view of another tensor; let it be a copy"):
-        module.materialize("cpu")
