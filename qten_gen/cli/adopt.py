@@ -57,7 +57,7 @@ def adopt(options: Options, out: TextIO, err: TextIO) -> int:
 
 
 def _is_locked(path: str) -> bool:
-    """Whether a file or its folder is read-only. The superuser could write it all the same, but somebody has asked not to."""
+    """True if a file or its folder is read-only. The superuser could write it all the same, but somebody has asked not to."""
     real = os.path.realpath(path)
     may_write = os.access(real, os.W_OK) and os.access(os.path.dirname(real), os.W_OK)
     return not may_write or not os.stat(real).st_mode & 0o222

@@ -52,6 +52,6 @@ def check(options: Options, out: TextIO, err: TextIO) -> int:
         out.write("\n" if form == "full" else "")
     err.writelines(f"error: {failure}\n" for failure in failures)
     messages = err if form == "json" else out
-    told = f"{count(len(new), 'finding')} in {count(classes, 'module')} of {count(files, 'file')}"
-    messages.write(f"{told} in {perf_counter() - started:.2f}s\n")
+    counts = f"{count(len(new), 'finding')} in {count(classes, 'module')} of {count(files, 'file')}"
+    messages.write(f"{counts} in {perf_counter() - started:.2f}s\n")
     return MISUSE if failures else FOUND if new else DONE

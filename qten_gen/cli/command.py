@@ -160,7 +160,7 @@ def _silence_broken_pipe(out: TextIO) -> None:
 
 
 def _is_interruption(error: BaseException | None) -> bool:
-    """Whether Ctrl-C caused an error. Python 3.11 wraps a KeyboardInterrupt raised in a class statement in a RuntimeError."""
+    """True if Ctrl-C caused an error. Python 3.11 wraps a KeyboardInterrupt raised in a class statement in a RuntimeError."""
     while error is not None:
         if isinstance(error, KeyboardInterrupt):
             return True

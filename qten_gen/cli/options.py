@@ -27,7 +27,7 @@ class Color(Enum):
     NEVER = "never"
 
     def enabled(self, stream: TextIO) -> bool:
-        """Whether to colour what is written to a stream.
+        """True if what is written to a stream gets colours.
 
         The option takes precedence over NO_COLOR, and NO_COLOR over FORCE_COLOR. Without any of them, terminals get colours.
         """
@@ -41,7 +41,7 @@ class Color(Enum):
 
 
 class Options:
-    """The options of a command line. Each command has some of them, as `parser` says; the values here are those of no option."""
+    """The options of a command line. Each command has some of them, as `parser` says; the values here are the defaults."""
 
     paths: Sequence[str] = ()
     target: str
@@ -75,7 +75,7 @@ class Options:
 
     @property
     def mode(self) -> Literal["write", "check", "diff"]:
-        """Whether a run writes, or lists or shows what it would write."""
+        """What a run does: it writes, or it lists or shows what it would write."""
         return "check" if self.check else "diff" if self.diff else "write"
 
 
@@ -85,11 +85,11 @@ def given_paths(paths: Sequence[str], config: Config) -> list[str]:
 
 
 def output_format(options: Options, config: Config) -> str:
-    """The format of diagnostics: that of the option, of the settings, or of the surroundings."""
+    """The format of diagnostics, by the option, the settings or the surroundings."""
     default = "github" if os.environ.get("GITHUB_ACTIONS") == "true" else "full"
     return options.output_format or config.output_format or default
 
 
 def lists_stale_files(form: str, options: Options) -> bool:
-    """Whether a format lists the outputs that are out of date. Most do not if the run writes them."""
+    """True if a format lists the outputs that are out of date. Most do not if the run writes them."""
     return form == "json" or (form == "github" and options.mode != "write")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple, NoReturn
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, NoReturn
 
 from .. import __version__
 from ..common.suggestions import nearest
@@ -73,10 +73,10 @@ class Parser(argparse.ArgumentParser):
     """A parser that raises what it would print."""
 
     def error(self, message: str) -> NoReturn:
-        told = message.removeprefix("argument ").replace("(choose from ", "(one of ")
-        told = told.replace("the following arguments are required: TARGET", _EXPECTED)
+        problem = message.removeprefix("argument ").replace("(choose from ", "(one of ")
+        problem = problem.replace("the following arguments are required: TARGET", _EXPECTED)
         usage = (self.usage or "").splitlines()[0]
-        raise UsageError(told, f"usage: {usage}; for more, {self.prog} --help\n")
+        raise UsageError(problem, f"usage: {usage}; for more, {self.prog} --help\n")
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
@@ -111,8 +111,11 @@ def _parser(name: str) -> Parser:
 
 
 def _add_arguments(parser: Parser, name: str) -> None:
-    _COMMANDS[name].add(parser)
-    parser.add_argument("-h", "--help", action=_Show, nargs=0, help="print this text and exit")
+    """Add the arguments and options of a command to a parser. Of those in a group, a command line has one at most."""
+    for each in (*_COMMANDS[name].arguments, _HELP):
+        group = parser if isinstance(each, _Argument) else parser.add_mutually_exclusive_group()
+        for argument in (each,) if isinstance(each, _Argument) else each:
+            group.add_argument(*argument.names, **argument.given)
 
 
 def path(text: str) -> str:
@@ -128,129 +131,44 @@ def _color(text: str) -> Color:
     return Color(text)
 
 
-def _add(parser: Parser, *names: str) -> None:
-    """Add options that several commands have."""
-    formats = ", ".join(OUTPUT_FORMATS)
-    for name in names:
-        match name:
-            case "paths":
-                parser.add_argument("paths", nargs="*", type=path, help=argparse.SUPPRESS)
-            case "--color":
-                parser.add_argument(
-                    name, type=_color, default="auto", metavar="WHEN", help="auto, always or never (auto)"
-                )
-            case "--output-format":
-                parser.add_argument(name, choices=OUTPUT_FORMATS, metavar="FORMAT", help=f"{formats} (full)")
-            case "--json":
-                parser.add_argument(name, action="store_true", help="print a JSON document")
+class _Argument(NamedTuple):
+    """The names of an argument or option, and what else argparse takes for it."""
+
+    names: tuple[str, ...]
+    given: dict[str, Any]
 
 
-def _add_baseline(parser: Parser) -> None:
-    files = parser.add_mutually_exclusive_group()
-    files.add_argument("--baseline", type=path, metavar="FILE", help="report no warnings that FILE lists")
-    files.add_argument("--write-baseline", type=path, metavar="FILE", help="write the warnings of today into FILE")
+def _word(name: str, **given: Any) -> _Argument:
+    """An argument without a name on the command line. The description of the command says what it is."""
+    return _Argument((name,), {"help": argparse.SUPPRESS, **given})
 
 
-def _add_flags(parser: argparse._ActionsContainer, **flags: str) -> None:
-    """Add options without a value, each with its help."""
-    short = {"quiet": ["-q"], "verbose": ["-v"]}
-    for name, help in flags.items():
-        parser.add_argument(*short.get(name, ()), f"--{name.replace('_', '-')}", action="store_true", help=help)
+def _flag(name: str, help: str, **given: Any) -> _Argument:
+    """An option without a value. Some have a short name, too."""
+    short = {"quiet": ("-q",), "verbose": ("-v",), "version": ("-V",), "help": ("-h",)}
+    return _Argument((*short.get(name, ()), f"--{name}"), {"action": "store_true", "help": help, **given})
 
 
-def _generate(parser: Parser) -> None:
-    """The options of `qten-gen` without a command."""
-    _add(parser, "paths")
-    _add_flags(
-        parser.add_mutually_exclusive_group(),
-        check="write nothing; list the files that are out of date",
-        diff="write nothing; print the changes as a unified diff",
-        fix="also fix sources where only one fix is possible",
-        watch="run again whenever a source or the settings change",
-    )
-    _add(parser, "--output-format")
-    _add_baseline(parser)
-    _add(parser, "--color")
-    volume = parser.add_mutually_exclusive_group()
-    _add_flags(volume, quiet="print errors only", verbose="also list the files written and removed, and why")
-    version = f"qten-gen {__version__}\n"
-    parser.add_argument("-V", "--version", action=_Show, nargs=0, const=version, help="print the version and exit")
+def _value(name: str, metavar: str, help: str, **given: Any) -> _Argument:
+    """An option with a value."""
+    return _Argument((f"--{name}",), {"metavar": metavar, "help": help, **given})
 
 
-def _init(parser: Parser) -> None:
-    modes = parser.add_mutually_exclusive_group()
-    _add_flags(modes, check="write nothing; list what is missing, and exit with 1", diff="the same as a unified diff")
-
-
-def _check(parser: Parser) -> None:
-    _add(parser, "paths", "--output-format")
-    _add_baseline(parser)
-    _add(parser, "--color")
-    _add_flags(parser, quiet="print the summary only")
-
-
-def _explain(parser: Parser) -> None:
-    parser.add_argument("code", nargs="?", help=argparse.SUPPRESS)
-
-
-def _show(parser: Parser) -> None:
-    parser.add_argument("target", metavar="TARGET", help=argparse.SUPPRESS)
-
-
-def _inspect(parser: Parser) -> None:
-    parser.add_argument("target", metavar="TARGET", help=argparse.SUPPRESS)
-    values = "arguments of the constructor"
-    parser.add_argument("--config", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help=values)
-    parser.add_argument("--dtype", metavar="DTYPE", help="cast the model, as model.to(dtype) does")
-    _add_flags(parser, unfold="show equal layers one by one")
-    _add(parser, "--json", "--color")
-
-
-def _lock(parser: Parser) -> None:
-    parser.add_argument("targets", nargs="*", help=argparse.SUPPRESS)
-    _add_flags(
-        parser,
-        check="write nothing; list what has changed, and exit with 1 if anything has",
-        accept="write changes although no class has a higher version",
-        quiet="print nothing about locks that are up to date",
-    )
-    load = "hold a checkpoint against the lock: its header alone, and nothing is imported"
-    parser.add_argument("--load", metavar="FILE", help=load)
-
-
-def _adopt(parser: Parser) -> None:
-    _add(parser, "paths")
-    level = "base or annotate; see below (annotate)"
-    parser.add_argument("--level", choices=("base", "annotate"), default="annotate", metavar="LEVEL", help=level)
-    modes = parser.add_mutually_exclusive_group()
-    _add_flags(modes, write="change the sources", diff="print the changes as a unified diff")
-    _add_flags(parser, dataclasses="also adopt dataclasses with tensor fields")
-    _add(parser, "--json", "--color")
-    volume = parser.add_mutually_exclusive_group()
-    _add_flags(volume, quiet="print the summary only", verbose="also list the classes that are already adopted")
-
-
-def _stubs(parser: Parser) -> None:
-    parser.add_argument("modules", nargs="*", help=argparse.SUPPRESS)
-    folder = "the folder for the stubs (typings, beside pyproject.toml)"
-    parser.add_argument("--folder", type=path, metavar="FOLDER", help=folder)
-    exact = "a bias that bias=False switches off is Parameter | None, to be checked before each use; otherwise Parameter | Any"
-    _add_flags(
-        parser,
-        exact_none=exact,
-        check="write nothing; list the stubs that are out of date",
-        quiet="print errors only",
-    )
-
-
-def _lsp(parser: Parser) -> None:
-    parser.add_argument("--stdio", action="store_true", help=argparse.SUPPRESS)  # editors add it; there is no other way
+_PATH_WORDS = _word("paths", nargs="*", type=path)
+_FORMAT = _value("output-format", "FORMAT", f"{', '.join(OUTPUT_FORMATS)} (full)", choices=OUTPUT_FORMATS)
+_BASELINE = (
+    _value("baseline", "FILE", "report no warnings that FILE lists", type=path),
+    _value("write-baseline", "FILE", "write the warnings of today into FILE", type=path),
+)
+_COLOR = _value("color", "WHEN", "auto, always or never (auto)", type=_color, default="auto")
+_JSON = _flag("json", "print a JSON document")
+_HELP = _flag("help", "print this text and exit", action=_Show, nargs=0)
 
 
 class _Command(NamedTuple):
-    """A command: the function that adds its arguments, its usage, its help in a line, and more about it."""
+    """A command: its arguments, some in groups, its usage, its help in a line, and more about it."""
 
-    add: Callable[[Parser], None]
+    arguments: tuple[_Argument | tuple[_Argument, ...], ...]
     usage: str
     brief: str
     more: str = ""
@@ -262,7 +180,12 @@ _CLASS = """
   TARGET               pkg.model:Decoder, or src/pkg/model.py:Decoder"""
 _COMMANDS = {
     "init": _Command(
-        _init,
+        (
+            (
+                _flag("check", "write nothing; list what is missing, and exit with 1"),
+                _flag("diff", "the same as a unified diff"),
+            ),
+        ),
         "[--check | --diff]",
         "set up a project: settings, hooks, tool configuration",
         """\
@@ -272,7 +195,7 @@ settings are kept, so a second call changes nothing.
 """,
     ),
     "check": _Command(
-        _check,
+        (_PATH_WORDS, _FORMAT, _BASELINE, _COLOR, _flag("quiet", "print the summary only")),
         "[options] [PATH ...]",
         "find mistakes in plain nn.Modules, without any change",
         f"""\
@@ -283,7 +206,7 @@ base's, attributes that nothing defines. The sources are read as text.
         "exit status: 0 nothing found, 1 something found",
     ),
     "explain": _Command(
-        _explain,
+        (_word("code", nargs="?"),),
         "[CODE]",
         "explain a diagnostic such as QG101, or list them all",
         """
@@ -292,13 +215,20 @@ base's, attributes that nothing defines. The sources are read as text.
 """,
     ),
     "show": _Command(
-        _show,
+        (_word("target", metavar="TARGET"),),
         "TARGET",
         "print the code that is generated for a class",
         f"{_CLASS}; without a\n                       class, all declarations of the file\n",
     ),
     "inspect": _Command(
-        _inspect,
+        (
+            _word("target", metavar="TARGET"),
+            _value("config", "NAME=VALUE", "arguments of the constructor", nargs="+", action="extend", default=[]),
+            _value("dtype", "DTYPE", "cast the model, as model.to(dtype) does"),
+            _flag("unfold", "show equal layers one by one"),
+            _JSON,
+            _COLOR,
+        ),
         "[options] TARGET",
         "show the parameters and memory of a model",
         f"""\
@@ -315,7 +245,13 @@ examples:
 exit status: 0 success, 1 the model cannot be imported or built""",
     ),
     "lock": _Command(
-        _lock,
+        (
+            _word("targets", nargs="*"),
+            _flag("check", "write nothing; list what has changed, and exit with 1 if anything has"),
+            _flag("accept", "write changes although no class has a higher version"),
+            _value("load", "FILE", "hold a checkpoint against the lock: its header alone, and nothing is imported"),
+            _flag("quiet", "print nothing about locks that are up to date"),
+        ),
         "[options] [TARGET ...]",
         "write down what checkpoints of a model hold, and compare",
         """\
@@ -331,7 +267,24 @@ is imported.
         "exit status: 0 success, 1 a change without a higher version or, with --check, a\nlock that is out of date",
     ),
     "adopt": _Command(
-        _adopt,
+        (
+            _PATH_WORDS,
+            _value(
+                "level",
+                "LEVEL",
+                "base or annotate; see below (annotate)",
+                choices=("base", "annotate"),
+                default="annotate",
+            ),
+            (_flag("write", "change the sources"), _flag("diff", "print the changes as a unified diff")),
+            _flag("dataclasses", "also adopt dataclasses with tensor fields"),
+            _JSON,
+            _COLOR,
+            (
+                _flag("quiet", "print the summary only"),
+                _flag("verbose", "also list the classes that are already adopted"),
+            ),
+        ),
         "[options] [PATH ...]",
         "convert existing classes to Modules and TensorClasses",
         f"""\
@@ -346,7 +299,13 @@ body what __init__ registers
 exit status: 0 success, 1 a file that cannot be parsed""",
     ),
     "stubs": _Command(
-        _stubs,
+        (
+            _word("modules", nargs="*"),
+            _value("folder", "FOLDER", "the folder for the stubs (typings, beside pyproject.toml)", type=path),
+            _flag("exact-none", "a bias that bias=False switches off is Parameter | None; otherwise Parameter | Any"),
+            _flag("check", "write nothing; list the stubs that are out of date"),
+            _flag("quiet", "print errors only"),
+        ),
         "[options] [MODULE ...]",
         "write typed stubs for libraries such as torch.nn",
         """\
@@ -359,11 +318,26 @@ as text, and no library is changed.
 """,
         "exit status: 0 success, 1 stubs are out of date",
     ),
-    "lsp": _Command(_lsp, "", "start the language server, as editors do: docs/editors.md"),
+    "lsp": _Command(
+        (_word("--stdio", action="store_true"),), "", "start the language server, as editors do: docs/editors.md"
+    ),
 }
 _LISTED = "".join(f"  {name:20} {command.brief}\n" for name, command in _COMMANDS.items())
 _COMMANDS["generate"] = _Command(
-    _generate,
+    (
+        _PATH_WORDS,
+        (
+            _flag("check", "write nothing; list the files that are out of date"),
+            _flag("diff", "write nothing; print the changes as a unified diff"),
+            _flag("fix", "also fix sources where only one fix is possible"),
+            _flag("watch", "run again whenever a source or the settings change"),
+        ),
+        _FORMAT,
+        _BASELINE,
+        _COLOR,
+        (_flag("quiet", "print errors only"), _flag("verbose", "also list the files written and removed, and why")),
+        _flag("version", "print the version and exit", action=_Show, nargs=0, const=f"qten-gen {__version__}\n"),
+    ),
     "[options] [path ...]\n       qten-gen COMMAND ...",
     "write typed Python for the TensorClass and Module declarations below the paths",
     f"""

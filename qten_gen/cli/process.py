@@ -40,7 +40,7 @@ def _end(status: int) -> None:
 
 
 def _is_measured() -> bool:
-    """Whether a profiler, coverage or debugger follows the run, which writes what it found at a regular end."""
+    """True if a profiler, coverage or debugger follows the run, which writes what it found at a regular end."""
     if sys.gettrace() is not None or sys.getprofile() is not None:
         return True
     monitoring = getattr(sys, "monitoring", None)  # from Python 3.12 on, cProfile and coverage use it

@@ -69,7 +69,7 @@ def watch(options: Options, out: TextIO, err: TextIO) -> int:
 
 
 def _matters(kind: int, path: str, folders: frozenset[str], written: Mapping[str, bytes | None]) -> bool:
-    """Whether a change of a path calls for a run. Kind 1 is a new path, 2 a changed one, 3 one that is gone."""
+    """True if a change of a path calls for a run. Kind 1 is a new path, 2 a changed one, 3 one that is gone."""
     name = os.path.basename(path)
     if is_temporary(name):
         return False
@@ -82,7 +82,7 @@ def _matters(kind: int, path: str, folders: frozenset[str], written: Mapping[str
 
 
 def _is_being_saved(path: str) -> bool:
-    """Whether a source is gone or empty: some editors save in two steps."""
+    """True if a source is gone or empty: some editors save in two steps."""
     return path.endswith(".py") and not is_output(path) and read_output(path) in (b"", NO_OUTPUT)
 
 

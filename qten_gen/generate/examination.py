@@ -26,9 +26,9 @@ class Examined:
     unread: frozenset[str]
     """The other files that it depends on and that cannot be read."""
     is_broken: bool
-    """Whether it has an error, cannot be read, or crashed the generator."""
+    """True if it has an error, cannot be read, or crashed the generator."""
     is_suspect: bool
-    """Whether anything was found in it, even if an unread file may be the cause."""
+    """True if anything was found in it, even if an unread file may be the cause."""
 
 
 class Examination:
@@ -122,5 +122,5 @@ class Examination:
 
 
 def _may_declare(cls: ClassSource) -> bool:
-    """Whether a class may be a declaration, or use specifiers where it is none."""
+    """True if a class may be a declaration, or use specifiers where it is none."""
     return bool(cls.bases or cls.checks) or any(field.specifier is not None for field in cls.fields)

@@ -93,7 +93,7 @@ class _Running:
         self.program = Program(Library(self._reading, self._is_package, _Declaring(), self._handlers))
 
     def is_current(self) -> bool:
-        """Whether all files are as they were read."""
+        """True if all files are as they were read."""
         return all(_stamp(path) == stamp for path, stamp in self.stamps.items())
 
     def _reading(self, module: str) -> Reading | None:

@@ -85,7 +85,7 @@ def unresolved_imports(
 
 
 def was_generated(name: str, generated: bytes) -> bool:
-    """Whether a generated module has a class for the one of this name."""
+    """True if a generated module has a class for the one of this name."""
     return re.search(rb"(?m)^class %s\b" % re.escape(generated_class(name).encode()), generated) is not None
 
 

@@ -51,7 +51,7 @@ class _FilePlan:
     blocking: frozenset[str]
     is_blocked: bool
     keeps_outputs: bool
-    """Whether its existing outputs stay."""
+    """True if its existing outputs stay."""
     lookups: frozenset[str]
     linked: FileDecl | None = None
     fingerprint: str = ""

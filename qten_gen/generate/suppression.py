@@ -90,7 +90,7 @@ def _names(comment: Suppression) -> tuple[tuple[str, int], ...]:
 
 
 def can_be_suppressed(name: str) -> bool:
-    """Whether a comment can suppress a diagnostic."""
+    """True if a comment can suppress a diagnostic."""
     return name in _KINDS and _KINDS[name].is_suppressible and _KINDS[name].code not in _OF_FILES
 
 

@@ -140,6 +140,11 @@ class ModuleDecl:
         """Module and name, which no two declarations of a run share."""
         return f"{self.module}.{self.qualname or self.name}"
 
+    @property
+    def writes_init(self) -> bool:
+        """Whether the class itself has a hand-written `__init__`."""
+        return any(method.name == "__init__" for method in self.methods)
+
 
 Declaration = TensorClassDecl | ModuleDecl
 

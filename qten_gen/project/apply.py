@@ -29,12 +29,12 @@ def temporary_name(name: str) -> str:
 
 
 def is_temporary(name: str) -> bool:
-    """Whether a file has the name of a temporary file."""
+    """True if a file has the name of a temporary file."""
     return name.endswith(_SUFFIX) and re.fullmatch(_NAME, name) is not None
 
 
 def is_leftover(path: str) -> bool:
-    """Whether a temporary file is one that an interrupted run has left. Nobody else's file is, whatever its name."""
+    """True if a temporary file is one that an interrupted run has left. Nobody else's file is, whatever its name."""
     if not is_temporary(os.path.basename(path)) or os.path.islink(path):
         return False
     try:
@@ -70,7 +70,7 @@ def changes(outputs: Mapping[str, str | None], existing: Mapping[str, bytes]) ->
 
 
 def is_as_planned(old: bytes | None, new: bytes | None) -> bool:
-    """Whether an output is as planned. A checkout that converted line ends to CRLF is not stale."""
+    """True if an output is as planned. A checkout that converted line ends to CRLF is not stale."""
     return old == new or (old is not None and new is not None and old.replace(b"\r\n", b"\n") == new)
 
 

@@ -137,7 +137,7 @@ class Seen(NamedTuple):
     names: str
     """A digest of the names that it listed, and of what it was asked for (see `files.Listed`)."""
     files: str
-    """The same with the status of files; empty if it left something to do."""
+    """A digest of the names and the status of files; empty if it left something to do."""
     up_to_date: int
     warnings: Mapping[str, tuple[Diagnostic, ...]]
     """Those that it printed, by file."""
@@ -287,7 +287,7 @@ def _files(folder: str) -> Iterator[str]:
 
 
 def read_cached(root: str, name: str, first: bool = False) -> bytes:
-    """The bytes of a file of the cache below a folder, or those of its first line.
+    """The bytes of a file of the cache below a folder, or of its first line.
 
     A checkout may hold a link there, even to a device.
 

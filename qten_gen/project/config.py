@@ -142,7 +142,7 @@ class Settings:
 
 
 def _settings_in(folder: str, above: Config) -> Config:
-    """The settings for a folder, given those of the folder above it."""
+    """The settings for a folder, given the settings of the folder above it."""
     path = os.path.join(folder, "pyproject.toml")
     if not os.path.isfile(path):
         return above
@@ -207,41 +207,40 @@ def parse(data: bytes, root: str, path: str) -> Config | None:
     tool = document.get("tool")
     section = tool.get(SECTION) if isinstance(tool, dict) else None
     if section is None:
-        _refuse_misspelt(document, _SettingsFile(path, text))
+        _refuse_misspelt(document, path, text)
         return None
     if not isinstance(section, dict):
         raise _unknown(path, "tool.qten-gen must be a table, [tool.qten-gen]")
-    file = _SettingsFile(path, text)
     values: dict[str, Any] = {}
-    for key, value in section.items():
-        setting = next((setting for setting in SETTINGS if setting.name == key), None)
-        if setting is None:
-            raise file.refused(key, f"unknown key {key!r} in [tool.qten-gen]; {_advice(key.lower(), KEYS)}")
-        values[key.replace("-", "_")] = _READERS[setting.value](key, value, file)
+    try:
+        for key, value in section.items():
+            setting = next((setting for setting in SETTINGS if setting.name == key), None)
+            if setting is None:
+                raise _Wrong(key, f"unknown key {key!r} in [tool.qten-gen]; {_advice(key.lower(), KEYS)}")
+            values[key.replace("-", "_")] = _READERS[setting.value](key, value)
+    except _Wrong as wrong:
+        raise _unknown(path, str(wrong), _line_of(wrong.key, text)) from None
     return Config(root, path, **values)
 
 
-def _refuse_misspelt(document: dict[str, object], file: "_SettingsFile") -> None:
+class _Wrong(Exception):
+    """A setting with a mistake, by its key; the text says what is wrong."""
+
+    def __init__(self, key: str, problem: str) -> None:
+        super().__init__(problem)
+        self.key = key
+
+
+def _refuse_misspelt(document: dict[str, object], path: str, text: str) -> None:
     """Raise a ConfigError for a section such as `[tool.qten_gen]` or `[qten-gen]`, which nobody would read otherwise."""
     tool = document.get("tool")
     places = [("", document), *([("tool.", tool)] if isinstance(tool, dict) else [])]
     for start, table in places:
         for key, value in table.items():
             if re.sub(r"[-_. ]", "", key).lower() == "qtengen" and isinstance(value, dict):
-                line = next((n for n, text in enumerate(file.text.splitlines(), 1) if key in text), 0)
+                line = next((n for n, line in enumerate(text.splitlines(), 1) if key in line), 0)
                 shown = start + (key if re.fullmatch(r"[\w-]+", key) else f'"{key}"')
-                raise _unknown(file.path, f"[{shown}] is not read; the section is called [tool.{SECTION}]", line)
-
-
-class _SettingsFile(NamedTuple):
-    """The path and text of a `pyproject.toml`, to locate errors in it."""
-
-    path: str
-    text: str
-
-    def refused(self, key: str, problem: str) -> ConfigError:
-        """The error for the value of a key."""
-        return _unknown(self.path, problem, _line_of(key, self.text))
+                raise _unknown(path, f"[{shown}] is not read; the section is called [tool.{SECTION}]", line)
 
 
 def _line_of(key: str, text: str) -> int:
@@ -265,64 +264,64 @@ def _invalid_toml(path: str, message: str, text: str) -> ConfigError:
     return unusable(path, problem, int(match[2] or len(text.splitlines())), int(match[3] or 0))
 
 
-def _strings(key: str, value: object, file: "_SettingsFile") -> tuple[str, ...]:
+def _strings(key: str, value: object) -> tuple[str, ...]:
     """A list of strings, or a single string."""
     items = [value] if isinstance(value, str) else value
     if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
-        raise file.refused(key, f"{key} must be a list of strings, got {_kind(value)}")
+        raise _Wrong(key, f"{key} must be a list of strings, got {_kind(value)}")
     if not all(items):
-        raise file.refused(key, f"{key} contains an empty string")
+        raise _Wrong(key, f"{key} contains an empty string")
     return tuple(items)
 
 
-def _folder(key: str, value: object, file: "_SettingsFile") -> str:
+def _folder(key: str, value: object) -> str:
     if not isinstance(value, str) or not value:
-        raise file.refused(key, f"{key} must be a folder, got {_kind(value) if value != '' else 'an empty string'}")
+        raise _Wrong(key, f"{key} must be a folder, got {_kind(value) if value != '' else 'an empty string'}")
     return value
 
 
-def _format(key: str, value: object, file: "_SettingsFile") -> str:
+def _format(key: str, value: object) -> str:
     if not isinstance(value, str):
-        raise file.refused(key, f"{key} must be a string, got {_kind(value)}")
+        raise _Wrong(key, f"{key} must be a string, got {_kind(value)}")
     if value not in OUTPUT_FORMATS:
-        raise file.refused(key, f"{key} cannot be {value!r}; {_advice(value.lower(), OUTPUT_FORMATS)}")
+        raise _Wrong(key, f"{key} cannot be {value!r}; {_advice(value.lower(), OUTPUT_FORMATS)}")
     return value
 
 
-def _severities(key: str, value: object, file: "_SettingsFile") -> tuple[tuple[str, str], ...]:
+def _severities(key: str, value: object) -> tuple[tuple[str, str], ...]:
     """Codes of warnings with another severity each."""
-    table = _table(key, value, file)
+    table = _table(key, value)
     for code, severity in table.items():
-        _check_code(key, code, file)
+        _check_code(key, code)
         if severity not in SEVERITIES:
             shown = repr(severity) if isinstance(severity, str) else _kind(severity)
-            raise file.refused(code, f"{key} of {code} must be one of {', '.join(SEVERITIES)}, got {shown}")
+            raise _Wrong(code, f"{key} of {code} must be one of {', '.join(SEVERITIES)}, got {shown}")
     return tuple((code, str(severity)) for code, severity in table.items())
 
 
-def _ignores(key: str, value: object, file: "_SettingsFile") -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _ignores(key: str, value: object) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Patterns of files, each with the codes of warnings that are off there."""
-    found = tuple((pattern, _strings(pattern, codes, file)) for pattern, codes in _table(key, value, file).items())
+    found = tuple((pattern, _strings(pattern, codes)) for pattern, codes in _table(key, value).items())
     for code in (code for _, codes in found for code in codes):
-        _check_code(key, code, file)
+        _check_code(key, code)
     return found
 
 
-def _names(key: str, value: object, file: "_SettingsFile") -> tuple[tuple[str, str], ...]:
+def _names(key: str, value: object) -> tuple[tuple[str, str], ...]:
     """Places in files, `path:key`, each with the model that they are about."""
-    table = _table(key, value, file)
+    table = _table(key, value)
     for place, target in table.items():
         if not isinstance(target, str) or not target:
             found = f"{key} of {place} must be a model such as shop.model:Decoder, got {_kind(target)}"
-            raise file.refused(place, found)
+            raise _Wrong(place, found)
         if ":" not in place:
-            raise file.refused(place, f"{key} contains {place!r}, expected a file and a key, path:key")
+            raise _Wrong(place, f"{key} contains {place!r}, expected a file and a key, path:key")
     return tuple((place, str(target)) for place, target in table.items())
 
 
-def _table(key: str, value: object, file: "_SettingsFile") -> dict[str, object]:
+def _table(key: str, value: object) -> dict[str, object]:
     if not isinstance(value, dict):
-        raise file.refused(key, f"{key} must be a table, got {_kind(value)}")
+        raise _Wrong(key, f"{key} must be a table, got {_kind(value)}")
     return value
 
 
@@ -337,15 +336,15 @@ _READERS = {
 """What reads each kind of value."""
 
 
-def _check_code(key: str, code: str, file: "_SettingsFile") -> None:
-    """Raise a ConfigError unless a code is that of a warning."""
+def _check_code(key: str, code: str) -> None:
+    """Refuse a code that is no code of a warning."""
     from ..common.diagnostic_codes import ERRORS, WARNINGS
 
     if code in ERRORS:
         problem = f"{key} names {code}, which is an error: nothing can be generated where it is reported"
-        raise file.refused(code, problem)
+        raise _Wrong(code, problem)
     if code not in WARNINGS:
-        raise file.refused(code, f"{key} names {code!r}, which is not a diagnostic; {_advice(code, WARNINGS)}")
+        raise _Wrong(code, f"{key} names {code!r}, which is not a diagnostic; {_advice(code, WARNINGS)}")
 
 
 def _advice(word: str, choices: Collection[str]) -> str:

@@ -90,7 +90,7 @@ class Dependencies:
         return {path: missing for path, names in pairs if (missing := names.intersection(scans[path].imports))}
 
     def _is_lost(self, name: str, root: str, modules: Modules, origins: Mapping[str, Origin]) -> bool:
-        """Whether no module of a name can be found, or only a file that cannot be read or that is another module here."""
+        """True if no module of a name can be found, or only a file that cannot be read or that is another module here."""
         if modules.is_known(root, name):
             return False
         found = self._find(name, root)

@@ -85,7 +85,7 @@ class SourceGraph(NamedTuple):
     modules: "Modules"
     """The sources by module name."""
     mismatches: Mapping[str, ImportMismatch]
-    """The relevant sources that are imported under another module name than that of their origin."""
+    """The relevant sources that are imported under another module name than their origin has."""
     heads: frozenset[str]
     """The first parts of the module names of all relevant sources."""
     registering: Sequence[str]
@@ -232,7 +232,7 @@ class Modules(NamedTuple):
                 yield from self.places(name)
 
     def is_known(self, root: str, name: str) -> bool:
-        """Whether it is known which file a name refers to in files below a root."""
+        """True if it is known which file a name refers to in files below a root."""
         known = (root, name) in self.local or self.anywhere.get(name) is not None
         source = "" if known else source_module(name)
         return known or (bool(source) and self.is_known(root, source))

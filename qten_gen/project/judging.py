@@ -35,7 +35,7 @@ def judged(found: Iterable[Diagnostic], config: Config) -> tuple[Diagnostic, ...
 
 
 def _covers(is_meant: Exclusion, path: str) -> bool:
-    """Whether a pattern matches a file, or a folder that it is in."""
+    """True if a pattern matches a file, or a folder that it is in."""
     current = os.path.abspath(path)
     while current != is_meant.base and os.path.dirname(current) != current:
         folder, name = os.path.split(current)

@@ -38,7 +38,7 @@ class _Searched(NamedTuple):
 
     path: str
     is_site: bool
-    """Whether it has metadata of distributions."""
+    """True if it has metadata of distributions."""
     path_files: tuple[str, ...]
 
 
@@ -128,7 +128,7 @@ class Libraries:
                     yield folder
 
     def has(self, module: str, root: str) -> bool:
-        """Whether a module seems to exist at all: compiled modules, libraries that do not declare, and namespace packages too."""
+        """True if a module seems to exist at all: compiled modules, libraries that do not declare, and namespace packages too."""
         parent, _, last = module.rpartition(".")
         top, _, rest = module.partition(".")
         if top in OWN_PACKAGES or top in sys.stdlib_module_names or top in sys.builtin_module_names:
@@ -143,7 +143,7 @@ class Libraries:
         return any(last in stems_in(folder) for folder in inside)
 
     def _mentions(self, package: str) -> bool:
-        """Whether a package or module without metadata mentions qten-gen, as far as a few hundred files tell."""
+        """True if a package or module without metadata mentions qten-gen, as far as a few hundred files tell."""
         if package not in self._mentioning:
             files = [package + ".py", package + ".pyi"]
             for folder, folders, names in os.walk(package):
@@ -211,7 +211,7 @@ class Installed:
                         yield child
 
     def has(self, module: str) -> bool:
-        """Whether there is such a module, compiled ones and folders without an `__init__.py` included."""
+        """True if there is such a module, compiled ones and folders without an `__init__.py` included."""
         parent, _, name = module.rpartition(".")
         package = self.find(parent)
         if package is None or not package.is_package:

@@ -1,4 +1,4 @@
-"""Maps the names of sources to those of their outputs, and back."""
+"""Maps the names of sources to the names of their outputs, and back."""
 
 from functools import cache
 from os.path import basename, split
@@ -34,7 +34,7 @@ def source_of(output: str) -> str:
 
 
 def is_ours(path: str, data: bytes) -> bool:
-    """Whether an output can be removed: it has a header that names the source which its own name implies."""
+    """True if an output can be removed: it has a header that names the source which its own name implies."""
     from ..common.header import read_header  # a run over an unchanged tree reads no header
 
     header = read_header(data)
@@ -42,7 +42,7 @@ def is_ours(path: str, data: bytes) -> bool:
 
 
 def is_output(path: str) -> bool:
-    """Whether the name of a file is that of an output."""
+    """True if a file has the name of an output."""
     return path.endswith(OUTPUT_SUFFIXES)
 
 

@@ -27,7 +27,7 @@ def below(folder: str) -> Callable[[str], bool]:
 
 
 def leads_below(path: str, folders: Iterable[str]) -> bool:
-    """Whether a path is one of the others or below one, once links are followed: a link can lead out of a checkout."""
+    """True if a path is one of the others or below one, once links are followed: a link can lead out of a checkout."""
     real = os.path.realpath(path)
     return any(real == other or real.startswith(os.path.join(other, "")) for other in map(os.path.realpath, folders))
 

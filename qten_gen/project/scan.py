@@ -89,7 +89,7 @@ def scan(data: bytes, origin: Origin) -> Scan:
 
 
 def _lacks_import(code: str, bound: Collection[str]) -> bool:
-    """Whether a class derives from a root of the language that the file neither imports nor defines: a forgotten import."""
+    """True if a class derives from a root of the language that the file neither imports nor defines: a forgotten import."""
     if "*" in bound:
         return False
     missing = {*re.findall(_ROOT, code)}.difference(bound)

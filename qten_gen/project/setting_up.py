@@ -118,7 +118,7 @@ def _with_line(text: str, table: str, line: str) -> str | None:
 
 
 def _adds(old: str, new: str, table: str, key: str, value: list[str]) -> bool:
-    """Whether a text says what another says, and one key more."""
+    """True if a text says what another says, and one key more."""
     before, after = toml_document(old), toml_document(new)
     if before is None or after is None:
         return False

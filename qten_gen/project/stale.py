@@ -73,7 +73,7 @@ class ProjectState(NamedTuple):
     handlers: Mapping[str, HandlerRecord] = {}
     """The handlers that sources register, by their names in the cache."""
     owners: Mapping[str, tuple[str, ...]] = {}
-    """The same by path: the sources that each source registers handlers for."""
+    """The sources that each source registers handlers for, by path."""
     reader: Reader | None = None
     """The reader of the changed sources; None if nothing had to be read."""
     fresh: Mapping[str, FreshRecord] = {}
@@ -85,7 +85,7 @@ class ProjectState(NamedTuple):
     failures: tuple[Failure, ...] = ()
 
     has_same_places: bool = False
-    """Whether each source has the place among the others that it had in the last run."""
+    """True if each source has the place among the others that it had in the last run."""
 
     @property
     def graph(self) -> SourceGraph:
@@ -199,7 +199,7 @@ def project_state(
 
 
 def _have_same_imports(before: Mapping[str, SourceRecord], now: Mapping[str, SourceRecord]) -> bool:
-    """Whether the sources are those of the last run, with the same imports."""
+    """True if the sources are those of the last run, with the same imports."""
     if before.keys() != now.keys():
         return False
     return all(new is before[name] or new.scan == before[name].scan for name, new in now.items())
@@ -276,7 +276,7 @@ def _compared(
 
 
 def _with_handlers(state: ProjectState, changed: set[str], open_reader: OpenReader | None) -> ProjectState:
-    """A state with the handlers that sources register: those of the cache, unless `changed` look-ups lead to others."""
+    """A state with the handlers that sources register, from the cache unless `changed` look-ups lead to others."""
     handlers: dict[str, HandlerRecord] = {}
     owners: dict[str, tuple[str, ...]] = {}
     relevant = state.relevant
@@ -300,7 +300,7 @@ def _with_handlers(state: ProjectState, changed: set[str], open_reader: OpenRead
 
 
 def _with_targets(state: ProjectState, changed: set[str], edited: Collection[str], now: int) -> ProjectState:
-    """A state with the sources that are fresh, and those that are stale. `changed` are look-ups, and `edited` sources."""
+    """A state with its fresh and stale sources. `changed` are look-ups, and `edited` sources."""
     fresh: dict[str, FreshRecord] = {}
     rendered: dict[str, FreshRecord] = {}
     stale = []

@@ -137,11 +137,11 @@ class Walk:
         return found
 
     def _leaves_out(self, folder: str, name: str) -> bool:
-        """Whether a pattern excludes a file. Outputs go with their source, whatever a pattern says of their own names."""
+        """True if a pattern excludes a file. Outputs go with their source, whatever a pattern says of their own names."""
         return self._excluded(folder, source_of(name) if is_output(name) else name)
 
     def _is_other(self, folder: str) -> bool:
-        """Whether another project begins in a folder that has a `pyproject.toml`. Otherwise the folder is noted as a member."""
+        """True if another project begins in a folder that has a `pyproject.toml`. Otherwise the folder is noted as a member."""
         try:
             config = self._settings.of(folder)
         except ConfigError:
@@ -153,14 +153,14 @@ class Walk:
 
 
 def _status(path: str, entry: "os.DirEntry[str] | None", generated: bool) -> os.stat_result:
-    """The status of a file, of an output that is a link that of the link. On Windows, a listing knows less than the file."""
+    """The status of a file; of an output that is a link, the status of the link. On Windows, a listing knows less."""
     if entry is not None and os.name != "nt":
         return entry.stat(follow_symlinks=not generated)
     return os.lstat(path) if generated else os.stat(path)
 
 
 def _is_entered(entry: "os.DirEntry[str]") -> bool:
-    """Whether the walk enters a folder."""
+    """True if the walk enters a folder."""
     if entry.name.startswith(".") or entry.name in EXCLUDED:
         return False
     return entry.name not in BUILD_FOLDERS or os.path.exists(os.path.join(entry.path, "__init__.py"))

@@ -85,7 +85,8 @@ class AnnotationWalk:
             return expr if mark is None else TypeExpr(mark, (expr,))
         dims = getattr(annotation, "dim_str", None)
         if isinstance(dims, str):
-            return self._from_jaxtyping(annotation, dims)
+            name = str(getattr(annotation, "__name__", "")).partition("[")[0]
+            return TypeExpr(f"jaxtyping.{name}", (self.expr(getattr(annotation, "array_type", None)), dims))
         if origin in (typing.Union, types.UnionType):
             return union(tuple(self.expr(argument) for argument in typing.get_args(annotation)))
         # What it holds are values, not types.
@@ -119,10 +120,6 @@ class AnnotationWalk:
         if variable.__constraints__:
             return union(tuple(self.expr(constraint) for constraint in variable.__constraints__))
         return TypeExpr("typing.Any", text=variable.__name__)
-
-    def _from_jaxtyping(self, annotation: object, dims: str) -> TypeExpr:
-        name = str(getattr(annotation, "__name__", "")).partition("[")[0]
-        return TypeExpr(f"jaxtyping.{name}", (self.expr(getattr(annotation, "array_type", None)), dims))
 
     def _name(self, value: object) -> str:
         """Qualified name of a class or of a typing construct."""

@@ -83,7 +83,7 @@ def read_module(statement: ClassStatement) -> ModuleDecl:
     fields = {f.name: f for owner, parent in reversed(parents) for f in parent.fields if f.owner == owner}
     inherited = frozenset(fields)
     keeps_init = statement.options.get(INIT) is False
-    writers = [parent for _, parent in parents if _writes_init(parent)]
+    writers = [parent for _, parent in parents if parent.keeps_init or parent.writes_init]
     written = "__init__" in statement.namespace or bool(writers)
     for name, annotation in statement.annotations.items():
         expr = AnnotationWalk(statement).expr(annotation)
@@ -116,10 +116,6 @@ def read_module(statement: ClassStatement) -> ModuleDecl:
         methods=tuple(_methods(statement)),
         bound=frozenset(attributes(statement)),
     )
-
-
-def _writes_init(declaration: ModuleDecl) -> bool:
-    return declaration.keeps_init or any(method.name == "__init__" for method in declaration.methods)
 
 
 def class_source(statement: ClassStatement) -> ClassSource:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections import deque
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from dataclasses import fields, is_dataclass
-from functools import partial
 from types import BuiltinMethodType, FunctionType, MethodType, MethodWrapperType, SimpleNamespace
 
 from ..common.fingerprint_rows import recorded_call
@@ -84,7 +84,7 @@ def _items(value: object) -> Iterator[object]:
     elif isinstance(value, FunctionType):
         defaults = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
         yield from (given for given in defaults if _kind(given) != "torch.Tensor")
-    elif isinstance(value, partial):
+    elif isinstance(value, functools.partial):
         yield from (value.func, *value.args, *value.keywords.values())
     elif is_dataclass(value) and not isinstance(value, type):
         yield from (getattr(value, field.name, None) for field in fields(value))
@@ -107,10 +107,11 @@ def value_of(value: object) -> Value:
         return Value(text=literal, literal=literal)
     name = torch_name(value)
     kinds = tuple(dict.fromkeys(contained(value)))
+    partial = partial_of_torch(value)
     return Value(
         text=name or repr(value),
         torch_name=name,
-        partial=_partial(value),
+        partial=None if partial is None else Partial(*partial),
         name=f"{value.__module__}.{value.__qualname__}" if isinstance(value, type) else "",
         contains=kinds,
         is_container=bool(kinds) and not is_tensor_or_module(value),
@@ -135,9 +136,3 @@ def _choice(value: object, selector: object, options: object = None) -> Value:
             selector if isinstance(selector, str) else "",
         ),
     )
-
-
-def _partial(value: object) -> Partial | None:
-    """The record of a `functools.partial` of a torch function with literal keywords; None for anything else."""
-    found = partial_of_torch(value)
-    return None if found is None else Partial(*found)

@@ -85,7 +85,6 @@ _RULES = (
     Rule(Kind("QG403", "unimported-handler", "warning"), check_file=files.unimported_handler),
     Rule(Kind("QG501", "missing-super-init", "warning"), check_plain=plain_modules.missing_super_init),
     Rule(Kind("QG502", "undefined-attribute", "warning"), check_plain=plain_modules.undefined_attribute),
-    Rule(Kind("QG504", "incompatible-override", "warning"), check_plain=plain_modules.incompatible_override),
     *files.RAISED_ELSEWHERE,
 )
 

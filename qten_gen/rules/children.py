@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 from ast import literal_eval
 from collections.abc import Iterator
 
@@ -121,9 +120,15 @@ def _public(name: str) -> str:
 def _ancestors(name: str, project: Project) -> frozenset[str] | None:
     """A class and those that it derives from, below nn.Module; None if they are not known."""
     module, _, layer = name.rpartition(".")
-    if module != "torch.nn" or not layer[:1].isupper():
-        return _known_ancestors(name, project)
-    return None if layer.startswith("Lazy") else frozenset({name, f"torch.nn.{_BASES.get(layer, layer)}"})
+    if module == "torch.nn" and layer[:1].isupper():
+        return None if layer.startswith("Lazy") else frozenset({name, f"torch.nn.{_BASES.get(layer, layer)}"})
+    declaration = project.declarations.get(name)
+    if declaration is None:
+        return None
+    lineage = (declaration, *project.ancestors(declaration))
+    bases = [base.name for each in lineage for base in each.bases if not base.declared]
+    is_known = all(base.startswith("qten_gen.") for base in bases)
+    return frozenset({*bases, *(each.qualified for each in lineage)}) if is_known else None
 
 
 def _is_told(text: str) -> bool:
@@ -158,29 +163,6 @@ def _listed(text: str) -> list[object]:
     except (ValueError, SyntaxError):
         return []
     return found if isinstance(found, list) else []
-
-
-def _known_ancestors(name: str, project: Project) -> frozenset[str] | None:
-    """A class and all its ancestors; None if the text does not say."""
-    module, _, plain = name.rpartition(".")
-    if module == "builtins" and isinstance(cls := getattr(builtins, plain, None), type):
-        return frozenset(f"builtins.{base.__name__}" for base in cls.__mro__)
-    if name in ("torch.Tensor", "builtins.None"):
-        return frozenset({name, "builtins.object"})
-    declaration = project.declarations.get(name)
-    if declaration is None:
-        return None
-    found = frozenset({name, "builtins.object"})
-    for base in declaration.bases:
-        above = _known_ancestors(base.name, project) if base.declared else _root_of_ours(base.name)
-        if above is None:
-            return None
-        found |= above
-    return found
-
-
-def _root_of_ours(name: str) -> frozenset[str] | None:
-    return frozenset({name}) if name.startswith("qten_gen.") else None
 
 
 _SEQUENTIALS = ("torch.nn.Sequential", "torch.nn.modules.container.Sequential", "qten_gen.Sequential")

@@ -97,9 +97,8 @@ def _of_module(
 def _keeps_none(declaration: ModuleDecl) -> bool:
     """Whether a class directly below Module declares arguments, and nobody wrote a constructor that takes them."""
     declares = any(field.name in declaration.own and not isinstance(field, VirtualDecl) for field in declaration.fields)
-    writes = any(method.name == "__init__" for method in declaration.methods)
     others = any(not is_root(base) for base in declaration.bases)
-    return declares and not writes and not others
+    return declares and not declaration.writes_init and not others
 
 
 def _is_keyword(place: NodePath) -> bool:
@@ -224,20 +223,16 @@ def missing_init_flag(context: RuleContext) -> Iterator[Problem]:
     +        super().__init__(8 if wide else 4)
     """
     declaration = context.declaration
-    if not isinstance(declaration, ModuleDecl) or _writes_init(declaration) or declaration.keeps_init:
+    if not isinstance(declaration, ModuleDecl) or declaration.writes_init or declaration.keeps_init:
         return
     parents = [parent for parent in context.project.ancestors(declaration) if isinstance(parent, ModuleDecl)]
-    writer = next((parent for parent in parents if _writes_init(parent)), None)
+    writer = next((parent for parent in parents if parent.writes_init), None)
     bases = ", ".join(base.text for base in declaration.bases)
     statement = f"class {declaration.name}({bases}, init=False)"
     if writer is not None and any(map(_has_generated_init, parents)):
         message = f"{declaration.name} has no __init__, but its base {writer.name} has a hand-written one"
         help = f"write {statement} to inherit it, or define __init__ here too"
         yield Problem(message, context.name_place, help)
-
-
-def _writes_init(declaration: ModuleDecl) -> bool:
-    return any(method.name == "__init__" for method in declaration.methods)
 
 
 def _has_generated_init(declaration: ModuleDecl) -> bool:

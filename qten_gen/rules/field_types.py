@@ -90,14 +90,14 @@ def unknown_type(context: RuleContext) -> Iterator[Problem]:
     """
     if context.is_running or context.file is None:
         for declared in context.fields:
-            for name, type in _unknown(declared.type):
+            for name, type in _unknown(declared.type, None):
                 message = f"{declared.name} is annotated with {name}, which is not defined"
                 yield Problem(message, type.place, "define or import it before the class")
         return
     for field in context.source.fields:
         if field.annotation is None:
             continue
-        for name, type in (*_unknown(field.annotation), *_unknown_heads(field.annotation, context.file)):
+        for name, type in _unknown(field.annotation, context.file):
             if name in context.source.attributes:
                 message = f"{name} is bound in the class body, where generated code does not see it"
                 yield Problem(message, type.place, "import or define it above the class")
@@ -136,23 +136,15 @@ def _line(place: NodePath) -> int:
     return next((step for step in place.steps if isinstance(step, int)), 0)
 
 
-def _unknown(type: TypeExpr) -> Iterator[tuple[str, TypeExpr]]:
-    """The names in a type expression that are not bound, which is why they have no module."""
-    if type.name.isidentifier() and type.name != "None":
-        yield type.name, type
-    for argument in type.args:
-        if isinstance(argument, TypeExpr):
-            yield from _unknown(argument)
-
-
-def _unknown_heads(type: TypeExpr, file: SourceFile) -> Iterator[tuple[str, TypeExpr]]:
-    """The `nn` of `nn.Parameter`, where nothing binds it: then the name means what is written."""
+def _unknown(type: TypeExpr, file: SourceFile | None) -> Iterator[tuple[str, TypeExpr]]:
+    """The names in a type expression that are not bound, which is why they have no module, and the `nn` of `nn.Parameter`."""
     head, dot, _ = type.name.partition(".")
-    if dot and head.isidentifier() and type.text.startswith(f"{head}.") and head not in file.names:
+    is_written = file is not None and type.text.startswith(f"{head}.") and head not in file.names
+    if head.isidentifier() and head != "None" and (is_written or not dot):
         yield head, type
     for argument in type.args:
         if isinstance(argument, TypeExpr):
-            yield from _unknown_heads(argument, file)
+            yield from _unknown(argument, file)
 
 
 def unsupported_type(context: RuleContext) -> Iterator[Problem]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ..model import (
     Argument,
+    ClassSource,
     ConfigDecl,
     Default,
     ModuleDecl,
@@ -171,16 +172,18 @@ def made_by(name: str, context: RuleContext) -> str | None:
         return "module"
     if isinstance(declared, TensorClassDecl):
         return "tensor"
-    return "module" if _derives_from_module(name, context) else None
+    return "module" if derives_from_layer(name, context.project.classes) else None
 
 
-def _derives_from_module(name: str, context: RuleContext) -> bool:
-    """Whether a class of the same file derives from a class of torch.nn."""
-    module, _, last = name.rpartition(".")
-    if context.file is None or context.file.module != module:
+def derives_from_layer(name: str, classes: Mapping[str, ClassSource], seen: frozenset[str] = frozenset()) -> bool:
+    """Whether a class is one of torch.nn, or derives from one as far as the run shows; `seen` are the classes that led to it."""
+    home, _, last = name.rpartition(".")
+    if home.startswith("torch.nn") and last not in _PARAMETERS:
+        return last[:1].isupper() and ".utils" not in home
+    source = classes.get(name)
+    if source is None or name in seen:
         return False
-    bases = [base.name for cls in context.file.classes if cls.name == last for base in cls.bases]
-    return any(base.startswith("torch.nn.") or _derives_from_module(base, context) for base in bases if base != name)
+    return any(derives_from_layer(base.name, classes, seen | {name}) for base in source.bases)
 
 
 _TYPES = frozenset(f"builtins.{name}" for name in ("bool", "bytes", "complex", "dict", "float", "int", "list", "str"))

@@ -214,10 +214,10 @@ def ignored_specifier(context: RuleContext) -> Iterator[Problem]:
 
 def _why(declaration: ModuleDecl, context: RuleContext) -> tuple[str, str]:
     """Why no constructor is generated for a class, and what to change so that one is."""
-    if _writes_init(declaration):
+    if declaration.writes_init:
         return f"{declaration.name} has a hand-written __init__", "remove __init__"
     parents = [parent for parent in context.project.ancestors(declaration) if isinstance(parent, ModuleDecl)]
-    writer = next(filter(_writes_init, parents), None)
+    writer = next((parent for parent in parents if parent.writes_init), None)
     if writer is not None:
         return (
             f"{declaration.name} has the hand-written __init__ of {writer.name}",
@@ -236,10 +236,6 @@ def _has_specifier(field: ModuleField, context: RuleContext) -> bool:
     """Whether a config field is declared by `field(...)`, which would stay the value of the class attribute."""
     source = context.field_source(field.name)
     return isinstance(field, ConfigDecl) and source is not None and source.specifier is not None
-
-
-def _writes_init(declaration: ModuleDecl) -> bool:
-    return any(method.name == "__init__" for method in declaration.methods)
 
 
 def invalid_specifier_argument(context: RuleContext) -> Iterator[Problem]:

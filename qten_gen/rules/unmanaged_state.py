@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ..model import Change, ClassSource, ConfigDecl, FieldKind, ModuleDecl, TensorClassDecl, TypeExpr
 from ..model.field_kinds import is_tensor, members_of
 from .rule_input import Problem, RuleContext
-from .shared_objects import made_by
+from .shared_objects import derives_from_layer, made_by
 
 _CONTAINERS = frozenset(
     f"{module}.{name}"
@@ -70,7 +70,7 @@ def unmanaged_tensor(context: RuleContext) -> Iterator[Problem]:
 
 def _of_static(type: TypeExpr, context: RuleContext) -> str | None:
     """A part of a static field of this type that has to be moved; None if there is none, or nobody knows."""
-    if is_module(type.name, context):
+    if _is_module(type.name, context):
         return "the tensors of a module"
     if type.name in _CONTAINERS and any(_is_module_type(argument, context) for argument in type.args):
         return "the tensors of modules"
@@ -86,7 +86,7 @@ def _of_argument(field: ConfigDecl, context: RuleContext) -> tuple[str, str] | N
     for member in members:
         inner = [argument for argument in member.args if isinstance(argument, TypeExpr)]
         if member.name in _CONTAINERS:
-            if any(is_module(argument.name, context) for argument in inner):
+            if any(_is_module(argument.name, context) for argument in inner):
                 message = f"the modules in {field.name} are not registered: a {_short(member)} is an ordinary attribute"
                 help = f'write {field.name}: ModuleList[...] = submodule(..., repeat="..."), or take an nn.ModuleList'
                 return message, help
@@ -108,29 +108,13 @@ def _short(type: TypeExpr) -> str:
 
 
 def _is_module_type(argument: TypeExpr | str, context: RuleContext) -> bool:
-    return isinstance(argument, TypeExpr) and is_module(argument.name, context)
+    return isinstance(argument, TypeExpr) and _is_module(argument.name, context)
 
 
-def is_module(name: str, context: RuleContext) -> bool:
+def _is_module(name: str, context: RuleContext) -> bool:
     """Whether the text says that a class is an nn.Module."""
-    if isinstance(context.project.declarations.get(name), ModuleDecl):
-        return True
-    return derives_from_layer(name, context.project.classes)
-
-
-def derives_from_layer(name: str, classes: Mapping[str, ClassSource]) -> bool:
-    """Whether a class is one of torch.nn, or derives from one as far as the run shows."""
-    return _derives(name, classes, frozenset())
-
-
-def _derives(name: str, classes: Mapping[str, ClassSource], seen: frozenset[str]) -> bool:
-    """Whether a class derives from one of torch.nn; `seen` holds the classes that led to it."""
-    if name.startswith("torch.nn.") and name not in _PARAMETERS:
-        return name.rpartition(".")[2][:1].isupper() and ".utils." not in name
-    source = classes.get(name)
-    if source is None or name in seen:
-        return False
-    return any(_derives(base.name, classes, seen | {name}) for base in source.bases)
+    declared = context.project.declarations.get(name)
+    return isinstance(declared, ModuleDecl) or derives_from_layer(name, context.project.classes)
 
 
 def _fields_with_tensors(source: ClassSource) -> bool:

@@ -1,7 +1,7 @@
 """Says why outputs are out of date, for `--verbose` and for programs that read the output.
 
-The reason is found by comparing the old text of a generated module with the new one, so nothing has to be kept from the last run.
-`--diff` shows the change itself.
+The reason is found by comparing the old text of a generated module with the new one, so nothing has to be remembered. `--diff`
+shows the change itself.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..project.output_names import outputs_of, source_of
 from ..project.stale import ProjectState
 
 _MOST = 3
-"""How many reasons are told of one file."""
+"""How many reasons are given for one file."""
 
 
 def reasons(changes: Sequence[Change], state: ProjectState) -> dict[str, str]:
@@ -43,8 +43,8 @@ def _reason(change: Change, module: Change | None, has_source: bool) -> str:
         return "something stands before its header"
     if header.format != FORMAT:
         return f"written in format {header.format}, and this version of qten-gen writes {FORMAT}"
-    told = [] if module is None else [*_differences(module.old or b"", module.new or b"")]
-    shown = told[:_MOST] + [f"{len(told) - _MOST} more"] * (len(told) > _MOST)
+    found = [] if module is None else [*_differences(module.old or b"", module.new or b"")]
+    shown = found[:_MOST] + [f"{len(found) - _MOST} more"] * (len(found) > _MOST)
     return "; ".join(shown) or "a signature, an annotation or documentation changed"
 
 

@@ -196,7 +196,7 @@ def _seen(state: ProjectState, config: Config, listed: Listed, began: int, last:
 
 
 def _is_closed(state: ProjectState, config: Config, root: str) -> bool:
-    """Whether the places of files depend on nothing that a run does not list: no library, and nothing that is left out."""
+    """True if the places of files depend on nothing that a run does not list: no library, and nothing that is left out."""
     files, graph = state.files, state.graph
     if graph.unresolved or files.leftovers or files.others or any(each.outside for each in files.sources.values()):
         return False
@@ -353,7 +353,7 @@ def _fresh_now(state: ProjectState, planned: Plan, pending: Collection[str]) -> 
 
 
 def _signature(output: str, text: str, now: int) -> Signature:
-    """The signature of an output with the text that was planned; that of no file if somebody has changed it since."""
+    """The signature of an output with the text that was planned; `NO_FILE` if somebody has changed it since."""
     try:
         status = os.stat(output)
     except OSError:

@@ -1,4 +1,4 @@
-"""Whether CUDA devices that do not exist are emulated, which the contexts of `large_models/fake/` count here."""
+"""The count of open contexts that emulate CUDA devices, which `large_models/fake/` keeps here."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ THREAD = _Thread()
 
 
 def has_emulated_cuda() -> bool:
-    """Whether this thread is in a context with CUDA devices that do not exist."""
+    """Return whether this thread is in a context with CUDA devices that do not exist."""
     return THREAD.contexts > 0 and not torch.cuda.is_available()

@@ -82,33 +82,16 @@ if TYPE_CHECKING:
 else:
     from .module.module_base import ModuleBase as ModuleBase
 
-    _HOMES = {
-        "ModuleDict": "declaring.children",
-        "ModuleList": "declaring.children",
-        "Sequential": "declaring.children",
-        "check_filled": "module.initialisation",
-        "construct": "module.construction",
-        "fill": "module.initialisation",
-        "from_declaration": "module.construction",
-        "join_nested": "tensorclass.fields.nested",
-        "match_nested": "tensorclass.fields.nested",
-        "nested": "tensorclass.fields.nested",
-        "part_nested": "tensorclass.fields.nested",
-        "put_nested": "tensorclass.fields.nested",
-        "zip_nested": "tensorclass.fields.nested",
-        "join_optional": "tensorclass.fields.tensor",
-        "match_optional": "tensorclass.fields.tensor",
-        "part_optional": "tensorclass.fields.tensor",
-        "put_optional": "tensorclass.fields.tensor",
-        "zip_optional": "tensorclass.fields.tensor",
-        "PLAIN": "tensorclass.fields.static",
-        "cast_static": "tensorclass.fields.static",
-        "same": "tensorclass.fields.static",
-        "static": "tensorclass.fields.static",
-        "number": "tensorclass.fields.tensor",
-        "mark_unfilled": "module.initialisation",
+    _LATE = {
+        "declaring.children": "ModuleDict ModuleList Sequential",
+        "module.initialisation": "check_filled fill mark_unfilled",
+        "module.construction": "construct from_declaration",
+        "tensorclass.fields.nested": "join_nested match_nested nested part_nested put_nested zip_nested",
+        "tensorclass.fields.tensor": "join_optional match_optional number part_optional put_optional zip_optional",
+        "tensorclass.fields.static": "PLAIN cast_static same static",
     }
     """What some kinds of fields and of modules call, by the file that is imported when generated code first names it."""
+    _HOMES = {name: module for module, names in _LATE.items() for name in names.split()}
 
     def __getattr__(name: str) -> object:
         if name not in _HOMES:

@@ -1,14 +1,14 @@
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, SupportsIndex, TypeVar, overload
+from typing import Any, Literal, SupportsIndex, TypeVar, Unpack, overload
 
 import torch
 from torch import Tensor
 
 from qten_gen.runtime.tensorclass.core.construction import DeviceSpec
-from qten_gen.runtime.tensorclass.core.dimension_names import NamesLike
 from qten_gen.runtime.tensorclass.core.lookup import Key
 from qten_gen.runtime.tensorclass.core.sizes import Dim
 from qten_gen.runtime.tensorclass.core.stored import Stored
+from qten_gen.runtime.tensorclass.methods.applying import ApplyOptions
 from qten_gen.runtime.tensorclass.methods.moving import CastFilter
 from qten_gen.runtime.tensorclass.storage.pickling import Reduced, State
 from qten_gen.runtime.tensorclass.torch_tools.transforms import R
@@ -110,42 +110,12 @@ class Conversion(Stored):
             RuntimeError, AssertionError: torch finds no GPU, or not this one.
         """
     @overload
-    def apply(
-        self: T,
-        fn: Callable[[Tensor], Tensor],
-        *,
-        batch_size: int | Sequence[int] | None = None,
-        device: DeviceSpec | None = None,
-        names: NamesLike = None,
-        inplace: bool = False,
-        propagate_lock: bool = False,
-    ) -> T: ...
+    def apply(self: T, fn: Callable[[Tensor], Tensor], **options: Unpack[ApplyOptions]) -> T: ...
+    @overload
+    def apply(self: T, fn: Callable[[Tensor, Tensor], Tensor], other: T, /, **options: Unpack[ApplyOptions]) -> T: ...
     @overload
     def apply(
-        self: T,
-        fn: Callable[[Tensor, Tensor], Tensor],
-        other: T,
-        /,
-        *,
-        batch_size: int | Sequence[int] | None = None,
-        device: DeviceSpec | None = None,
-        names: NamesLike = None,
-        inplace: bool = False,
-        propagate_lock: bool = False,
-    ) -> T: ...
-    @overload
-    def apply(
-        self: T,
-        fn: Callable[..., Tensor],
-        other: T,
-        another: T,
-        /,
-        *others: T,
-        batch_size: int | Sequence[int] | None = None,
-        device: DeviceSpec | None = None,
-        names: NamesLike = None,
-        inplace: bool = False,
-        propagate_lock: bool = False,
+        self: T, fn: Callable[..., Tensor], other: T, another: T, /, *others: T, **options: Unpack[ApplyOptions]
     ) -> T:
         """The object with `fn` applied to every tensor.
 
@@ -171,15 +141,7 @@ class Conversion(Stored):
         """
     @overload
     def named_apply(
-        self: T,
-        fn: Callable[[Key, Tensor], Tensor],
-        *,
-        nested_keys: bool = False,
-        batch_size: int | Sequence[int] | None = None,
-        device: DeviceSpec | None = None,
-        names: NamesLike = None,
-        inplace: bool = False,
-        propagate_lock: bool = False,
+        self: T, fn: Callable[[Key, Tensor], Tensor], *, nested_keys: bool = False, **options: Unpack[ApplyOptions]
     ) -> T: ...
     @overload
     def named_apply(
@@ -189,11 +151,7 @@ class Conversion(Stored):
         /,
         *,
         nested_keys: bool = False,
-        batch_size: int | Sequence[int] | None = None,
-        device: DeviceSpec | None = None,
-        names: NamesLike = None,
-        inplace: bool = False,
-        propagate_lock: bool = False,
+        **options: Unpack[ApplyOptions],
     ) -> T: ...
     @overload
     def named_apply(
@@ -204,11 +162,7 @@ class Conversion(Stored):
         /,
         *others: T,
         nested_keys: bool = False,
-        batch_size: int | Sequence[int] | None = None,
-        device: DeviceSpec | None = None,
-        names: NamesLike = None,
-        inplace: bool = False,
-        propagate_lock: bool = False,
+        **options: Unpack[ApplyOptions],
     ) -> T:
         """`apply` of a function whose first argument is the name of the field.
 
@@ -220,11 +174,7 @@ class Conversion(Stored):
             fn: Gets a key and a tensor of shape `[*batch, *event]`, and returns one whose shape starts with the batch size.
             others: Objects of the class, whose tensors `fn` gets behind those of this one.
             nested_keys: Pass the whole key of a field in a nested object, `("point", "weight")`, instead of its last name.
-            batch_size: Batch size of the result, where `fn` changes it.
-            device: Device of the result, where `fn` changes it.
-            names: Names of the result's batch dimensions; those of the object where it is None and the batch size stays.
-            inplace: Write the results into the tensors of this object, as `copy_` does, and return it. A locked one allows that.
-            propagate_lock: Lock the result where this object is locked.
+            options: As in `apply`.
 
         Raises:
             TypeError: `fn` returned no tensor, or the others are of another class.

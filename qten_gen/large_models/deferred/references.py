@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import TypeAlias, cast
@@ -43,7 +44,7 @@ def replace_tensors(roots: Iterable[object], visit: Visit, passed: dict[int, obj
             _visit_held(holder, visit, waiting)
 
 
-def replaced_value(value: object, visit: Visit, waiting: list[object]) -> object:
+def _replaced(value: object, visit: Visit, waiting: list[object]) -> object:
     """The replacement of a value; objects that have to be looked into further are added to `waiting`."""
     kind = type(value)
     if kind in _LEAVES or (kind in _CONTAINERS and not value):
@@ -53,21 +54,19 @@ def replaced_value(value: object, visit: Visit, waiting: list[object]) -> object
         if new is not value or kind not in _PLAIN_TENSORS:
             waiting.append(new)
         return new
-    if isinstance(value, _WITHOUT_TENSORS):
-        return value
     if isinstance(value, (tuple, frozenset)):
-        parts = [replaced_value(part, visit, waiting) for part in value]
+        parts = [_replaced(part, visit, waiting) for part in value]
         if all(new is old for new, old in zip(parts, value, strict=True)):
             return value
         made = cast("Callable[..., object]", type(value))
         return made(*parts) if hasattr(made, "_fields") else made(parts)
     if isinstance(value, partial):
-        args = replaced_value(value.args, visit, waiting)
+        args = _replaced(value.args, visit, waiting)
         if args is not value.args:
             value.__setstate__((value.func, args, value.keywords, vars(value)))  # type: ignore[attr-defined] # not in typeshed
         waiting += [value.func, value.keywords]
-        return value
-    waiting.append(value)
+    elif not isinstance(value, _WITHOUT_TENSORS):
+        waiting.append(value)
     return value
 
 
@@ -77,18 +76,19 @@ def _visit_held(holder: object, visit: Visit, waiting: list[object]) -> None:
         _visit_items(holder, visit, waiting)
     elif isinstance(holder, (list, deque)):
         for index, value in enumerate(holder):
-            new = replaced_value(value, visit, waiting)
+            new = _replaced(value, visit, waiting)
             if new is not value:
                 holder[index] = new
     elif isinstance(holder, set):
-        new_set = {replaced_value(value, visit, waiting) for value in holder}
-        if any(new is not old for new, old in zip(sorted(new_set, key=id), sorted(holder, key=id), strict=True)):
+        new_set = {_replaced(value, visit, waiting) for value in holder}
+        if set(map(id, new_set)) != set(map(id, holder)):
             holder.clear()
             holder |= new_set
     elif isinstance(holder, FunctionType):
         for cell in holder.__closure__ or ():
-            _visit_cell(cell, visit, waiting)
-        holder.__defaults__ = replaced_value(holder.__defaults__, visit, waiting)  # type: ignore[assignment] # a tuple or None
+            with suppress(ValueError):  # the variable has no value
+                cell.cell_contents = _replaced(cell.cell_contents, visit, waiting)
+        holder.__defaults__ = _replaced(holder.__defaults__, visit, waiting)  # type: ignore[assignment] # a tuple or None
         waiting.append(holder.__kwdefaults__)
     elif isinstance(holder, MethodType):
         waiting.append(holder.__self__)
@@ -96,41 +96,23 @@ def _visit_held(holder: object, visit: Visit, waiting: list[object]) -> None:
         attributes = getattr(holder, "__dict__", None)
         if isinstance(attributes, dict):
             _visit_items(attributes, visit, waiting)
-        _visit_slots(holder, visit, waiting)
+        for made in type(holder).__mro__:
+            slots = made.__dict__.get("__slots__", ())
+            for name in (slots,) if isinstance(slots, str) else slots:
+                value = getattr(holder, name, None)
+                new = _replaced(value, visit, waiting)
+                if new is not value:
+                    object.__setattr__(holder, name, new)
 
 
 def _visit_items(items: dict[object, object], visit: Visit, waiting: list[object]) -> None:
     """Replace the values of a dictionary, and the keys that are tensors or have some; the order stays."""
     for key, value in list(items.items()):
-        new = replaced_value(value, visit, waiting)
+        new = _replaced(value, visit, waiting)
         if new is not value:
             items[key] = new
-    keys: dict[object, object] = {
-        key: replaced_value(key, visit, [])
-        for key in items
-        if type(key) is not str and isinstance(key, (Tensor, tuple))
-    }
+    keys: dict[object, object] = {key: _replaced(key, visit, []) for key in items if isinstance(key, (Tensor, tuple))}
     if any(new is not old for old, new in keys.items()):
         entries = [(keys.get(key, key), value) for key, value in items.items()]
         items.clear()
         items.update(entries)
-
-
-def _visit_cell(cell: object, visit: Visit, waiting: list[object]) -> None:
-    try:
-        value = cell.cell_contents  # type: ignore[attr-defined] # a cell of a closure
-    except ValueError:
-        return  # the variable has no value
-    new = replaced_value(value, visit, waiting)
-    if new is not value:
-        cell.cell_contents = new  # type: ignore[attr-defined] # a cell of a closure
-
-
-def _visit_slots(holder: object, visit: Visit, waiting: list[object]) -> None:
-    for made in type(holder).__mro__:
-        slots = made.__dict__.get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            value = getattr(holder, name, None)
-            new = replaced_value(value, visit, waiting)
-            if new is not value:
-                object.__setattr__(holder, name, new)

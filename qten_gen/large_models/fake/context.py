@@ -21,7 +21,7 @@ from ...runtime.emulated_cuda import THREAD
 from .answers import FOR_REAL_TENSORS, with_named_device
 from .arguments import is_emulated
 from .mode import FakeMode
-from .refusals import lazy_on_emulated_device
+from .refusals import FakeTensorError
 
 _SET_DATA = Tensor.data.__set__  # type: ignore[attr-defined] # torch's annotations leave it out
 
@@ -46,7 +46,10 @@ def _answer_for_lazy(func: Callable[..., object], args: Sequence[object], kwargs
         return None
     for value in (*args, *kwargs.values()):
         if _names_emulated_device(value) or (func is Tensor.cuda and not torch.cuda.is_available()):
-            raise lazy_on_emulated_device()
+            raise FakeTensorError(
+                "a lazy module without sizes cannot be on a CUDA device that does not exist; "
+                "make it on the CPU, call it once, and move it then, or state the sizes"
+            )
     with _disable_current_modes():
         return func(*args, **kwargs)
 

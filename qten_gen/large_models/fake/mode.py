@@ -33,17 +33,7 @@ from .arguments import (
     written_real_tensor,
 )
 from .fake_tensor import Fake, fake_of
-from .refusals import (
-    check_as_eager_does,
-    has_no_memory,
-    needs_fake_cuda,
-    needs_values,
-    no_rule,
-    rule_for,
-    shape_depends_on_values,
-    too_large,
-    writes_real_tensor,
-)
+from .refusals import FakeTensorError, check_as_eager_does, has_no_memory, rule_for, writes_real_tensor
 
 if TYPE_CHECKING:
     from typing import Self
@@ -158,7 +148,10 @@ class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch leaves 
         device = meant(device)
         given = [*fakes_in(args, kwargs), *self.thread.arguments]
         if is_emulated(device) and not has_emulated_cuda() and not any(is_emulated(fake.fake_device) for fake in given):
-            raise needs_fake_cuda(device)
+            raise FakeTensorError(
+                f"expected a device of this machine, got {device}: CUDA is not available here; "
+                "enter fake_mode(fake_cuda=True) to have fake tensors on CUDA devices that do not exist"
+            )
         told(device)  # refuses an index beyond the devices that are emulated
         return {**kwargs, "device": device}
 
@@ -170,13 +163,22 @@ class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch leaves 
         try:
             return _with_own_class(super().__torch_dispatch__(func, types, args, kwargs))
         except DataDependentOutputException as error:
-            raise needs_values(_READING.get(error.func, name_of(error.func))) from None
+            raise FakeTensorError(
+                f"{_READING.get(error.func, name_of(error.func))} needs the values of a fake tensor, and a fake tensor has none; "
+                "do not branch on values or read them in fake mode, or run this part on real tensors, outside of the context"
+            ) from None
         except DynamicOutputShapeException as error:
-            raise shape_depends_on_values(name_of(error.func)) from None
+            raise FakeTensorError(
+                f"the shape of the result of {name_of(error.func)} depends on the values of a fake tensor, and a fake tensor has"
+                " none; use an operation whose shape does not depend on them, such as torch.where(mask, x, y), or real tensors"
+            ) from None
         except UnsupportedOperatorException as error:
             moved = self._emulated_arguments()
             if error.func is not func or not moved:
-                raise no_rule(name_of(error.func)) from None
+                raise FakeTensorError(
+                    f"{name_of(error.func)} has no rule that computes the shape of its result without data; "
+                    "if it is an operation of your own, register one with torch.library.register_fake"
+                ) from None
             return self._computed_as_on_cpu(moved, func, types, args, kwargs)
         except AssertionError as error:
             # What eager checks and refuses with a RuntimeError, some of torch's rules assert.
@@ -190,7 +192,11 @@ class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch leaves 
             return False
         size = sum(tensor.numel() * tensor.element_size() for tensor in self.thread.arguments)
         if size > _MOST_BYTES:
-            raise too_large(name_of(func), size)
+            raise FakeTensorError(
+                f"{name_of(func)} has no rule that computes the shape of its result without data, and"
+                f" {size / 2**20:,.0f} MiB of arguments are too many to try it on zeros; use smaller tensors, or register a rule"
+                " with torch.library.register_fake"
+            )
         return True
 
     def _emulated_arguments(self) -> list[FakeTensor]:

@@ -106,7 +106,7 @@ def _generic(head: object) -> Any:  # what takes arguments in brackets has no ty
 
 
 def is_class_variable(annotation: object) -> bool:
-    """Whether an evaluated annotation is that of an attribute of the class.
+    """Return whether an evaluated annotation says an attribute of the class.
 
     Raises:
         NotCertain: it is not a type, or not one that is known yet.
@@ -131,7 +131,7 @@ def is_class_variable(annotation: object) -> bool:
 
 
 class Kind(NamedTuple):
-    """How a field is stored. The attributes are those of `model.fields.FieldDecl`."""
+    """How a field is stored, with the attributes of `model.fields.FieldDecl`."""
 
     kind: str
     optional: bool = False
@@ -278,7 +278,7 @@ class _Unbatched(NamedTuple):
 
 
 def _is_tensor(member: object) -> bool:
-    """Whether a type is a tensor, or a jaxtyping array of one."""
+    """Return whether a type is a tensor, or a jaxtyping array of one."""
     dims = getattr(member, "dim_str", None)
     array = getattr(member, "array_type", None) if isinstance(dims, str) else member
     return isinstance(array, type) and issubclass(array, Tensor)

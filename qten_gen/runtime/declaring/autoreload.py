@@ -118,6 +118,6 @@ def _take_methods(old: type, new: type) -> None:
 
 
 def _is_namespace(found: dict[str, object]) -> bool:
-    """Whether a dict holds the globals of a module, or the names of the notebook."""
+    """Return whether a dict holds the globals of a module, or the names of the notebook."""
     module = sys.modules.get(str(found.get("__name__")))
     return module is not None and vars(module) is found

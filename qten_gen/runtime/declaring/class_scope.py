@@ -17,7 +17,7 @@ from typing import NamedTuple
 def statement_frame(metaclass: type, module: object = None) -> FrameType:
     """The frame that executes a class statement: the nearest one of `module` outside the metaclass and its bases.
 
-    Without `module`, as for a class made by a call, it is that of the code which calls, `types.new_class` left out.
+    Without `module`, as for a class made by a call, it is the frame of the caller, `types.new_class` left out.
     """
     # A metaclass of the user's that derives from ours stands between, too.
     makers = {getattr(base.__new__, "__code__", None) for base in metaclass.__mro__}
@@ -42,7 +42,7 @@ class Scope:
         self.line = frame.f_lineno
         """The line that is executed."""
         self.is_of_module = frame.f_code.co_name == "<module>"
-        """Whether the statement stands in no function."""
+        """True if the statement stands in no function."""
         self._globals = frame.f_globals
         self._namespace = namespace
         self._frame: FrameType | None = frame
@@ -91,11 +91,11 @@ class Scope:
             return None
 
     def defines(self, name: str) -> bool:
-        """Whether the file binds a name at its top level, further down perhaps."""
+        """Return whether the file binds a name at its top level, further down perhaps."""
         return name in self._file_names().defined
 
     def derives(self, name: str, accepts: Callable[[object], bool], below: frozenset[str] = frozenset()) -> bool:
-        """Whether a class that the file defines at its top level, further down perhaps, has a base that `accepts` takes.
+        """Return whether a class that the file defines at its top level, further down perhaps, has a base that `accepts` takes.
 
         The bases are looked up here: in a notebook they come from other cells.
         """

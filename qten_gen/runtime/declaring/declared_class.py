@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     ProtocolMeta = ABCMeta  # the metaclass of Protocol has no public name
 else:
-    # That of typing_extensions, which torch brings along, derives from that of typing, or is the same.
+    # The one of typing_extensions, which torch brings along, derives from the one of typing, or is the same.
     ProtocolMeta = type(typing_extensions.Protocol)
 
 
@@ -33,7 +33,7 @@ C = TypeVar("C", bound="DeclaredClass")
 def without_annotations(metaclass: type[C]) -> type[C]:
     """Remove the annotations of a metaclass itself, which are for type checkers.
 
-    From Python 3.14 on, `cls.__annotations__` of its classes would find the metaclass's, or those of a base: the descriptor of
+    From Python 3.14 on, `cls.__annotations__` of its classes would find the metaclass's, or a base's: the descriptor of
     `type` is the one to answer.
     """
     if "__annotations__" in vars(metaclass):
@@ -46,7 +46,7 @@ class DeclaredClass(ProtocolMeta):
     """Ground of the metaclasses. Whether a class is a TensorClass or Module is `isinstance(cls, DeclaredClass)`.
 
     It derives from the metaclass of Protocol, which derives from ABCMeta, so that `class Base(Module, ABC)` and
-    `class Net(Module, Runs)` with a protocol work; instance checks are those of `type`.
+    `class Net(Module, Runs)` with a protocol work; instances are checked as by `type`.
     """
 
     _declared_as: Summary
@@ -58,7 +58,7 @@ class DeclaredClass(ProtocolMeta):
     _specifiers: dict[str, object]
     """Records of the field specifiers, inherited ones included."""
     _nests: ClassVar[bool] = False
-    """Whether its classes can be the type of a field that holds tensors."""
+    """True if its classes can be the type of a field that holds tensors."""
 
     def __new__(
         mcls: type[C], name: str, bases: tuple[type, ...], namespace: dict[str, object], /, **keywords: object
@@ -124,7 +124,7 @@ def known_declaration(declaration: Declaration) -> LaterDeclaration:
 
 
 def nests(cls: object) -> bool:
-    """Whether objects of the classes that derive from this one can be nested in fields: TensorClass and what derives from it."""
+    """Return whether fields can hold objects of classes derived from this one: from TensorClass or a subclass."""
     return isinstance(cls, DeclaredClass) and type(cls)._nests
 
 
@@ -134,7 +134,7 @@ def declared_bases(bases: tuple[type, ...]) -> tuple[DeclaredClass, ...]:
 
 
 class FieldSummary(NamedTuple):
-    """A field of a declared class. The attributes are those of the records in `model.fields`, empty where a field has none."""
+    """A field of a declared class, with the attributes of the records in `model.fields`, empty where a field has none."""
 
     name: str
     owner: str
@@ -188,7 +188,7 @@ class Summary(NamedTuple):
 
     @property
     def frozen(self) -> bool:
-        """Whether instances are immutable."""
+        """True if instances are immutable."""
         return "frozen" in self.flags
 
 
@@ -224,7 +224,7 @@ def declare(old: type | None, new: type, file: str) -> None:
 
 
 def is_replaced(cls: type) -> bool:
-    """Whether the name of a class means a later one."""
+    """Return whether the name of a class means a later one."""
     return cls in _earlier
 
 

@@ -90,7 +90,7 @@ def check(condition: str, /) -> None:
 
 
 _OPTIMIZED = 1
-"""The flag of code that is that of a function."""
+"""The flag of the code of a function."""
 
 
 T_co = TypeVar("T_co", covariant=True)

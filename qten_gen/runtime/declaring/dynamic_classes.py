@@ -66,7 +66,7 @@ def keep_bases(cls: type, bases: tuple[type, ...], generated: type) -> None:
 
 
 def is_declaring(namespace: Mapping[str, object], keywords: Mapping[str, object]) -> bool:
-    """Whether a call declares fields, flags or a constructor, and is not a copy of a class that has a declaration."""
+    """Return whether a call declares fields, flags or a constructor, and is not a copy of a class that has a declaration."""
     if is_complete(namespace):
         return False
     given = bool(keywords) or "__init__" in namespace or bool(class_annotations(namespace))
@@ -74,7 +74,9 @@ def is_declaring(namespace: Mapping[str, object], keywords: Mapping[str, object]
 
 
 def is_complete(namespace: Mapping[str, object]) -> bool:
-    """Whether a namespace is that of a class with a declaration, which is copied: `type(Batch)("Copy", Batch.__bases__, ...)`."""
+    """Return whether a namespace belongs to a class with a declaration, which is copied: `type(Batch)("Copy", Batch.__bases__,
+    ...)`.
+    """
     return "_declared_as" in namespace
 
 

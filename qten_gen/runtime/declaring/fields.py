@@ -1,7 +1,7 @@
 """Field specifiers: what stands on the right of a field in a declaration.
 
 To a type checker each call has the type of the attribute that it declares, so `param(...)` is an `nn.Parameter`. At run time
-it returns a record of its arguments; the metaclass takes the records out of the class and keeps those of a Module in
+it returns a record of its arguments; the metaclass takes the records out of the class and keeps a Module's in
 `_specifiers`. `__specifier_call__` of a record tells `reflection` what was called (see `common.fingerprint_rows`).
 """
 

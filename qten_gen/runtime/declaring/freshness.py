@@ -1,4 +1,4 @@
-"""Whether a generated class still matches its declaration.
+"""The comparison of a generated class with its declaration.
 
 Fresh means that the declaration, as the statement says it now, has the fingerprint that the generated class carries, and that
 the values which the generated text spells out are the values in the statement. Of a class that is not fresh, `in_memory`
@@ -40,7 +40,7 @@ class NoGeneratedClass(NamedTuple):
     remedy: str = ""
 
 
-class Settled(NamedTuple):
+class ClassFacts(NamedTuple):
     """The generated class of a statement, and what the finished class keeps of its declaration."""
 
     generated: GeneratedClass
@@ -48,7 +48,7 @@ class Settled(NamedTuple):
     declaration: LaterDeclaration
     own_values: Values
     values: Values
-    """With those of inherited fields."""
+    """The same with inherited fields."""
 
 
 NESTED = NoGeneratedClass(never="stands in a class or a function", remedy="Move it to the top level")
@@ -88,7 +88,7 @@ def _other_module(official: ModuleType | None, name: str, module: str, file: str
 
 
 def is_fresh(generated: GeneratedClass, fingerprint: str, values: Values) -> bool:
-    """Whether a class was generated for a declaration with this fingerprint and for these values."""
+    """Return whether a class was generated for a declaration with this fingerprint and for these values."""
     inlined: dict[str, str] = vars(generated.cls).get("_inlined_values", {})
     known = vars(generated.modules[0])
     # A text is a literal ("8"), a torch name ("torch.nn.Linear"), a partial of one, or a class that is a global of the generated
@@ -117,7 +117,7 @@ def kept_over_reload(generated: GeneratedClass, previous: type | None) -> Genera
 
 
 def is_declared_later(generated: GeneratedClass | NoGeneratedClass, module: str, name: str) -> Callable[[str], bool]:
-    """Whether a qualified name that means nothing yet is a TensorClass, as the generated class of the class `name` says."""
+    """Tells whether a qualified name that means nothing yet is a TensorClass, as the generated class of `name` says."""
     nested: Mapping[str, str] = vars(generated.cls).get("_nested", {}) if isinstance(generated, GeneratedClass) else {}
     known = {loading.resolve_reference(reference, real_name(module)) for reference in nested.values()}
     return lambda qualified: qualified == f"{module}.{name}" or loading.real_qualified(qualified) in known

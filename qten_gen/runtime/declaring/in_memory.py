@@ -25,7 +25,7 @@ from ...common.naming import generated_class
 from . import dynamic_classes, freshness, generator, loading
 from .class_scope import Scope
 from .declared_class import DeclaredClass, FieldSummary, Summary, known_declaration, nests
-from .freshness import GeneratedClass, NoGeneratedClass, Settled
+from .freshness import ClassFacts, GeneratedClass, NoGeneratedClass
 from .statement import Body, ancestors_of, is_nestable, mixins_of, qualified, values_of, with_inherited
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def _shown(filename: str) -> str:
     return str(path.relative_to(here)) if path.is_relative_to(here) else filename
 
 
-def settle(body: Body, found: GeneratedClass | NoGeneratedClass, *, nests: bool) -> Settled:
+def facts_of(body: Body, found: GeneratedClass | NoGeneratedClass, *, nests: bool) -> ClassFacts:
     """The generated class where it has the fingerprint of the declaration, or one that is built in memory.
 
     Raises:
@@ -184,7 +184,7 @@ def settle(body: Body, found: GeneratedClass | NoGeneratedClass, *, nests: bool)
         found = NoGeneratedClass(reason, found.modules)
     if not isinstance(found, GeneratedClass):
         found = build(declaration, found, body.scope)
-    return Settled(found, summary, known_declaration(declaration), own_values, values)
+    return ClassFacts(found, summary, known_declaration(declaration), own_values, values)
 
 
 def _meaning_of_later(body: Body) -> Callable[[str], Meaning | None]:

@@ -82,9 +82,9 @@ def find(module: str) -> ModuleType | None:
 
 
 def is_as_written(generated: ModuleType) -> bool:
-    """Whether the text of a generated module is the one that qten-gen wrote, as its header says; also if there is no text.
+    """Return whether the text of a generated module is the one that qten-gen wrote, as its header says; also if there is no text.
 
-    A merge may mix the generated code of two declarations, and the fingerprint that it leaves may be that of the right one.
+    A merge may mix the generated code of two declarations, and the fingerprint that it leaves may be the right one's.
     """
     names = vars(generated)
     if _AS_WRITTEN not in names:
@@ -102,7 +102,7 @@ _NO_TEXT = Header("", 0, intact=True)
 
 
 def is_free(generated: ModuleType, cls_name: str, module: str) -> bool:
-    """Whether a class statement may join a generated module, and needs no copy of its own."""
+    """Return whether a class statement may join a generated module, and needs no copy of its own."""
     owner = vars(generated).get(cls_name) if cls_name in vars(generated).get(JOINED, ()) else None
     return module != "__main__" and (owner is None or getattr(owner, "__module__", None) != module)
 
@@ -117,7 +117,7 @@ def plain_name(module: str) -> str:
 
 
 def is_importable(cls: type) -> bool:
-    """Whether another process finds the class under its module and name, so that pickles name it and no more."""
+    """Return whether another process finds the class under its module and name, so that pickles name it and no more."""
     return cls.__module__ in sys.modules and cls.__module__ != "__main__" and "<locals>" not in cls.__qualname__
 
 
@@ -137,7 +137,7 @@ def last_of_this_name(cls: type) -> type | None:
 
 
 def publish(cls: type, *modules: ModuleType) -> bool:
-    """Make a complete class known: as a global of its generated modules, and to those that wait for it.
+    """Make a complete class known: as a global of its generated modules, and to what waits for it.
 
     Returns whether a class of that name was known before, as it is when a module is executed again.
     """
@@ -156,7 +156,7 @@ def publish(cls: type, *modules: ModuleType) -> bool:
 def bind(module: ModuleType, name: str, target: type | None, qualified: str, *, again: bool = False) -> None:
     """Give generated code the class `name`: now where it exists, or as soon as `qualified` is declared.
 
-    With `again` the class that exists may be that of an earlier execution, and the next one that is declared takes its place.
+    With `again` the class that exists may stem from an earlier execution, and the next one that is declared takes its place.
     """
     namespace = vars(module)
     with LOCK:
@@ -171,7 +171,7 @@ def bind(module: ModuleType, name: str, target: type | None, qualified: str, *, 
 
 
 def _joined(module: ModuleType, cls: type) -> bool:
-    """Whether the class joined this copy of the module, and so belongs to this execution."""
+    """Return whether the class joined this copy of the module, and so belongs to this execution."""
     return cls.__name__ in vars(module).get(JOINED, ()) and vars(module)[cls.__name__] is cls
 
 

@@ -21,7 +21,7 @@ from . import declared_class, freshness, loading
 from .class_scope import Scope, statement_frame
 from .declared_class import DeclaredClass, declared_bases, without_annotations
 from .freshness import GeneratedClass, NoGeneratedClass
-from .outright import settle_outright
+from .outright import facts_outright
 from .statement import Body
 
 if TYPE_CHECKING:
@@ -104,35 +104,35 @@ class DeclarationMeta(DeclaredClass):
         is_later = freshness.is_declared_later(found, module, qualname)
         body = Body.of(name, bases, namespace, given, (mcls._known_flags, mcls._known_options), scope, is_later)
         # A class that is stale or missing is built in memory.
-        settled = settle_outright(body, found, nests=mcls._nests) if isinstance(found, GeneratedClass) else None
-        if settled is None:
+        facts = facts_outright(body, found, nests=mcls._nests) if isinstance(found, GeneratedClass) else None
+        if facts is None:
             from . import in_memory
 
             try:
-                settled = in_memory.settle(body, found, nests=mcls._nests)
+                facts = in_memory.facts_of(body, found, nests=mcls._nests)
             except TypeError as error:
                 if hasattr(error, "findings"):  # a DeclarationError: its traceback ends at the class statement
                     error.__traceback__ = None
                 raise
-        generated = freshness.kept_over_reload(settled.generated, loading.reloaded_from(module, qualname))
+        generated = freshness.kept_over_reload(facts.generated, loading.reloaded_from(module, qualname))
 
         # Join the two. Fields leave the namespace: the generated class has properties for them.
-        for field in (*settled.own_values.defaults, *settled.own_values.specifiers, *settled.own_values.bare):
+        for field in (*facts.own_values.defaults, *facts.own_values.specifiers, *facts.own_values.bare):
             del namespace[field]
         namespace.pop(language.CHECKS, None)  # the record that `check(...)` statements leave in the body
-        mcls._prepare_namespace(namespace, settled.summary)
-        joined = _with_generated((generated.cls, *mcls._mixins(settled.summary, bases)), mcls._separated(bases))
+        mcls._prepare_namespace(namespace, facts.summary)
+        joined = _with_generated((generated.cls, *mcls._mixins(facts.summary, bases)), mcls._separated(bases))
         cls = super().__new__(mcls, name, joined, namespace, **body.passed)
         _look_past_protocols(cls)
-        cls._declared_as = settled.summary
+        cls._declared_as = facts.summary
         # A descriptor, which the annotation of the attribute hides.
-        type.__setattr__(cls, "_declaration", settled.declaration)
-        cls._defaults, cls._specifiers = settled.values.defaults, settled.values.specifiers
+        type.__setattr__(cls, "_declaration", facts.declaration)
+        cls._defaults, cls._specifiers = facts.values.defaults, facts.values.specifiers
         if "__init__" in vars(generated.cls):
             constructor = vars(generated.cls)["__init__"]
             # A TypeError for a wrong argument shows it: `Batch.__init__() missing ...`.
             constructor.__qualname__, constructor.__module__ = f"{cls.__qualname__}.__init__", module
-            annotate(constructor, cls, body, settled.summary)
+            annotate(constructor, cls, body, facts.summary)
         mcls._complete_class(cls)  # called on the metaclass: a field may hide the method from the class
         if not loading.is_importable(cls):
             from . import dynamic_classes

@@ -19,7 +19,9 @@ from .annotated_kinds import NotCertain
 
 
 def is_harmless(value: object) -> bool:
-    """Whether a value can be shared, and holds no tensor or module: a literal, a class, a member of an enum, a name of torch."""
+    """Return whether a value can be shared, and holds no tensor or module: a literal, a class, a member of an enum, a name of
+    torch.
+    """
     if literal_of(value) is not None or isinstance(value, type | torch.dtype | torch.device):
         return True
     if isinstance(value, Enum):

@@ -22,7 +22,7 @@ from . import freshness
 from .annotated_kinds import Kind, Kinds, Names, NotCertain, evaluated, is_class_variable
 from .declared_class import DeclaredClass, FieldSummary, LaterDeclaration, Summary
 from .fields import Const
-from .freshness import GeneratedClass, Settled
+from .freshness import ClassFacts, GeneratedClass
 from .module_rows import expression, is_harmless, parameter_row
 from .statement import Body, is_nestable, mixins_of, parents_of, values_of, with_inherited
 
@@ -272,7 +272,7 @@ def _config_row(name: str, given: object) -> Row:
     return row("ConfigDecl", name=name, default=_default_row(value, is_factory), kw_only=kw_only, alias=alias)
 
 
-def settle_outright(body: Body, found: GeneratedClass, *, nests: bool) -> Settled | None:
+def facts_outright(body: Body, found: GeneratedClass, *, nests: bool) -> ClassFacts | None:
     """The generated class where it is certainly fresh; None where its declaration has to be read."""
     said = read(body, nests=nests)
     if said is None:
@@ -289,4 +289,4 @@ def settle_outright(body: Body, found: GeneratedClass, *, nests: bool) -> Settle
 
         return generator.read(describe(later, known_nested(later)), nests=nests)
 
-    return Settled(found, said.summary, LaterDeclaration(declaration), own_values, values)
+    return ClassFacts(found, said.summary, LaterDeclaration(declaration), own_values, values)

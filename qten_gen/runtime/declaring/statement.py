@@ -35,7 +35,7 @@ class Body(NamedTuple):
     checks: tuple[RecordedCall, ...]
     scope: Scope
     is_declared_later: Callable[[str], bool]
-    """Whether a qualified name that means nothing yet is a TensorClass, as the generated class says."""
+    """Tells whether a qualified name that means nothing yet is a TensorClass, as the generated class says."""
 
     @classmethod
     def of(
@@ -85,7 +85,7 @@ class Body(NamedTuple):
 
 
 def is_nestable(value: object) -> bool:
-    """Whether an annotation names a class whose objects can be nested in fields: a TensorClass, but not the root itself."""
+    """Return whether an annotation names a class whose objects fields can hold: a TensorClass, but not the root itself."""
     return isinstance(value, DeclaredClass) and type(value)._nests and hasattr(value, "_declared_as")
 
 
@@ -226,7 +226,7 @@ def values_of(body: Body, summary: Summary) -> Values:
 
 
 def with_inherited(values: Values, summary: Summary, bases: tuple[type, ...]) -> Values:
-    """The values of a statement, and those of its declared bases for the fields that it has from them.
+    """The values of a statement, and of its declared bases for the fields that it has from them.
 
     A field that is declared anew, without a default or as something else, keeps nothing of what a base gave it.
     """

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class DeclaredModule(ModuleBase, Functional):
-    """The methods of Module that replace those of nn.Module. The metaclass that reads declarations is Module's.
+    """The methods of Module that replace nn.Module's. The metaclass that reads declarations is Module's.
 
     Each override does what nn.Module's does, and besides: it keeps ties and dtypes, brings old state dicts up to date, clears the
     cache of virtual tensors.
@@ -53,7 +53,7 @@ class DeclaredModule(ModuleBase, Functional):
         state.pop(VIRTUAL_CACHE, None)
         return state
 
-    # Any, because a lazy module's own returns nothing, and that of an RNN its own class.
+    # Any, because a lazy module's own returns nothing, and an RNN's its own class.
     def _replicate_for_data_parallel(self) -> Any:
         replica = super()._replicate_for_data_parallel()  # type: ignore[no-untyped-call] # torch gives it no types
         vars(replica).pop(VIRTUAL_CACHE, None)  # on another device they are others
@@ -131,7 +131,7 @@ def _keys_of_absent_children(module: DeclaredModule, state_dict: Mapping[str, ob
 
 
 def migrates(cls: type[ModuleBase]) -> bool:
-    """Whether a class has a class method `migrate`; any other attribute of that name does not count."""
+    """Return whether a class has a class method `migrate`; any other attribute of that name does not count."""
     definer = next((vars(base)["migrate"] for base in cls.__mro__ if "migrate" in vars(base)), None)
     return isinstance(definer, classmethod) and not isinstance(definer, Yielding)
 

@@ -41,7 +41,6 @@ _after_backward = torch_module._global_backward_hooks
 _before_forward = torch_module._global_forward_pre_hooks
 _after_forward = torch_module._global_forward_hooks
 
-
 _NOTHING: Any = NotGiven()
 
 
@@ -148,7 +147,7 @@ def functional_call() -> Call:
 
 
 def _has_hooks(module: nn.Module) -> bool:
-    """Whether nn.Module would run anything around `forward`, in the words that dynamo can trace."""
+    """Return whether nn.Module would run anything around `forward`, in the words that dynamo can trace."""
     return bool(
         module._forward_hooks
         or module._forward_pre_hooks
@@ -162,7 +161,7 @@ def _has_hooks(module: nn.Module) -> bool:
 
 
 def _is_patched(cls: type[nn.Module]) -> bool:
-    """Whether a tracer or a profiler took the place of nn.Module's call. Dynamo asks once, when it makes the graph."""
+    """Return whether a tracer or a profiler took the place of nn.Module's call. Dynamo asks once, when it makes the graph."""
     return cls._call_impl is not _torch_call_impl or _Module.__call__ is not _torch_call
 
 
@@ -278,7 +277,9 @@ def _fallback(cls: type[HandlerTables]) -> Callable[..., Any] | None:
 
 
 def _was_put(cls: type[HandlerTables], function: Callable[..., Any]) -> bool:
-    """Whether a function was made for the class or one of its bases, as its `forward` or `__call__`. `by_nn_module` was not."""
+    """Return whether a function was made for the class or one of its bases, as its `forward` or `__call__`. `by_nn_module` was
+    not.
+    """
     put = [made for ancestor in cls.__mro__ for made in vars(ancestor).get("_dispatch", ())]
     return any(made is function for made in put)
 

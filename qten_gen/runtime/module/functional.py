@@ -104,7 +104,7 @@ class Functional(HandlerTables):
         return tuple(found for found in cls._handlers if not is_replaced(found))
 
     def allows(self, obj: object) -> bool:
-        """Whether a handler, inherited ones included, is registered for `obj`.
+        """Return whether a handler, inherited ones included, is registered for `obj`.
 
         >>> class Length(Functional):
         ...     pass

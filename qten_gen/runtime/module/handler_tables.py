@@ -36,7 +36,7 @@ class HandlerTables:
         _handlers: ClassVar[dict[type, Registration]]
         """The handlers registered on this very class."""
         _table: ClassVar[dict[type, Handler]]
-        """The handler for each type that is registered on this class or a base: that of the nearest base."""
+        """The handler for each type that is registered on this class or a base; the nearest base counts."""
         _find_open: ClassVar[FindType | None]
         """Finds the registered type for an object class where abstract classes are registered; None where bases say it all."""
         _resolved: ClassVar[Resolved]
@@ -53,7 +53,6 @@ class HandlerTables:
 
 Handler = Callable[..., Any]
 """A registered function `(functional, obj, **keywords)`: each has its own types, so its result can be anything."""
-
 
 Resolved = dict[type, Handler | None]
 """The handler for each object class, or None for no handler."""
@@ -85,13 +84,13 @@ def registration(handler: Handler, statement: FrameType) -> Registration:
     """The record of a handler that is registered by the statement that a frame runs."""
     code = statement.f_code
     module = str(statement.f_globals.get("__name__", ""))
-    return Registration(
-        handler, code.co_filename, statement.f_lineno, module, code.co_qualname, ref(code), _written(handler)
-    )
+    own = getattr(inspect.unwrap(handler), "__code__", None)
+    written = (own.co_filename, own.co_firstlineno) if isinstance(own, CodeType) else None
+    return Registration(handler, code.co_filename, statement.f_lineno, module, code.co_qualname, ref(code), written)
 
 
 def is_repeated(old: Registration, new: Registration) -> bool:
-    """Whether the statement of `old` runs a second time, as it is or after a change of its file."""
+    """Return whether the statement of `old` runs a second time, as it is or after a change of its file."""
     same_statement = (old.file, old.line, old.written) == (new.file, new.line, new.written)
     # Of one execution of a file, the code is the same object: then these are two statements in one function.
     same_scope = (old.module, old.scope) == (new.module, new.scope)
@@ -100,8 +99,3 @@ def is_repeated(old: Registration, new: Registration) -> bool:
 
 def _no_code() -> None:
     return None
-
-
-def _written(handler: Handler) -> tuple[str, int] | None:
-    code = getattr(inspect.unwrap(handler), "__code__", None)
-    return (code.co_filename, code.co_firstlineno) if isinstance(code, CodeType) else None

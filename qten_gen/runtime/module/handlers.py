@@ -54,7 +54,7 @@ def registrable(owner: str, given: object) -> tuple[type, ...]:
 
 
 def is_open(registered: type) -> bool:
-    """Whether classes can count as subclasses of a type without having it among their bases."""
+    """Return whether classes can count as subclasses of a type without having it among their bases."""
     return type(registered).__subclasscheck__ is not type.__subclasscheck__
 
 
@@ -106,7 +106,7 @@ def _nothing(*given: object) -> None: ...
 
 
 def _checks_values(given: type) -> bool:
-    """Whether a type describes tensors rather than being their class: `torch.FloatTensor`, an annotation of jaxtyping."""
+    """Return whether a type describes tensors rather than being their class: `torch.FloatTensor`, an annotation of jaxtyping."""
     meta = type(given)
     return meta.__name__ == "tensortype" or (meta.__module__.startswith("jaxtyping") and issubclass(given, Tensor))
 

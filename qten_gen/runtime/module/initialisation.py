@@ -4,7 +4,7 @@ Initialisers of torch fill what they are given. User code may forget to: a funct
 `reset_parameters` leaves a field out. The constructor marks the tensors that depend on such code, and looks for the mark
 afterwards.
 
-The constructor computes a value, such as that of `buffer(value="causal_mask")`, where the field stands, as a hand-written one
+The constructor computes a value, such as for `buffer(value="causal_mask")`, where the field stands, as a hand-written one
 would. `reset_parameters`, which `materialize` and the user call too, computes it again. Within the constructor it leaves fresh
 values alone, so that random ones are drawn once. What a `__post_init__` registers is put where the constructor was asked to put
 the module.
@@ -45,7 +45,6 @@ arithmetic hands on; an odd number of eight bytes; a bool that is neither 0 nor 
 _INITIALISERS = {
     name: function for name, function in vars(nn.init).items() if name.endswith("_") and callable(function)
 }
-
 
 _FEW = 64
 """Up to so many numbers are looked through faster as a list of Python's."""
@@ -91,7 +90,7 @@ def _same_memory(result: Tensor, tensor: Tensor) -> bool:
 def mark_unfilled(module: nn.Module, *names: str) -> dict[str, Mark]:
     """Mark the memory of new parameters and buffers, before the class's own code is to fill it.
 
-    Tensors without memory of their own are left out: those on meta, fake ones, and those that a hook or a mode made another kind.
+    Tensors without memory of their own are left out: on meta, fake ones, and others that a hook or a mode made.
     """
     if is_dynamo_compiling():
         return {}
@@ -146,7 +145,7 @@ def _mark(tensor: Tensor) -> Mark:
 
 
 def _may_be_unfilled(mark: Mark) -> bool:
-    """Whether the mark is anywhere in a tensor. To count it takes several times as long."""
+    """Return whether the mark is anywhere in a tensor. To count it takes several times as long."""
     tensor, _, bits, number = mark
     if bits.data_ptr() != tensor.data_ptr() or bits.device != tensor.device:  # other memory, by `tensor.data = ...`
         return True
@@ -177,7 +176,7 @@ def _bits(tensor: Tensor) -> tuple[Tensor, int]:
 
 
 def _initialisation_is_skipped(cls: type) -> bool:
-    """Whether somebody replaced `reset_parameters` or the functions of `torch.nn.init`, or a mode may do so.
+    """Return whether somebody replaced `reset_parameters` or the functions of `torch.nn.init`, or a mode may do so.
 
     A mode for the default device does not.
     """

@@ -153,7 +153,7 @@ def _separated(bases: tuple[type, ...]) -> tuple[type, ...]:
 
 
 def _has_generated_init(base: type) -> bool:
-    """Whether a class is constructed by generated code, and not by an `__init__` of its own."""
+    """Return whether a class is constructed by generated code, and not by an `__init__` of its own."""
     return next((_is_generated(each) for each in base.__mro__ if "__init__" in vars(each)), False)
 
 

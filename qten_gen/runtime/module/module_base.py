@@ -59,7 +59,7 @@ class ModuleBase(nn.Module):
     """Bases that the metaclass adds to a class with an `__init__` of its own, which registers by assignment."""
 
     _writes_init: ClassVar[bool] = False
-    """Whether the class or a base of it has an `__init__` that was written by hand. Written when a class is made."""
+    """True if the class or a base of it has an `__init__` that was written by hand. Written when a class is made."""
 
     # `typing.get_type_hints` evaluates what stands outside of this block, and finds no name that is imported for checkers.
     if TYPE_CHECKING:
@@ -222,7 +222,7 @@ class Yielding:
 
 
 def _is_asked_by_torch() -> bool:
-    """Whether the attribute that is looked up is asked for by a function that is about to take its name."""
+    """Return whether the attribute that is looked up is asked for by a function that is about to take its name."""
     # 1 is the `__get__` of the descriptor; 2 is whoever looks the attribute up.
     frame = sys._getframe(2)
     while frame.f_code.co_name in ("__getattribute__", "__getattr__") and frame.f_back is not None:
@@ -255,7 +255,7 @@ class YieldingProperty(Yielding):
 
 
 def _is_set_by_method(module: nn.Module) -> bool:
-    """Whether the assignment that runs stands in a function whose first argument is the module."""
+    """Return whether the assignment that runs stands in a function whose first argument is the module."""
     frame = sys._getframe(2)
     while frame.f_code.co_name == "__setattr__" and frame.f_back is not None:
         frame = frame.f_back

@@ -40,7 +40,7 @@ def select(
     Args:
         model: Any nn.Module, declared or not.
         patterns: One or more patterns; each of the texts in braces has to match something, too.
-        of: What the names are those of.
+        of: What is selected.
 
     Returns:
         What is selected by name, in the order of the module, each once, under the first of its names that match.
@@ -202,7 +202,7 @@ def _groups_of(module: nn.Module) -> dict[str, str]:
 
 
 def _grouped(module: nn.Module, group: str | None) -> Iterator[tuple[nn.Parameter, str | None]]:
-    """All parameters with their groups; those under several names several times. `group` is that of the module itself."""
+    """All parameters with their groups, several times under several names. `group` is the module's own."""
     own = _groups_of(module)
     for name, parameter in module._parameters.items():
         if parameter is not None:

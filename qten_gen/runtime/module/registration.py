@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from torch.types import Device
 
 
-Module = nn.Module
-
 _ATTRIBUTES: dict[str, object] = {
     "training": True,
     "_parameters": {},
@@ -50,7 +48,7 @@ _ATTRIBUTES: dict[str, object] = {
 
 
 def is_known(module: nn.Module) -> bool:
-    """Whether a new module has exactly the attributes that the fast paths write."""
+    """Return whether a new module has exactly the attributes that the fast paths write."""
     state = vars(module)
     return list(state) == list(_ATTRIBUTES) and all(
         type(state[name]) is type(value) and state[name] == value for name, value in _ATTRIBUTES.items()
@@ -58,8 +56,7 @@ def is_known(module: nn.Module) -> bool:
 
 
 KNOWN = is_known(nn.Module())
-"""Whether the installed torch has this layout. Where it has not, nn.Module does everything."""
-
+"""True if the installed torch has this layout. Where it has not, nn.Module does everything."""
 
 _Module = nn.Module
 _init = nn.Module.__init__
@@ -137,7 +134,7 @@ def new_parameter(
     cls, state = type(module), module.__dict__
     if (
         KNOWN
-        # A mode, such as that of fake tensors, may make another kind.
+        # A mode, such as for fake tensors, may make another kind.
         and type(data) is Tensor
         and type(getattr(cls, name, None)) is RegisteredProperty
         and name not in state

@@ -141,7 +141,7 @@ def kept_names(root: nn.Module) -> list[str]:
 
 
 def kept_tensors(module: nn.Module) -> Iterator[tuple[str, Tensor]]:
-    """The tensors that the class of a module keeps, with their names in the module; those of kept children included."""
+    """The tensors that the class of a module keeps, with their names in the module, kept children's included."""
     for name, held in _kept(module):
         if isinstance(held, Tensor):
             yield name, held

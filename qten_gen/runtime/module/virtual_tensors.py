@@ -133,7 +133,7 @@ _SINGLE_STREAM = ("cpu", "meta", "mps")
 _is_capturing: Callable[[], bool] = torch.cuda.is_current_stream_capturing
 
 
-class _Kept(NamedTuple):
+class _CachedValue(NamedTuple):
     """A value, with all that a later read compares."""
 
     value: Tensor
@@ -197,13 +197,13 @@ def _computed(
     sources = _sources(module, owner, name) if _may_keep(device) else None
     value = compute(module, owner, name, dtype, device)
     if sources is not None and type(value) is Tensor and not value.requires_grad and not value.is_inference():
-        kept = _Kept(value, value._version, state, _stream(device), is_grad_enabled(), sources)
+        kept = _CachedValue(value, value._version, state, _stream(device), is_grad_enabled(), sources)
         module.__dict__.setdefault(VIRTUAL_CACHE, {})[name] = kept
     return value
 
 
 def _may_keep(device: torch.device) -> bool:
-    """Whether what is computed now is right for later reads, as far as transforms and the device say."""
+    """Return whether what is computed now is right for later reads, as far as transforms and the device say."""
     return peek_interpreter_stack() is None and (
         device.type in _SINGLE_STREAM or (device.type == "cuda" and not _is_capturing())
     )
@@ -258,7 +258,7 @@ def _function(held: object) -> object:
 
 
 def _is_constant(value: object) -> bool:
-    """Whether an object that stays where it is cannot change: numbers, strings, and tuples and frozen dataclasses of them."""
+    """Return whether an object cannot change in place: numbers, strings, and tuples and frozen dataclasses of them."""
     if isinstance(value, tuple | frozenset):
         return all(map(_is_constant, value))
     if is_dataclass(value) and not isinstance(value, type):

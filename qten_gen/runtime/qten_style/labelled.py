@@ -116,12 +116,12 @@ class LabelledTensor(DeviceBounded):
 
     @property
     def requires_grad(self) -> bool:
-        """Whether operations on it are recorded for gradients."""
+        """True if operations on it are recorded for gradients."""
         return self.data.requires_grad
 
     @property
     def is_leaf(self) -> bool:
-        """Whether its gradient is kept: it was not computed from tensors that require gradients."""
+        """True if its gradient is kept: it was not computed from tensors that require gradients."""
         return self.data.is_leaf
 
     @property
@@ -169,7 +169,8 @@ class LabelledTensor(DeviceBounded):
         return self.data.tolist()
 
     def equal(self, other: LabelledTensor | Tensor) -> bool:
-        """Whether labels, shape and elements are the same; a plain `other` is compared without labels. So does `torch.equal`.
+        """Return whether labels, shape and elements are the same; a plain `other` is compared without labels. So does
+        `torch.equal`.
 
         >>> wave = LabelledTensor(torch.ones(2), ("site",))
         >>> wave.equal(wave.clone()), wave.equal(LabelledTensor(torch.ones(2), ("band",)))
@@ -185,7 +186,7 @@ class LabelledTensor(DeviceBounded):
     def allclose(
         self, other: LabelledTensor | Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
     ) -> bool:
-        """Whether all elements are close: they differ by `atol` at most, or by the part `rtol` of what `other` has.
+        """Return whether all elements are close: they differ by `atol` at most, or by the part `rtol` of what `other` has.
 
         >>> LabelledTensor(torch.ones(2), ("site",)).allclose(torch.tensor(1.0))
         True
@@ -264,7 +265,7 @@ class LabelledTensor(DeviceBounded):
         torch.float64
 
         Raises:
-            TypeError: the arguments are not those of `Tensor.to`.
+            TypeError: `Tensor.to` does not take the arguments.
         """
         moved = self.data.to(*args, **keywords)
         return self if moved is self.data else labelled(moved, self._dims)

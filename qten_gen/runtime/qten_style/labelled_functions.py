@@ -32,13 +32,12 @@ KEEPS = frozenset(
 )
 """Functions of torch and methods of tensors whose result has the dimensions of the argument."""
 
-
 EQUAL = frozenset({torch.equal, Tensor.equal})
 """The functions that compare two tensors as wholes: with other labels they are not equal."""
 
 
 def is_number(value: object) -> bool:
-    """Whether a value is a number for arithmetic with tensors; NumPy's count, as they do for tensors."""
+    """Return whether a value is a number for arithmetic with tensors; NumPy's count, as they do for tensors."""
     return isinstance(value, Number) or (type(value).__module__ == "numpy" and getattr(value, "shape", None) == ())
 
 

@@ -145,7 +145,7 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
         (device(type='cpu'), True)
 
         Each submodule is initialised by its `reset_parameters`, children before their parents, and ties hold. Random values
-        depend on the seed and the qualified name of the tensor alone. Tensors that are not on meta stay as they are.
+        depend on the seed and the qualified name of the module alone. Tensors that are not on meta stay as they are.
 
         Args:
             device: Where the tensors are to be.
@@ -190,8 +190,8 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
         >>> torch.optim.AdamW(groups, weight_decay=0.1).param_groups[1]["weight_decay"]
         0.0
 
-        The group of a parameter is that of its own field, else that of the nearest child that it is in: `submodule(...,
-        group="no_decay")`. All others, such as those of layers that no declaration names, are in the group `default`.
+        A parameter is in the group of its own field, else in the group of the nearest child around it: `submodule(...,
+        group="no_decay")`. All others, such as in layers that no declaration names, are in the group `default`.
 
         Args:
             options: What the optimizer is given for each group, beside the parameters. Groups that are not named get nothing.

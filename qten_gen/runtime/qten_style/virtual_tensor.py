@@ -181,7 +181,7 @@ class VirtualTensor(ChecksAssignment):
         torch.float64
 
         Raises:
-            TypeError: the arguments are not those of `torch.Tensor.to`.
+            TypeError: `torch.Tensor.to` does not take the arguments.
         """
         now = self._reference()
         device, dtype, *_ = torch._C._nn._parse_to(*args, **kwargs)  # pyright: ignore[reportAttributeAccessIssue] # not in its stub

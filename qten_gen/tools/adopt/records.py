@@ -201,8 +201,9 @@ def summary(outcome: Outcome, written: bool, seconds: float) -> Iterator[str]:
     reasons = Counter(reason.text for each in outcome.adoptions if (reason := each.why_it_stays) is not None)
     for text, number in reasons.most_common(_MOST):
         yield f"{number:5} {'stays' if number == 1 else 'stay'}: {text}"
-    if len(reasons) > _MOST:
-        yield f"{sum(number for _, number in reasons.most_common()[_MOST:]):5} stay for {len(reasons) - _MOST} other reasons"
+    rest = [number for _, number in reasons.most_common()[_MOST:]]
+    if rest:
+        yield f"{sum(rest):5} {'stays' if sum(rest) == 1 else 'stay'} for {len(rest)} other reason{'s' if len(rest) > 1 else ''}"
     counts = Counter(_state(each) for each in outcome.adoptions)
     words = {
         "changed": "adopted" if written else "to adopt",

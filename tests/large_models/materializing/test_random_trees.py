@@ -22,6 +22,8 @@ class Leaf(Module):
     weight: nn.Parameter = param(3, 4, initializer=nn.init.orthogonal_)
     twin: nn.Parameter = param(tie="weight")
     steps: Tensor = buffer(3, dtype=torch.int64, initializer=lambda x: x.random_(9))
+    scales: nn.ParameterList = param(2, "index+1", repeat=2, initializer=nn.init.normal_)
+    gains: nn.ParameterDict = param(2, keys=("a", "b"), initializer=nn.init.uniform_)
     mask: Tensor = buffer(5, dtype=torch.bool, persistent=False, initializer=lambda x: x.bernoulli_(0.5))
 
 

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from qten_gen import TensorClass
+from qten_gen.runtime.tensorclass.methods.applying import ApplyOptions
 from templates.from_tensordict_page import same_names
 from templates.tensordict_parameters import MISSING, RENAMED
 
@@ -35,8 +36,10 @@ METHODS = [name for name in same_names() if is_called(name)]
 
 
 def parameters(method: Callable[..., object]) -> list[inspect.Parameter]:
-    """The parameters of a method without the object."""
-    found = inspect.signature(method).parameters.values()
+    """The parameters of a method without the object. Options that are said as a `TypedDict` are parameters too."""
+    found = list(inspect.signature(method).parameters.values())
+    if found and "Unpack[ApplyOptions]" in str(found[-1].annotation):
+        found[-1:] = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in ApplyOptions.__annotations__]
     return [one for one in found if one.name != "self" and not one.name.startswith("_")]
 
 

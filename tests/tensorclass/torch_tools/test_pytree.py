@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 import torch.utils._pytree as pytree
-from torch import Tensor
+from torch import Tensor, nn
 
 from qten_gen import TensorClass
 
@@ -107,3 +107,24 @@ def test_an_object_without_tensors_keeps_its_names_with_its_dimensions() -> None
 
 def test_objects_without_tensors_have_one_structure_whatever_their_batch_sizes() -> None:
     assert pytree.tree_structure(Mask(batch_size=3)) == pytree.tree_structure(Mask(batch_size=4))
+
+
+class Prefixed(TensorClass):
+    text: Tensor
+    x: Tensor | None
+    text_lengths: Tensor
+
+
+class Scaled(nn.Module):
+    def forward(self, value: Prefixed) -> Prefixed:
+        return value.replace(text=value.text * 2)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_field_whose_name_begins_with_the_name_of_another_is_exported(strict: bool) -> None:
+    value = Prefixed(torch.rand(3, 4), None, torch.rand(3), batch_size=3)
+    found = torch.export.export(Scaled(), (value,), strict=strict).module()(value)
+    assert torch.equal(found.text, value.text * 2) and torch.equal(found.text_lengths, value.text_lengths)
+    mapped = pytree.tree_map(lambda tensor: tensor + 1, value)
+    assert torch.equal(mapped.text, value.text + 1) and mapped.x is None
+    assert torch.equal(torch.vmap(lambda one: one * 2)(value).text_lengths, value.text_lengths * 2)

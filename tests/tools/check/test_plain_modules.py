@@ -99,24 +99,6 @@ def test_a_cached_method() -> None:
     assert codes("@staticmethod\n@functools.lru_cache\ndef mask(n):\n    return n") == []
 
 
-@pytest.mark.parametrize("head", ["train(self)", "train(self, epoch, loader)", "state_dict(self)", "_apply(self)"])
-def test_a_method_that_does_not_take_what_torch_passes(head: str) -> None:
-    assert codes(f"def {head}:\n    pass") == [("QG504", 1)]
-
-
-@pytest.mark.parametrize(
-    "head",
-    [
-        "train(self, mode=True)",
-        "train(self, *args)",
-        "state_dict(self, *args, **kwargs)",
-        "_apply(self, fn, recurse=True)",
-    ],
-)
-def test_a_method_that_takes_what_torch_passes(head: str) -> None:
-    assert codes(f"def {head}:\n    pass") == []
-
-
 INIT = "def __init__(self):\n    super().__init__()\n    self.mask = {}\ndef forward(self, x):\n    {}"
 
 

@@ -29,6 +29,5 @@ Batch.lazy_stack([Point(x)])  # E
 Batch.lazy_stack(batch)  # E
 print(lazy.tokens)  # E
 lazy["tokens"]  # E
-lazy.get("tokens", padding_value=-1)  # E
 lazy.get("tokens", as_list=True, as_padded_tensor=True)  # E
 lazy.objects = ()  # E

@@ -1,9 +1,9 @@
-"""A function of tensors applied to every tensor of an object, or to those of several."""
+"""A function of tensors applied to every tensor of one object, or of several."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar, overload
+from collections.abc import Callable, Sequence
+from typing import TypedDict, TypeVar, Unpack, overload
 
 import torch
 from torch import Tensor
@@ -24,61 +24,28 @@ from .inplace import copy_
 from .keys import keys_of_tensors
 from .operands import several
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-
 T = TypeVar("T", bound=Stored)
 
 
+class ApplyOptions(TypedDict, total=False):
+    """The options of `apply`, which `named_apply` takes too."""
+
+    batch_size: int | Sequence[int] | None
+    device: DeviceSpec | None
+    names: NamesLike
+    inplace: bool
+    propagate_lock: bool
+
+
+@overload
+def apply(self: T, fn: Callable[[Tensor], Tensor], **options: Unpack[ApplyOptions]) -> T: ...
+@overload
+def apply(self: T, fn: Callable[[Tensor, Tensor], Tensor], other: T, /, **options: Unpack[ApplyOptions]) -> T: ...
 @overload
 def apply(
-    self: T,
-    fn: Callable[[Tensor], Tensor],
-    *,
-    batch_size: int | Sequence[int] | None = None,
-    device: DeviceSpec | None = None,
-    names: NamesLike = None,
-    inplace: bool = False,
-    propagate_lock: bool = False,
+    self: T, fn: Callable[..., Tensor], other: T, another: T, /, *others: T, **options: Unpack[ApplyOptions]
 ) -> T: ...
-@overload
-def apply(
-    self: T,
-    fn: Callable[[Tensor, Tensor], Tensor],
-    other: T,
-    /,
-    *,
-    batch_size: int | Sequence[int] | None = None,
-    device: DeviceSpec | None = None,
-    names: NamesLike = None,
-    inplace: bool = False,
-    propagate_lock: bool = False,
-) -> T: ...
-@overload
-def apply(
-    self: T,
-    fn: Callable[..., Tensor],
-    other: T,
-    another: T,
-    /,
-    *others: T,
-    batch_size: int | Sequence[int] | None = None,
-    device: DeviceSpec | None = None,
-    names: NamesLike = None,
-    inplace: bool = False,
-    propagate_lock: bool = False,
-) -> T: ...
-def apply(
-    self: T,
-    fn: Callable[..., Tensor],
-    *others: T,
-    batch_size: int | Sequence[int] | None = None,
-    device: DeviceSpec | None = None,
-    names: NamesLike = None,
-    inplace: bool = False,
-    propagate_lock: bool = False,
-) -> T:
+def apply(self: T, fn: Callable[..., Tensor], *others: T, **options: Unpack[ApplyOptions]) -> T:
     """The object with `fn` applied to every tensor.
 
     >>> batch = Batch(torch.tensor([1.0, 2.0]), batch_size=2)
@@ -101,20 +68,12 @@ def apply(
         TypeError: `fn` returned no tensor, or the others are of another class.
         ValueError: a result's shape does not start with the batch size, or the others have another one.
     """
-    return _applied(self, fn, others, batch_size, device, names, inplace, propagate_lock)
+    return _applied(self, fn, others, **options)
 
 
 @overload
 def named_apply(
-    self: T,
-    fn: Callable[[Key, Tensor], Tensor],
-    *,
-    nested_keys: bool = False,
-    batch_size: int | Sequence[int] | None = None,
-    device: DeviceSpec | None = None,
-    names: NamesLike = None,
-    inplace: bool = False,
-    propagate_lock: bool = False,
+    self: T, fn: Callable[[Key, Tensor], Tensor], *, nested_keys: bool = False, **options: Unpack[ApplyOptions]
 ) -> T: ...
 @overload
 def named_apply(
@@ -124,11 +83,7 @@ def named_apply(
     /,
     *,
     nested_keys: bool = False,
-    batch_size: int | Sequence[int] | None = None,
-    device: DeviceSpec | None = None,
-    names: NamesLike = None,
-    inplace: bool = False,
-    propagate_lock: bool = False,
+    **options: Unpack[ApplyOptions],
 ) -> T: ...
 @overload
 def named_apply(
@@ -139,22 +94,10 @@ def named_apply(
     /,
     *others: T,
     nested_keys: bool = False,
-    batch_size: int | Sequence[int] | None = None,
-    device: DeviceSpec | None = None,
-    names: NamesLike = None,
-    inplace: bool = False,
-    propagate_lock: bool = False,
+    **options: Unpack[ApplyOptions],
 ) -> T: ...
 def named_apply(
-    self: T,
-    fn: Callable[..., Tensor],
-    *others: T,
-    nested_keys: bool = False,
-    batch_size: int | Sequence[int] | None = None,
-    device: DeviceSpec | None = None,
-    names: NamesLike = None,
-    inplace: bool = False,
-    propagate_lock: bool = False,
+    self: T, fn: Callable[..., Tensor], *others: T, nested_keys: bool = False, **options: Unpack[ApplyOptions]
 ) -> T:
     """`apply` of a function whose first argument is the name of the field.
 
@@ -166,11 +109,7 @@ def named_apply(
         fn: Gets a key and a tensor of shape `[*batch, *event]`, and returns one whose shape starts with the batch size.
         others: Objects of the class, whose tensors `fn` gets behind those of this one.
         nested_keys: Pass the whole key of a field in a nested object, `("point", "weight")`, instead of its last name.
-        batch_size: Batch size of the result, where `fn` changes it.
-        device: Device of the result, where `fn` changes it.
-        names: Names of the result's batch dimensions; those of the object where it is None and the batch size stays.
-        inplace: Write the results into the tensors of this object, as `copy_` does, and return it. A locked one allows that.
-        propagate_lock: Lock the result where this object is locked.
+        options: As in `apply`.
 
     Raises:
         TypeError: `fn` returned no tensor, or the others are of another class.
@@ -183,18 +122,19 @@ def named_apply(
         key = next(left)
         return fn(key if nested_keys or isinstance(key, str) else key[-1], *tensors)
 
-    return _applied(self, with_key, others, batch_size, device, names, inplace, propagate_lock)
+    return _applied(self, with_key, others, **options)
 
 
 def _applied(
     self: T,
     fn: Callable[..., Tensor],
     others: tuple[T, ...],
-    batch_size: int | Sequence[int] | None,
-    device: DeviceSpec | None,
-    names: NamesLike,
-    inplace: bool,
-    propagate_lock: bool,
+    *,
+    batch_size: int | Sequence[int] | None = None,
+    device: DeviceSpec | None = None,
+    names: NamesLike = None,
+    inplace: bool = False,
+    propagate_lock: bool = False,
 ) -> T:
     """The result of `apply`, with its batch size and device, named, written back or locked."""
     if inplace:
@@ -220,7 +160,7 @@ def _applied(
 
 
 def _among(self: T, fn: Callable[..., Tensor], others: tuple[T, ...]) -> T:
-    """`fn` applied to every tensor and those of other objects."""
+    """`fn` applied to every tensor of several objects."""
     for other in others:
         if type(other) is not type(self):
             cls = type(self).__name__
@@ -229,7 +169,7 @@ def _among(self: T, fn: Callable[..., Tensor], others: tuple[T, ...]) -> T:
 
 
 def _fits(out: Stored, device: torch.device | None, count: int | None = None) -> bool:
-    """Whether all leaves are tensors whose shapes start with the batch size, and on the device.
+    """True if all leaves are tensors whose shapes start with the batch size, and on the device.
 
     Args:
         count: How many leaves there have to be: where a function returns None for a tensor, a field that may be None has no leaf.

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -50,7 +50,7 @@ def save_safetensors(self: Stored, path: PathLike, *, allow_pickle: bool = False
     library = _library(f"{type(self).__name__}.save_safetensors")
     made = Description(self, "", SaveOptions(copy_existing=True, allow_pickle=allow_pickle))
     names = [name for name, _ in _tensors(made.level, "")]
-    tensors = _apart({name: item.tensor for name, item in zip(names, made.placed, strict=True)})
+    tensors = dict(zip(names, _apart(item.tensor for item in made.placed), strict=True))
     header = {"format": "pt", _KEY: json.dumps(schema.to_json(Metadata(made.level, made.token)))}
     target = files.absolute(path)
     folder, name = os.path.split(target)
@@ -79,17 +79,15 @@ def _tensors(level: Level, prefix: str) -> Iterator[tuple[str, TensorEntry]]:
             yield from _tensors(entry, f"{name}.")
 
 
-def _apart(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+def _apart(tensors: Iterable[Tensor]) -> Iterator[Tensor]:
     """Contiguous tensors, no two of which share memory: the format has no word for that."""
     seen: set[int] = set()
-    found: dict[str, Tensor] = {}
-    for name, tensor in tensors.items():
+    for tensor in tensors:
         made = tensor.detach().resolve_conj().resolve_neg().contiguous()
         if made.untyped_storage().data_ptr() in seen:
             made = made.clone()
         seen.add(made.untyped_storage().data_ptr())
-        found[name] = made
-    return found
+        yield made
 
 
 def load_safetensors(cls: type[T], path: PathLike, device: DeviceLike = None, *, allow_pickle: bool = False) -> T:
@@ -114,10 +112,14 @@ def load_safetensors(cls: type[T], path: PathLike, device: DeviceLike = None, *,
     found = None if device is None else as_device(device)
     try:
         with library.safe_open(file, "pt", device=str(found or "cpu")) as opened:
-            level = _header(opened, file)
+            text = (opened.metadata() or {}).get(_KEY)
+            if text is None:
+                other = "to load tensors of another use safetensors and from_dict"
+                raise StorageError(f"{file}: expected a file that save_safetensors wrote; {other}")
+            level = schema.from_json(schema.parsed(text.encode(), file), file).level
             by_name = dict(_tensors(level, ""))
-            if by_name.keys() != set(opened.keys()):
-                unlike = sorted(by_name.keys() ^ set(opened.keys()))
+            unlike = sorted(by_name.keys() ^ set(opened.keys()))
+            if unlike:
                 raise StorageError(
                     f"{file}: expected the tensors that its header says, which differ in {', '.join(unlike)}"
                 )
@@ -125,34 +127,15 @@ def load_safetensors(cls: type[T], path: PathLike, device: DeviceLike = None, *,
             names = {id(entry): name for name, entry in by_name.items()}
 
             def tensor(_: str, entry: TensorEntry, where: str) -> Tensor:
-                return _checked(opened.get_tensor(names[id(entry)]), entry, where)
+                read: Tensor = opened.get_tensor(names[id(entry)])
+                if read.dtype != entry.dtype or tuple(read.shape) != entry.shape:
+                    said = f"{entry.dtype} {list(entry.shape)} as its header says"
+                    raise StorageError(f"{where}: expected {said}, got {read.dtype} {list(read.shape)}")
+                return read
 
             return fill(cls, level, "", file, Source(tensor, lambda *_: None, found, allow_pickle))
     except library.SafetensorError as error:
         raise StorageError(f"{file}: expected a file of safetensors: {error}") from None
-
-
-def _checked(tensor: Tensor, entry: TensorEntry, where: str) -> Tensor:
-    """A tensor of the file, as an entry of the header says."""
-    if tensor.dtype != entry.dtype or tuple(tensor.shape) != entry.shape:
-        raise StorageError(
-            f"{where}: expected {entry.dtype} {list(entry.shape)} as its header says, got {tensor.dtype} {list(tensor.shape)}"
-        )
-    return tensor
-
-
-def _header(opened: Any, path: str) -> Level:
-    """The level that the header of an open file holds."""
-    text = (opened.metadata() or {}).get(_KEY)
-    if text is None:
-        raise StorageError(
-            f"{path}: expected a file that save_safetensors wrote; to load tensors of another use safetensors and from_dict"
-        )
-    try:
-        section = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise StorageError(f"{path}: expected JSON in the header: {error}") from None
-    return schema.from_json(section, path).level
 
 
 def _library(user: str) -> Any:  # a package that may not be there

@@ -7,6 +7,8 @@ One file decides: the metadata of the folder, which describes the whole object. 
    folder of a nested object that is loaded alone asks the metadata of its owner, so that all change at once;
 3. moves the files to their places, writes the metadata of nested folders, and replaces that of the folder once more.
 
+A save into an empty folder writes the tensors to their places, and then the metadata; what is to be there is written down first.
+
 A save that ends earlier leaves the old object, or, from step 2 on, the new one; the next save removes what is left over. No file
 is written to after it has its name, so whoever maps the old ones keeps them, whole. tensordict reads the same folder; between 2
 and 3 it finds a format version that it refuses.
@@ -50,7 +52,8 @@ from .metadata import (
 
 T = TypeVar("T", bound=Stored)
 
-_UNFINISHED = re.compile(r"\.~[0-9a-f]{8}\.(\d+|json)")
+_FIRST = ".first"
+_UNFINISHED = re.compile(rf"\.~[0-9a-f]{{8}}(\.\d+|\.json|{_FIRST})")
 
 
 class SaveOptions(NamedTuple):
@@ -81,13 +84,13 @@ class Placed(NamedTuple):
     path: str
 
     def is_there(self) -> bool:
-        """Whether the tensor is that file already, which holds only as long as nobody else saves to the folder."""
+        """True if the tensor is that file already, which holds only as long as nobody else saves to the folder."""
         found = files.mapped_file(self.tensor)
         return found is not None and files.is_current(found._replace(path=self.path))
 
 
 class Description:
-    """What is saved of an object: its level, and the places of its tensors, in the order of its leaves.
+    """An object to be saved: its level, and the places of its tensors, in the order of its leaves.
 
     Everything that cannot be saved is refused while it is made.
 
@@ -217,14 +220,21 @@ class _Save:
         """Every level with its folder, an owner before what is in it."""
         self.parts = {folder for folder, _ in self.levels[1:]}
         """The folders of nested objects, of this object and the one before."""
+        found = os.listdir(folder)
+        self.is_first = not found
+        # Metadata that cannot be read is an error; metadata that is damaged, or tensordict's, names no files.
+        texts = [schema.text_in(folder)] if METADATA in found else []
+        for name in found:
+            if _UNFINISHED.fullmatch(name) and name.endswith(_FIRST):
+                with open(f"{folder}{os.sep}{name}", "rb") as file:
+                    texts.append(file.read())
         before = set[str]()
-        # Metadata that is damaged, or tensordict's, names no files; metadata that cannot be read is an error.
-        text = schema.text_in(folder) if os.path.lexists(metadata_in(folder)) else b""
-        with contextlib.suppress(StorageError):
-            old = schema.from_json(schema.parsed(text, folder).get(schema.SECTION), folder)
-            old_levels = list(_levels(old.level, folder))
-            before = {*(old.replaced or ()), *self._files(old_levels)}
-            self.parts.update(inside for inside, _ in old_levels[1:])
+        for text in texts:
+            with contextlib.suppress(StorageError):
+                old = schema.from_json(schema.parsed(text, folder).get(schema.SECTION), folder)
+                old_levels = list(_levels(old.level, folder))
+                before |= {*(old.replaced or ()), *self._files(old_levels)}
+                self.parts.update(inside for inside, _ in old_levels[1:])
         self.replaced = sorted(before - self._files(self.levels))
 
     def _files(self, levels: Iterable[tuple[str, Level]]) -> set[str]:
@@ -242,22 +252,19 @@ class _Save:
     def run(self, fresh: list[Placed]) -> None:
         """Write the new tensors, and make the object the content of the folder."""
         try:
-            self._write(fresh)
-            section = self._section(self.level, tuple(self.replaced))
-            self._put(self.folder, {**tensordict_folders.UNREADABLE, **section})
+            if self.is_first:
+                self._fill(fresh)
+            else:
+                self._write({f"{self.folder}{os.sep}{item.entry.pending}": item for item in fresh})
+                section = self._section(self.level, tuple(self.replaced))
+                self._put(self.folder, {**tensordict_folders.UNREADABLE, **section})
         except BaseException:
             if not self._is_done():
+                self._remove(self._files(self.levels) if self.is_first else ())
                 self._remove_leftovers(f".~{self.token}.")
             raise
-        # First of all: tensordict must not read them while files change.
-        for folder in sorted(self.parts):
-            if os.path.lexists(metadata_in(folder)):
-                self._put(folder, {**tensordict_folders.UNREADABLE, schema.SECTION: schema.PART})
-        for folder, _ in self.levels[1:]:
-            files.make_folder(folder)
-        for item in fresh:
-            os.replace(f"{self.folder}{os.sep}{item.entry.pending}", item.path)
-        self._remove_replaced()
+        if not self.is_first:
+            self._move(fresh)
         for folder, level in self.levels:
             for entry in level.entries.values():
                 if isinstance(entry, StaticEntry) and entry.shown is not None:
@@ -265,17 +272,43 @@ class _Save:
                     files.make_folder(inside)
                     self._put(inside, entry.shown)
         # The folder itself last: what it says is finished is there by then.
-        for folder, level in reversed(self.levels):
-            self._put(folder, {**tensordict_folders.render(level), **self._section(level, None)})
-        self._remove_leftovers(".~")
+        for folder, level in reversed(self.levels[1:] if self.is_first else self.levels):
+            self._put(folder, self._finished(level))
+        if not self.is_first:
+            self._remove_leftovers(".~")
         if self.options.durable:
             files.sync_folder(os.path.dirname(self.folder))
 
-    def _write(self, fresh: list[Placed]) -> None:
-        """Write the pending files of new tensors, on several threads where the options say so."""
+    def _fill(self, fresh: list[Placed]) -> None:
+        """Write into an empty folder, where there is nothing to mix with. What is to be there is written down first."""
+        first = f"{self.folder}{os.sep}.~{self.token}{_FIRST}"
+        files.write_new(first, schema.rendered(self._finished(self.level)), self.options.durable)
+        for folder, _ in self.levels[1:]:
+            files.make_folder(folder)
+        self._write({item.path: item for item in fresh})
+        for folder, _ in reversed(self.levels if self.options.durable else []):
+            files.sync_folder(folder)
+        os.replace(first, metadata_in(self.folder))
+        if self.options.durable:
+            files.sync_folder(self.folder)
 
-        def write(item: Placed) -> None:
-            path = f"{self.folder}{os.sep}{item.entry.pending}"
+    def _move(self, fresh: list[Placed]) -> None:
+        """Put the pending files in place of those of the object before."""
+        # First of all: tensordict must not read the metadata of nested folders while files change.
+        for folder in sorted(self.parts):
+            if os.path.lexists(metadata_in(folder)):
+                self._put(folder, {**tensordict_folders.UNREADABLE, schema.SECTION: schema.PART})
+        for folder, _ in self.levels[1:]:
+            files.make_folder(folder)
+        for item in fresh:
+            os.replace(f"{self.folder}{os.sep}{item.entry.pending}", item.path)
+        self._remove(self.replaced)
+
+    def _write(self, fresh: dict[str, Placed]) -> None:
+        """Write new tensors, by the paths of their files, on several threads where the options say so."""
+
+        def write(path: str) -> None:
+            item = fresh[path]
             if self.options.like:
                 files.write_new(path, item.entry.size, self.options.durable)
             else:
@@ -285,8 +318,12 @@ class _Save:
             with ThreadPoolExecutor(self.options.threads) as pool:
                 list(pool.map(write, fresh))
         else:
-            for item in fresh:
-                write(item)
+            for path in fresh:
+                write(path)
+
+    def _finished(self, level: Level) -> dict[str, Json]:
+        """The metadata of the folder of a level, for tensordict too."""
+        return {**tensordict_folders.render(level), **self._section(level, None)}
 
     def _section(self, level: Level, replaced: tuple[str, ...] | None) -> dict[str, Json]:
         """Our section of the metadata of a level, which stands for itself, so that its folder can be copied elsewhere."""
@@ -303,7 +340,7 @@ class _Save:
             files.sync_folder(folder)
 
     def _is_done(self) -> bool:
-        """Whether the metadata is that of this save; also where that cannot be found out."""
+        """True if the metadata is that of this save; also where that cannot be found out."""
         try:
             return self.token.encode() in schema.text_in(self.folder)
         except FileNotFoundError:
@@ -311,11 +348,11 @@ class _Save:
         except (OSError, StorageError):
             return True
 
-    def _remove_replaced(self) -> None:
-        """Remove the files of the object before, metadata first, and the folders that are empty then."""
-        for path in sorted(self.replaced, key=lambda path: not path.endswith(METADATA)):
+    def _remove(self, paths: Iterable[str]) -> None:
+        """Remove files by their paths in the folder, metadata first, and the folders that are empty then."""
+        for path in sorted(paths, key=lambda path: not path.endswith(METADATA)):
             files.remove(os.path.join(self.folder, *path.split("/")))
-        for path in sorted({os.path.dirname(path) for path in self.replaced} - {""}, reverse=True):
+        for path in sorted({os.path.dirname(path) for path in paths} - {""}, reverse=True):
             with contextlib.suppress(OSError):
                 os.rmdir(os.path.join(self.folder, *path.split("/")))
 

@@ -143,7 +143,7 @@ def dotless(key: str) -> str:
 
 
 def is_safe(value: object) -> bool:
-    """Whether a safe `torch.load` reads a value."""
+    """True if a safe `torch.load` reads a value."""
     kind = type(value)
     # The very type: a safe load refuses what derives from it.
     if value is None or kind in _SAFE:
@@ -201,7 +201,7 @@ def load_state_dict(
 
 
 def _fits(self: Stored, state: Mapping[str, Any], copies: list[tuple[Tensor, Tensor]]) -> bool:
-    """Whether nothing but elements of tensors changes, and every name is on both sides; `copies` gets the tensors."""
+    """True if nothing but elements of tensors changes, and every name is on both sides; `copies` gets the tensors."""
     values, static = self._field_values()
     used = 0
     absent: list[str] = []
@@ -261,25 +261,30 @@ class Change(NamedTuple):
 
 
 class _Plan:
-    """A state dict taken apart, the plan of its load, and the mistakes in it. `assign` says to take the tensors themselves."""
+    """A state dict taken apart, the plan of its load, and the mistakes in it.
+
+    Attributes:
+        assign: Whether the object gets the tensors themselves.
+        given: The values of the state dict, by names with dots.
+        levels: The metadata of the state dict, by the names of the objects.
+        copies: Tensors of the object, and what is copied into them.
+        changes: Objects that get other tensors, static values or another batch size.
+        missing: Names that the state dict lacks.
+        unexpected: Names of static values in the state dict that the object does not have.
+        wrong: What does not fit, in words.
+        used: Names in the state dict that belong to the object.
+    """
 
     def __init__(self, assign: bool) -> None:
         self.assign = assign
         self.given: dict[str, object] = {}
-        """The values of the state dict, by names with dots."""
         self.levels: dict[str, Level] = {}
-        """The metadata of the state dict, by the names of the objects."""
         self.copies: list[tuple[Tensor, Tensor]] = []
-        """Tensors of the object, and what is copied into them."""
         self.changes: list[Change] = []
         self.missing: list[str] = []
-        """Names that the state dict lacks."""
-        self.wrong: list[str] = []
-        """What does not fit, in words."""
-        self.used: set[str] = set()
-        """Names in the state dict that belong to the object."""
         self.unexpected: list[str] = []
-        """Names of static values in the state dict that the object does not have."""
+        self.wrong: list[str] = []
+        self.used: set[str] = set()
 
     def take_apart(self, state: Mapping[str, Any], prefix: str) -> None:
         """Gather values and metadata; nested dicts are flattened, names joined by dots."""
@@ -335,13 +340,13 @@ class _Plan:
         """The value of a field afterwards: its own, into which something is copied, or another."""
         if isinstance(value, Tensor):
             return self._tensor(value, key, where, size, resized)
-        if isinstance(value, dict):
-            items = {k: self._value(v, f"{key}.{dotless(str(k))}", where, size, resized) for k, v in value.items()}
-            return items if any(items[k] is not v for k, v in value.items()) else value
-        if isinstance(value, list):
-            found = [self._value(v, f"{key}.{at}", where, size, resized) for at, v in enumerate(value)]
-            return found if any(new is not v for new, v in zip(found, value, strict=True)) else value
-        return value
+        if not isinstance(value, (dict, list)):
+            return value
+        items = list(value.items() if isinstance(value, dict) else enumerate(value))
+        found = {at: self._value(item, f"{key}.{dotless(str(at))}", where, size, resized) for at, item in items}
+        if all(found[at] is item for at, item in items):
+            return value
+        return found if isinstance(value, dict) else [*found.values()]
 
     def _tensor(self, own: Tensor, key: str, where: str, size: Size | None, resized: bool) -> Tensor:
         """The tensor that a field has afterwards: its own, into which something is copied, or a new one."""

@@ -102,7 +102,7 @@ def apart(children: Iterable[Any]) -> list[Any]:
 
 
 def is_alone(child: Any) -> TypeGuard[Stored]:
-    """Whether a child is an object without tensors that could say what has become of its batch size."""
+    """True if a child is an object without tensors that could say what has become of its batch size."""
     if isinstance(child, Tensor) or not isinstance(getattr(child, "_batch_size", None), Size):
         return False
     return not batched_leaves(child)
@@ -165,13 +165,20 @@ def _register(cls: type[T], flatten: Flatten, unflatten: Callable[[Iterable[Any]
 def _both_ways(cls: type[T]) -> tuple[Flatten, Callable[[Iterable[Any], Layout], T]]:
     """The functions that take objects of a class apart, and put them together again."""
     names = tensor_and_nested(cls)
-    if names and not _is_special(cls):
+    ordered = _in_order_for_export(names)
+    if names == ordered and names and not (cls._unbatched or cls._containers or cls._per_item):
         return _flattening(names), _unflattening(cls, names)
-    return partial(late.uncommon_trees.flatten_some, names), partial(_unflatten, cls, names)
+    return partial(late.uncommon_trees.flatten_some, names, ordered), partial(_unflatten, cls, names)
 
 
-def _is_special(cls: type[Stored]) -> bool:
-    return bool(cls._unbatched or cls._containers or cls._per_item)
+def _in_order_for_export(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The fields in the order of the children: as declared, but where one name begins with another, the longer ones first.
+
+    `torch.export` replaces the path of one child after the other in the text of its guards, and would find `text` in `text_mask`.
+    """
+    if any(one != other and one.startswith(other) for one in names for other in names):
+        return tuple(sorted(names, key=len, reverse=True))
+    return names
 
 
 def _flattening(names: tuple[str, ...]) -> Flatten:
@@ -274,7 +281,7 @@ def _unflatten(cls: type[T], names: tuple[str, ...], children: Iterable[Any], la
                 late.uncommon_trees.alone_in(batch_size, layout.batch_ndim, child) if is_alone(child) else child
                 for child in found
             ]
-    if len(found) < len(names):
+    if layout.names != names:
         present = dict(zip(layout.names, found, strict=True))
         found = [present.get(name) for name in names]
     out._assign(found, _static(cls, layout, batch_size), batch_size, device)

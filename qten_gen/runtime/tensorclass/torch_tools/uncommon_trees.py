@@ -15,10 +15,14 @@ from ..fields.per_item import fitted, original
 from .pytree import Hidden, Layout, apart, layout_of, shape_of
 
 
-def flatten_some(names: tuple[str, ...], self: Stored) -> tuple[list[Any], Layout]:
-    """`_flatten` of an object with Unbatched fields or containers: the tensors that the batch carries say its size."""
+def flatten_some(names: tuple[str, ...], ordered: tuple[str, ...], self: Stored) -> tuple[list[Any], Layout]:
+    """`_flatten` of an object with Unbatched fields or containers: the tensors that the batch carries say its size.
+
+    The children are `ordered`; `names` are the fields as they are stored.
+    """
     values, static = self._field_values()
-    present = [(name, value) for name, value in zip(names, values, strict=True) if value is not None]
+    by_name = dict(zip(names, values, strict=True))
+    present = [(name, by_name[name]) for name in ordered if by_name[name] is not None]
     carried = apart(value for name, value in present if name not in self._unbatched)
     unbatched = tuple((name, _fewest(value)) for name, value in present if name in self._unbatched)
     children = tuple(name for name, _ in present)
@@ -63,7 +67,7 @@ def _fewest(value: object) -> int:
 
 
 def _is_taken_apart(child: object, dimensions: int) -> bool:
-    """Whether vmap hides a dimension of a tensor that had so many. Torch has no public way to ask."""
+    """True if vmap hides a dimension of a tensor that had so many. Torch has no public way to ask."""
     return isinstance(child, Tensor) and child.dim() < dimensions and is_batchedtensor(child)
 
 
