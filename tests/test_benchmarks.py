@@ -156,18 +156,18 @@ def test_twice_as_fast_is_as_far_from_the_middle_of_the_chart_as_twice_as_slow()
     assert drawn["generated"] - middle == pytest.approx(middle - drawn["tensordict"], abs=0.11)
 
 
-def test_a_table_has_times_relations_and_limits() -> None:
-    rows = [Row("construct", {"this": 1.1e-6, "hand": 1e-6}, "1.05"), Row("get", {"this": 35e-9, "hand": 70e-9})]
+def test_a_table_has_times_relations_limits_and_dashes() -> None:
+    rows = [
+        Row("construct", {"this": 1.1e-6, "hand": 1e-6}, "1.05"),
+        Row("get", {"this": 35e-9, "hand": 70e-9}),
+        Row("set", {"this": 35e-9}),
+    ]
     assert table(rows, lambda this, hand: f"{this / hand:.2f}", "/").splitlines() == [
         "             this   hand  / hand  limit",
         "construct  1.1 us   1 us    1.10   1.05",
         "get         35 ns  70 ns    0.50",
+        "set         35 ns      -       -",
     ]
-
-
-def test_a_column_that_lacks_an_operation_has_a_dash_there() -> None:
-    rows = [Row("get", {"this": 35e-9, "hand": 70e-9}), Row("set", {"this": 35e-9})]
-    assert table(rows, lambda this, hand: f"{this / hand:.2f}", "/").splitlines()[-1] == "set  35 ns      -       -"
 
 
 @pytest.mark.parametrize(

@@ -310,11 +310,6 @@ def is_attribute_only(source: FieldSource) -> bool:
     return source.specifier is None and (source.value is not None or source.name.startswith("_"))
 
 
-def is_plain_annotation(source: FieldSource) -> bool:
-    """Whether it is a public name with an annotation and nothing else, a config field where a constructor is generated."""
-    return source.specifier is None and source.value is None and not source.name.startswith("_")
-
-
 def keeps_foreign_init(fields: Iterable[ModuleField], lineage: Iterable[tuple[tuple[BaseDecl, ...], bool]]) -> bool:
     """Whether a class without a hand-written `__init__` has that of a class that is not declared.
 

@@ -128,7 +128,7 @@ class Fields(Stored):
             sort: In alphabetical order.
         """
     def values(self, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False) -> tuple[Any, ...]:
-        """The values of the fields, None and static ones included; the arguments are those of `keys`.
+        """The values of the fields, None and static ones included; the arguments are as in `keys`.
 
         >>> Batch(torch.arange(4), batch_size=4).values(leaves_only=True)
         (tensor([0, 1, 2, 3]),)
@@ -141,13 +141,13 @@ class Fields(Stored):
     def items(
         self, include_nested: bool, leaves_only: bool = False, *, sort: bool = False
     ) -> tuple[tuple[Key, Any], ...]:
-        """Names and values of the fields; the arguments are those of `keys`.
+        """Names and values of the fields; the arguments are as in `keys`.
 
         >>> dict(Batch(torch.arange(4), batch_size=4).items())
         {'tokens': tensor([0, 1, 2, 3]), 'mask': None}
         """
     def is_empty(self) -> bool:
-        """Whether the object holds no tensor at all.
+        """True if the object holds no tensor at all.
 
         >>> Batch(torch.arange(4), batch_size=4).is_empty()
         False

@@ -23,7 +23,7 @@ class Processes(Stored):
         (True, True)
         """
     def is_shared(self) -> bool:
-        """Whether every tensor is in shared memory; False where there are none.
+        """True if every tensor is in shared memory; False where there are none.
 
         >>> Batch(torch.arange(4), batch_size=4).is_shared()
         False

@@ -132,7 +132,7 @@ class Storage(Stored):
             FrozenInstanceError: it is frozen.
         """
     def is_memmap(self) -> bool:
-        """Whether the object is locked and every tensor of it is a mapped file, so that writes to them reach other processes.
+        """True if the object is locked and every tensor of it is a mapped file, so that writes to them reach other processes.
 
         >>> Batch(torch.arange(4), batch_size=4).memmap().is_memmap()
         True

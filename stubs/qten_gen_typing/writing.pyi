@@ -120,7 +120,7 @@ class Writing(Stored):
             FrozenInstanceError: the object is frozen.
         """
     def copy_(self: T, source: T, non_blocking: bool = False) -> T:
-        """Write the tensors of another object of the class, which has the same shapes and static values, into those of this one.
+        """Write the tensors of another object of the class into the tensors here; shapes and static values have to be the same.
 
         A `PerItem` field gets the values of the other object. Nothing is written where something does not fit, as in `update_`.
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Module, buffer, is_fake, param, submodule, virtual
+from qten_gen import Module, buffer, is_fake, submodule, virtual
 from tests.module.torch_tools.pairs import Block, Pair, Rows, Tower, blocks, rows, state
 
 GPU = "cuda:0"
@@ -41,7 +41,7 @@ def where(tensors: list[Tensor]) -> set[str]:
 @pytest.mark.parametrize("overwrite", [False, True])
 @pytest.mark.parametrize("swap", [False, True])
 def test_a_move_reaches_every_attribute(
-    pair: Pair, move: Callable[[nn.Module], nn.Module], overwrite: bool, swap: bool
+    pair: Pair, cuda: bool, move: Callable[[nn.Module], nn.Module], overwrite: bool, swap: bool
 ) -> None:
     future = torch.__future__
     before = future.get_overwrite_module_params_on_conversion(), future.get_swap_module_params_on_conversion()
@@ -51,30 +51,20 @@ def test_a_move_reaches_every_attribute(
         for module in pair.both:
             move(module)
             assert where([*state(module), *shown(module)]) == {"cuda"}
+            assert {is_fake(tensor) for tensor in [*state(module), *shown(module)]} == {cuda}
     finally:
         future.set_overwrite_module_params_on_conversion(before[0])
         future.set_swap_module_params_on_conversion(before[1])
 
 
-def test_what_a_module_holds_is_as_fake_as_the_context(pair: Pair, cuda: bool) -> None:
+def test_parameters_stay_the_same_objects_in_a_move_and_gradients_go_with_them(pair: Pair) -> None:
     for module in pair.both:
-        module.cuda().double()
-        assert {is_fake(tensor) for tensor in [*state(module), *shown(module)]} == {cuda}
-
-
-def test_parameters_stay_the_same_objects_in_a_move(pair: Pair) -> None:
-    for module in pair.both:
+        module(pair.input).sum().backward()
         before = [*module.parameters()]
         optimizer = torch.optim.SGD(module.parameters(), lr=0.1)
         module.cuda().half()
         assert all(new is old for new, old in zip(module.parameters(), before, strict=True))
         assert {p.device.type for group in optimizer.param_groups for p in group["params"]} == {"cuda"}
-
-
-def test_gradients_move_with_their_parameters(pair: Pair) -> None:
-    for module in pair.both:
-        module(pair.input).sum().backward()
-        module.cuda()
         grads = [p.grad for p in module.parameters() if p.grad is not None]
         assert grads and where(grads) == {"cuda"}
 
@@ -82,9 +72,6 @@ def test_gradients_move_with_their_parameters(pair: Pair) -> None:
 def test_a_module_is_made_on_the_device() -> None:
     made = Block(4, device=GPU, dtype=torch.float64)
     assert {(tensor.device.type, tensor.dtype) for tensor in [*state(made), *shown(made)]} == {("cuda", torch.float64)}
-
-
-def test_a_device_context_is_followed() -> None:
     with torch.device(GPU):
         made = Block(4)
     assert where([*state(made), *shown(made)]) == {"cuda"}
@@ -100,47 +87,36 @@ def test_a_cached_virtual_tensor_follows_to_each_device(cuda: bool) -> None:
     assert block.half().causal.dtype == torch.float16
 
 
-class Derived(Module):
-    """A virtual tensor that is computed from a parameter, and a plain one."""
-
-    width: int
-    weight: nn.Parameter = param("width", initializer=nn.init.ones_)
-
-    @virtual
-    def twice(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-        return self.weight.detach().to(device, dtype) * 2
-
-    @virtual
-    def mask(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-        return torch.ones(self.width, dtype=dtype, device=device)
-
-
-def test_virtual_tensors_follow_the_module() -> None:
-    module = Derived(3)
-    for device in ("cuda", "cpu", "cuda"):
-        module.to(device)
-        assert module.twice.device.type == module.mask.device.type == device
-
-
 class Tied(Module):
-    """Two layers with one weight."""
+    """Two layers with one weight, and virtual tensors that are computed from it and from the width."""
 
     width: int
     first: nn.Linear = submodule(nn.Linear, "width", "width", bias=False)
     second: nn.Linear = submodule(nn.Linear, "width", "width", bias=False)
     table: Tensor = buffer("width", initializer=nn.init.zeros_)
 
+    @virtual
+    def twice(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+        return self.first.weight.detach().to(device, dtype) * 2
+
+    @virtual
+    def mask(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+        return torch.ones(self.width, dtype=dtype, device=device)
+
     def __post_init__(self) -> None:
         self.second.weight = self.first.weight
 
 
 @pytest.mark.parametrize("move", [move for name, move in MOVES.items() if name != "to-empty"])
-def test_ties_are_kept_in_a_move(move: Callable[[nn.Module], nn.Module]) -> None:
+def test_ties_are_kept_and_virtual_tensors_follow_in_a_move(move: Callable[[nn.Module], nn.Module]) -> None:
     module = Tied(3)
     move(module)
     assert module.first.weight is module.second.weight
     assert module.first.weight.is_cuda and module.table.is_cuda
     assert len([*module.parameters()]) == 1
+    for device in ("cuda", "cpu", "cuda"):
+        module.to(device)
+        assert module.twice.device.type == module.mask.device.type == device
 
 
 def test_blocks_on_different_devices() -> None:

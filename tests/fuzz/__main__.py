@@ -14,8 +14,7 @@ from random import Random
 from tests.generate.hostile import assert_only_declares
 
 from .checkers import Project, wrong
-from .grammar import project
-from .hostility import with_hostile_text
+from .grammar import project, with_hostile_text
 from .laws import check, planned
 
 BATCH = 150
@@ -34,26 +33,25 @@ def main() -> int:
         for source in project(options.seed):
             print(f"# {source.name}.py\n{source.text}")
     counts: Counter[str] = Counter()
+    end, start, count = time.monotonic() + options.seconds, options.start, BATCH
+    if options.seed is not None:
+        end, start, count = time.monotonic(), options.seed, 1
     with tempfile.TemporaryDirectory() as folder:
-        if options.seed is not None:
-            _run(range(options.seed, options.seed + 1), 60, counts, Path(folder), checkers=not options.no_checkers)
-        else:
-            end, start = time.monotonic() + options.seconds, options.start
-            while time.monotonic() < end:
-                batch = Path(folder) / str(start)
-                seeds = range(start, start + BATCH)
-                _run(seeds, end - time.monotonic(), counts, batch, checkers=not options.no_checkers)
-                start += BATCH
+        while True:
+            batch = Path(folder) / str(start)
+            _run(range(start, start + count), end, counts, batch, checkers=not options.no_checkers)
+            start += count
+            if time.monotonic() >= end:
+                break
     print(f"from seed {options.start}:", ", ".join(f"{number} {what}" for what, number in counts.most_common()))
     return 1 if counts["broken"] else 0
 
 
-def _run(seeds: range, seconds: float, counts: Counter[str], folder: Path, *, checkers: bool) -> None:
-    """Check the projects with these seeds, as many as the time allows, and then all of them with type checkers."""
-    end = time.monotonic() + seconds
+def _run(seeds: range, end: float, counts: Counter[str], folder: Path, *, checkers: bool) -> None:
+    """Check the projects with these seeds, the first and what follows until the end, then all of them with type checkers."""
     sound: dict[int, Project] = {}
     for seed in seeds:
-        if time.monotonic() > end:
+        if counts["projects"] and time.monotonic() > end:
             break
         sources = project(seed)
         counts["projects"] += 1

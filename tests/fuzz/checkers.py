@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from qten_gen.emit.stub_file import UNCHECKED
+from tests.typing import checked_folders
+from tests.typing.checked_folders import PATHS
 
 from .grammar import Source
 from .laws import write
@@ -18,14 +16,6 @@ from .laws import write
 _MYPY_CODES = "override, assignment, misc, overload-overlap, mutable-override, explicit-override, type-arg"
 _CHECKED = f'# mypy: disable-error-code="{_MYPY_CODES}"'
 """The comment in the place of `UNCHECKED` where mypy has to find mistakes in a stub."""
-
-REPOSITORY = Path(__file__).parents[2]
-STUBS = (str(REPOSITORY), str(REPOSITORY / "stubs"))
-_CONFIG = {
-    "typeCheckingMode": "standard",
-    "extraPaths": list(STUBS),
-    "reportUnsupportedDunderAll": False,
-}
 
 Project = tuple[Sequence[Source], Mapping[str, str]]
 """The sources of a project, and the texts that were generated for them by path."""
@@ -52,42 +42,17 @@ def wrong(projects: Mapping[int, Project], folder: Path) -> dict[int, list[str]]
 def mypy(folder: Path) -> list[tuple[int, str, str]]:
     """Reports of mypy: the number of the project, the file and the message."""
     files = [str(path.relative_to(folder)) for path in _checked(folder)]
-    options = ("--strict", "--python-version=3.11", "--output=json", "--config-file=")
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", *options, f"--cache-dir={REPOSITORY / '.mypy_cache'}", *files],
-        cwd=folder,
-        env=os.environ | {"MYPYPATH": os.pathsep.join(STUBS)},
-        text=True,
-        capture_output=True,
-    )
-    if done.returncode not in (0, 1):
-        return [*_blocking(done.stdout + done.stderr)]
-    found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    return [
-        (*_place(item["file"]), f"mypy: {item['line']}: {item['message']} [{item['code']}]")
-        for item in found
-        if item["severity"] == "error"
-    ]
+    try:
+        found = checked_folders.mypy(folder, PATHS, *files)
+    except AssertionError as error:
+        return [*_blocking(str(error))]
+    return [(*_place(file), f"mypy: {line}: {message}") for (file, line), message in found.items()]
 
 
 def pyright(folder: Path) -> list[tuple[int, str, str]]:
     """Reports of pyright: the number of the project, the file and the message."""
-    (folder / "pyrightconfig.json").write_text(json.dumps(_CONFIG), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "pyright", f"--pythonpath={sys.executable}", "--outputjson"],
-        cwd=folder,
-        text=True,
-        capture_output=True,
-    )
-    found = json.loads(done.stdout)["generalDiagnostics"]
-    return [
-        (
-            *_place(os.path.relpath(item["file"], folder)),
-            f"pyright: {item['range']['start']['line'] + 1}: {item['message']} [{item.get('rule')}]",
-        )
-        for item in found
-        if item["severity"] == "error"
-    ]
+    found = checked_folders.pyright(folder, PATHS, exclude=[], strict=[], reportUnsupportedDunderAll=False)
+    return [(*_place(file), f"pyright: {line}: {message}") for (file, line), message in found.items()]
 
 
 def _checked(folder: Path) -> list[Path]:

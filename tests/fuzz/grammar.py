@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from random import Random
 
+from tests.generate.hostile import HOSTILE
+
 from . import modules, tensorclasses
-from .known import Known
-from .names import Names
-from .texts import doc
+from .spelling import Known, Names, doc
 from .vocabulary import CLASSES, HOSTILE_CLASSES, REFUSED_CLASSES
 
 PACKAGE = "fuzzed"
@@ -77,3 +78,26 @@ def _handlers(
             if handler not in handled:
                 yield text
             handled.add(handler)
+
+
+def with_hostile_text(sources: Sequence[Source], random: Random) -> tuple[Source, ...]:
+    """The project with a hostile string for one expression: a name, a size, a default, a base, a part of a type."""
+    chosen = random.choice(sources)
+    lines = chosen.text.encode().splitlines(keepends=True)
+    expressions = [*_expressions(ast.parse(chosen.text), len(lines))]
+    if not expressions:
+        return tuple(sources)
+    start, begin, last, end = random.choice(expressions)
+    before, after = lines[start - 1][:begin], lines[last - 1][end:]
+    text = b"".join([*lines[: start - 1], before, repr(random.choice(HOSTILE)).encode(), after, *lines[last:]])
+    return tuple(replace(source, text=text.decode()) if source is chosen else source for source in sources)
+
+
+def _expressions(tree: ast.Module, lines: int) -> Iterator[tuple[int, int, int, int]]:
+    """Where the expressions of classes and decorators stand, without those that Python 3.11 has no right place for."""
+    for statement in tree.body:
+        for node in ast.walk(statement) if isinstance(statement, ast.ClassDef | ast.FunctionDef) else ():
+            if isinstance(node, ast.expr) and not isinstance(node, ast.JoinedStr | ast.FormattedValue):
+                last, end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+                if last <= lines:
+                    yield node.lineno, node.col_offset, last, end

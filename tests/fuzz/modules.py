@@ -8,9 +8,7 @@ from random import Random
 from qten_gen.rules.field_names import MODULE
 
 from . import tensorclasses
-from .known import Known
-from .names import Names
-from .texts import doc
+from .spelling import Known, Names, doc, parent_of
 from .vocabulary import FIELDS, HOSTILE_FIELDS, REFUSED_FIELDS
 
 _INITIALIZERS = ("torch.nn.init.zeros_", "torch.nn.init.ones_", "torch.nn.init.normal_")
@@ -19,7 +17,7 @@ _SIZES = ("dim", "width", "depth", "größe", "index", "range", "len", "object",
 
 def write(random: Random, names: Names, module: str, name: str, known: list[Known]) -> tuple[str, Known]:
     """A class and what is remembered of it."""
-    parent = _parent(random, known)
+    parent = parent_of(random, "module", known)
     sizes = list(dict.fromkeys(random.choice(_SIZES) for _ in range(random.randint(0, 3))))
     if parent is not None:
         sizes = [size for size in sizes if size not in parent.fields]
@@ -53,7 +51,8 @@ def write(random: Random, names: Names, module: str, name: str, known: list[Know
         *_virtual(random, names),
         *_methods(random, names),
     ]
-    head = f"class {name}({_base(names, module, parent)}):"
+    base = names("qten_gen.Module") if parent is None else names.of(parent, module)
+    head = f"class {name}({base}):"
     inherited = () if parent is None else parent.fields
     made = Known(
         "module",
@@ -68,17 +67,6 @@ def write(random: Random, names: Names, module: str, name: str, known: list[Know
 
 def _optional(defaults: tuple[str, ...]) -> str:
     return " | None" if "None" in defaults else ""
-
-
-def _parent(random: Random, known: list[Known]) -> Known | None:
-    parents = [found for found in known if found.kind == "module" and not found.is_final]
-    return random.choice(parents) if parents and random.random() < 0.35 else None
-
-
-def _base(names: Names, module: str, parent: Known | None) -> str:
-    if parent is None:
-        return names("qten_gen.Module")
-    return parent.name if parent.module == module else names.local(parent.module, parent.name)
 
 
 def _names(random: Random, parent: Known | None) -> list[str]:
@@ -170,7 +158,7 @@ def _child(random: Random, names: Names, numbers: list[str], module: str, known:
     if not found:
         return ""
     one = random.choice(found)
-    spelled = one.name if one.module == module else names.local(one.module, one.name)
+    spelled = names.of(one, module)
     arguments = ", ".join([spelled, *(_dimension(random, numbers) for _ in one.required)])
     if random.random() < 0.3:
         return f"{names('qten_gen.ModuleList')}[{spelled}] = {names('qten_gen.submodule')}({arguments}, repeat=2)"
@@ -211,13 +199,13 @@ def handler(
     random: Random, names: Names, module: str, owner: Known, known: list[Known], number: int
 ) -> tuple[str, str]:
     """The name of a type, and a function that is registered for it and a module."""
-    spelled = owner.name if owner.module == module else names.local(owner.module, owner.name)
+    spelled = names.of(owner, module)
     types = [one for one in known if one.kind == "tensorclass"]
     choices = ["str", "bytes", "int", "tuple", "dict", "float | complex"]
     qualified = {}
     if types:
         one = random.choice(types)
-        local = one.name if one.module == module else names.local(one.module, one.name)
+        local = names.of(one, module)
         qualified[local] = f"{one.module}.{one.name}"
         choices += [local] * 3
     type = random.choice(choices)
@@ -236,13 +224,8 @@ def handler(
         )
     )
     result = random.choice((names("torch.Tensor"), "str", "int | None", "None", "tuple[int, str]"))
-    annotated = (
-        f"{obj}: {type}"
-        if type not in ("tuple", "dict")
-        else f"{obj}: {type}[str, ...]"
-        if type == "tuple"
-        else f"{obj}: dict[str, int]"
-    )
+    arguments = {"tuple": "[str, ...]", "dict": "[str, int]"}
+    annotated = f"{obj}: {type}{arguments.get(type, '')}"
     function = random.choice(("_", f"handle{number}", f"handle{number}", "receive"))
     return qualified.get(type, type), "\n".join(
         [

@@ -24,11 +24,6 @@ def tensorclass_object(cls: type, batch_size: tuple[int, ...]) -> Any:
     return cls(**given, batch_size=batch_size)
 
 
-def required(cls: type) -> bool:
-    """Whether an object of the class needs an object of the class, so that there cannot be any."""
-    return any(f.default is None and f.kind is FieldKind.NESTED and not f.optional for f in _declaration(cls).fields)
-
-
 def module_object(cls: type) -> nn.Module:
     """A Module whose sizes are small."""
     declaration = cast("DeclaredClass", cls)._declaration
@@ -90,9 +85,7 @@ def _tensor(field: FieldDecl, batch_size: tuple[int, ...]) -> Tensor:
 
 def _sizes(kind: AxisKind, value: str, batch_size: tuple[int, ...]) -> Iterator[int]:
     match kind:
-        case AxisKind.BATCH | AxisKind.REST if kind is AxisKind.BATCH:
-            yield from batch_size
-        case AxisKind.REST:
+        case AxisKind.BATCH | AxisKind.REST:
             yield from batch_size
         case AxisKind.SEVERAL:
             pass

@@ -9,9 +9,7 @@ from random import Random
 from qten_gen.common.naming import ALIASES
 from qten_gen.rules.field_names import TENSORCLASS
 
-from .known import Known
-from .names import Names
-from .texts import doc
+from .spelling import Known, Names, doc, parent_of
 from .vocabulary import FIELDS, HOSTILE_FIELDS, REFUSED_FIELDS
 
 _FLAGS = ("frozen=True", "nocast=True", "shadow=True", "open=True", 'checks="off"', "autocast=True")
@@ -36,7 +34,7 @@ class _Annotation:
 
 def write(random: Random, names: Names, module: str, name: str, known: list[Known]) -> tuple[str, Known]:
     """A class and what is remembered of it."""
-    parent = _parent(random, known)
+    parent = parent_of(random, "tensorclass", known)
     variable = names.variable(random) if random.random() < 0.15 else ""
     flags = sorted({random.choice(_FLAGS) for _ in range(random.choice((0, 0, 0, 1, 2)))})
     if parent is not None:
@@ -65,15 +63,10 @@ def write(random: Random, names: Names, module: str, name: str, known: list[Know
     return "\n".join(["", "", *decorators, head, *(body or ["    pass"])]), made
 
 
-def _parent(random: Random, known: list[Known]) -> Known | None:
-    parents = [found for found in known if found.kind == "tensorclass" and not found.is_final]
-    return random.choice(parents) if parents and random.random() < 0.35 else None
-
-
 def _base(random: Random, names: Names, module: str, parent: Known | None) -> str:
     if parent is None:
         return names("qten_gen.TensorClass")
-    spelled = parent.name if parent.module == module else names.local(parent.module, parent.name)
+    spelled = names.of(parent, module)
     return f"{spelled}[{names('torch.Tensor')}]" if parent.variable and random.random() < 0.7 else spelled
 
 
@@ -178,7 +171,7 @@ def _nested(random: Random, names: Names, module: str, name: str, known: list[Kn
     if random.random() < 0.2 or not found:
         return _Annotation(f'"{name} | None"', ("None",))
     one = random.choice(found)
-    spelled = one.name if one.module == module else names.local(one.module, one.name)
+    spelled = names.of(one, module)
     if one.variable:
         spelled = f"{spelled}[{names('torch.Tensor')}]"
     return _Annotation(spelled, ("None",) if random.random() < 0.4 else ())

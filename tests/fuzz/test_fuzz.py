@@ -10,8 +10,7 @@ import pytest
 from tests.generate.hostile import assert_only_declares
 
 from .checkers import Project, wrong
-from .grammar import project
-from .hostility import with_hostile_text
+from .grammar import project, with_hostile_text
 from .laws import check, planned
 
 LAWS = range(20)

@@ -41,6 +41,7 @@ PAGES = [
 LONG_PAGES = [
     f"docs/{name}.md"
     for name in (
+        "contracts",
         "deferred",
         "distributed",
         "fake-tensors",
@@ -51,7 +52,7 @@ LONG_PAGES = [
         "sharded",
     )
 ]
-"""Those that build large models or start several processes."""
+"""Those that build large models, start several processes, or load torch for a dozen commands."""
 
 # A reader's own settings of mypy: what is strict everywhere uses the cache that strict runs filled. Others would read torch anew
 # and throw that cache away. The page itself is checked as the command says.

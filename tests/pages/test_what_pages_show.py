@@ -1,6 +1,6 @@
 """The README and the pages of docs/ are true: every block in them is carried out. `carried_out.py` says what that means.
 
-The pages about large models and several processes take long: `test_long_pages.py` carries them out.
+Some pages take long, such as those about large models and several processes: `test_long_pages.py` carries them out.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ REASONS = (
     Reason(DECIDED, "decorates a class with `dataclass`", r"@dataclass would replace"),
     Reason(
         DECIDED,
-        "keeps a TensorDict in a field of another annotation, or objects in a TensorDict",
+        "keeps a TensorDict in a field, or objects in a TensorDict",
         r"TensorDict|class of tensordict|MemoryMappedTensor"
         r"|NonTensorData|'dict' object has no attribute 'dtype'|must be Tensor, not dict"
         r"|from_dict$|FuncAutoCast|save_load",

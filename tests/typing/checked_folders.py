@@ -43,27 +43,40 @@ def disagreements(folder: Path, reported: Reports) -> list[str]:
     ]
 
 
-def mypy(folder: Path, paths: Sequence[str] = PATHS) -> Reports:
+def mypy(folder: Path, paths: Sequence[str] = PATHS, *arguments: str) -> Reports:
+    """What mypy reports of the folder, or of the files that are named."""
     options = ("--strict", "--python-version=3.11", "--output=json", "--config-file=")
     cache = f"--cache-dir={REPOSITORY / '.mypy_cache'}"
-    output = _run(folder, sys.executable, "-m", "mypy", *options, cache, ".", MYPYPATH=os.pathsep.join(paths))
+    command = (sys.executable, "-m", "mypy", *options, cache, *(arguments or (".",)))
+    output = _run(folder, *command, MYPYPATH=os.pathsep.join(paths))
     reports = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
     return {(item["file"], item["line"]): item["message"] for item in reports if item["severity"] == "error"}
 
 
-def pyright(folder: Path, paths: Sequence[str] = PATHS, mode: str = "standard") -> Reports:
-    settings = {
-        "extraPaths": list(paths),
-        "exclude": ["**/*_qten.py"],
-        "pythonVersion": "3.11",
-        "reportUnusedExpression": False,
-        "typeCheckingMode": mode,
-    }
-    (folder / "pyrightconfig.json").write_text(json.dumps(settings), encoding="utf-8")
-    output = _run(folder, sys.executable, "-m", "pyright", f"--pythonpath={sys.executable}", "--outputjson")
+def pyright(folder: Path, paths: Sequence[str] = PATHS, project: Path | None = None, **settings: object) -> Reports:
+    """What pyright reports of the folder, or of the project of a file of settings. It is strict with generated stubs."""
+    if project is None:
+        project = folder / "pyrightconfig.json"
+        given = {
+            "extraPaths": list(paths),
+            "exclude": ["**/*_qten.py"],
+            "strict": ["**/*_qten.pyi"],
+            "pythonVersion": "3.11",
+            "reportUnusedExpression": False,
+            "typeCheckingMode": "standard",
+        }
+        project.write_text(json.dumps(given | settings), encoding="utf-8")
+    command = (
+        sys.executable,
+        "-m",
+        "pyright",
+        f"--project={project}",
+        f"--pythonpath={sys.executable}",
+        "--outputjson",
+    )
     return {
         (os.path.relpath(item["file"], folder), item["range"]["start"]["line"] + 1): item["message"]
-        for item in json.loads(output)["generalDiagnostics"]
+        for item in json.loads(_run(folder, *command))["generalDiagnostics"]
         if item["severity"] == "error"
     }
 

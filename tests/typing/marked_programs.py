@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
+from tests.typing.checked_folders import Reports
 from tests.typing.operation_rows import program
 
 HERE = Path(__file__).parent
@@ -46,8 +45,9 @@ def expected(checker: str) -> set[Line]:
     return found
 
 
-def disagreements(checker: str, reported: dict[Line, str]) -> list[str]:
+def disagreements(checker: str, reports: Reports) -> list[str]:
     """Where a checker and the programs differ."""
+    reported = {(Path(file).name, line): message for (file, line), message in reports.items()}
     wanted = expected(checker)
     names = {path.name for path in programs()}
     return [
@@ -58,13 +58,3 @@ def disagreements(checker: str, reported: dict[Line, str]) -> list[str]:
             if (name, number) not in wanted and name in names
         ),
     ]
-
-
-def run(*arguments: str, **environment: str) -> str:
-    """What a checker prints."""
-    programs()
-    done = subprocess.run(
-        [sys.executable, "-m", *arguments], cwd=PROGRAMS, capture_output=True, text=True, env=os.environ | environment
-    )
-    assert done.returncode in (0, 1), done.stdout + done.stderr
-    return done.stdout

@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import os
-from pathlib import Path
 
 import pytest
 
 from tests import fresh_process
 from tests.generated_sources import generated_sources
-from tests.typing.marked_programs import OPERATIONS, PROGRAMS, REPOSITORY, disagreements, run
+from tests.typing import checked_folders
+from tests.typing.marked_programs import OPERATIONS, PROGRAMS, REPOSITORY, disagreements, programs
 
 
 @pytest.mark.xdist_group("mypy")
 def test_mypy_reports_what_the_programs_say() -> None:
-    path = os.pathsep.join(map(str, (PROGRAMS, generated_sources(), REPOSITORY / "stubs", REPOSITORY)))
-    cache = REPOSITORY / ".mypy_cache"
-    options = ("--strict", "--python-version=3.11", "--output=json", "--config-file=", f"--cache-dir={cache}")
-    output = run("mypy", *options, ".", str(OPERATIONS), MYPYPATH=path)
-    reports = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
-    found = disagreements(
-        "mypy",
-        {
-            (Path(report["file"]).name, report["line"]): report["message"]
-            for report in reports
-            if report["severity"] == "error"
-        },
-    )
+    programs()
+    paths = (str(PROGRAMS), str(generated_sources()), *reversed(checked_folders.PATHS))
+    found = disagreements("mypy", checked_folders.mypy(PROGRAMS, paths, ".", str(OPERATIONS)))
     assert not found, "\n".join(found)
 
 

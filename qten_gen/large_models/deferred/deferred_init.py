@@ -280,15 +280,10 @@ def materialize_tensor(tensor: Tensor) -> Tensor:
     return tensor if real is None else real
 
 
-def values_of(tensors: Sequence[Tensor]) -> list[Tensor]:
-    """The values of tensors of one recording, made together and kept by nobody: they stay deferred. Real ones are copied."""
-    modes = {mode for tensor in tensors if (mode := mode_of(tensor)) is not None}
-    if not modes:
-        return [tensor.detach().clone() for tensor in tensors]
-    (mode,) = modes
-    deferred = [tensor for tensor in tensors if mode_of(tensor) is mode]
-    values = iter(mode.recorder.tape.values([mode.recorder.slot(tensor) for tensor in deferred]))
-    return [next(values) if mode_of(tensor) is mode else tensor.detach().clone() for tensor in tensors]
+def value_of(tensor: Tensor) -> Tensor:
+    """The value of a deferred tensor, which stays deferred: nobody keeps the value. A real tensor is copied."""
+    mode = mode_of(tensor)
+    return tensor.detach().clone() if mode is None else mode.recorder.value(tensor)
 
 
 def materialize_module(

@@ -22,7 +22,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 
 from ...runtime.module.module_base import ModuleBase
 from .surroundings import Watch, is_floating, poison, poisoned, seeded
-from .survey import METHODS, HeldTensor, Home, Registry, Tree, attributes, class_name, method_of, storage_of
+from .survey import METHODS, HeldTensor, Home, Registry, Tree, attributes, class_name, method_of
 
 Unit: TypeAlias = tuple[nn.Module, ...]
 """Modules that are initialised together, each after its children."""
@@ -151,7 +151,6 @@ def _attempt(
 def _stand_ins(tree: Tree, unit: Unit, attempt: int) -> dict[HeldTensor, Tensor]:
     """Poisoned whole tensors on the CPU for those of a unit that are on meta and its own, and copies of those that are real."""
     modules = set(map(id, unit))
-    storages: dict[int, Tensor] = {}
     made: dict[HeldTensor, Tensor] = {}
     for module in unit:
         for _, held in tree.of(module):
@@ -159,20 +158,9 @@ def _stand_ins(tree: Tree, unit: Unit, attempt: int) -> dict[HeldTensor, Tensor]
             if not tensor.is_meta:
                 made.setdefault(held, _like(tensor.detach().clone(), tensor))
             elif held not in made and id(held.origin.module) in modules:
-                storage = storage_of(tensor)
-                if storage not in storages:
-                    storages[storage] = poison(torch.empty(_elements(tensor), dtype=tensor.dtype), attempt)
-                part = storages[storage].as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
-                made[held] = _like(part, tensor)
+                whole = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype)
+                made[held] = _like(poison(whole, attempt), tensor)
     return made
-
-
-def _elements(tensor: Tensor) -> int:
-    """How many elements the memory of a tensor has; that of a DTensor as a whole."""
-    if storage_of(tensor) >= 0:
-        return tensor.untyped_storage().nbytes() // tensor.element_size()
-    last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
-    return last + 1 if tensor.numel() else 0
 
 
 def _like(value: Tensor, tensor: Tensor) -> Tensor:

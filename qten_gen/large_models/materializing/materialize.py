@@ -7,7 +7,6 @@ every reference to it holds: ties, optimizers that were made before, lists of pa
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -24,7 +23,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 from ...runtime.declaring.fields import Buffer, Parameter
 from ...runtime.module.module_base import ModuleBase
 from ...runtime.module.ties_and_dtypes import kept_tensors
-from ..deferred.deferred_init import values_of
+from ..deferred.deferred_init import value_of
 from ..sharding.agreement import agreed_seed, check_agreement, values_of_tensors
 from ..sharding.placements import is_distributed, write_part
 from .checkpoint_sources import Sources, StateDict, sources
@@ -99,7 +98,6 @@ class _Work:
         self._names = {key: (prefix + without_wrappers(path)).removesuffix(".") for key, path in tree.paths.items()}
         self._constructed = constructed(tree, seed, self._names, self._missing)
         self._ids = {id(held.tensor) for held in tree.held}
-        self._shared = Counter(storage_of(held.tensor) for held in self._on_meta)
         self._kept = {id(tensor) for each in tree.root.modules() for _, tensor in kept_tensors(each)}
 
     def check(self) -> None:
@@ -107,15 +105,12 @@ class _Work:
 
         Raises:
             RuntimeError: nothing initialises a tensor, or its library does it in a way of its own.
-            ValueError: a tensor that is to be placed on a mesh shares memory.
         """
         run = {id(module) for unit in units(self.tree.root) if any(map(method_of, unit)) for module in unit}
         problems: list[str] = []
         for held in self._on_meta:
             module = held.origin.module
             why = self._constructed.problems.get(id(module))
-            if self._shared[storage_of(held.tensor)] > 1 and held.is_registered:
-                self._check_shared(held)
             if held not in self._missing or held in self._constructed.values:
                 continue
             if id(module) in self._constructed.refused:
@@ -125,13 +120,6 @@ class _Work:
                 problems.append(self._problem(held, None))
         _raise(problems)
 
-    def _check_shared(self, held: HeldTensor) -> None:
-        name = held.origin.qualified
-        if self.wanted.placed.get(held) is not None:
-            raise ValueError(f"materialize(): {name} shares memory with another tensor, and cannot be placed on a mesh")
-        if held.tensor.is_conj():
-            raise ValueError(f"materialize(): {name} is a conjugate view of another tensor; let it be a copy")
-
     def do(self) -> None:
         """Make every tensor and place it.
 
@@ -139,12 +127,8 @@ class _Work:
             RuntimeError: a unit does not write all of its tensors. Those before it have their values then, which another call
                 with the seed would give them too; the others are still on meta.
         """
-        groups: dict[int, list[HeldTensor]] = {}
-        for held in self._constructed.values:
-            groups.setdefault(storage_of(held.tensor), []).append(held)
-        for group in groups.values():
-            values = values_of([self._constructed.values[held] for held in group])
-            self._place({held: _as(held.tensor, value) for held, value in zip(group, values, strict=True)})
+        for held, fake in self._constructed.values.items():
+            self._place({held: _as(held.tensor, value_of(fake))})
         for unit in units(self.tree.root):
             # A method may also change what is below its module, which has no tensors itself.
             modules = unit[-1].modules() if writes_below(unit[-1]) else unit
@@ -198,19 +182,11 @@ class _Work:
         return tensor.detach().to(self.device, dtype)
 
     def _place(self, values: dict[HeldTensor, Tensor]) -> None:
-        """Give tensors whole values from the CPU. What shares memory shares it again."""
-        memories: dict[int, Tensor] = {}
+        """Give tensors whole values from the CPU."""
         for held in list(values):
             value = values.pop(held).detach()
             dtype = self._dtype_of(held) or value.dtype
-            storage = value.untyped_storage()._cdata
-            if self._shared[storage_of(held.tensor)] > 1:
-                self._check_shared(held)
-                if storage not in memories:
-                    flat = torch.empty(0, dtype=value.dtype).set_(value.untyped_storage())
-                    memories[storage] = flat.to(self.device, dtype)
-                new = memories[storage].as_strided(value.size(), value.stride(), value.storage_offset())
-            elif is_distributed(held.tensor) or self.wanted.placed.get(held) is not None:
+            if is_distributed(held.tensor) or self.wanted.placed.get(held) is not None:
                 new = self.wanted.allocated(held, value, self.device, dtype)
                 write_part(new, value)
             elif (self.device.type, dtype) == ("cpu", value.dtype):
@@ -358,7 +334,7 @@ def _check_not_fake(tree: Tree) -> None:
 
 def _check_kinds(tree: Tree) -> None:
     """Refuse tensors on meta of which there is no telling what the real ones would be."""
-    dtypes: dict[int, HeldTensor] = {}
+    memories: dict[int, str] = {}
     for held in tree.held:
         home, tensor = held.homes[0], held.tensor
         if not tensor.is_meta:
@@ -377,11 +353,10 @@ def _check_kinds(tree: Tree) -> None:
                 f"materialize(): {home.qualified} is a {type(tensor).__name__};"
                 " only plain tensors and DTensors can be materialised"
             )
-        other = dtypes.setdefault(storage_of(tensor), held)
-        if other.tensor.dtype != tensor.dtype:
-            raise TypeError(
-                f"materialize(): {home.qualified} of {tensor.dtype} shares the memory of"
-                f" {other.homes[0].qualified} of {other.tensor.dtype}; such views cannot be materialised"
+        other = memories.setdefault(storage_of(tensor), home.qualified)
+        if other != home.qualified:
+            raise ValueError(
+                f"materialize(): {home.qualified} shares memory with {other}; let it be a copy, or give both names to one tensor"
             )
 
 

@@ -14,7 +14,7 @@ from .tensorclass import TensorClass
 
 
 def is_tensorclass(value: object) -> TypeGuard[TensorClass | type[TensorClass]]:
-    """Whether a class is a TensorClass, or a value an object of one. Anything may be passed.
+    """True if a class is a TensorClass, or a value an object of one. Anything may be passed.
 
     Type checkers know the value as one where the result is true.
 

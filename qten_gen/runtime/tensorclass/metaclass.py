@@ -156,7 +156,7 @@ def _delete(self: Stored, name: str) -> None:
 
 
 def _implement_abstract(cls: type, summary: Summary) -> None:
-    """Put the properties of fields before abstract ones that mixins ask for: those of a protocol, or of an ABC.
+    """Put the properties of fields before abstract ones that a protocol or an ABC among the bases asks for.
 
     A mixin that stands before TensorClass hides what is generated. The rules refuse other attributes there.
     """

@@ -76,15 +76,6 @@ def test_a_reset_parameters_that_calls_super_is_run_after_it() -> None:
     assert torch.equal(halved.attention.out_proj.weight, torch.full((4, 4), 2.0))
 
 
-def test_a_parent_of_torch_initialises_its_children_as_its_constructor_does() -> None:
-    class Net(Module):
-        inner: nn.Transformer = submodule(nn.Transformer, 64, 2, 1, 1, 32, batch_first=True)
-
-    name = "inner.encoder.layers.0.linear1.weight"
-    mine, real = (net.get_parameter(name).detach() for net in (Net.on_meta().materialize("cpu", seed=0), Net()))
-    assert float(mine.max()) == pytest.approx(float(real.max()), rel=0.02)  # xavier_uniform_, not that of nn.Linear
-
-
 def test_a_plain_attribute_that_reset_parameters_assigns_is_made() -> None:
     class Rotary(nn.Module):
         def __init__(self, dim: int) -> None:

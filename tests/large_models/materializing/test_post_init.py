@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 
 import pytest
 import torch
@@ -83,15 +82,6 @@ def test_what_an_init_of_the_author_writes_is_as_in_an_eager_module() -> None:
     assert (alone.layer.weight == 0.5).all() and (inner.layer.weight == 0.25).all()
     assert alone.scale.tolist() == [0.5] * 3 and inner.scale.tolist() == [0.25] * 3
     assert alone.layer.bias.any() and inner.layer.bias.any()
-
-
-def test_the_values_depend_on_the_seed_and_the_names_alone() -> None:
-    stacks = [Stack.on_meta(3).materialize("cpu", seed=seed) for seed in (0, 0, 1)]
-    same, other = ([torch.equal(a, b) for a, b in _pairs(*two)] for two in pairwise(stacks))
-    assert all(same)
-    assert not all(other)
-    part = Stack.on_meta(3).blocks[1].materialize("cpu", seed=0, prefix="blocks.1")
-    assert all(torch.equal(a, b) for a, b in _pairs(part, stacks[0].blocks[1]))
 
 
 def test_a_buffer_that_post_init_alone_fills_has_its_values() -> None:

@@ -1,21 +1,21 @@
-"""Copies of a module: deepcopy, pickle, torch.save, other processes, replicas."""
+"""Copies and moves of a module: deepcopy, pickle, torch.save and other processes; dtype, device, loading, and flags of moves."""
 
 from __future__ import annotations
 
 import copy
 import io
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from multiprocessing.reduction import ForkingPickler
+from pathlib import Path
 
 import pytest
 import torch
 from torch import Tensor, nn
 
-from .pairs import Block, Pair, PlainBlock, PlainTower, Tower, agree, blocks, fail_alike, state
+from .pairs import Block, Pair, PlainBlock, PlainTower, Tower, agree, blocks, fail_alike, fill, state
 
-OURS = [Block, PlainBlock, Tower, PlainTower]
-THEIRS = [nn.LayerNorm, nn.Linear]
+Change = Callable[[nn.Module], nn.Module]
 
 
 def saved(value: object) -> io.BytesIO:
@@ -27,12 +27,12 @@ def saved(value: object) -> io.BytesIO:
 
 
 def loaded_safely(module: nn.Module) -> nn.Module:
-    with torch.serialization.safe_globals([*OURS, *THEIRS]):
+    with torch.serialization.safe_globals([Block, PlainBlock, Tower, PlainTower, nn.LayerNorm, nn.Linear]):
         result: nn.Module = torch.load(saved(module), weights_only=True)
     return result
 
 
-COPIES: dict[str, Callable[[nn.Module], nn.Module]] = {
+COPIES: dict[str, Change] = {
     "deepcopy": copy.deepcopy,
     "pickle": lambda module: pickle.loads(pickle.dumps(module)),
     "pickle-protocol-2": lambda module: pickle.loads(pickle.dumps(module, protocol=2)),
@@ -42,22 +42,17 @@ COPIES: dict[str, Callable[[nn.Module], nn.Module]] = {
 }
 
 
-@pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES.keys())
-def test_a_copy_computes_the_same(pair: Pair, copied: Callable[[nn.Module], nn.Module]) -> None:
-    before = pair.declared(pair.input)
+@pytest.mark.parametrize("name", COPIES)
+def test_a_copy_computes_the_same_and_is_independent(pair: Pair, name: str) -> None:
+    before, copied = pair.declared(pair.input), COPIES[name]
     agree(pair, lambda module: [*state(copied(module)), copied(module)(pair.input)])
     twin = copied(pair.declared)
     assert type(twin) is type(pair.declared)
     assert repr(twin) == repr(pair.declared)
     assert torch.equal(twin(pair.input), before)
-
-
-@pytest.mark.parametrize("copied", [COPIES["deepcopy"], COPIES["pickle"], COPIES["safe-torch.load"]])
-def test_a_copy_is_independent(pair: Pair, copied: Callable[[nn.Module], nn.Module]) -> None:
-    before = pair.declared(pair.input)
-    for tensor in state(copied(pair.declared)):
+    for tensor in state(twin):
         tensor.detach().zero_()
-    assert torch.equal(pair.declared(pair.input), before)
+    assert torch.equal(pair.declared(pair.input), before) or name == "to-a-process"  # which shares the memory
 
 
 def test_a_shallow_copy_shares_its_tensors(pair: Pair) -> None:
@@ -69,21 +64,18 @@ def test_a_shallow_copy_shares_its_tensors(pair: Pair) -> None:
     agree(pair, run)
 
 
-def test_the_safe_load_refuses_a_class_that_nobody_allowed(pair: Pair) -> None:
-    fail_alike(pair, lambda module: torch.load(saved(module)), pickle.UnpicklingError, "Weights only load failed")
-
-
-def test_a_state_dict_survives_the_safe_load(pair: Pair) -> None:
+def test_the_safe_load_takes_a_state_dict_and_no_class_that_nobody_allowed(pair: Pair) -> None:
     def run(module: nn.Module) -> list[Tensor]:
         given = torch.load(saved(module.state_dict()))
         assert list(given) == list(module.state_dict())
         return list(given.values())
 
     agree(pair, run)
+    fail_alike(pair, lambda module: torch.load(saved(module)), pickle.UnpicklingError, "Weights only load failed")
 
 
-def test_a_checkpoint_is_mapped_into_memory(pair: Pair, tmp_path: object) -> None:
-    path = f"{tmp_path}/state.pt"
+def test_a_checkpoint_is_mapped_into_memory(pair: Pair, tmp_path: Path) -> None:
+    path = tmp_path / "state.pt"
     torch.save(pair.plain.state_dict(), path)
     for block in blocks(pair.declared):
         nn.init.zeros_(block.weight)
@@ -91,30 +83,115 @@ def test_a_checkpoint_is_mapped_into_memory(pair: Pair, tmp_path: object) -> Non
     assert torch.equal(pair.declared(pair.input), pair.plain(pair.input))
 
 
-def replica(module: nn.Module) -> nn.Module:
-    """A replica as DataParallel makes it: registered tensors become plain attributes, parameters no leaves."""
-    made: nn.Module = module._replicate_for_data_parallel()  # type: ignore[no-untyped-call] # torch gives it no types
-    for name, parameter in module.named_parameters(recurse=False):
-        setattr(made, name, 2 * parameter)
-    for name, buffer in module.named_buffers(recurse=False):
-        setattr(made, name, buffer.clone())
-    for name, child in module.named_children():
-        setattr(made, name, replica(child))
-    return made
+MOVES: dict[str, Change] = {
+    "to-dtype": lambda module: module.to(torch.float64),
+    "to-device": lambda module: module.to("cpu"),
+    "to-like": lambda module: module.to(torch.empty(0, dtype=torch.float64)),
+    "double": lambda module: module.double(),
+    "half": lambda module: module.half(),
+    "bfloat16": lambda module: module.bfloat16(),
+    "type": lambda module: module.type(torch.float64),
+    "there-and-back": lambda module: module.double().float(),
+    "cpu": lambda module: module.cpu(),
+    "to-empty": lambda module: module.to_empty(device="cpu"),
+    "meta-and-back": lambda module: module.to("meta").to_empty(device="cpu"),
+    "shared": lambda module: module.share_memory(),
+}
 
 
-def test_a_replica_computes_with_the_tensors_it_is_given(pair: Pair) -> None:
+@pytest.fixture(params=[(False, False), (False, True), (True, False), (True, True)], ids=str)
+def flags(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Moves under each setting of the two flags: tensors are overwritten, replaced, or swapped."""
+    future = torch.__future__
+    before = future.get_overwrite_module_params_on_conversion(), future.get_swap_module_params_on_conversion()
+    future.set_overwrite_module_params_on_conversion(request.param[0])
+    future.set_swap_module_params_on_conversion(request.param[1])
+    yield
+    future.set_overwrite_module_params_on_conversion(before[0])
+    future.set_swap_module_params_on_conversion(before[1])
+
+
+def shown(module: nn.Module) -> list[Tensor]:
+    """What the attributes of the blocks show, which has to be what is registered."""
+    found = [tensor for block in blocks(module) for tensor in (block.weight, block.shift, block.scale, block.noise)]
+    registered = {id(tensor) for tensor in state(module)}
+    assert all(id(tensor) in registered for tensor in found)
+    return found
+
+
+@pytest.mark.usefixtures("flags")
+@pytest.mark.parametrize("name", MOVES)
+def test_a_move_reaches_every_tensor(pair: Pair, name: str) -> None:
     def run(module: nn.Module) -> list[Tensor]:
-        out: Tensor = replica(module)(pair.input)
-        out.sum().backward()  # type: ignore[no-untyped-call] # torch gives it no types
-        return [out, *(parameter.grad for parameter in module.parameters() if parameter.grad is not None)]
+        assert MOVES[name](module) is module
+        assert name != "shared" or all(tensor.untyped_storage().is_shared() for tensor in shown(module))
+        fill(module)  # `to_empty` leaves any values
+        found = [*state(module), *shown(module)]
+        return [*found, module.float()(pair.input)]
 
     agree(pair, run)
 
 
-def test_data_parallel_without_a_gpu_calls_the_module(pair: Pair) -> None:
-    def run(module: nn.Module) -> Tensor:
-        out: Tensor = nn.DataParallel(module)(pair.input)
-        return out
+@pytest.mark.usefixtures("flags")
+def test_gradients_move_along_and_an_optimiser_knows_what_it_knows_in_plain_torch(pair: Pair) -> None:
+    def run(module: nn.Module) -> list[Tensor]:
+        before = [id(parameter) for parameter in module.parameters()]
+        module(pair.input).sum().backward()
+        module.double()
+        gradients = [parameter.grad for parameter in module.parameters() if parameter.grad is not None]
+        return [*gradients, torch.tensor([id(parameter) for parameter in module.parameters()] == before)]
 
     agree(pair, run)
+
+
+def test_it_computes_where_it_was_moved_to_and_virtual_tensors_follow(pair: Pair) -> None:
+    agree(pair, lambda module: module.double()(pair.input.double()))
+    pair.declared.to(dtype=torch.float64, device="meta")
+    found = [block.causal for block in blocks(pair.declared) if isinstance(block, Block)]
+    assert found and {(causal.dtype, causal.device.type) for causal in found} == {(torch.float64, "meta")}
+
+
+@pytest.mark.usefixtures("flags")
+@pytest.mark.parametrize("assign", [False, True])
+def test_a_state_dict_is_loaded(pair: Pair, assign: bool) -> None:
+    given = {key: value.clone() + 1 for key, value in pair.plain.state_dict().items()}
+
+    def run(module: nn.Module) -> list[Tensor]:
+        module.load_state_dict({key: value.clone() for key, value in given.items()}, assign=assign)
+        return [*state(module), *shown(module), module(pair.input)]
+
+    agree(pair, run)
+
+
+def test_a_state_dict_is_assigned_to_a_module_on_meta_which_shares_its_memory(pair: Pair) -> None:
+    given = {key: value.clone() for key, value in pair.plain.state_dict().items()}
+
+    def run(module: nn.Module) -> list[Tensor]:
+        module.to("meta").load_state_dict(given, assign=True)
+        return list(module.state_dict().values())
+
+    agree(pair, run)
+    pointers = {tensor.data_ptr() for tensor in given.values()}
+    assert {tensor.data_ptr() for tensor in pair.declared.state_dict().values()} == pointers
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_wrong_keys_and_shapes_are_reported_in_the_same_words(pair: Pair, strict: bool) -> None:
+    given = dict(pair.plain.state_dict())
+    first, second = list(given)[:2]
+    del given[second]
+    given["unknown"] = torch.ones(1)
+    given[first] = torch.ones(7)
+    words = []
+    for module in pair.both:
+        with pytest.raises(RuntimeError) as error:
+            module.load_state_dict(given, strict=strict)
+        words.append(str(error.value).replace("PlainBlock", "Block").replace("PlainTower", "Tower"))
+    assert words[0] == words[1]
+
+
+def test_gradient_recording_can_be_turned_off_and_on(pair: Pair) -> None:
+    pair.declared.requires_grad_(False)
+    assert not pair.declared(pair.input).requires_grad
+    pair.declared.requires_grad_(True)
+    assert pair.declared(pair.input).requires_grad

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
@@ -112,24 +113,15 @@ def test_compiled_code_sees_every_change(pair: Pair) -> None:
     agree(pair, run)
 
 
-def test_a_module_compiles_in_place(pair: Pair) -> None:
-    def run(module: nn.Module) -> Tensor:
-        torch._dynamo.reset()
-        module.compile(fullgraph=True, backend="eager")
-        out: Tensor = module(pair.input)
-        return out
-
-    agree(pair, run)
-
-
-def test_gradients_compile_with_aot_autograd(tensor_pair: Pair) -> None:
+def test_a_module_compiles_in_place_and_its_gradients_with_aot_autograd(pair: Pair) -> None:
     def run(module: nn.Module) -> list[Tensor]:
         torch._dynamo.reset()
-        compiled = torch.compile(module, fullgraph=True, backend="aot_eager")
-        compiled(tensor_pair.input).sum().backward()
-        return [parameter.grad for parameter in module.parameters() if parameter.grad is not None]
+        module.compile(fullgraph=True, backend="aot_eager")
+        out: Tensor = module(pair.input)
+        out.sum().backward()  # type: ignore[no-untyped-call] # torch gives it no types
+        return [out, *(parameter.grad for parameter in module.parameters() if parameter.grad is not None)]
 
-    agree(tensor_pair, run)
+    agree(pair, run)
 
 
 @pytest.mark.parametrize("strict", [False, True], ids=["not-strict", "strict"])
@@ -142,65 +134,51 @@ def test_export_keeps_results_names_and_graph(pair: Pair, strict: bool) -> None:
     assert ours == theirs
 
 
-def test_export_takes_dynamic_shapes(tensor_pair: Pair) -> None:
-    rows = torch.export.Dim("rows", min=2)
-
-    def run(module: nn.Module) -> Tensor:
-        program = torch.export.export(module, (tensor_pair.input,), dynamic_shapes={"x": {0: rows}})
-        out: Tensor = program.module()(torch.ones(7, 4))
-        return out
-
-    agree(tensor_pair, run)
+def exported(module: nn.Module, x: Tensor) -> Callable[..., Tensor]:
+    """A program with a dynamic size, saved and loaded."""
+    file = io.BytesIO()
+    shapes = {"x": {0: torch.export.Dim("rows", min=2)}}
+    torch.export.save(torch.export.export(module, (x,), dynamic_shapes=shapes), file)
+    file.seek(0)
+    return cast(Callable[..., Tensor], torch.export.load(file).module())
 
 
-def test_an_exported_program_is_saved_and_loaded(tensor_pair: Pair, tmp_path: object) -> None:
-    def run(module: nn.Module) -> Tensor:
-        path = f"{tmp_path}/program.pt2"
-        torch.export.save(torch.export.export(module, (tensor_pair.input,)), path)
-        out: Tensor = torch.export.load(path).module()(tensor_pair.input)
-        return out
-
-    agree(tensor_pair, run)
+def traced(module: nn.Module, x: Tensor) -> Callable[..., Tensor]:
+    found = torch.fx.symbolic_trace(module)
+    assert dict(found.named_parameters()).keys() == dict(module.named_parameters()).keys()
+    return found
 
 
-def test_fx_traces_it(tensor_pair: Pair) -> None:
+GRAPHS: dict[str, Callable[[nn.Module, Tensor], Callable[..., Tensor]]] = {
+    "export": exported,
+    "fx": traced,
+    "make_fx": lambda module, x: cast(Callable[..., Tensor], make_fx(module)(x)),
+    "TorchScript": lambda module, x: cast(Callable[..., Tensor], torch.jit.trace(module, (x,))),  # type: ignore[no-untyped-call]
+}
+
+
+@scripting
+@pytest.mark.parametrize("name", GRAPHS)
+def test_a_graph_computes_what_the_module_computes_of_as_many_rows_and_of_others(tensor_pair: Pair, name: str) -> None:
+    assert isinstance(tensor_pair.input, Tensor)
+    x = tensor_pair.input
+
     def run(module: nn.Module) -> list[Tensor]:
-        traced = torch.fx.symbolic_trace(module)
-        assert dict(traced.named_parameters()).keys() == dict(module.named_parameters()).keys()
-        return [traced(tensor_pair.input)]
-
-    agree(tensor_pair, run)
-
-
-def test_make_fx_traces_it(tensor_pair: Pair) -> None:
-    def run(module: nn.Module) -> Tensor:
-        out: Tensor = make_fx(module)(tensor_pair.input)(tensor_pair.input)
-        return out
+        graph = GRAPHS[name](module, x)
+        return [graph(x), graph(torch.ones(7, 4))]
 
     agree(tensor_pair, run)
 
 
 @scripting
-def test_it_is_traced_by_torchscript(tensor_pair: Pair) -> None:
+def test_it_is_scripted_saved_and_loaded() -> None:
     def run(module: nn.Module) -> list[Tensor]:
-        traced = cast(Callable[..., Tensor], torch.jit.trace(module, (tensor_pair.input,)))  # type: ignore[no-untyped-call]
-        return [traced(tensor_pair.input)]
+        script, file = torch.jit.script(module), io.BytesIO()
+        torch.jit.save(script, file)
+        file.seek(0)
+        return [script(torch.ones(2, 4)), torch.jit.load(file)(torch.ones(2, 4))]  # type: ignore[no-untyped-call] # torch gives it no types
 
-    agree(tensor_pair, run)
-
-
-@scripting
-def test_it_is_scripted() -> None:
-    pair = Pair(Linear(3, 4), PlainLinear(3, 4), torch.ones(2, 4))
-    agree(pair, lambda module: torch.jit.script(module)(pair.input))
-
-
-@scripting
-def test_the_scripted_module_is_saved_and_loaded(tmp_path: object) -> None:
-    linear = Linear(3, 4)
-    torch.jit.save(torch.jit.script(linear), f"{tmp_path}/linear.pt")
-    loaded = torch.jit.load(f"{tmp_path}/linear.pt")  # type: ignore[no-untyped-call] # torch gives it no types
-    assert torch.equal(loaded(torch.ones(2, 4)), linear(torch.ones(2, 4)))
+    agree(Pair(Linear(3, 4), PlainLinear(3, 4), torch.ones(2, 4)), run)
 
 
 @scripting

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import importlib
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -13,99 +12,12 @@ import torch
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
-from qten_gen import Module, submodule
-
-from .pairs import Pair, PlainTower, Tower, agree, fill, rows, state, tower
+from .pairs import Tower, agree, state, tower
 
 
 def loader() -> DataLoader[tuple[Tensor, ...]]:
     """Four rows, two at a time."""
     return DataLoader(TensorDataset(torch.linspace(-1, 1, 16).view(4, 4)), batch_size=2)
-
-
-def test_a_loop_with_accumulation_clipping_and_a_schedule(pair: Pair) -> None:
-    """What a trainer does: nothing of it is special to a kind of module."""
-
-    def run(module: nn.Module) -> list[Tensor]:
-        optimiser = torch.optim.AdamW(module.parameters(), lr=0.01)
-        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, T_max=4)
-        module.train()
-        for step in range(4):
-            with torch.autocast("cpu", torch.bfloat16):
-                loss = module(pair.input).square().mean()
-            (loss / 2).backward()
-            if step % 2:
-                nn.utils.clip_grad_norm_(module.parameters(), 1.0)
-                optimiser.step()
-                schedule.step()
-                optimiser.zero_grad(set_to_none=True)
-        module.eval()
-        with torch.inference_mode():
-            out: Tensor = module(pair.input)
-        return [*state(module), out.clone()]
-
-    agree(pair, run)
-
-
-class Classified(Module):
-    """A model in the style of Hugging Face: called with keywords, it returns a dict with the loss."""
-
-    dim: int
-    tower: Tower = submodule(Tower, "dim")
-
-    def forward(self, inputs: Tensor, labels: Tensor | None = None) -> dict[str, Tensor]:
-        logits: Tensor = self.tower(inputs)
-        if labels is None:
-            return {"logits": logits}
-        return {"loss": nn.functional.cross_entropy(logits, labels), "logits": logits}
-
-
-class PlainClassified(nn.Module):
-    """`Classified`, written by hand."""
-
-    def __init__(self, dim: int) -> None:
-        super().__init__()
-        self.tower = PlainTower(dim)
-
-    def forward(self, inputs: Tensor, labels: Tensor | None = None) -> dict[str, Tensor]:
-        logits: Tensor = self.tower(inputs)
-        if labels is None:
-            return {"logits": logits}
-        return {"loss": nn.functional.cross_entropy(logits, labels), "logits": logits}
-
-
-def classified() -> Pair:
-    pair = Pair(Classified(4), PlainClassified(4), rows())
-    fill(pair.declared)
-    fill(pair.plain)
-    return pair
-
-
-def test_a_model_is_called_with_keywords_and_checkpoints_are_resumed(tmp_path: Path) -> None:
-    labels = torch.tensor([0, 1, 2])
-
-    def trained(module: nn.Module, optimiser: torch.optim.Optimizer) -> list[Tensor]:
-        for _ in range(2):
-            optimiser.zero_grad()
-            module(inputs=rows(), labels=labels)["loss"].backward()
-            optimiser.step()
-        return [*state(module), module(inputs=rows())["logits"]]
-
-    def run(module: nn.Module) -> list[Tensor]:
-        optimiser = torch.optim.AdamW(module.parameters(), lr=0.01)
-        trained(module, optimiser)
-        torch.save({"model": module.state_dict(), "optimiser": optimiser.state_dict()}, tmp_path / "checkpoint.pt")
-        resumed = copy.deepcopy(module)
-        fill(resumed)
-        again = torch.optim.AdamW(resumed.parameters(), lr=0.01)
-        checkpoint = torch.load(tmp_path / "checkpoint.pt")
-        resumed.load_state_dict(checkpoint["model"])
-        again.load_state_dict(checkpoint["optimiser"])
-        found = trained(resumed, again)
-        assert all(map(torch.equal, found, trained(module, optimiser)))
-        return found
-
-    agree(classified(), run)
 
 
 @pytest.fixture

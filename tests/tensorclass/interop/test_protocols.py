@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import gc
 import inspect
-import sys
 import weakref
 from typing import Any
 
@@ -70,12 +68,6 @@ class TestDataclasses:
 
 
 class TestCopy:
-    @pytest.mark.skipif(sys.version_info < (3, 13), reason="copy.replace came with Python 3.13")
-    def test_copy_replace_is_replace(self) -> None:
-        value = batch(4)
-        made: Batch = getattr(copy, "replace")(value, source="new")  # noqa: B009 # not there before 3.13
-        assert (made.source, made.tokens is value.tokens, made.batch_size) == ("new", True, (4,))
-
     def test_the_method_that_copy_replace_calls_is_replace(self) -> None:
         value = batch(4)
         made = value.__replace__(source="new", batch_size=())

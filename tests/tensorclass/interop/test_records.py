@@ -74,16 +74,6 @@ def test_a_named_tuple_gives_its_values() -> None:
     assert (made.x is pair.x, made.batch_size) == (True, (4,))
 
 
-def test_what_torch_returns_is_a_named_tuple() -> None:
-    class Largest(TensorClass, shadow=True):
-        values: Tensor  # type: ignore[assignment]
-        indices: Tensor
-
-    x = torch.rand(4, 3)
-    made = Largest.from_namedtuple(torch.max(x, dim=1), batch_size=4)
-    assert torch.equal(made.indices, x.argmax(1))
-
-
 def test_an_object_of_another_class_with_these_fields_is_taken_too() -> None:
     class Renamed(TensorClass):
         position: Tensor

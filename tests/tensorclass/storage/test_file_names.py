@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import unicodedata
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -39,23 +38,12 @@ def test_names_are_those_of_tensordict() -> None:
         assert encoded(key) == library._encode_key_for_filesystem(key), key
 
 
-def test_the_metadata_keeps_its_name() -> None:
-    assert FileNames().give("meta.json").startswith("meta.json~")
-    assert FileNames().give("meta.json", ".memmap") == "meta.json.memmap"
-
-
 def test_keys_that_differ_by_case_or_accents_only_get_files_that_differ() -> None:
     names = FileNames()
     composed, decomposed = (unicodedata.normalize(form, "é") for form in ("NFC", "NFD"))
     given = [names.give(key) for key in ("a", "A", composed, decomposed)]
     assert given[0] == "a" and given[1].startswith("A~") and given[2] == composed
     assert len({unicodedata.normalize("NFC", name).casefold() for name in given}) == 4
-
-
-def test_a_tensor_and_a_folder_do_not_meet() -> None:
-    names = FileNames()
-    assert names.give("x", ".memmap") == "x.memmap"
-    assert names.give("x.memmap").startswith("x.memmap~")
 
 
 # The first text that hypothesis makes reads a table of all characters, which takes longer than it allows on a busy machine.
@@ -68,12 +56,6 @@ def test_any_keys_get_names_that_are_safe_short_and_apart(keys: list[str]) -> No
     for name in given:
         assert checked(name, "meta.json", "key") == name
         assert len(name.encode()) < 255
-
-
-def test_a_long_key_gets_a_name_that_a_disk_takes(tmp_path: Path) -> None:
-    first, second = (FileNames().give("k" * 1000 + end) for end in "ab")
-    assert first != second
-    (tmp_path / first).touch()
 
 
 @pytest.mark.parametrize("name", ["/", "a/b", "C:", "a\0", "..", None, 1, b"a"])

@@ -26,13 +26,6 @@ def again(value: Any, protocol: int = 5) -> Any:
     return pickle.loads(pickle.dumps(value, protocol))
 
 
-@pytest.mark.parametrize("full", [True, False])
-@pytest.mark.parametrize("batch_size", [(), (4,), (2, 3), (0,)])
-def test_an_object_comes_back(batch_size: tuple[int, ...], full: bool) -> None:
-    value = outer(*batch_size, full=full)
-    assert_equal(again(value), value)
-
-
 def test_device_names_and_locks_come_back() -> None:
     value = Flat(torch.zeros(2), torch.zeros(2), batch_size=2, device="cpu", names=["time"], lock=True)
     back = again(value)

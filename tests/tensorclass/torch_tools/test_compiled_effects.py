@@ -1,7 +1,8 @@
-"""A function that changes an object, or a list or dict that it got from one, changes the same when it is compiled."""
+"""A compiled function gives what the function gives, and changes the same objects, and lists and dicts that it got from them."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ import torch
 from torch import Tensor
 
 from qten_gen import TensorClass, field
+from tests.tensorclass.declared import Flat, flat
 
 
 class Part(TensorClass):
@@ -87,6 +89,7 @@ FUNCTIONS: dict[str, Callable[[Whole], Any]] = {
     "static list by key": after(lambda value: untyped(value.get("tags")).append("b")),
     "update": after(lambda value: value.update({"x": value.x + 1, "named": {"new": value.x}})),
     "update of a nested object": after(lambda value: value.update({"part": {"weight": torch.zeros(3, 2)}})),
+    "update_ by path": after(lambda value: value.update_({("part", "weight"): 3}).update({"part": None})),
     "set by path": after(lambda value: value.set(("part", "weight"), torch.zeros(3, 2))),
     "set_at_ by path": after(lambda value: value.set_at_(("part", "weight"), 0.0, 1)),
     "pop": lambda value: (value.pop("part"), value),
@@ -99,13 +102,34 @@ FUNCTIONS: dict[str, Callable[[Whole], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_compiled_function_changes_what_the_function_changes(name: str) -> None:
-    torch._dynamo.reset()
-    ours, compiled = whole(), whole()
+OF_TWO_TENSORS: dict[str, Callable[[Flat], Any]] = {
+    "construct": lambda value: Flat(value.x, value.y, batch_size=4, names=["time"], lock=True),
+    "lock": lambda value: value.clone().lock_(),
+    "refine names": lambda value: value.refine_names("time").rename(time="step").unsqueeze(0),
+    "dimension by name": lambda value: value.refine_names("time").unbind("time")[0],
+    "set": lambda value: value.clone().set("x", torch.zeros(4)),
+    "write": lambda value: value.clone().set_("x", 1).set_at_("y", 2, 0).update_({"y": value.y + 1}),
+    "copy": lambda value: value.clone().copy_(value * 2),
+    "get_at": lambda value: value.get_at("x", [0, 2]),
+    "leaves": lambda value: value.values(True, True),
+    "metadata": lambda value: value * value.numel() if value.is_cpu and value.dtype is torch.float32 else value,
+    "auto_batch_size_": lambda value: value.to(batch_size=()).auto_batch_size_(),
+    "cast_filter": lambda value: value.to(torch.int32, cast_filter=lambda tensor: tensor.dim() == 1),
+    "data": lambda value: value.data,
+    "lazy stack": lambda value: Flat.lazy_stack([value, value[:2]]).get("x", as_padded_tensor=True),
+    "dense": lambda value: Flat.lazy_stack([value, value]).dense(),
+}
 
-    expected = FUNCTIONS[name](ours)
-    found = torch.compile(FUNCTIONS[name], fullgraph=True, backend="eager")(compiled)
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, *OF_TWO_TENSORS])
+def test_a_compiled_function_gives_and_changes_what_the_function_does(name: str) -> None:
+    torch._dynamo.reset()
+    function: Callable[[Any], Any] = FUNCTIONS.get(name) or OF_TWO_TENSORS[name]
+    ours: Any = whole() if name in FUNCTIONS else flat(4)
+    compiled = copy.deepcopy(ours)
+
+    expected = function(ours)
+    found = torch.compile(function, fullgraph=True, backend="eager")(compiled)
 
     assert seen(found) == seen(expected)
     assert seen(compiled) == seen(ours)

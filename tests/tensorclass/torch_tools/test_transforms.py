@@ -11,7 +11,6 @@ import torch
 import torch.utils._pytree as pytree
 from torch import Tensor
 from torch.fx.experimental.proxy_tensor import make_fx
-from torch.utils.checkpoint import checkpoint
 
 from qten_gen import TensorClass
 from tests.tensorclass.declared import Batch, Flat, Scale, assert_applied, batch, flat, tensors
@@ -96,12 +95,6 @@ class TestFunc:
         (cotangent,) = pull(direction)
         assert_close(cotangent, tensors(value * direction * 2))
         assert (type(out), type(cotangent), cotangent.batch_size) == (Flat, Flat, (4,))
-
-    def test_functional_call_takes_and_returns_objects(self) -> None:
-        module, value = Scale(), flat(4)
-        zeros = {name: torch.zeros_like(parameter) for name, parameter in module.named_parameters()}
-        made: Flat = torch.func.functional_call(module, zeros, (value,))
-        assert_close(made, {"x": torch.zeros(4, 3), "y": value.y * 2})
 
     def test_an_ensemble_maps_over_modules(self) -> None:
         modules, value = [Scale() for _ in range(3)], flat(4)
@@ -199,13 +192,6 @@ class TestAutograd:
             torch.autograd.grad(outputs, inputs, unlike)
         with pytest.raises(ValueError, match=r"grad: expected one gradient for each of 1 outputs, got 2"):
             torch.autograd.grad(outputs, inputs, [inputs, inputs])
-
-    def test_a_checkpoint_takes_and_returns_objects(self) -> None:
-        value = flat(4).requires_grad_()
-        made: Flat = checkpoint(lambda item: item * item, value, use_reentrant=False)
-        made.x.sum().backward()  # type: ignore[no-untyped-call] # torch gives it no types
-        assert value.x.grad is not None
-        assert torch.equal(value.x.grad, 2 * value.x)
 
 
 def test_optree_knows_objects_in_the_namespace_of_torch() -> None:

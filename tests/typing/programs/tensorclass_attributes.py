@@ -51,3 +51,7 @@ batch.squeze()  # E
 Fixed(x).x = x  # E
 FixedChild(x).x = x  # E
 FixedChild(x).y = x  # E
+
+batch.mask = x
+assert_type(batch.mask, Tensor)
+"""An attribute narrows when it is assigned."""

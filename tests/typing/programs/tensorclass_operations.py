@@ -27,27 +27,10 @@ batch[1.5]  # E
 batch[0] = "s"  # E
 batch[0] = Point(x)  # E
 
-assert_type(batch.reshape(2, -1), Batch)
-assert_type(batch.reshape([2, -1]), Batch)
 assert_type(batch.view(torch.Size([2, 1])), Batch)
 assert_type(labelled.flatten(), Labelled)
-assert_type(batch.unflatten(0, [2, -1]), Batch)
-assert_type(batch.permute(1, 0), Batch)
-assert_type(batch.transpose(1, 0), Batch)
-assert_type(batch.unsqueeze(0).squeeze(), Batch)
-assert_type(batch.expand(3, -1), Batch)
-batch.reshape("s")  # E
-batch.unsqueeze()  # E
-
-assert_type(Batch.stack([batch, batch]), Batch)
 assert_type(Labelled.cat([labelled], dim=1), Labelled)
-assert_type(batch.split(2), tuple[Batch, ...])
-assert_type(batch.split([2, 1], dim=1), tuple[Batch, ...])
-assert_type(batch.chunk(2), tuple[Batch, ...])
-assert_type(batch.unbind(), tuple[Batch, ...])
-Batch.stack([batch, x])  # E
 Labelled.stack([batch])  # E
-Batch.stack(batch)  # E
 
 assert_type(batch.to("cuda"), Batch)
 assert_type(batch.to(0, torch.float16, True), Batch)
@@ -72,20 +55,12 @@ assert_type(batch.named_apply(lambda name, one, two: one + two, batch), Batch)
 batch.apply(lambda one: one, batch)  # E
 batch.apply(torch.add, 3)  # E
 
-assert_type(batch + batch, Batch)
 assert_type(batch - 1, Batch)
 assert_type(2.5 * batch, Batch)
-assert_type(batch / x, Batch)
-assert_type(-batch, Batch)
-assert_type(~batch, Batch)
 assert_type(abs(labelled), Labelled)
-assert_type(batch == batch, Batch)
-assert_type(batch < 3, Batch)
 assert_type(batch == "s", bool)
 assert_type((batch > 3) & (batch < 5), Batch)
-batch + "s"  # E
 batch + Point(x)  # E
-batch.add_("s")  # E
 
 
 def lengths(items: list[Batch]) -> list[Tensor]:

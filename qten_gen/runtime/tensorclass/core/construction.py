@@ -27,7 +27,7 @@ _CPU = torch.device("cpu")
 
 
 def as_device(value: DeviceSpec) -> torch.device:
-    """A device with its index, so that it equals that of the tensors on it: `cuda` becomes `cuda:0`."""
+    """A device with its index, so that it equals the device of the tensors on it: `cuda` becomes `cuda:0`."""
     if type(value) is str and value == "cpu":
         return _CPU
     found = value if isinstance(value, torch.device) else torch.device(value)

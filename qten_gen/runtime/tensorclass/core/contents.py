@@ -53,7 +53,7 @@ def tensor_and_nested(self: Stored | type[Stored]) -> tuple[str, ...]:
 
 
 def batched_leaves(self: Stored) -> list[Tensor]:
-    """The tensors that the batch carries, those of nested objects included."""
+    """The tensors that the batch carries, also of nested objects."""
     if not self._unbatched and not self._nested:
         return self._leaves()
     found: list[Tensor] = []
@@ -66,14 +66,14 @@ def batched_leaves(self: Stored) -> list[Tensor]:
 
 
 def tensors_of(value: object) -> list[Tensor]:
-    """The tensors that a field holds: the one, those of a dict or list, or none. Markers of pytrees count as tensors."""
+    """The tensors that a field holds: one, all of a dict or list, or none. Markers of pytrees count as tensors."""
     if isinstance(value, dict):
         return [*value.values()]
     return [] if value is None else value if isinstance(value, list) else [cast(Tensor, value)]
 
 
 def leaf_pairs(self: Stored, other: Stored) -> list[tuple[Tensor, Tensor]]:
-    """The tensors of two objects of a class side by side, in the order of `_leaves`; those of a dict by their keys.
+    """The tensors of two objects of a class side by side, in the order of `_leaves`; in a dict by their keys.
 
     Raises:
         TypeError: a field is None in one of them.
@@ -90,7 +90,7 @@ def leaf_pairs(self: Stored, other: Stored) -> list[tuple[Tensor, Tensor]]:
 
 
 def unbatched_leaves(self: Stored) -> list[tuple[str, Tensor]]:
-    """The tensors that the batch does not carry, each with its field as `Batch.table`; those of nested objects included."""
+    """The tensors that the batch does not carry, each with its field as `Batch.table`; also of nested objects."""
     found: list[tuple[str, Tensor]] = []
     if not self._unbatched and not self._nested:
         return found

@@ -1,4 +1,4 @@
-"""Whether an object may change: objects that are locked for a while, and frozen ones.
+"""Objects that are locked for a while, and frozen ones.
 
 A locked object keeps what its fields hold: none can be set, nor its batch size or names. What is in the tensors may change. A
 frozen one, which is an object of a frozen class or one that such an object holds, refuses that too.
@@ -63,7 +63,7 @@ def _refuse_if_it_holds_frozen(self: Stored, action: str, holder: Stored) -> Non
 
 
 def refuse_other(self: Stored, name: str, value: object) -> None:
-    """Refuse to set a field of a frozen object, or that of a locked one to anything but the tensor or object it already holds.
+    """Refuse to set a field of a frozen object; of a locked one, allow only the tensor or object that it already holds.
 
     So `batch.x += 1` does with a lock what it does without: Python adds in place, and then assigns what the field holds already.
 
@@ -116,7 +116,7 @@ def one_thread_at_a_time() -> AbstractContextManager[object]:
 
 
 def is_locked(self: Stored) -> bool:
-    """Whether fields, batch size and names cannot be set: the object is locked or frozen."""
+    """True if fields, batch size and names cannot be set: the object is locked or frozen."""
     return self._lock is not None
 
 

@@ -54,7 +54,7 @@ def walked(self: Stored, steps: tuple[str, ...], default: object = NO_DEFAULT) -
 
 
 def parts_of(value: dict[str, object] | list[object]) -> Mapping[str, object]:
-    """The tensors of a field that holds several, by the last part of their keys: those of a list have their positions."""
+    """The tensors of a field that holds several, by the last part of their keys, which is the position in a list."""
     return value if isinstance(value, dict) else {str(at): part for at, part in enumerate(value)}
 
 
@@ -124,7 +124,7 @@ def _among(found: list[tuple[Key, object]], keys: list[tuple[str, ...]]) -> Iter
 
 
 def is_any_below(paths: Iterable[tuple[str, ...]], whole: Container[tuple[str, ...]]) -> bool:
-    """Whether one of the paths leads into what one of the others names as a whole."""
+    """True if one of the paths leads into what one of the others names as a whole."""
     for path in paths:
         for length in range(1, len(path)):
             if path[:length] in whole:

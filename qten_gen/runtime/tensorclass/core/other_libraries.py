@@ -17,7 +17,7 @@ H = TypeVar("H")
 
 
 def is_tensordict(value: object) -> TypeGuard[TensorDictBase]:
-    """Whether a value is a TensorDict, or of a class that tensordict made. Does not import tensordict: without it nothing is."""
+    """True if a value is a TensorDict, or of a class that tensordict made. Does not import tensordict: without it nothing is."""
     library = sys.modules.get("tensordict")
     if library is None:
         return False
@@ -25,7 +25,7 @@ def is_tensordict(value: object) -> TypeGuard[TensorDictBase]:
 
 
 def is_made_class(value: object) -> bool:
-    """Whether a value, a TensorDict of any kind, is of a class that tensordict made."""
+    """True if a value, a TensorDict of any kind, is of a class that tensordict made."""
     return bool(sys.modules["tensordict"].is_tensorclass(type(value)))
 
 
@@ -38,7 +38,7 @@ def bare(value: H) -> H:
 
 
 def is_unbatched(value: object) -> bool:
-    """Whether a value is an `UnbatchedTensor`, which TensorDicts leave whole when they are indexed."""
+    """True if a value is an `UnbatchedTensor`, which TensorDicts leave whole when they are indexed."""
     library = sys.modules.get("tensordict")
     return (
         library is not None and type(value) is not Tensor and isinstance(value, getattr(library, "UnbatchedTensor", ()))
@@ -75,7 +75,7 @@ def library(action: str) -> ModuleType:
 
 
 def is_number(value: object) -> TypeGuard[complex]:
-    """Whether a value is a number for tensors; a bool is one, and so are NumPy's.
+    """True if a value is a number for tensors; a bool is one, and so are NumPy's.
 
     >>> is_number(2.5), is_number(numpy.bool_(True)), is_number(numpy.ones(1))
     (True, True, False)
@@ -96,7 +96,7 @@ def written(value: Any) -> Any:
 
 
 def is_array(value: object) -> bool:
-    """Whether a value is an array of NumPy."""
+    """True if a value is an array of NumPy."""
     return _is_of_numpy(value) and type(value).__name__ == "ndarray"
 
 

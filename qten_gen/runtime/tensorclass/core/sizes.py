@@ -145,7 +145,7 @@ def whole_number(value: SupportsIndex | str) -> int:
 
 
 def is_single(value: object) -> TypeGuard[Dim]:
-    """Whether this is one dimension or number, Python's, NumPy's or symbolic, and not a sequence of several."""
+    """True if this is one dimension or number, Python's, NumPy's or symbolic, and not a sequence of several."""
     return isinstance(value, (int, str, torch.SymInt)) or not isinstance(value, Iterable)
 
 

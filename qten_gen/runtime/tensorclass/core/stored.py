@@ -151,7 +151,7 @@ class Stored:
         return [object.__new__(cls)._fill(*values) for values in pieces]
 
     def _leaves(self) -> list[Tensor]:
-        """Every tensor, those of nested fields included; None is left out."""
+        """Every tensor, also of nested fields; None is left out."""
         raise NotImplementedError
 
     def _field_values(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:  # what a field holds, its annotation says

@@ -132,7 +132,7 @@ def _refuse(self: Stored, name: str, value: Tensor, batch_size: Size, sizes: Siz
 
 
 def has_dtype(value: Tensor, dtype: str) -> bool:
-    """Whether a tensor has a dtype that a name of jaxtyping stands for: `"Float"`, `"Int64"`, `"Shaped"`."""
+    """True if a tensor has a dtype that a name of jaxtyping stands for: `"Float"`, `"Int64"`, `"Shaped"`."""
     if dtype == "Shaped":
         return True
     if dtype in _FAMILIES:

@@ -1,4 +1,4 @@
-"""Values of fields that do not come through the constructor: a default, or what a class declared otherwise has saved."""
+"""Converts defaults, and values saved by an older declaration, to what a field stores."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def as_declared(
 
 
 def fit_saved(self: Stored, saved: dict[str, object], batch_size: Size, device: torch.device | None) -> None:
-    """Make values that were saved, by the names of fields, those of the class as it is declared now. New fields get defaults.
+    """Convert values that were saved, by the names of fields, to the class as it is declared now. New fields get defaults.
 
     Raises:
         TypeError, ValueError: a field was removed, or has no default, or would not take what was saved or the default.

@@ -52,7 +52,7 @@ def _difference(first: Tensor | None, other: Tensor | None) -> str:
 
 
 def _equal_tensors(left: Tensor, right: Tensor) -> bool:
-    """Whether two tensors are alike in all that can be seen, NaN included; without the values of meta and fake tensors."""
+    """True if two tensors are alike in all that can be seen, NaN included; without the values of meta and fake tensors."""
     if left.shape != right.shape or left.dtype != right.dtype or left.device != right.device:
         return False
     if left.is_meta or isinstance(left, FakeTensor):

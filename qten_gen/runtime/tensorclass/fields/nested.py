@@ -321,7 +321,7 @@ def _shared_dimensions(cls: type[Stored], values: Mapping[str, object]) -> Size:
 
 
 def _shapes_in(cls: type[Stored] | None, values: Mapping[str, object]) -> Iterator[Size]:
-    """The shapes of all tensors that the batch is to carry, those of nested mappings and of dicts without a class included."""
+    """The shapes of all tensors that the batch is to carry, also in nested mappings and in dicts without a class."""
     for name, value in values.items():
         if cls is not None and (name in cls._static or name in cls._unbatched):
             continue

@@ -43,7 +43,7 @@ _UNREADABLE = "inside of vmap, nor where tree_map has changed the batch size ten
 
 
 def _with_real_tensors(fn: F) -> F:
-    """The function, whose numbers have values in every mode of torch, such as that of fake tensors. Dynamo traces it."""
+    """The function, whose numbers have values in every mode of torch, also with fake tensors. Dynamo traces it."""
 
     @wraps(fn)
     def call(*args: Any) -> object:
@@ -197,7 +197,7 @@ class LostItems(PerItem[T]):
 
 
 def fitted(value: object, batch_size: Size) -> object:
-    """The values for a tree of this batch size: those of the tree that it was made from, where that has the same."""
+    """The values for a tree of this batch size: the original ones, where the original tree has the same."""
     known = original(value)
     return known if not isinstance(known, PerItem) or known.batch_size == batch_size else LostItems(known)
 
@@ -251,7 +251,7 @@ def _numbered(value: PerItem[T]) -> Tensor:
 
 
 def _are_known(places: Tensor) -> bool:
-    """Whether the numbers can be read: not inside of vmap, and not where an index of fake tensors gave them."""
+    """True if the numbers can be read: not inside of vmap, and not where an index of fake tensors gave them."""
     return type(places) is Tensor and not is_batchedtensor(places)
 
 
@@ -367,7 +367,7 @@ def join_items(self: Stored, name: str, fn: Join, values: Sequence[P]) -> P:
 
 
 def _together(items: Sequence[PerItem[T]]) -> tuple[_Values[T], list[Tensor]]:
-    """The values of several behind one another, and where those of each stand."""
+    """The values of several behind one another, and where each has its own."""
     before = [0, *accumulate(len(item._values.values) for item in items)][:-1]
     values = _Values(tuple([one for item in items for one in item._values.values]))
     return values, [_numbered(item) + count for item, count in zip(items, before, strict=True)]
@@ -409,7 +409,7 @@ def put_items(self: Stored, name: str, target: P, index: object, value: P) -> P:
 
 
 def with_items(self: Stored, name: str, target: object, index: object, value: object) -> PerItem[Any]:
-    """The values of a field with those of some items written over: by one value for each, as the field itself takes them.
+    """The values of a field, where some items get new ones, given as the field itself takes them.
 
     Raises:
         TypeError: a list is expected and something else found.

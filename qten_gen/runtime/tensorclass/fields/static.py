@@ -78,7 +78,7 @@ def _parts(value: object) -> Collection[object] | None:
 
 
 def _has_batch_size(value: object) -> bool:
-    """Whether a value is batched by itself: a TensorClass, a PerItem, a TensorDict."""
+    """True if a value is batched by itself: a TensorClass, a PerItem, a TensorDict."""
     return hasattr(type(value), "batch_size") and isinstance(getattr(value, "batch_size", None), torch.Size)
 
 
@@ -133,7 +133,7 @@ def cast_static(self: Stored, name: str, to: str, value: object) -> Any:  # of t
 
 
 def equal(left: object, right: object) -> bool:
-    """Whether two static values are the same, also with arrays in them: arrays of one shape and dtype, NaN included."""
+    """True if two static values are the same, also with arrays in them: arrays of one shape and dtype, NaN included."""
     if left is right:
         return True
     if type(left) in PLAIN and type(right) in PLAIN:
@@ -167,7 +167,7 @@ def _equal(left: Any, right: Any) -> bool:
 
 
 def _is_array(value: object) -> bool:
-    """Whether a value has a shape with dimensions, as arrays have and the numbers of NumPy do not."""
+    """True if a value has a shape with dimensions, as arrays have and the numbers of NumPy do not."""
     return hasattr(value, "dtype") and bool(getattr(value, "shape", ()))
 
 

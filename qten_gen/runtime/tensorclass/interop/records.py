@@ -135,7 +135,7 @@ def _tensor(cls: type[Stored], name: str, value: object) -> object:
 
 
 def _is_shareable(array: Array) -> bool:
-    """Whether torch can use the memory of an array: it may be written, and its strides are whole items and not negative."""
+    """True if torch can use the memory of an array: it may be written, and its strides are whole items and not negative."""
     return array.flags.writeable and all(step >= 0 and step % max(array.itemsize, 1) == 0 for step in array.strides)
 
 
@@ -331,7 +331,7 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
 
 
 def _is_of(dtype: str, wanted: str) -> bool:
-    """Whether a dtype is of a group of jaxtyping such as `Int`, or the one that is named, such as `Float32`."""
+    """True if a dtype is of a group of jaxtyping such as `Int`, or the one that is named, such as `Float32`."""
     if wanted in _GROUPS:
         return dtype.startswith(_GROUPS[wanted])
     return wanted in ("Shaped", "Num", "Real", "Key") or dtype == wanted.lower()

@@ -1,4 +1,4 @@
-"""A function of tensors applied to every tensor of an object, or to those of several."""
+"""A function of tensors applied to every tensor of one object, or of several."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def _applied(
 
 
 def _among(self: T, fn: Callable[..., Tensor], others: tuple[T, ...]) -> T:
-    """`fn` applied to every tensor and those of other objects."""
+    """`fn` applied to every tensor of several objects."""
     for other in others:
         if type(other) is not type(self):
             cls = type(self).__name__
@@ -169,7 +169,7 @@ def _among(self: T, fn: Callable[..., Tensor], others: tuple[T, ...]) -> T:
 
 
 def _fits(out: Stored, device: torch.device | None, count: int | None = None) -> bool:
-    """Whether all leaves are tensors whose shapes start with the batch size, and on the device.
+    """True if all leaves are tensors whose shapes start with the batch size, and on the device.
 
     Args:
         count: How many leaves there have to be: where a function returns None for a tensor, a field that may be None has no leaf.

@@ -104,7 +104,7 @@ def refuse_unsaved(owner: Stored, name: str, items: object, value: object) -> No
 
 
 def _is_in_file(tensor: Tensor) -> bool:
-    """Whether `storage/files.py` has mapped it."""
+    """True if `storage/files.py` has mapped it."""
     return tensor.layout is torch.strided and hasattr(tensor.untyped_storage(), "_qten_file")
 
 

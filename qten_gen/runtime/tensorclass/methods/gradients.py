@@ -20,7 +20,7 @@ class Gradients(Stored):
 
     @property
     def requires_grad(self) -> bool:
-        """Whether any tensor requires a gradient."""
+        """True if any tensor requires a gradient."""
         return any(tensor.requires_grad for tensor in self._leaves())
 
     if TYPE_CHECKING:

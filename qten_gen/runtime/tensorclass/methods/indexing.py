@@ -96,7 +96,7 @@ def _rows_of(self: Stored, index: Index) -> Tensor | None:
 
 
 def _are_positions(self: Stored, index: Tensor) -> bool:
-    """Whether no index is negative or out of range, where it is cheap to know: in main memory, of tensors with rows."""
+    """True if no index is negative or out of range, where it is cheap to know: in main memory, of tensors with rows."""
     if is_compiling() or not index.is_cpu or all(leaf.dim() == 1 for leaf in batched_leaves(self)):
         return False
     low, high = torch.aminmax(index)

@@ -50,7 +50,7 @@ def keys(
 def values(
     self: Stored, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False
 ) -> tuple[Any, ...]:
-    """The values of the fields, None and static ones included; the arguments are those of `keys`.
+    """The values of the fields, None and static ones included; the arguments are as in `keys`.
 
     >>> Batch(torch.arange(4), batch_size=4).values(leaves_only=True)
     (tensor([0, 1, 2, 3]),)
@@ -69,7 +69,7 @@ def items(
 def items(
     self: Stored, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False
 ) -> tuple[tuple[Key, Any], ...]:
-    """Names and values of the fields; the arguments are those of `keys`.
+    """Names and values of the fields; the arguments are as in `keys`.
 
     >>> dict(Batch(torch.arange(4), batch_size=4).items())
     {'tokens': tensor([0, 1, 2, 3]), 'mask': None}
@@ -105,7 +105,7 @@ def _walk(self: Stored, path: tuple[str, ...], include_nested: bool) -> Iterator
 
 
 def is_empty(self: Stored) -> bool:
-    """Whether the object holds no tensor at all.
+    """True if the object holds no tensor at all.
 
     >>> Batch(torch.arange(4), batch_size=4).is_empty()
     False
@@ -240,7 +240,7 @@ def delete(self: Stored, name: str) -> None:
 
 
 def _may_be_none(self: Stored, name: str) -> bool:
-    """Whether a field holds an optional tensor or object."""
+    """True if a field holds an optional tensor or object."""
     fields = type(self)._declared_as.fields
     return name not in self._static and any(field.optional for field in fields if field.name == name)
 

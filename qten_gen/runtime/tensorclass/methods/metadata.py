@@ -29,7 +29,7 @@ class Metadata(Stored):
 
     @property
     def is_locked(self) -> bool:
-        """Whether fields, batch size and names cannot be set: the object is locked or frozen."""
+        """True if fields, batch size and names cannot be set: the object is locked or frozen."""
         return is_locked(self)
 
     @property
@@ -42,7 +42,7 @@ class Metadata(Stored):
     @overload
     def size(self, dim: Dim) -> int: ...
     def size(self, dim: Dim | None = None) -> Size | int:
-        """The batch size, or that of one batch dimension.
+        """The batch size, or the size of one batch dimension.
 
         >>> batch = Batch(torch.zeros(2, 3, 7), batch_size=[2, 3])
         >>> batch.size(), batch.size(-1)
@@ -106,21 +106,21 @@ class Metadata(Stored):
 
     @property
     def is_cpu(self) -> bool:
-        """Whether all tensors are in main memory."""
+        """True if all tensors are in main memory."""
         return _all_on(self, "cpu")
 
     @property
     def is_cuda(self) -> bool:
-        """Whether all tensors are on CUDA devices."""
+        """True if all tensors are on CUDA devices."""
         return _all_on(self, "cuda")
 
     @property
     def is_meta(self) -> bool:
-        """Whether all tensors are on the device `meta`."""
+        """True if all tensors are on the device `meta`."""
         return _all_on(self, "meta")
 
     def is_contiguous(self) -> bool:
-        """Whether every tensor is contiguous in memory.
+        """True if every tensor is contiguous in memory.
 
         >>> Batch(torch.zeros(2, 3).T, batch_size=3).is_contiguous()
         False
@@ -128,7 +128,7 @@ class Metadata(Stored):
         return all(leaf.is_contiguous() for leaf in self._leaves())
 
     def is_floating_point(self) -> bool:
-        """Whether every tensor is a floating point one; False where there are none.
+        """True if every tensor is a floating point one; False where there are none.
 
         >>> Batch(torch.zeros(4), batch_size=4).is_floating_point()
         True
@@ -199,7 +199,7 @@ def _depth(self: Stored) -> int:
 
 
 def _all_on(self: Stored, kind: str) -> bool:
-    """Whether all tensors are on devices of one kind; without tensors the object's own device tells."""
+    """True if all tensors are on devices of one kind; without tensors the object's own device tells."""
     leaves = self._leaves()
     if not leaves:
         return self._device is not None and self._device.type == kind

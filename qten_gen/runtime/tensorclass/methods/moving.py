@@ -43,7 +43,7 @@ def cast_some(self: T, dtype: torch.dtype, cast_filter: CastFilter) -> T:
 
 
 def _takes_key(cast_filter: CastFilter) -> bool:
-    """Whether a filter has two arguments without default, the key and the tensor."""
+    """True if a filter has two arguments without default, the key and the tensor."""
     if isinstance(cast_filter, FunctionType):  # a few guards, where dynamo has dozens for the signature
         return cast_filter.__code__.co_argcount - len(cast_filter.__defaults__ or ()) == 2
     parameters = inspect.signature(cast_filter).parameters.values()

@@ -118,7 +118,7 @@ def unequal(self: Stored, other: Stored) -> ValueError:
 
 
 def is_plain(other: object) -> bool:
-    """Whether it is a number, NumPy's included, or a tensor without dimensions: alike for every item."""
+    """True if it is a number, NumPy's included, or a tensor without dimensions: alike for every item."""
     return other.dim() == 0 if isinstance(other, Tensor) else is_number(other)
 
 

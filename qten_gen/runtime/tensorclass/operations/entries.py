@@ -60,10 +60,10 @@ class Operation(NamedTuple):
     """What the methods have in common that a maker makes: `unary`. Types that depend on an argument, and tests, go by it."""
 
     is_method: bool = True
-    """Whether it is a method of TensorClass, and not only a torch function."""
+    """True if it is a method of TensorClass, and not only a torch function."""
 
     on_class: bool = False
-    """Whether it is called on the class: `Batch.stack`."""
+    """True if it is called on the class: `Batch.stack`."""
 
     @property
     def in_place_name(self) -> str:

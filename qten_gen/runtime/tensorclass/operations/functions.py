@@ -159,13 +159,13 @@ ACTIVATION_GROUP = Group(
 def allclose(
     input: Stored | Tensor, other: Stored | Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> bool:
-    """Whether all numbers are close to those of another object, or of a tensor over the batch."""
+    """True if all numbers are close to the numbers of another object, or of a tensor over the batch."""
     found = among("allclose", torch.isclose, (input, other), rtol, atol, equal_nan)
     return truth([tensor.all() for tensor in found._leaves()], torch.logical_and, True)
 
 
 def equal(input: object, other: object) -> bool:
-    """Whether two objects are of one class and batch size, and hold equal tensors and static values."""
+    """True if two objects are of one class and batch size, and hold equal tensors and static values."""
     for each in (input, other):
         if not isinstance(each, Stored):
             raise TypeError(f"equal: expected two objects, got {describe(each)}")
@@ -173,7 +173,7 @@ def equal(input: object, other: object) -> bool:
 
 
 def _are_equal(one: object, other: object) -> bool:
-    """Whether two objects, or what they hold in a field, are the same."""
+    """True if two objects, or what they hold in a field, are the same."""
     if isinstance(one, Tensor) and isinstance(other, Tensor):
         return torch.equal(one, other)
     if isinstance(one, dict) and isinstance(other, dict):

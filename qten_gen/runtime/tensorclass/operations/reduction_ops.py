@@ -232,7 +232,7 @@ def rearranged(self: T, name: str, function: Callable[[Tensor, A], Tensor], argu
 
 
 def _is_feature(dim: Dims, self: Stored) -> TypeGuard[Literal["feature"]]:
-    """Whether the dimensions beyond the batch dimensions are meant; one that is called so goes before."""
+    """True if the dimensions beyond the batch dimensions are meant; one that is called so goes before."""
     return dim == "feature" and (self._names is None or dim not in self._names)
 
 

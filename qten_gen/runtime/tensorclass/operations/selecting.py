@@ -158,7 +158,7 @@ def masked_fill_(self: T, mask: T | Tensor, value: float) -> T:
 
 
 def where(self: T, condition: T | Tensor, other: Operand) -> T:
-    """The values of the object where a condition is true, and those of `other` elsewhere.
+    """The values of the object where a condition is true, and of `other` elsewhere.
 
     >>> batch = Batch(torch.tensor([1, -2]), batch_size=2)
     >>> batch.where(batch > 0, 0).tokens

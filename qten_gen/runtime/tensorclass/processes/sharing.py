@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound=Stored)
 
 Schema: TypeAlias = dict[str, str]
-"""What has to be equal in every process: operation, class, batch size, and dtype and shape of each tensor, by path."""
+"""The facts that have to be equal in every process: operation, class, batch size, and dtype and shape of each tensor, by path."""
 
 
 def send(self: Stored, dst: int, *, group: ProcessGroup | None = None, tag: int = 0, check: bool = True) -> None:
@@ -225,7 +225,7 @@ def share_memory_(self: T) -> T:
 
 
 def is_shared(self: Stored) -> bool:
-    """Whether every tensor is in shared memory; False where there are none.
+    """True if every tensor is in shared memory; False where there are none.
 
     >>> Batch(torch.arange(4), batch_size=4).is_shared()
     False

@@ -55,7 +55,7 @@ def mapped_file(tensor: Tensor) -> MappedFile | None:
 
 
 def is_current(file: MappedFile) -> bool:
-    """Whether the path of a mapped file still leads to it."""
+    """True if the path of a mapped file still leads to it."""
     try:
         found = os.lstat(file.path)
     except OSError:

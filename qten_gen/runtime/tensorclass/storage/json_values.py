@@ -95,7 +95,7 @@ class _Type(NamedTuple):
     simpler: Callable[[Any], str | list[object]]
     back: Callable[[Any], object]
     content: type = list
-    """What `simpler` gives."""
+    """The type that `simpler` gives."""
     items: tuple[type, ...] = (object,)
     """The types of the items of a list."""
 

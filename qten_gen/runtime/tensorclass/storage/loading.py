@@ -41,9 +41,9 @@ class Source(NamedTuple):
     device: torch.device | None
     """Where the tensors are put; None is the CPU, in mapped files."""
     allow_pickle: bool
-    """Whether static values may be pickled."""
+    """Permission to read static values that were pickled."""
     foreign: bool = False
-    """Whether tensordict wrote the files: static values are plain JSON, and files may be longer than their tensors."""
+    """True for files of tensordict: static values are plain JSON, and files may be longer than their tensors."""
 
 
 def load(cls: type[T], folder: str, device: torch.device | None = None, *, allow_pickle: bool = False) -> T:
@@ -111,7 +111,7 @@ def _check_if_there(path: str, where: str) -> None:
 
 
 def is_fake() -> bool:
-    """Whether new tensors are fake. The usual case, no mode of any kind, takes a small part of the time to see."""
+    """True if new tensors are fake. The usual case, no mode of any kind, takes a small part of the time to see."""
     return _get_current_dispatch_mode() is not None and active_fake_mode() is not None
 
 

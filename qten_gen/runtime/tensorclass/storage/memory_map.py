@@ -312,7 +312,7 @@ def memmap_refresh_(self: T) -> T:
 
 
 def is_memmap(self: Stored) -> bool:
-    """Whether the object is locked and every tensor of it is a mapped file, so that writes to them reach other processes.
+    """True if the object is locked and every tensor of it is a mapped file, so that writes to them reach other processes.
 
     >>> Batch(torch.arange(4), batch_size=4).memmap().is_memmap()
     True
@@ -321,7 +321,7 @@ def is_memmap(self: Stored) -> bool:
 
 
 def _all_shared(self: Stored, file: Callable[[Tensor], MappedFile | None]) -> bool:
-    """Whether writes to every tensor reach a file, the one that `file` finds."""
+    """True if writes to every tensor reach a file, the one that `file` finds."""
     found = [file(leaf) for leaf in self._leaves()]
     return bool(found) and all(each is not None and each.shared for each in found)
 

@@ -1,4 +1,4 @@
-"""What a folder says of its object: a tree of levels, one for each object, dict or list, with the tensors in it.
+"""The metadata of a saved object: a tree of levels, one for each object, dict or list, with the tensors in it.
 
 It stands in our section of `meta.json`, and is read strictly: whatever this package would not have written is refused.
 """

@@ -106,7 +106,7 @@ def _has_storage(value: object) -> TypeGuard[Tensor]:
 
 
 def _is_plain(tensor: Tensor) -> bool:
-    """Whether a tensor is nothing but its elements: contiguous on the CPU, without history, hooks or attributes."""
+    """True if a tensor is nothing but its elements: contiguous on the CPU, without history, hooks or attributes."""
     return (
         tensor.is_cpu
         and not tensor.requires_grad

@@ -84,13 +84,13 @@ class Placed(NamedTuple):
     path: str
 
     def is_there(self) -> bool:
-        """Whether the tensor is that file already, which holds only as long as nobody else saves to the folder."""
+        """True if the tensor is that file already, which holds only as long as nobody else saves to the folder."""
         found = files.mapped_file(self.tensor)
         return found is not None and files.is_current(found._replace(path=self.path))
 
 
 class Description:
-    """What is saved of an object: its level, and the places of its tensors, in the order of its leaves.
+    """An object to be saved: its level, and the places of its tensors, in the order of its leaves.
 
     Everything that cannot be saved is refused while it is made.
 
@@ -340,7 +340,7 @@ class _Save:
             files.sync_folder(folder)
 
     def _is_done(self) -> bool:
-        """Whether the metadata is that of this save; also where that cannot be found out."""
+        """True if the metadata is that of this save; also where that cannot be found out."""
         try:
             return self.token.encode() in schema.text_in(self.folder)
         except FileNotFoundError:

@@ -143,7 +143,7 @@ def dotless(key: str) -> str:
 
 
 def is_safe(value: object) -> bool:
-    """Whether a safe `torch.load` reads a value."""
+    """True if a safe `torch.load` reads a value."""
     kind = type(value)
     # The very type: a safe load refuses what derives from it.
     if value is None or kind in _SAFE:
@@ -201,7 +201,7 @@ def load_state_dict(
 
 
 def _fits(self: Stored, state: Mapping[str, Any], copies: list[tuple[Tensor, Tensor]]) -> bool:
-    """Whether nothing but elements of tensors changes, and every name is on both sides; `copies` gets the tensors."""
+    """True if nothing but elements of tensors changes, and every name is on both sides; `copies` gets the tensors."""
     values, static = self._field_values()
     used = 0
     absent: list[str] = []

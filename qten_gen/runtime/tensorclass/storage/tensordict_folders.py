@@ -170,5 +170,5 @@ class _Reader:
 
 
 def _is_folder(path: str) -> bool:
-    """Whether there is a folder, and no link to one."""
+    """True if there is a folder, and no link to one."""
     return os.path.isdir(path) and not os.path.islink(path)

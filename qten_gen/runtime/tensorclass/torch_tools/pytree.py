@@ -102,7 +102,7 @@ def apart(children: Iterable[Any]) -> list[Any]:
 
 
 def is_alone(child: Any) -> TypeGuard[Stored]:
-    """Whether a child is an object without tensors that could say what has become of its batch size."""
+    """True if a child is an object without tensors that could say what has become of its batch size."""
     if isinstance(child, Tensor) or not isinstance(getattr(child, "_batch_size", None), Size):
         return False
     return not batched_leaves(child)

@@ -67,7 +67,7 @@ def _fewest(value: object) -> int:
 
 
 def _is_taken_apart(child: object, dimensions: int) -> bool:
-    """Whether vmap hides a dimension of a tensor that had so many. Torch has no public way to ask."""
+    """True if vmap hides a dimension of a tensor that had so many. Torch has no public way to ask."""
     return isinstance(child, Tensor) and child.dim() < dimensions and is_batchedtensor(child)
 
 

@@ -1,9 +1,37 @@
-"""How a source names what it imports: each name in one of its spellings, and the import statements for all of them."""
+"""What random classes are written with: the names that a file imports, the classes that were written before, docstrings."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from random import Random
+
+from .vocabulary import DOCS
+
+
+@dataclass(frozen=True)
+class Known:
+    """A class that was written before."""
+
+    kind: str
+    """`tensorclass` or `module`."""
+    module: str
+    name: str
+    fields: tuple[str, ...]
+    has_defaults: bool
+    """Whether a field has a default, so that a child's fields need one too."""
+    flags: str = ""
+    variable: str = ""
+    """The type variable that it is generic over."""
+    required: tuple[str, ...] = ()
+    """The constructor arguments of a Module that have no default, all of them numbers."""
+    is_final: bool = False
+
+
+def parent_of(random: Random, kind: str, known: list[Known]) -> Known | None:
+    """A class of the kind to derive from, now and then."""
+    parents = [found for found in known if found.kind == kind and not found.is_final]
+    return random.choice(parents) if parents and random.random() < 0.35 else None
 
 
 class Names:
@@ -37,11 +65,13 @@ class Names:
             self._spelled[qualified] = self._import(qualified)
         return self._spelled[qualified]
 
-    def local(self, module: str, name: str) -> str:
-        """A class of another file of the project."""
-        key = f"{module}:{name}"
+    def of(self, known: Known, module: str) -> str:
+        """A class of the project, which this file, `module`, may have written itself."""
+        if known.module == module:
+            return known.name
+        key = f"{known.module}:{known.name}"
         if key not in self._spelled:
-            self._spelled[key] = self._import_local(module, name)
+            self._spelled[key] = self._import_local(known.module, known.name)
         return self._spelled[key]
 
     def _import(self, qualified: str) -> str:
@@ -93,3 +123,19 @@ class Names:
             name = f"{name}_"
         self._taken.add(name)
         return name
+
+
+def doc(random: Random, indent: int) -> str:
+    """A docstring as source text, spelled in one of several ways."""
+    text = random.choice(DOCS)
+    pad = " " * indent
+    plain = not set(text) & set('"\\\0\r\x0c\ud800') and text
+    match random.randrange(4):
+        case 0 if plain:
+            return f'{pad}"""{text}"""'
+        case 1 if plain and "'" not in text:
+            return f"{pad}'''{text}'''"
+        case 2 if len(text) > 3:
+            middle = len(text) // 2
+            return f"{pad}({text[:middle]!r} {text[middle:]!r})"
+    return f"{pad}{text!r}"

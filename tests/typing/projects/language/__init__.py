@@ -1,1 +1,0 @@
-"""A small language model: training, generation, checkpoints and averages."""
