@@ -117,7 +117,7 @@ class Functional(HandlerTables):
         """
         from .handlers import find_handler
 
-        return find_handler(type(self), type(obj)) is not None
+        return find_handler(type(self), obj) is not None
 
     def invoke(self, obj: object, **keywords: Any) -> Any:
         """Call the registered handler for `obj`, and return what it returns.
@@ -134,7 +134,7 @@ class Functional(HandlerTables):
         """
         from .handlers import find_handler, unhandled
 
-        handler = find_handler(type(self), type(obj))
+        handler = find_handler(type(self), obj)
         if handler is None:
             raise NotImplementedError(unhandled(type(self), type(obj)))
         return handler(self, obj, **keywords)

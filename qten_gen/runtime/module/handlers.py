@@ -4,7 +4,9 @@ A handler is registered for a pair of functional class and object class. The obj
 `functools.singledispatch`: the most specific type counts along the method resolution order of the object's class, whichever
 functional class it is registered on. An abstract class also covers its virtual subclasses (`Mapping.register(Table)`) and what
 its `__subclasshook__` accepts, a runtime protocol every class with its methods; it stands in the order where a base of that
-kind would. Then the functional class decides: of the handlers for that type, the nearest one along its bases counts.
+kind would. So does the class that a proxy or a mock shows as its `__class__`, and what only `isinstance` knows of an object, such
+as nn.Buffer, where it is more specific. Then the functional class decides: of the handlers for that type, the nearest one along
+its bases counts.
 
 `_resolved` also caches the handlers of classes that are not registered themselves, of a thousand at most, as it keeps them
 alive. Weak references would cost every call more than the look-up itself.
@@ -15,6 +17,7 @@ from __future__ import annotations
 import functools
 import types
 import typing
+from abc import ABCMeta
 from collections.abc import Callable, Iterable
 
 from torch import Tensor
@@ -127,8 +130,9 @@ def collect(cls: type[HandlerTables]) -> None:
             table.setdefault(obj_type, registration.handler)
     cls._table = table
     cls._find_open = Finder(table) if any(map(is_open, table)) else None
+    cls._by_instance = tuple(filter(_checks_instances, table))
     # A new dict, because other threads read the old one meanwhile.
-    cls._resolved = {**table, NotGiven: None}
+    cls._resolved = {NotGiven: None} | {found: table[found] for found in table if _is_decided(cls, found)}
 
 
 def add(cls: type[HandlerTables], types: tuple[type, ...], registration: Registration, *, replace: bool) -> None:
@@ -148,26 +152,58 @@ def add(cls: type[HandlerTables], types: tuple[type, ...], registration: Registr
     cls._handlers = {**cls._handlers, **dict.fromkeys(types, registration)}
 
 
-def find_handler(cls: type[HandlerTables], obj_type: type) -> Handler | None:
-    """The most specific handler of a functional class for an object class, or None.
+def find_handler(cls: type[HandlerTables], obj: object) -> Handler | None:
+    """The most specific handler of a functional class for an object, or None.
 
     Raises:
-        RuntimeError: two abstract classes cover `obj_type`, and neither is more specific.
+        RuntimeError: two abstract classes cover the object's class, and neither is more specific.
     """
     if is_dynamo_compiling():
-        return _traced(cls, obj_type)
+        return _traced(cls, obj)
+    obj_type = type(obj)
     resolved, table = cls._resolved, cls._table
     try:
         return resolved[obj_type]
     except KeyError:
-        found = _covering(cls, obj_type)
+        shown = obj.__class__  # of a proxy or a mock, the class that it stands for
+    found = _covering(cls, obj_type)
+    if isinstance(shown, type) and shown is not obj_type:
+        found = _narrower(_covering(cls, shown), found)
+    found = _by_instance(cls, obj, found)
     handler = None if found is None else table.get(found)
-    if cls._find_open is None and len(resolved) < _MOST + len(table):
+    is_cached = shown is obj_type and cls._find_open is None and _is_decided(cls, obj_type)
+    if is_cached and len(resolved) < _MOST + len(table):
         resolved[obj_type] = handler
     if cls._table is not table:  # another thread registered a handler in between
         resolved.pop(obj_type, None)
-        return find_handler(cls, obj_type)
+        return find_handler(cls, obj)
     return handler
+
+
+def _checks_instances(registered: type) -> bool:
+    """Return whether `isinstance` asks the object and not its class, as for nn.Parameter and nn.Buffer: a mark on any tensor."""
+    usual = type.__instancecheck__, ABCMeta.__instancecheck__
+    return type(registered).__instancecheck__ not in usual and not getattr(registered, "_is_protocol", False)
+
+
+def _is_decided(cls: type[HandlerTables], obj_type: type) -> bool:
+    """Return whether all objects of a class have the same handler."""
+    return not any(issubclass(obj_type, Tensor) or not issubclass(found, Tensor) for found in cls._by_instance)
+
+
+def _by_instance(cls: type[HandlerTables], obj: object, found: type | None) -> type | None:
+    """The registered type for an object: `found` for its class, or a more specific one that it is an instance of."""
+    for candidate in cls._by_instance:
+        if isinstance(obj, candidate):
+            found = _narrower(found, candidate)
+    return found
+
+
+def _narrower(first: type | None, second: type | None) -> type | None:
+    """The more specific of two types; the first one where neither is."""
+    if first is None or (second is not None and issubclass(second, first)):
+        return second
+    return first
 
 
 def unhandled(cls: type[HandlerTables], obj_type: type) -> str:
@@ -178,16 +214,17 @@ def unhandled(cls: type[HandlerTables], obj_type: type) -> str:
     return f"{cls.__name__} has no handler for {obj_type.__name__}, {known}"
 
 
-def _traced(cls: type[HandlerTables], obj_type: type) -> Handler | None:
+def _traced(cls: type[HandlerTables], obj: object) -> Handler | None:
     """`find_handler` without the cache: a graph that fills it would be traced again for that."""
-    table = cls._table
+    table, obj_type = cls._table, type(obj)
     if cls._find_open is None:
-        is_builtin = obj_type.__module__ == "builtins"  # dynamo cannot iterate over their bases
-        found = find_by_subclass(table, obj_type) if is_builtin else find_by_bases(table, obj_type)
-        return None if found is None else table[found]
-    if len(table) == 0:  # never: asking for the length guards the graph against registrations
+        is_opaque = obj_type.__module__ in ("builtins", "torch.nn.parameter")  # dynamo cannot iterate over their bases
+        found = find_by_subclass(table, obj_type) if is_opaque else find_by_bases(table, obj_type)
+    elif len(table) == 0:  # never: asking for the length guards the graph against registrations
         return None
-    found = _covering(cls, obj_type)
+    else:
+        found = _covering(cls, obj_type)
+    found = _by_instance(cls, obj, found)
     return None if found is None else table[found]
 
 
