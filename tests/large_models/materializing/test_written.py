@@ -189,19 +189,3 @@ def test_a_tensor_that_is_filled_in_part_is_named_with_the_element_and_may_be_gi
     assert half.weight.is_meta
     given = half.materialize("cpu", state_dict={"weight": torch.zeros(6, 2)})
     assert given.weight.tolist() == [[0.0] * 2] * 6
-
-
-def test_a_tensor_that_is_assigned_from_memory_that_nothing_wrote_is_named() -> None:
-    class Assigning(Module):
-        weight: nn.Parameter = param(2)
-
-        def reset_parameters(self) -> None:
-            nn.init.ones_(self.weight)
-            self.table = {"cos": torch.empty(3)}
-
-    module = Assigning.on_meta()
-    with pytest.raises(
-        RuntimeError, match=r"Assigning\.reset_parameters assigns table with nan, or with memory that nothing"
-    ):
-        module.materialize("cpu", seed=0)
-    assert module.weight.is_meta
