@@ -75,7 +75,7 @@ LONG := $(addprefix tests/,devices fuzz large_models \
 	tensorclass/operations/test_compiled.py tensorclass/operations/test_model.py \
 	tensorclass/storage/test_concurrent_saves.py tensorclass/storage/test_faults.py \
 	tools/stubs/test_types.py pages/test_long_pages.py \
-	$(addprefix typing/,test_executed.py test_generated_python.py test_layouts.py test_pages.py test_programs_in_pyright.py test_stubtest.py test_torch_layers.py) \
+	$(addprefix typing/,test_generated_python.py test_layouts.py test_pages.py test_programs_in_pyright.py test_stubtest.py test_torch_layers.py) \
 	test_decoder.py test_example.py test_packaging.py)
 
 # The modules are compiled once, also where PYTHONDONTWRITEBYTECODE is set: hundreds of processes import them.

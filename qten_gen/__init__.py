@@ -14,7 +14,6 @@ _HOMES = {
     "FrozenDict": "runtime.qten_style.frozen_dict",
     "Functional": "runtime.module.functional",
     "LabelledTensor": "runtime.qten_style.labelled",
-    "LazyStack": "runtime.tensorclass.lazy_stack",
     "MaterializeReport": "large_models.materializing.report",
     "Module": "runtime.qten_style.module",
     "ModuleDict": "runtime.declaring.children",

@@ -44,7 +44,6 @@ from .runtime.qten_style.virtual_tensor import VirtualTensor as VirtualTensor
 from .runtime.tensorclass.dataclass_types import from_dataclass as from_dataclass
 from .runtime.tensorclass.dataclass_types import is_tensorclass as is_tensorclass
 from .runtime.tensorclass.fields.per_item import PerItem as PerItem
-from .runtime.tensorclass.lazy_stack import LazyStack as LazyStack
 from .runtime.tensorclass.operations.torch_functions import lifted as lifted
 from .runtime.tensorclass.tensorclass import TensorClass as TensorClass
 
@@ -60,7 +59,6 @@ __all__ = [
     "FrozenDict",
     "Functional",
     "LabelledTensor",
-    "LazyStack",
     "MaterializeReport",
     "Module",
     "ModuleDict",

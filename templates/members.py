@@ -42,7 +42,6 @@ FILES = {
         "fields.nested",
         "interop.tensordicts",
         "interop.records",
-        "lazy_stack",
     ),
     "storage": ("storage.memory_map", "storage.state_dict", "storage.safetensors_files"),
     "processes": ("processes.sharing",),

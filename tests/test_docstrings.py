@@ -71,7 +71,6 @@ CLASSES = (
     "Module",
     "LabelledTensor",
     "PerItem",
-    "LazyStack",
     "FrozenDict",
     "Device",
     "Functional",

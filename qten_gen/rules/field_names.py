@@ -46,7 +46,7 @@ TENSORCLASS = (
     all_gather apply auto_batch_size_ auto_device_ backward batch_dims broadcast clear_device_ copy copy_ copy_at_
     cpu cuda dim dtype dumps exclude from_dataclass from_dict from_namedtuple from_numpy from_tensordict get get_at
     grad is_contiguous is_cpu is_cuda is_empty is_floating_point is_locked is_memmap is_meta is_shared items keys
-    lazy_stack load load_ load_memmap load_memmap_ load_safetensors load_state_dict lock_ maybe_dense_stack memmap
+    load load_ load_memmap load_memmap_ load_safetensors load_state_dict lock_ memmap
     memmap_ memmap_like memmap_refresh_ named_apply ndim numel numpy param_count pin_memory pop record_stream recv
     refine_names rename rename_ replace requires_grad requires_grad_ save save_safetensors saved_path select send
     set set_ set_at_ setdefault shape share_memory_ size sorted_keys state_dict to to_dict to_tensordict tolist

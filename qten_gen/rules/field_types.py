@@ -293,9 +293,7 @@ def _base_itself(text: str, context: RuleContext) -> tuple[str, str]:
     )
 
 
-_OTHER_BATCHES = frozenset(
-    {"qten_gen.LazyStack", "qten_gen.LabelledTensor", "torch.nn.utils.rnn.PackedSequence", language.TENSORCLASS}
-)
+_OTHER_BATCHES = frozenset({"qten_gen.LabelledTensor", "torch.nn.utils.rnn.PackedSequence", language.TENSORCLASS})
 """Classes whose objects hold tensors, and that no kind of field is for."""
 
 _OF_TENSORDICT = r"tensordict\.(?:.*\.)?(?:\w*TensorDict|TensorDictBase|TensorCollection|TensorClass|NonTensor\w+)"

@@ -1,4 +1,4 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from _typeshed import DataclassInstance
@@ -9,7 +9,6 @@ from qten_gen.runtime.tensorclass.core.dimension_names import NamesLike
 from qten_gen.runtime.tensorclass.core.sizes import BatchSize
 from qten_gen.runtime.tensorclass.core.stored import Stored
 from qten_gen.runtime.tensorclass.interop.records import Array, Rows
-from qten_gen.runtime.tensorclass.lazy_stack import LazyStack
 
 T = TypeVar("T", bound="Interop")
 
@@ -194,22 +193,4 @@ class Interop(Stored):
         Raises:
             ValueError: a field without default is missing, there is no field of a name, or a shape or dtype does not fit; all that is
                 wrong stands in the message.
-        """
-    @classmethod
-    def lazy_stack(cls: type[T], items: Sequence[T]) -> LazyStack[T]:
-        """Objects of this class along a new first batch dimension, without a copy; their shapes may differ.
-
-        >>> Batch.lazy_stack([Batch(torch.ones(2)), Batch(torch.ones(3))]).get("tokens", as_list=True)
-        [tensor([1., 1.]), tensor([1., 1., 1.])]
-
-        Raises:
-            TypeError: they are of different classes.
-            ValueError: there are none.
-        """
-    @classmethod
-    def maybe_dense_stack(cls: type[T], items: Sequence[T]) -> T | LazyStack[T]:
-        """`torch.stack` where the objects allow it, else `lazy_stack`, with its errors.
-
-        >>> Batch.maybe_dense_stack([Batch(torch.ones(2)), Batch(torch.ones(2))]).batch_size
-        torch.Size([2])
         """

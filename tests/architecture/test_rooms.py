@@ -267,7 +267,6 @@ TENSORCLASS = (
     {"torch_tools"},
     {"operations"},
     {"interop", "processes", "storage"},
-    {"lazy_stack"},
     {"metaclass"},
     {"tensorclass"},
     {"dataclass_types"},

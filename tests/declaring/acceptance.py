@@ -23,7 +23,7 @@ from torch.nn.utils.rnn import PackedSequence
 from typing import Annotated, Any, Callable, ClassVar, Final, Generic, Literal, NewType, Optional, Protocol, Self
 from typing import Sequence, TypeVar, Union
 from jaxtyping import Float
-from qten_gen import LabelledTensor, LazyStack, PerItem, TensorClass, Unbatched, buffer, field, param, virtual
+from qten_gen import LabelledTensor, PerItem, TensorClass, Unbatched, buffer, field, param, virtual
 
 Free = TypeVar("Free")
 Bound = TypeVar("Bound", bound=Tensor)

@@ -109,21 +109,6 @@ def test_operations_stay_on_the_device() -> None:
     assert frames.to(torch.float16).x.dtype == torch.float16
 
 
-def test_stacks_of_objects_of_different_shapes_move() -> None:
-    lazy = Frame.lazy_stack([frame(2), frame(3)]).to("cuda")
-    assert [lazy[i].x.device for i in range(2)] == [GPU, GPU]
-    padded = lazy.get("x", as_padded_tensor=True)
-    assert padded.is_cuda and padded.shape == (2, 3, 3)
-
-
-def test_a_stack_of_objects_on_two_devices_says_so() -> None:
-    lazy = Frame.lazy_stack([frame(2), frame(3).cuda()])
-    assert lazy.device is None
-    for device in ("cuda", "cpu"):
-        moved = lazy.to(device)
-        assert {moved[i].x.device.type for i in range(2)} == {device}
-
-
 def test_python_values_follow_an_index_where_the_object_is() -> None:
     value = photo().cuda()
     assert value[1:3].title.tolist() == ["b", "c"]

@@ -54,7 +54,7 @@ BOTH = pytest.mark.parametrize("file", ["generated.py", "declared.py"])
         ("batch.to('cpu').", {"tokens", "to"}),
         ("batch.replace(mask=None).", {"tokens", "to"}),
         ("batch.tokens.", {"shape", "dtype"}),
-        ("Batch.", {"stack", "lazy_stack", "from_dict"}),
+        ("Batch.", {"stack", "from_dict"}),
         ("attention.qkv.", {"shape", "grad"}),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from tests.devices.photos import Frame, frame, photo
+from tests.devices.photos import frame, photo
 
 
 def test_an_object_moves_to_the_gpu_in_place_and_without_waiting() -> None:
@@ -22,13 +22,6 @@ def test_a_stream_is_recorded_for_every_tensor() -> None:
     assert value.record_stream(stream) is value
     stream.synchronize()
     assert torch.equal(doubled.x, value.x * 2)
-
-
-def test_objects_of_different_shapes_are_pinned_moved_and_padded() -> None:
-    lazy = Frame.lazy_stack([frame(2), frame(3)]).pin_memory().to("cuda")
-    padded = lazy.get("x", as_padded_tensor=True)
-    assert padded.is_cuda
-    assert padded.shape == (2, 3, 3)
 
 
 def test_python_values_follow_an_index_that_is_on_the_gpu() -> None:

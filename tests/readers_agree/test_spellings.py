@@ -23,7 +23,7 @@ SETS: dict[str, tuple[Callable[[], Iterator[Spelling]], int]] = {
     "annotations": (annotated.spellings, EVERY),
     "pairs of ways": (annotated.pairs, 2 * EVERY if EVERY > 1 else 1),
     "values": (values.spellings, EVERY),
-    "other positions": (other_positions.spellings, min(EVERY, 8)),
+    "other positions": (other_positions.spellings, min(EVERY, 4)),
 }
 PARTS = 3
 """How many tests share a set, so that they run in parallel."""

@@ -94,7 +94,7 @@ def _elements(value: Any, arguments: tuple[Any, ...]) -> Iterator[tuple[object, 
         for key, held in value.items():
             yield key, arguments[0]
             yield held, arguments[-1]
-    elif isinstance(value, list | set | frozenset) or type(value).__name__ in ("ModuleList", "LazyStack"):
+    elif isinstance(value, list | set | frozenset) or type(value).__name__ == "ModuleList":
         yield from ((one, arguments[0]) for one in value)
     elif type(value).__name__ == "ModuleDict":
         yield from ((one, arguments[-1]) for one in value.values())

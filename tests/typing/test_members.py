@@ -1,14 +1,23 @@
-"""The methods of TensorClass that are functions of other files are written out for checkers, none of which binds all of them."""
+"""The methods of TensorClass that are functions of other files are written out for checkers, none of which binds all of them.
+
+The program about operations has a row for every method of the table, and all programs one for every public member.
+`test_programs` checks them.
+"""
 
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
 
 from qten_gen import TensorClass
+from qten_gen.runtime.tensorclass.operations.table import methods
 from templates.members import FILES, stub
+from tests.tensorclass.declared import Point
+from tests.typing.marked_programs import programs
+from tests.typing.operation_rows import program
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -43,3 +52,14 @@ def test_every_public_member_is_known_to_checkers() -> None:
         if isinstance(node, ast.FunctionDef)
     }
     assert {name for name in vars(TensorClass) if not name.startswith("_")} - known - PROPERTIES == set()
+
+
+def test_every_public_member_is_in_a_program() -> None:
+    members = {name for name in dir(Point) if not name.startswith("_")} - set(Point._fields)
+    text = "\n".join(path.read_text(encoding="utf-8") for path in programs())
+    assert members - set(re.findall(r"\.(\w+)", text)) == set()
+
+
+def test_every_method_has_a_row() -> None:
+    text = program()
+    assert [name for name in methods() if not name.startswith("__") and f".{name}(" not in text] == []

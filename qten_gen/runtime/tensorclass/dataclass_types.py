@@ -16,7 +16,7 @@ from .tensorclass import TensorClass
 def is_tensorclass(value: object) -> TypeGuard[TensorClass | type[TensorClass]]:
     """True if a class is a TensorClass, or a value an object of one. Anything may be passed.
 
-    Type checkers know the value as one where the result is true. A lazy stack of objects is not one.
+    Type checkers know the value as one where the result is true.
 
     Examples:
         >>> from qten_gen import TensorClass

@@ -144,7 +144,6 @@ LATE_ON_CLASS = {
     "fields.nested": "from_dict",
     "interop.tensordicts": "from_tensordict",
     "interop.records": "from_numpy from_dataclass from_namedtuple accepts",
-    "lazy_stack": "lazy_stack maybe_dense_stack",
 }
 """The same for class methods."""
 

@@ -17,7 +17,7 @@ from torch.utils import _pytree
 
 from qten_gen import PerItem, TensorClass
 
-from ..declared import Flat, flat
+from ..declared import flat
 
 
 class Noted(TensorClass):
@@ -48,7 +48,6 @@ BATCHED = {
     "a tensor": torch.zeros(2),
     "a parameter": torch.nn.Parameter(torch.zeros(2)),
     "an object": flat(2),
-    "a lazy stack": Flat.lazy_stack([flat(2), flat(2)]),
     "a PerItem": PerItem([1, 2], 2),
     "a TensorDict": TensorDict({"x": torch.zeros(2)}, batch_size=2),
     "a tensorclass": Foreign(torch.zeros(2)),

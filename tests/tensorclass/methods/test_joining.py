@@ -35,7 +35,7 @@ def test_joining_asks_for_objects() -> None:
 
 def test_joining_asks_for_batch_sizes_that_fit() -> None:
     with pytest.raises(
-        ValueError, match=r"stack: expected Flat of one batch size, got \[2\] and \[3\]; Flat.lazy_stack takes"
+        ValueError, match=r"stack: expected Flat of one batch size, got \[2\] and \[3\]; pad their tensors"
     ):
         Flat.stack([flat(2), flat(3)])
     with pytest.raises(ValueError, match=r"cat: .* differ in dimension 0 only, got \[2, 3\] and \[2, 4\]"):

@@ -127,5 +127,3 @@ def test_objects_may_have_fields_called_like_methods() -> None:
     assert frame.auto_batch_size_().seen.batch_size == (3, 2)
     assert frame.auto_device_().seen.device == torch.device("cpu")
     assert frame.clear_device_().seen.device is None
-    lazy = Seen.lazy_stack([frame.seen, frame.seen])
-    assert lazy.to(torch.float64)[0].to.dtype is torch.float64

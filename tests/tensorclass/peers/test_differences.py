@@ -21,10 +21,6 @@ class Other(TensorClass):
     source: str = "a"
 
 
-class Frozen(TensorClass, frozen=True):
-    x: Tensor
-
-
 def batch(start: float = 0) -> Batch:
     return Batch(torch.arange(12.0).reshape(4, 3) + start, batch_size=[4])
 
@@ -33,26 +29,6 @@ def test_an_object_of_another_class_is_not_equal_and_can_be_converted() -> None:
     other = Other(batch().x, batch_size=[4])
     assert (batch() == other) is False  # type: ignore[operator] # checkers refuse it
     assert (batch() == Batch.from_dict(other.to_dict(), batch_size=other.batch_size)).all()
-
-
-def test_no_object_is_a_key_of_a_dict() -> None:
-    with pytest.raises(TypeError, match="unhashable"):
-        hash(Frozen(torch.ones(2)))
-
-
-def test_names_are_a_tuple() -> None:
-    assert batch().refine_names("row").names == ("row",)
-
-
-def test_a_name_that_is_not_a_field_is_an_error_without_a_default() -> None:
-    with pytest.raises(KeyError, match="Batch has no field 'y'"):
-        batch().get("y")
-    assert batch().get("y", None) is None
-
-
-def test_a_batch_size_that_does_not_fit_is_a_value_error() -> None:
-    with pytest.raises(ValueError, match=r"^Batch\.x: expected a shape that starts with \[5\], got \[4, 3\]$"):
-        Batch(torch.ones(4, 3), batch_size=[5])
 
 
 def test_one_field_of_an_item_is_set_by_name() -> None:

@@ -116,8 +116,6 @@ OF_TWO_TENSORS: dict[str, Callable[[Flat], Any]] = {
     "auto_batch_size_": lambda value: value.to(batch_size=()).auto_batch_size_(),
     "cast_filter": lambda value: value.to(torch.int32, cast_filter=lambda tensor: tensor.dim() == 1),
     "data": lambda value: value.data,
-    "lazy stack": lambda value: Flat.lazy_stack([value, value[:2]]).get("x", as_padded_tensor=True),
-    "dense": lambda value: Flat.lazy_stack([value, value]).dense(),
 }
 
 

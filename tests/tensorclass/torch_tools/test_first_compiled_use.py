@@ -29,7 +29,7 @@ CALLS = """
     B.from_dict({"x": b.x, "part": b.part, "m": b.m}, batch_size=[3]) | Part.from_numpy | Part.from_namedtuple(Pair(b.x))
     Part.from_dataclass(Data(b.x)) | B.accepts | b.vmap_dims | b.to_tensordict | B.from_tensordict
     b.send | b.recv | b.broadcast | b.all_gather
-    Part.lazy_stack([b.part, b.part])[0] | Part.maybe_dense_stack([b.part, b.part]) | torch.stack([b, b]) | B.cat([b, b])
+    torch.stack([b, b]) | B.cat([b, b])
     B.zeros_like(b) | torch.sin(b) | b + 1 | b == b | b.clone().exp_() | b.sum(0) | b.max(0) | b.all() | b.reshape(3, 1)
     b.split(2) | b.unbind(0) | b.masked_select(b.x > 0) | b.new_zeros(2) | b.double() | b[[0, 2]] | b[..., None] | b.numel()
     b.to("cpu") | b.to(torch.float64) | b.auto_batch_size_() | b.names | net(b) | net(b.x) | net(Sub(b.x, batch_size=3))

@@ -12,7 +12,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils import _pytree
 
 from qten_gen import PerItem, TensorClass, Unbatched
-from tests.tensorclass.declared import Batch, Flat, assert_applied, batch, flat, tensors
+from tests.tensorclass.declared import Flat, assert_applied, flat, tensors
 
 
 class Names(TensorClass):
@@ -213,21 +213,6 @@ def test_gradients_go_through() -> None:
     value = flat(4)
     found = torch.func.grad(lambda one: one.vmap(loss).sum())(value)
     torch.testing.assert_close(tensors(found), tensors(torch.func.grad(loss)(value)))
-
-
-def test_a_nested_object_is_mapped_with_its_owner() -> None:
-    value = batch(4)
-    result: Batch = value.vmap(lambda item: item * 2)
-    assert_applied(result, value, lambda tensor: tensor * 2)
-
-
-def test_it_is_traced_into_one_graph() -> None:
-    def mapped(value: Flat) -> Flat:
-        return value.vmap(standardised)
-
-    compiled = torch.compile(mapped, fullgraph=True, backend="eager")
-    value = flat(4)
-    torch.testing.assert_close(tensors(compiled(value)), tensors(mapped(value)))
 
 
 def test_it_works_with_fake_tensors() -> None:

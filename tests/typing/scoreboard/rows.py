@@ -85,13 +85,6 @@ ROWS = (
         "Tensor",
         _td('td.to_dict()["point"]["weight"]'),
     ),
-    Row(
-        "lazy stack",
-        "Batch.lazy_stack([batch, batch])[0]",
-        "Batch",
-        _td("TdBatch.lazy_stack([td, td])[0]"),
-        {"tensordict": "TdBatch"},
-    ),
     # Mistakes with objects
     Row("misspelt field", "batch.tokns", peers={"tensordict": "td.tokns", "jaxtyping": "jx.tokns"}),
     Row("misspelt nested field", "batch.point.wieght", peers=_td("td.point.wieght")),

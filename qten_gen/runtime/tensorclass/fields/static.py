@@ -78,7 +78,7 @@ def _parts(value: object) -> Collection[object] | None:
 
 
 def _has_batch_size(value: object) -> bool:
-    """True if a value is batched by itself: a TensorClass, a LazyStack, a PerItem, a TensorDict."""
+    """True if a value is batched by itself: a TensorClass, a PerItem, a TensorDict."""
     return hasattr(type(value), "batch_size") and isinstance(getattr(value, "batch_size", None), torch.Size)
 
 

@@ -152,7 +152,7 @@ def _dense(where: str, value: Any) -> Any:
     try:
         parts = {key: value._get_str(key, None) for key in value.keys()}
     except RuntimeError as error:
-        advice = "pad the tensors to one shape, or keep the items in a LazyStack"
+        advice = "pad the tensors to one shape, or keep the items in a list"
         raise ValueError(f"{where}: the items of the lazy stack differ in shape; {advice}") from error
     python = (library.NonTensorStack, library.NonTensorData)
     found = {

@@ -49,7 +49,7 @@ def stack(items: Iterable[T], dim: int = 0, fn: Callable[..., Tensor] = stack_te
         if item._batch_size != size:
             raise ValueError(
                 f"stack: expected {cls.__name__} of one batch size, got {list(size)} and {list(item._batch_size)}; "
-                f"{cls.__name__}.lazy_stack takes objects of different lengths"
+                "pad their tensors to one size, or keep the objects in a list"
             )
     batch_ndim = len(size)
     if not -batch_ndim - 1 <= dim <= batch_ndim:

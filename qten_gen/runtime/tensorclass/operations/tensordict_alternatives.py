@@ -42,7 +42,7 @@ _NAMES: dict[str, str] = {
     "use torch.cat([batch.x, batch.y])": "cat_tensors",
     "use torch.stack([batch.x, batch.y])": "stack_tensors",
     "use torch.stack or torch.cat, or Batch.stack and Batch.cat": "pack",
-    "use .lazy_stack for objects of several shapes": "to_lazystack",
+    "keep objects of several shapes in a list": "lazy_stack maybe_dense_stack to_lazystack",
     "construct the class, or use .from_dict": "from_any",
     "use Batch.from_dict": "from_dict_instance",
     "use Batch.stack for a list of objects": "from_list",

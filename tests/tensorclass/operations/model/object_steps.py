@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 from torch.utils import _pytree
 
 from qten_gen import TensorClass
-from qten_gen.runtime.tensorclass.lazy_stack import LazyStack
 
 from .index_steps import as_torch_takes_it, index
-from .plain import Plain, joined, names_moved, refuse_unfit, valued, written
-from .steps import CLONE, OTHER, Builder, Step, dim, float_or_as_it_is
+from .plain import Plain, refuse_unfit, valued, written
+from .steps import OTHER, Builder, Step, dim, float_or_as_it_is
 
 
 def same(plain: Plain, other: Plain) -> Plain:
@@ -45,11 +44,6 @@ def constructed_anew(plain: Plain, other: Plain) -> Plain:
         raise ValueError("values are for another batch size")
     refuse_unfit(out)
     return out
-
-
-def of_stack(plain: Plain, other: Plain) -> Plain:
-    """The one object of a stack: those that it holds have lost their names."""
-    return replace(plain, names=plain.names and {at: names for at, names in plain.names.items() if not at})
 
 
 # Copies and round trips
@@ -114,24 +108,12 @@ def _vmap(draw: st.DrawFn, plain: Plain) -> Step:
     return Step("vmap", expected, (at,), run=run)
 
 
-def _lazy_stack(draw: st.DrawFn, plain: Plain) -> Step:
-    second = draw(st.sampled_from([OTHER, CLONE]))
-
-    def expected(before: Plain, other: Plain) -> Plain:
-        out = joined([before, other], torch.stack, 0)
-        out.names = before.names and {(): names_moved(before, lambda dims: dims[None])}
-        return out
-
-    return Step("lazy_stack", expected, (second,), run=lambda value, second: LazyStack([value, second]).dense())
-
-
 ROUND_TRIPS: dict[str, tuple[Callable[[Any], Any], Callable[[Plain, Plain], Plain]]] = {
     "copy": (copy.copy, same),
     "replace": (lambda value: TensorClass.replace(value), constructed),
     "deepcopy": (copy.deepcopy, same),
     "to double": (lambda value: TensorClass.to(value, torch.float64), lambda plain, other: _cast(plain, torch.float64)),
     "to float": (lambda value: TensorClass.to(value, torch.float32), lambda plain, other: _cast(plain, torch.float32)),
-    "maybe_dense_stack": (lambda value: type(value).maybe_dense_stack([value])[0], of_stack),
     "dict": (
         lambda value: type(value).from_dict(TensorClass.to_dict(value), batch_size=value.batch_size),
         constructed_anew,
@@ -222,7 +204,6 @@ BY_NAME: dict[str, Builder] = {
     "state_dict": _state_dict,
     "tree": _tree,
     "vmap": _vmap,
-    "lazy_stack": _lazy_stack,
     "lock_": _lock,
     "set": _set,
     "set_": _set_in_place,

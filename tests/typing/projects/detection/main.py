@@ -14,7 +14,6 @@ from torch.utils.data import DataLoader, Dataset
 
 from detection.model import Label
 from detection.model_qten import Boxes, Detector, Image, Scored
-from qten_gen import LazyStack
 
 Metric: TypeAlias = Callable[[Boxes, Boxes], Tensor]
 
@@ -31,11 +30,11 @@ class Item(NamedTuple):
 
 class Pack(NamedTuple):
     image: Image
-    boxes: LazyStack[Boxes]
+    boxes: list[Boxes]
 
 
 def collate(items: list[Item]) -> Pack:
-    return Pack(Image.stack([one.image for one in items]), Boxes.lazy_stack([one.boxes for one in items]))
+    return Pack(Image.stack([one.image for one in items]), [one.boxes for one in items])
 
 
 class Images(Dataset[Item]):
@@ -106,7 +105,7 @@ def main() -> None:
     whole = collate([data[at] for at in range(3)])
     assert_type(whole.boxes[0], Boxes)
     moved = whole.image[1:]
-    print(whole.boxes.get("scores", as_list=True)[0].shape)
+    print(whole.boxes[0].scores.shape)
     print(len(moved.labels), whole.boxes[0].batch_size, moved.labels[0].item()[0].name, moved[0].labels)
     sized = [one for one in whole.boxes if len(one) > 1]
     print(len(sized))

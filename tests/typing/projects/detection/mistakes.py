@@ -13,7 +13,7 @@ found: list[Image] = detector(image)  # E
 detector(image=image)  # E
 detector(image, 0.5)  # E
 collate([image])  # E
-names: list[str] = Boxes.lazy_stack([boxes]).get("scores", as_list=True)  # E
+names: list[str] = Boxes.stack([boxes]).scores  # E
 tensor: Tensor = Scored(boxes, torch.ones(()))  # E
 Scored(image, torch.ones(()))  # E
 Pack(image, boxes)  # E
