@@ -1,14 +1,12 @@
 """What works in a module works however people start it: as a script or a plugin, out of a zip file, without its source."""
 
-import os
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import qten_gen
 from tests import fresh_process
+from tests.fresh_process import environment
 
 DECLARATIONS = '''
 """Declarations of every kind, and what has to hold for them."""
@@ -204,10 +202,6 @@ if __name__ == "__main__":
     print(work(line, Net(2), False))
 """
 )
-
-
-def environment(**others: str) -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(Path(qten_gen.__file__).parent.parent), **others}
 
 
 @pytest.mark.parametrize("mode", ["memory", "generated", "off"])
