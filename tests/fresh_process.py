@@ -44,6 +44,13 @@ class Done:
     stderr: str
 
 
+def environment(**others: str) -> dict[str, str]:
+    """The variables of a program that imports the package under test, and others."""
+    import qten_gen
+
+    return {**os.environ, "PYTHONPATH": str(Path(qten_gen.__file__).parents[1]), **others}
+
+
 class FreshProcess:
     """`python ARGUMENTS` while it runs, with what tests use of `subprocess.Popen`.
 

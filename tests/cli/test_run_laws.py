@@ -13,10 +13,10 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import qten_gen
 from qten_gen.cli.command import main
 from qten_gen.project.apply import changes
 from qten_gen.project.output_names import is_output, outputs_of
+from tests import fresh_process
 
 law = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -126,7 +126,7 @@ def test_the_output_does_not_depend_on_the_hash_seed(project: Project) -> None:
     found = []
     for seed in ("1", "2"):
         with folder(project) as root:
-            environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(qten_gen.__file__).parents[1])}
+            environment = fresh_process.environment(PYTHONHASHSEED=seed)
             subprocess.run([sys.executable, "-m", "qten_gen", "-q", "."], env=environment, check=True)
             found.append(outputs(root))
     assert found[0] == found[1]

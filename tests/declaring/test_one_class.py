@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 import threading
 import warnings
-from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
@@ -32,25 +30,19 @@ def generated_file(cls: type) -> str:
     return str(vars(cls.__mro__[1])["__init__"].__code__.co_filename)
 
 
-def test_the_generated_module_gives_the_declared_class(project: Any) -> None:
-    project.write(model=BATCH)
+@pytest.mark.parametrize("first", ["model", "model_qten", "parcel", "parcel._qten"])
+def test_the_generated_module_gives_the_declared_class_in_whichever_order_they_are_imported(
+    project: Any, first: str
+) -> None:
+    project.write(model=BATCH, parcel__=BATCH)
     project.generate()
-    model = project.load("model")
-    assert project.load("model_qten").Batch is model.Batch
-    assert generated_file(model.Batch) == str(project.root / "model_qten.py")
-
-
-def test_the_generated_module_may_be_imported_first(project: Any) -> None:
-    project.write(model=BATCH)
-    project.generate()
-    generated = project.load("model_qten")
-    assert generated.Batch is project.load("model").Batch
-
-
-def test_a_package_keeps_its_classes_in_a_file_called_qten(project: Any) -> None:
-    project.write(parcel__=BATCH)
-    project.generate()
-    assert project.load("parcel._qten").Batch is project.load("parcel").Batch
+    project.load(first)
+    source, generated = ("model", "model_qten") if first.startswith("model") else ("parcel", "parcel._qten")
+    assert project.load(generated).Batch is project.load(source).Batch
+    file = "model_qten.py" if source == "model" else "parcel/_qten.py"
+    assert generated_file(project.load(source).Batch) == str(project.root / file)
+    with pytest.raises(AttributeError, match=f"module '{generated}' has no attribute 'Bach'"):
+        _ = project.load(generated).Bach
 
 
 def test_a_generated_module_whose_source_is_gone_says_so(project: Any) -> None:
@@ -61,13 +53,6 @@ def test_a_generated_module_whose_source_is_gone_says_so(project: Any) -> None:
         ImportError, match="^moved_qten was generated from moved, which does not exist any more; run: qten-gen$"
     ):
         _ = project.load("moved_qten").Batch
-
-
-def test_an_unknown_name_of_a_generated_module_is_an_attribute_error(project: Any) -> None:
-    project.write(model=BATCH)
-    project.generate()
-    with pytest.raises(AttributeError, match="module 'model_qten' has no attribute 'Bach'"):
-        _ = project.load("model_qten").Bach
 
 
 def test_rendered_text_is_shown_by_inspect(project: Any) -> None:
@@ -117,9 +102,8 @@ SCRIPT = """
 def test_a_script_uses_what_was_generated_for_it(project: Any, arguments: list[str]) -> None:
     project.write(pkg__="", pkg__model=SCRIPT)
     project.generate()
-    root = str(Path(qten_gen.__file__).parent.parent)
-    environment = {**os.environ, "PYTHONPATH": root, "QTEN_GEN_JIT": "off"}
-    done = fresh_process.run("-W", "error", *arguments, cwd=project.root, env=environment)
+    without_memory = fresh_process.environment(QTEN_GEN_JIT="off")
+    done = fresh_process.run("-W", "error", *arguments, cwd=project.root, env=without_memory)
     assert (done.stdout.split("\n")[:3], done.stderr) == (["model_qten.py", "True True", "False True"], "")
 
 
@@ -141,9 +125,8 @@ def test_a_package_that_is_run_uses_what_was_generated_for_its_main_file(project
         encoding="utf-8",
     )
     project.generate()
-    root = str(Path(qten_gen.__file__).parent.parent)
-    environment = {**os.environ, "PYTHONPATH": root, "QTEN_GEN_JIT": "off"}
-    done = fresh_process.run("-W", "error", "-m", "pkg", cwd=project.root, env=environment)
+    without_memory = fresh_process.environment(QTEN_GEN_JIT="off")
+    done = fresh_process.run("-W", "error", "-m", "pkg", cwd=project.root, env=without_memory)
     assert (done.stdout, done.stderr) == ("torch.Size([2])\n", "")
 
 
@@ -350,12 +333,6 @@ def test_a_declaration_can_take_its_types_from_a_generated_module(project: Any) 
     batch = model.Batch(torch.zeros(2, 3), batch_size=2)
     assert loaded.Pair(batch, batch_size=2)[0].first.tokens.shape == (3,)
     assert project.load("pair_qten").swap is loaded.swap
-
-
-def test_a_constant_of_the_generated_module_may_be_none(project: Any) -> None:
-    project.write(model=dedent(BATCH) + "\n\nCURRENT: Batch | None = None\n")
-    project.generate()
-    assert project.load("model_qten").CURRENT is None
 
 
 def test_a_star_import_takes_all_that_the_stub_has_also_when_it_comes_first(project: Any) -> None:

@@ -2,6 +2,7 @@
 
 import subprocess
 import warnings
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -154,33 +155,25 @@ def test_a_broken_generated_file_does_not_stop_the_program(project: Any) -> None
         assert project.load("model").Batch(torch.ones(2)).source == "train"
 
 
-def test_jit_off_makes_missing_code_an_error_that_names_the_command(
-    project: Any, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("generated", "message"),
+    [
+        (None, r"nothing was generated for Batch, and QTEN_GEN_JIT=off\. Run: qten-gen model.py"),
+        (edited('"train"', '"test"'), r"Batch changed after model_qten was generated.*Run: qten-gen model.py"),
+        (BEFORE, None),
+    ],
+    ids=["missing", "stale", "fresh"],
+)
+def test_jit_off_makes_missing_or_stale_code_an_error_that_names_the_command(
+    project: Any, monkeypatch: pytest.MonkeyPatch, generated: str | None, message: str | None
 ) -> None:
     monkeypatch.setenv("QTEN_GEN_JIT", "off")
+    if generated is not None:
+        project.write(model=generated)
+        project.generate()
     project.write(model=BEFORE)
-    with pytest.raises(
-        ImportError, match=r"nothing was generated for Batch, and QTEN_GEN_JIT=off\. Run: qten-gen model.py"
-    ):
-        project.load("model")
-
-
-def test_jit_off_makes_stale_code_an_error_that_names_the_command(
-    project: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    project.write(model=BEFORE)
-    project.generate()
-    project.write(model=edited('"train"', '"test"'))
-    monkeypatch.setenv("QTEN_GEN_JIT", "off")
-    with pytest.raises(ImportError, match=r"Batch changed after model_qten was generated.*Run: qten-gen model.py"):
-        project.load("model")
-
-
-def test_jit_off_accepts_fresh_code(project: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("QTEN_GEN_JIT", "off")
-    project.write(model=BEFORE)
-    project.generate()
-    assert project.load("model").Batch(torch.ones(2)).source == "train"
+    with nullcontext() if message is None else pytest.raises(ImportError, match=message):
+        assert project.load("model").Batch(torch.ones(2)).source == "train"
 
 
 def test_an_unknown_jit_setting_is_refused(project: Any, monkeypatch: pytest.MonkeyPatch) -> None:

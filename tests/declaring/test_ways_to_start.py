@@ -1,14 +1,12 @@
 """What works in a module works however people start it: as a script or a plugin, out of a zip file, without its source."""
 
-import os
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import qten_gen
 from tests import fresh_process
+from tests.fresh_process import environment
 
 DECLARATIONS = '''
 """Declarations of every kind, and what has to hold for them."""
@@ -206,10 +204,6 @@ if __name__ == "__main__":
 )
 
 
-def environment(**others: str) -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(Path(qten_gen.__file__).parent.parent), **others}
-
-
 @pytest.mark.parametrize("mode", ["memory", "generated", "off"])
 def test_a_module_works_however_it_is_executed(project: Any, mode: str) -> None:
     project.write(model=DECLARATIONS, ways=IN_ONE_PROCESS)
@@ -239,6 +233,33 @@ def test_classes_of_a_script_reach_other_processes_through_cloudpickle(
     assert (works, sent.stderr) == ("right", "")
     received = fresh_process.run("received.py", *others, cwd=project.root, env=environment(QTEN_GEN_JIT="off"))
     assert (received.stdout, received.stderr) == (f"{result}\n", "")
+
+
+@pytest.mark.parametrize("name", ["<run_path>", "<string>", "class", "plugins.my plugin", "my-plugin.v2"])
+def test_a_class_is_the_type_of_a_field_whatever_its_module_is_called(name: str) -> None:
+    body = """
+import torch
+from torch import Tensor, nn
+from qten_gen import Module, TensorClass
+
+class Point(TensorClass):
+    x: Tensor
+
+class Line(TensorClass):
+    start: Point | None = None
+    ends: dict[str, torch.Tensor] | None = None
+
+class Plain(nn.Module):
+    pass
+
+class Net(Module):
+    plain: Plain
+    other: Plain | None = None
+"""
+    names: dict[str, Any] = {"__name__": name}
+    exec(compile(body, "no-file.py", "exec", dont_inherit=True), names)
+    assert "start" in names["Line"]._nested
+    assert type(names["Net"](names["Plain"]()).plain) is names["Plain"]
 
 
 SETTLING = """

@@ -43,17 +43,23 @@ def disagreements(folder: Path, reported: Reports) -> list[str]:
     ]
 
 
-def mypy(folder: Path, paths: Sequence[str] = PATHS, *arguments: str) -> Reports:
-    """What mypy reports of the folder, or of the files that are named."""
+def mypy(folder: Path, paths: Sequence[str] = PATHS, *arguments: str, reveals: bool = False) -> Reports:
+    """What mypy reports of the folder, or of the files that are named; with the types that it reveals."""
     options = ("--strict", "--python-version=3.11", "--output=json", "--config-file=")
     cache = f"--cache-dir={REPOSITORY / '.mypy_cache'}"
     command = (sys.executable, "-m", "mypy", *options, cache, *(arguments or (".",)))
     output = _run(folder, *command, MYPYPATH=os.pathsep.join(paths))
     reports = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
-    return {(item["file"], item["line"]): item["message"] for item in reports if item["severity"] == "error"}
+    return {(item["file"], item["line"]): item["message"] for item in reports if item["severity"] == "error" or reveals}
 
 
-def pyright(folder: Path, paths: Sequence[str] = PATHS, project: Path | None = None, **settings: object) -> Reports:
+def pyright(
+    folder: Path,
+    paths: Sequence[str] = PATHS,
+    project: Path | None = None,
+    reveals: bool = False,
+    **settings: object,
+) -> Reports:
     """What pyright reports of the folder, or of the project of a file of settings. It is strict with generated stubs."""
     if project is None:
         project = folder / "pyrightconfig.json"
@@ -77,7 +83,7 @@ def pyright(folder: Path, paths: Sequence[str] = PATHS, project: Path | None = N
     return {
         (os.path.relpath(item["file"], folder), item["range"]["start"]["line"] + 1): item["message"]
         for item in json.loads(_run(folder, *command))["generalDiagnostics"]
-        if item["severity"] == "error"
+        if item["severity"] == "error" or reveals
     }
 
 

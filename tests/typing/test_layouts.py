@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
@@ -14,9 +11,8 @@ import pytest
 
 from qten_gen.cli.command import main
 from tests import fresh_process
-
-REPOSITORY = Path(__file__).parents[2]
-STUBS = (str(REPOSITORY), str(REPOSITORY / "stubs"))
+from tests.typing import checked_folders
+from tests.typing.checked_folders import PATHS, REPOSITORY
 
 BASE = """
 from torch import Tensor
@@ -120,38 +116,15 @@ def test_a_module_of_a_source_root_runs_with_python_m(project: Path) -> None:
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_mypy_sees_the_exact_types(project: Path, name: str) -> None:
     layout = LAYOUTS[name]
-    cache = REPOSITORY / ".mypy_cache"
-    options = ("--strict", "--no-error-summary", "--output=json", "--config-file=", f"--cache-dir={cache}")
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", *options, project / layout.program],
-        cwd=project / layout.started_in,
-        env=os.environ | {"MYPYPATH": os.pathsep.join((str(project / layout.path), *STUBS))},
-        capture_output=True,
-        text=True,
-    )
-    reports = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [report["message"] for report in reports if report["severity"] == "error"] == []
-    assert [report["message"].rpartition(".")[2].rstrip('"') for report in reports] == REVEALED
+    folder, program = project / layout.started_in, str(project / layout.program)
+    reported = checked_folders.mypy(folder, (str(project / layout.path), *PATHS), program, reveals=True)
+    assert [message.rpartition(".")[2].rstrip('"') for message in reported.values()] == REVEALED
 
 
 def test_pyright_sees_the_exact_types(project: Path) -> None:
-    write(
-        project / "pyrightconfig.json",
-        json.dumps(
-            {
-                "include": [layout.program for layout in LAYOUTS.values()],
-                "extraPaths": [*STUBS, *(str(project / layout.path) for layout in LAYOUTS.values())],
-            }
-        ),
-    )
-    done = subprocess.run(
-        [sys.executable, "-m", "pyright", f"--pythonpath={sys.executable}", "--outputjson"],
-        cwd=project,
-        capture_output=True,
-        text=True,
-    )
-    reports = json.loads(done.stdout)["generalDiagnostics"]
-    assert [report["message"] for report in reports if report["severity"] == "error"] == []
-    assert sorted(report["message"].rpartition(" ")[2].strip('"') for report in reports) == sorted(
+    paths = (*PATHS, *(str(project / layout.path) for layout in LAYOUTS.values()))
+    include = [layout.program for layout in LAYOUTS.values()]
+    reported = checked_folders.pyright(project, paths, include=include, reveals=True)
+    assert sorted(message.rpartition(" ")[2].strip('"') for message in reported.values()) == sorted(
         REVEALED * len(LAYOUTS)
     )

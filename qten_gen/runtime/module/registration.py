@@ -11,6 +11,7 @@ methods of nn.Module, and there is no global hook.
 
 from __future__ import annotations
 
+import operator
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
@@ -195,8 +196,19 @@ def _empty(module: nn.Module, name: str, shape: tuple[int, ...], device: Device,
             return torch.empty(*shape)
         return torch.empty(shape, device=device, dtype=dtype)
     except (TypeError, RuntimeError) as error:
-        if all(hasattr(size, "__index__") and size >= 0 for size in shape):
+        if type(error) not in (TypeError, RuntimeError):  # of tracing, or of memory, which callers catch
             raise
-        raise type(error)(
-            f"{type(module).__name__}.{name}: expected integers of at least 0 as its sizes, got {list(shape)}"
-        ) from None
+        problem = str(error)
+        if dtype is not None and not isinstance(dtype, torch.dtype):
+            problem = f"expected a torch.dtype as its dtype, got {dtype!r}"
+        elif not all(map(_is_size, shape)):
+            problem = f"expected integers of at least 0 as its sizes, got {list(shape)}"
+        raise type(error)(f"{type(module).__name__}.{name}: {problem}") from None
+
+
+def _is_size(size: object) -> bool:
+    """Return whether torch takes it as a size."""
+    try:
+        return not isinstance(size, bool) and 0 <= operator.index(size) < 2**63  # type: ignore[arg-type] # what it asks
+    except TypeError:
+        return False

@@ -162,9 +162,17 @@ def test_a_child_that_is_not_a_module_is_refused_as_by_nn_module() -> None:
 
 @pytest.mark.parametrize(
     ("size", "error", "got"),
-    [("4", TypeError, "['4', '4']"), (4.5, TypeError, "[4.5, 4.5]"), (-1, RuntimeError, "[-1, -1]")],
+    [
+        ("4", TypeError, "['4', '4']"),
+        (4.5, TypeError, "[4.5, 4.5]"),
+        (-1, RuntimeError, "[-1, -1]"),
+        (True, TypeError, "[True, True]"),
+        (None, TypeError, "[None, None]"),
+        (torch.ones(2), (TypeError, RuntimeError), "[tensor([1., 1.]), tensor([1., 1.])]"),
+        (2**63, (TypeError, RuntimeError), f"[{2**63}, {2**63}]"),
+    ],
 )
-def test_an_error_about_a_size_names_the_tensor(size: Any, error: type[Exception], got: str) -> None:
+def test_an_error_about_a_size_names_the_tensor(size: Any, error: Any, got: str) -> None:
     class Square(Module):
         dim: int
         weight: nn.Parameter = param("dim", "dim", initializer=nn.init.ones_)
@@ -178,3 +186,26 @@ def test_an_error_about_a_size_names_the_tensor(size: Any, error: type[Exception
         Square(size)
     with pytest.raises(error, match=rf"^Table\.rows: {said} {re.escape(got)}$"):
         Table(size, device="meta")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"dtype": "float32"}, "expected a torch.dtype as its dtype, got 'float32'"),
+        ({"dtype": float}, None),
+        ({"device": "gpu"}, ".*device string: gpu"),
+        ({"device": 3.5}, ".*device"),
+        ({"dim": 2**62}, ".*"),
+    ],
+)
+def test_any_error_of_torch_about_a_tensor_names_it(arguments: dict[str, Any], said: str | None) -> None:
+    class Row(Module):
+        dim: int
+        weight: nn.Parameter = param("dim", "dim", initializer=nn.init.ones_)
+
+    given: dict[str, Any] = {"dim": 2, **arguments}
+    if said is None:
+        assert Row(**given).weight.dtype is torch.float64
+        return
+    with pytest.raises((TypeError, RuntimeError), match=rf"^Row\.weight: {said}"):
+        Row(**given)

@@ -10,7 +10,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import Tensor
+from torch import Tensor, nn
+
+from qten_gen import TensorClass
 
 from ..declared import assert_applied, batch, flat, point, tensors
 
@@ -210,6 +212,32 @@ def test_without_batch_dimensions_there_is_no_len_and_no_iteration() -> None:
         IndexError, match=r"Batch has 0 batch dimensions, .*; give the constructor a batch_size=\[\.\.\.\]"
     ):
         batch()[0]
+
+
+def test_an_object_makes_no_tensor() -> None:
+    for value in (batch(), batch(3)):
+        with pytest.raises(TypeError, match=r"^a Batch without batch dimensions.*; a tensor is made of its fields$"):
+            torch.tensor(value)
+
+
+class Pair(TensorClass):
+    shared: Tensor
+    other: Tensor
+
+
+@pytest.mark.parametrize("reason", ["the value is the target", "a field repeats", "a field is a leaf"])
+def test_an_assignment_that_torch_refuses_names_the_field_and_no_innocent_one(reason: str) -> None:
+    value = Pair(torch.zeros(2), torch.zeros(2), batch_size=[2])
+    shared, items = torch.zeros(4), [0, 2]
+    target = Pair(shared, torch.zeros(4, dtype=torch.long), batch_size=[4])
+    if reason == "the value is the target":
+        value = Pair(shared[2:], torch.zeros(2), batch_size=[2])
+    elif reason == "a field repeats":
+        target.shared, items = torch.zeros(1).expand(4), slice(0, 2)  # type: ignore[assignment] # either is an index
+    else:
+        target.shared = nn.Parameter(shared)
+    with pytest.raises(RuntimeError, match=r"^Pair\[.*\]: Pair\.shared: .*(memory location|leaf)"):
+        target[items] = value
 
 
 def test_assignment_asks_for_the_batch_size_of_the_items() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from qten_gen import TensorClass, field
+from qten_gen import PerItem, TensorClass, field
 from tests.tensorclass.declared import tensors
 
 
@@ -58,6 +58,14 @@ class Painted(TensorClass):
     x: Tensor
     colour: Colour | None = None
     shades: list[Colour] = field(default_factory=list)
+
+
+class Titled(TensorClass):
+    """A value for each item, of a type that JSON has and of one that it has not."""
+
+    x: Tensor
+    titles: PerItem[str]
+    spans: PerItem[tuple[int, int]] | None = None
 
 
 def outer(*batch_size: int, full: bool = True, seed: int = 0) -> Outer:

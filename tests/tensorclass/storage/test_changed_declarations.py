@@ -113,34 +113,47 @@ def test_a_default_that_was_added_is_not_shared(declare: Declared, tmp_path: Pat
         assert second.s == []
 
 
+MISSED = r"nothing was saved for the field 't', which has no default"
+
+
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
-@pytest.mark.parametrize("added", ["t: Tensor", "t: Tensor | None", "t: str", "t: Part | None", "t: PerItem[str]"])
-def test_a_field_that_was_added_without_default_is_missed(
-    declare: Declared, tmp_path: Path, form: Form, added: str
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        (None, "t: Tensor", MISSED),
+        (None, "t: Tensor | None", MISSED),
+        (None, "t: str", MISSED),
+        (None, "t: Part | None", MISSED),
+        (None, "t: PerItem[str]", MISSED),
+        (
+            None,
+            "t: Tensor = field(default=torch.ones(()))",
+            r"its default does not fit: Batch\.t: expected a shape that starts with \[2\], got \[\]",
+        ),
+        ("reward: Tensor", "rewards: Tensor = field(default=torch.ones(2))", r"field 'reward'.*rewards"),
+        ("reward: Tensor", None, "field 'reward'"),
+    ],
+)
+def test_a_field_that_cannot_be_filled_or_is_gone_is_named(
+    declare: Declared, tmp_path: Path, form: Form, before: str | None, after: str | None, message: str
 ) -> None:
-    load = form.save(declare("x: Tensor")(torch.zeros(2), batch_size=2), tmp_path)
-    with pytest.raises((TypeError, ValueError), match=r"nothing was saved for the field 't', which has no default"):
-        load(declare("x: Tensor", added))
+    values = [torch.zeros(2)] * (1 if before is None else 2)
+    load = form.save(declare("x: Tensor", *filter(None, [before]))(*values, batch_size=2), tmp_path)
+    with pytest.raises((TypeError, ValueError), match=message):
+        load(declare("x: Tensor", *filter(None, [after])))
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
-def test_a_default_that_does_not_fit_is_named(declare: Declared, tmp_path: Path, form: Form) -> None:
-    load = form.save(declare("x: Tensor")(torch.zeros(2), batch_size=2), tmp_path)
-    with pytest.raises(
-        ValueError, match=r"its default does not fit: Batch\.t: expected a shape that starts with \[2\], got \[\]"
-    ):
-        load(declare("x: Tensor", "t: Tensor = field(default=torch.ones(()))"))
-
-
-@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
-def test_a_field_that_was_removed_or_renamed_is_named_with_the_one_that_is_like_it(
-    declare: Declared, tmp_path: Path, form: Form
-) -> None:
-    load = form.save(declare("x: Tensor", "reward: Tensor")(torch.zeros(2), torch.ones(2), batch_size=2), tmp_path)
-    with pytest.raises((TypeError, ValueError), match=r"field 'reward'.*rewards"):
-        load(declare("x: Tensor", "rewards: Tensor = field(default=torch.ones(2))"))
-    with pytest.raises((TypeError, ValueError), match="field 'reward'"):
-        load(declare("x: Tensor"))
+def test_a_static_value_is_cast_as_the_class_says_now(declare: Declared, tmp_path: Path, form: Form) -> None:
+    loads = []
+    for text in ("5", "a"):
+        made = declare("x: Tensor", "n: str", flags=", autocast=True")(torch.zeros(2), text)
+        (tmp_path / text).mkdir()
+        loads.append(form.save(made, tmp_path / text))
+    cls = declare("x: Tensor", "n: int", flags=", autocast=True")
+    assert loads[0](cls).n == 5
+    with pytest.raises((TypeError, ValueError), match="cannot convert"):
+        loads[1](cls)
 
 
 CHANGES = (
@@ -183,17 +196,6 @@ def test_a_field_that_was_declared_otherwise_holds_what_the_constructor_takes_or
         if found != "refused" and found != outcome(cls, torch.zeros(2), load(cls).t, batch_size=2):
             wrong.append((before, after, found))
     assert not wrong
-
-
-def test_a_static_value_is_cast_as_the_class_says_now(declare: Declared, tmp_path: Path) -> None:
-    for form in FORMS:
-        folder = tmp_path / form.name
-        folder.mkdir()
-        load = form.save(declare("x: Tensor", "n: str", flags=", autocast=True")(torch.zeros(2), "5"), folder)
-        assert load(declare("x: Tensor", "n: int", flags=", autocast=True")).n == 5
-        with pytest.raises((TypeError, ValueError), match="cannot convert"):
-            load = form.save(declare("x: Tensor", "n: str", flags=", autocast=True")(torch.zeros(2), "a"), folder)
-            load(declare("x: Tensor", "n: int", flags=", autocast=True"))
 
 
 def test_a_default_goes_to_the_device_of_the_object(declare: Declared, tmp_path: Path) -> None:

@@ -211,28 +211,19 @@ def before_mapping(monkeypatch: pytest.MonkeyPatch, act: Callable[[str], None]) 
     monkeypatch.setattr(torch, "from_file", interrupted)
 
 
-def save(value: Noted, folder: Path) -> None:
-    value.memmap(folder)
-
-
-def test_a_shorter_file_that_takes_the_place_of_another_keeps_its_size(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("size", "later_size"), [(100, 10), (10, 100)])
+def test_a_file_that_takes_the_place_of_another_is_read_as_a_whole_and_keeps_its_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int, later_size: int
 ) -> None:
-    Noted(torch.rand(100), batch_size=100).memmap(tmp_path)
-    later = Noted(torch.rand(10), batch_size=10)
-    before_mapping(monkeypatch, lambda _: save(later, tmp_path))
-    loaded = Noted.load_memmap(tmp_path)
-    assert (tmp_path / "x.memmap").stat().st_size == 40
-    assert_equal(loaded, later)
+    Noted(torch.rand(size), batch_size=size).memmap(tmp_path)
+    later = Noted(torch.rand(later_size), batch_size=later_size)
 
+    def save(path: str) -> None:
+        later.memmap(tmp_path)
 
-def test_a_longer_file_that_takes_the_place_of_another_is_read_as_a_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    Noted(torch.rand(10), batch_size=10).memmap(tmp_path)
-    later = Noted(torch.rand(100), batch_size=100)
-    before_mapping(monkeypatch, lambda _: save(later, tmp_path))
+    before_mapping(monkeypatch, save)
     assert_equal(Noted.load_memmap(tmp_path), later)
+    assert (tmp_path / "x.memmap").stat().st_size == 4 * later_size
 
 
 def test_writes_to_a_map_reach_the_file_and_those_to_a_read_only_one_do_not(tmp_path: Path) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import operator
 import pickle
+from collections.abc import Callable
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,8 @@ from torch import Tensor
 from qten_gen import PerItem, TensorClass, Unbatched, field
 from qten_gen.runtime.tensorclass.storage.metadata import StorageError
 
-from .declared import files_in
+from .declared import Titled, files_in
+from .forms import ALL_FORMS, Form
 
 KEYS = ["a", "A", "a/b", "../x", ".", "..", "", "meta.json", "x.memmap", "é", "k" * 300, "a.b", "%2E", "con:"]
 
@@ -65,23 +68,12 @@ def test_what_is_saved_is_loaded_under_any_key(tmp_path: Path) -> None:
     assert_same(saved.memmap_refresh_(), heads(1))
 
 
-def test_safetensors_keep_every_key(tmp_path: Path) -> None:
-    pytest.importorskip("safetensors", reason="the file is of that package")
-    heads().save_safetensors(tmp_path / "a")
-    assert_same(Heads.load_safetensors(tmp_path / "a"), heads())
+@pytest.mark.parametrize("form", ALL_FORMS, ids=lambda form: form.name)
+def test_every_form_of_storage_keeps_every_key(tmp_path: Path, form: Form) -> None:
+    assert_same(form.save(heads(), tmp_path)(Heads), heads())
 
 
-@pytest.mark.parametrize("flatten", [True, False])
-def test_a_state_dict_has_every_key(flatten: bool) -> None:
-    state: Any = heads().state_dict({}, flatten=flatten)
-    target = heads(1)
-    target.load_state_dict(state)
-    assert_same(target, heads())
-
-
-def test_pickles_and_queues_take_them(tmp_path: Path) -> None:
-    assert_same(pickle.loads(pickle.dumps(heads(), 5)), heads())
-    assert_same(pickle.loads(ForkingPickler.dumps(heads())), heads())
+def test_a_queue_sends_the_memory_maps_in_a_list_by_their_files(tmp_path: Path) -> None:
     saved = heads().memmap(tmp_path)
     got = pickle.loads(ForkingPickler.dumps(saved))
     assert_same(got, heads())
@@ -110,44 +102,12 @@ def test_tensordict_reads_them_as_nested(tmp_path: Path) -> None:
     assert torch.equal(found["layers", "0"], value.layers[0])
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda level: level["entries"].pop("0"), r"Heads\.layers: expected positions from 0 on as keys"),
-        (lambda level: level.update(kind="dict"), r"Heads\.layers: expected a list of tensors, got a dict"),
-        (
-            lambda level: level["entries"].update({"3": {"value": 1}}),
-            r"Heads\.layers\['3'\]: expected a tensor, got something else",
-        ),
-        (
-            lambda level: level["entries"]["3"].update(shape=[3, 4]),
-            r"Heads\.layers\[3\]: expected a shape that starts with \[4\]",
-        ),
-    ],
-)
-def test_what_was_tampered_with_is_refused(tmp_path: Path, change: Any, message: str) -> None:
-    heads().memmap(tmp_path)
-    found = json.loads((tmp_path / "meta.json").read_text())
-    change(found["_qten"]["root"]["entries"]["layers"]["level"])
-    (tmp_path / "meta.json").write_text(json.dumps(found))
-    with pytest.raises(StorageError, match=message):
-        Heads.load_memmap(tmp_path)
-
-
-class Titled(TensorClass):
-    """A value for each item, of a type that JSON has and of one that it has not."""
-
-    x: Tensor
-    titles: PerItem[str]
-    spans: PerItem[tuple[int, int]] | None = None
-
-
-def titled(spans: bool = True) -> Titled:
+def titled() -> Titled:
     """Two rows of three items."""
     return Titled(
         torch.rand(2, 3, 4),
         PerItem(list("abcdef"), (2, 3)),
-        PerItem([(at, at + 1) for at in range(6)], (2, 3)) if spans else None,
+        PerItem([(at, at + 1) for at in range(6)], (2, 3)),
         batch_size=(2, 3),
     )
 
@@ -187,25 +147,52 @@ def test_a_memory_map_is_not_written_to_where_python_values_would_stay_behind(tm
 
 
 @pytest.mark.parametrize(
-    ("size", "message"),
-    [([3, 2], r"\[3, 2\]"), ([7], "expected 7 values"), ("x", "expected a value as save writes it")],
+    ("make", "change", "message"),
+    [
+        (
+            heads,
+            lambda found: found["layers"]["level"]["entries"].pop("0"),
+            r"Heads\.layers: expected positions from 0 on",
+        ),
+        (
+            heads,
+            lambda found: found["layers"]["level"].update(kind="dict"),
+            r"Heads\.layers: expected a list of tensors, got a dict",
+        ),
+        (
+            heads,
+            lambda found: found["layers"]["level"]["entries"].update({"3": {"value": 1}}),
+            r"Heads\.layers\['3'\]: expected a tensor, got something else",
+        ),
+        (
+            heads,
+            lambda found: found["layers"]["level"]["entries"]["3"].update(shape=[3, 4]),
+            r"Heads\.layers\[3\]: expected a shape that starts with \[4\]",
+        ),
+        (titled, lambda found: operator.setitem(found["titles"]["value"]["value"], 0, [3, 2]), r"\[3, 2\]"),
+        (titled, lambda found: operator.setitem(found["titles"]["value"]["value"], 0, [7]), "expected 7 values"),
+        (
+            titled,
+            lambda found: operator.setitem(found["titles"]["value"]["value"], 0, "x"),
+            "expected a value as save writes it",
+        ),
+        (
+            titled,
+            lambda found: found["titles"].update(value=["a"] * 6),
+            r"Titled\.titles: expected 2 values in a list, got 6",
+        ),
+    ],
 )
-def test_values_for_another_batch_size_are_refused(tmp_path: Path, size: object, message: str) -> None:
-    titled().memmap(tmp_path)
+def test_what_was_tampered_with_is_refused(
+    tmp_path: Path, make: Callable[[], Heads | Titled], change: Callable[[Any], object], message: str
+) -> None:
+    made = make()
+    made.memmap(tmp_path)
     found = json.loads((tmp_path / "meta.json").read_text())
-    found["_qten"]["root"]["entries"]["titles"]["value"]["value"][0] = size
+    change(found["_qten"]["root"]["entries"])
     (tmp_path / "meta.json").write_text(json.dumps(found))
     with pytest.raises(StorageError, match=message):
-        Titled.load_memmap(tmp_path)
-
-
-def test_one_value_in_place_of_those_of_the_items_is_refused(tmp_path: Path) -> None:
-    titled().memmap(tmp_path)
-    found = json.loads((tmp_path / "meta.json").read_text())
-    found["_qten"]["root"]["entries"]["titles"]["value"] = ["a"] * 6
-    (tmp_path / "meta.json").write_text(json.dumps(found))
-    with pytest.raises(StorageError, match=r"Titled\.titles: expected 2 values in a list, got 6"):
-        Titled.load_memmap(tmp_path)
+        type(made).load_memmap(tmp_path)
 
 
 def test_a_state_dict_for_another_batch_size_has_to_have_values_for_it() -> None:
@@ -226,9 +213,3 @@ def test_lists_of_tensordict_are_the_values_of_items(tmp_path: Path) -> None:
     assert Titled.load_memmap(tmp_path / "stack").titles.tolist() == ["a", "b", "c"]
     Peer(x=torch.zeros(3), titles="a", batch_size=[3]).memmap(tmp_path / "one")
     assert Titled.load_memmap(tmp_path / "one").titles.tolist() == ["a", "a", "a"]
-
-
-def test_tensordict_reads_the_values_as_a_list(tmp_path: Path) -> None:
-    tensordict: Any = pytest.importorskip("tensordict", reason="the folder is read by it")
-    titled(False)[0].memmap(tmp_path)
-    assert tensordict.TensorDict.load_memmap(tmp_path)["titles"] == ["a", "b", "c"]

@@ -14,7 +14,7 @@ from qten_gen import PerItem, TensorClass, field
 from qten_gen.runtime.tensorclass.storage.metadata import StorageError
 
 from . import peers
-from .declared import Noted, Outer, outer
+from .declared import Noted, Outer, Titled, outer
 
 tensordict: Any = pytest.importorskip("tensordict", reason="the folders are read and written by tensordict itself")
 
@@ -37,21 +37,13 @@ def assert_same(found: Outer, value: Outer) -> None:
     assert found.is_memmap()
 
 
-def test_a_tensorclass_of_tensordict_is_loaded(tmp_path: Path) -> None:
-    peer(outer(4)).memmap(tmp_path)
-    assert_same(Outer.load_memmap(tmp_path), outer(4))
-
-
-def test_a_tensordict_is_loaded(tmp_path: Path) -> None:
-    peer(outer(4)).to_tensordict().memmap(tmp_path)
-    assert_same(Outer.load_memmap(tmp_path), outer(4))
-
-
-def test_what_is_written_to_it_reaches_tensordict(tmp_path: Path) -> None:
-    theirs = peer(outer(4)).memmap(tmp_path)
+@pytest.mark.parametrize("convert", [lambda made: made, lambda made: made.to_tensordict()])
+def test_an_object_of_tensordict_is_loaded_and_shares_its_files(convert: Any, tmp_path: Path) -> None:
+    theirs = convert(peer(outer(4))).memmap(tmp_path)
     loaded = Outer.load_memmap(tmp_path)
+    assert_same(loaded, outer(4))
     loaded.x.zero_()
-    assert theirs.x.eq(0).all()
+    assert theirs.get("x").eq(0).all()
 
 
 def test_names_of_dimensions_are_read(tmp_path: Path) -> None:
@@ -59,11 +51,23 @@ def test_names_of_dimensions_are_read(tmp_path: Path) -> None:
     assert Noted.load_memmap(tmp_path).names == ("time",)
 
 
-def test_every_json_value_of_tensordict_is_read(tmp_path: Path) -> None:
-    for number, value in enumerate([1, 2.5, None, True, "é", [1, [2]], {"a": {"b": 1}}, {"$": "pickle"}]):
-        stored = tensordict.NonTensorData(value, batch_size=[2])
-        tensordict.TensorDict({"x": torch.zeros(2), "note": stored}, batch_size=[2]).memmap(tmp_path / str(number))
-        assert Noted.load_memmap(tmp_path / str(number)).note == value
+@pytest.mark.parametrize("value", [1, 2.5, None, True, "é", [1, [2]], {"a": {"b": 1}}, {"$": "pickle"}], ids=repr)
+def test_every_json_value_of_tensordict_is_read(tmp_path: Path, value: object) -> None:
+    stored = tensordict.NonTensorData(value, batch_size=[2])
+    tensordict.TensorDict({"x": torch.zeros(2), "note": stored}, batch_size=[2]).memmap(tmp_path)
+    assert Noted.load_memmap(tmp_path).note == value
+
+
+@pytest.mark.parametrize(
+    "tensor",
+    [torch.tensor(1.5), torch.zeros(0, 3), torch.ones(3).bfloat16(), torch.tensor([True]), torch.zeros(2) * 1j],
+    ids=repr,
+)
+def test_odd_dtypes_and_shapes_of_tensordict_are_read(tmp_path: Path, tensor: Tensor) -> None:
+    tensordict.TensorDict({"x": tensor}).memmap(tmp_path)
+    found = Noted.load_memmap(tmp_path).x
+    assert found.dtype == tensor.dtype
+    assert torch.equal(found, tensor)
 
 
 class Pair(TensorClass):
@@ -79,16 +83,6 @@ def test_a_list_of_tensordict_is_the_tuple_that_the_annotation_says(tmp_path: Pa
     tensordict.TensorDict({"x": torch.zeros(2), "pair": pair, "words": words}, batch_size=[2]).memmap(tmp_path)
     loaded = Pair.load_memmap(tmp_path)
     assert (loaded.pair, loaded.words) == ((1, 2), ["a"])
-
-
-def test_odd_dtypes_and_shapes_of_tensordict_are_read(tmp_path: Path) -> None:
-    for number, tensor in enumerate(
-        [torch.tensor(1.5), torch.zeros(0, 3), torch.ones(3).bfloat16(), torch.tensor([True]), torch.zeros(2) * 1j]
-    ):
-        tensordict.TensorDict({"x": tensor}).memmap(tmp_path / str(number))
-        found = Noted.load_memmap(tmp_path / str(number)).x
-        assert found.dtype == tensor.dtype
-        assert torch.equal(found, tensor)
 
 
 def test_a_pickle_of_tensordict_is_read_only_when_allowed(tmp_path: Path) -> None:
@@ -151,14 +145,6 @@ def test_each_replaces_what_the_other_saved(tmp_path: Path) -> None:
     assert Outer.load_memmap(tmp_path).source == "source 1"
     peer(outer(4, seed=2)).to_tensordict().memmap(tmp_path)
     assert_same(Outer.load_memmap(tmp_path), outer(4, seed=2))
-
-
-class Titled(TensorClass):
-    """Values of items: words, and tuples."""
-
-    x: Tensor
-    titles: PerItem[str]
-    spans: PerItem[tuple[int, int]] | None = None
 
 
 @pytest.mark.parametrize("size", [(3,), (2, 3), (0,), ()])

@@ -119,8 +119,24 @@ def blame(action: str, objects: Sequence[Stored], function: Callable[..., object
                 _try(f"{action}: {label(first, name)}[{key!r}]", [each[key] for each in values], function, error)
 
 
+_NOT_OF_COPIES = ("a single memory location", "a leaf Variable that requires grad")
+"""Errors of torch about how tensors were made: copies do not show them, and may show another, of a field that was not reached."""
+
+
 def _try(where: str, tensors: Sequence[Tensor], function: Callable[..., object], error: RuntimeError) -> None:
+    if any(words in str(error) for words in _NOT_OF_COPIES):
+        if _is_one_memory(tensors) if _NOT_OF_COPIES[0] in str(error) else tensors[0].requires_grad:
+            raise RuntimeError(f"{where}: {error}") from error
+        return
     try:
         function(*[tensor.detach().clone() for tensor in tensors])  # a copy, because the function may write into it
     except RuntimeError as found:
         raise RuntimeError(f"{where}: {found}") from error
+
+
+def _is_one_memory(tensors: Sequence[Tensor]) -> bool:
+    """Return whether a write into the first tensor may meet an element twice, or one of the others."""
+    target = tensors[0]
+    repeats = any(step == 0 and size > 1 for size, step in zip(target.shape, target.stride(), strict=True))
+    storage = target.untyped_storage().data_ptr()
+    return repeats or any(other.untyped_storage().data_ptr() == storage for other in tensors[1:])

@@ -77,7 +77,9 @@ def length(self: Stored) -> int:
     try:
         return self._batch_size[0]
     except IndexError:
-        raise TypeError(f"a {type(self).__name__} without batch dimensions has no len(); {NO_BATCH_SIZE}") from None
+        # `torch.tensor(batch)` ends here too, with its items.
+        instead = f"{NO_BATCH_SIZE}; a tensor is made of its fields"
+        raise TypeError(f"a {type(self).__name__} without batch dimensions has no len(); {instead}") from None
 
 
 _MANY = 256
