@@ -7,6 +7,7 @@ every reference to it holds: ties, optimizers that were made before, lists of pa
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -119,6 +120,21 @@ class _Work:
             elif id(module) not in run and held.tensor.numel():
                 problems.append(self._problem(held, None))
         _raise(problems)
+        for held in self._on_meta:
+            makers = {id(home.module) for home in held.homes if not home.is_declared_tie and method_of(home.module)}
+            if (
+                self._is_initialised_by_methods(held)
+                and len(makers) > 1
+                and not held.origin.is_birthplace_of(held.tensor)
+            ):
+                names = " and ".join(home.qualified for home in held.homes)
+                taken = f"it is initialised as {held.origin.qualified}; only on_meta() notes which of them made it"
+                warnings.warn(f"materialize(): {names} are one tensor, and {taken}", stacklevel=5)
+        for why in dict.fromkeys(self._constructed.lost):
+            what = (
+                "what the author's code in it writes to tensors on meta is lost, unless reset_parameters writes it too"
+            )
+            warnings.warn(f"materialize(): {why}; {what}", stacklevel=5)
 
     def do(self) -> None:
         """Make every tensor and place it.

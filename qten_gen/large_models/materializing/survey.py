@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from weakref import WeakKeyDictionary
 
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor
@@ -16,6 +17,8 @@ from ...runtime.declaring.children import ModuleDict, ModuleList
 from ...runtime.module.module_base import VIRTUAL_CACHE, ModuleBase
 
 _INTERNAL = frozenset({*vars(nn.Module()), VIRTUAL_CACHE})
+BIRTHS: WeakKeyDictionary[nn.Module, tuple[int, str, dict[str, int]]] = WeakKeyDictionary()
+"""Where `on_meta` made a module: the id of the root, the path there, and the ids of the tensors that no other module held."""
 METHODS = ("reset_parameters", "_reset_parameters")
 _WRAPPERS = re.compile(r"\b(?:_orig_mod|_checkpoint_wrapped_module|_fsdp_wrapped_module)\.")
 
@@ -44,6 +47,10 @@ class Home:
     def is_declared_tie(self) -> bool:
         """Whether the declaration of the module's class ties this name to another."""
         return isinstance(self.module, ModuleBase) and self.name in self.module._tied
+
+    def is_birthplace_of(self, tensor: Tensor) -> bool:
+        """Whether `on_meta` made the tensor here, and nowhere else."""
+        return self.module in BIRTHS and BIRTHS[self.module][2].get(self.name) == id(tensor)
 
     @property
     def holder(self) -> dict[str, object]:
@@ -101,6 +108,8 @@ def survey(root: nn.Module) -> Tree:
     for held in tree.held:
         own = [home for home in held.homes if not home.is_declared_tie] or held.homes
         held.origin = next((home for home in own if method_of(home.module)), own[0])
+        if len(own) > 1:
+            held.origin = next((home for home in own if home.is_birthplace_of(held.tensor)), held.origin)
     return tree
 
 

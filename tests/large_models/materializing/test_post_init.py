@@ -162,7 +162,8 @@ def test_a_module_that_was_an_argument_is_not_constructed_around_again() -> None
             self.calls.append("post")
 
     calls: list[str] = []
-    Around.on_meta(nn.Linear(2, 2, device="meta"), calls).materialize("cpu")
+    with pytest.warns(UserWarning, match=r"an argument of Around\(\) is or holds a module or a tensor"):
+        Around.on_meta(nn.Linear(2, 2, device="meta"), calls).materialize("cpu")
     assert calls == ["post"]
 
 
