@@ -78,10 +78,10 @@ def construct_on_meta(cls: Callable[..., R], args: tuple[object, ...], keywords:
         if given and not type(made)._writes_init and "dtype" not in type(made)._config:
             given[1].pop("dtype", None)  # the tensors on meta know it, and the numbers must not depend on it
         _arguments[made] = given
-        tree = survey(made)
+        tree, call = survey(made), object()
         for module in made.modules():
             own = {home.name: id(held.tensor) for home, held in tree.of(module) if len(held.homes) == 1}
-            BIRTHS[module] = id(made), tree.paths[id(module)], own
+            BIRTHS[module] = call, tree.paths[id(module)], own
     return made
 
 
@@ -218,7 +218,7 @@ def _matched(tree: Tree, start: ModuleBase, made: nn.Module, top: nn.Module, fou
     birth, lost = BIRTHS.get(start), ""
     for module in top.modules():
         path, born = tree.paths[id(module)], BIRTHS.get(module)
-        is_kept = birth is None or (born is not None and born[0] == birth[0])
+        is_kept = birth is None or (born is not None and born[0] is birth[0])
         at = born[1].removeprefix(birth[1]) if birth and born and is_kept else path.removeprefix(prefix)
         twin = twins.get(without_wrappers(at.removeprefix(".")))
         is_twin = twin is not None and declared_class(twin) is declared_class(module)

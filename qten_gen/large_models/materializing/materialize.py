@@ -120,21 +120,15 @@ class _Work:
             elif id(module) not in run and held.tensor.numel():
                 problems.append(self._problem(held, None))
         _raise(problems)
-        for held in self._on_meta:
+        for held in filter(self._is_initialised_by_methods, self._on_meta):
             makers = {id(home.module) for home in held.homes if not home.is_declared_tie and method_of(home.module)}
-            if (
-                self._is_initialised_by_methods(held)
-                and len(makers) > 1
-                and not held.origin.is_birthplace_of(held.tensor)
-            ):
+            if len(makers) > 1 and not held.origin.is_birthplace_of(held.tensor):
                 names = " and ".join(home.qualified for home in held.homes)
                 taken = f"it is initialised as {held.origin.qualified}; only on_meta() notes which of them made it"
                 warnings.warn(f"materialize(): {names} are one tensor, and {taken}", stacklevel=5)
         for why in dict.fromkeys(self._constructed.lost):
-            what = (
-                "what the author's code in it writes to tensors on meta is lost, unless reset_parameters writes it too"
-            )
-            warnings.warn(f"materialize(): {why}; {what}", stacklevel=5)
+            lost = "what the author's code in it writes on meta is lost, unless reset_parameters writes it too"
+            warnings.warn(f"materialize(): {why}; {lost}", stacklevel=5)
 
     def do(self) -> None:
         """Make every tensor and place it.

@@ -17,8 +17,8 @@ from ...runtime.declaring.children import ModuleDict, ModuleList
 from ...runtime.module.module_base import VIRTUAL_CACHE, ModuleBase
 
 _INTERNAL = frozenset({*vars(nn.Module()), VIRTUAL_CACHE})
-BIRTHS: WeakKeyDictionary[nn.Module, tuple[int, str, dict[str, int]]] = WeakKeyDictionary()
-"""Where `on_meta` made a module: the id of the root, the path there, and the ids of the tensors that no other module held."""
+BIRTHS: WeakKeyDictionary[nn.Module, tuple[object, str, dict[str, int]]] = WeakKeyDictionary()
+"""Where `on_meta` made a module: an object for each call, the path in its result, and the ids of the tensors that no other module held."""
 METHODS = ("reset_parameters", "_reset_parameters")
 _WRAPPERS = re.compile(r"\b(?:_orig_mod|_checkpoint_wrapped_module|_fsdp_wrapped_module)\.")
 
