@@ -18,7 +18,7 @@ from ...runtime.module.module_base import VIRTUAL_CACHE, ModuleBase
 
 _INTERNAL = frozenset({*vars(nn.Module()), VIRTUAL_CACHE})
 BIRTHS: WeakKeyDictionary[nn.Module, tuple[object, str, dict[str, int]]] = WeakKeyDictionary()
-"""Where `on_meta` made a module: an object for each call, the path in its result, and the ids of the tensors that no other module held."""
+"""Where `on_meta` made a module: an object for each call, the path, and the ids of the tensors that no other module held."""
 METHODS = ("reset_parameters", "_reset_parameters")
 _WRAPPERS = re.compile(r"\b(?:_orig_mod|_checkpoint_wrapped_module|_fsdp_wrapped_module)\.")
 
