@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import re
 import sys
+import typing
 from ast import literal_eval
 from cmath import isfinite
+from collections.abc import Iterator
 from functools import lru_cache, partial
 from inspect import formatannotation
 from keyword import iskeyword
@@ -27,7 +29,17 @@ def annotation_text(annotation: object) -> str:
     if isinstance(annotation, str):
         return annotation
     text = _LAYER.sub(_exported, _PLACE.sub("", formatannotation(annotation)))
+    if not _is_expression(text):  # a module may have any name: `runpy.run_path` calls it `<run_path>`
+        for module in filter(None, _modules(annotation)):
+            text = text if _is_expression(module) else text.replace(f"{module}.", "")
     return text if _is_expression(text) else repr(text)
+
+
+def _modules(annotation: object) -> Iterator[str]:
+    """The names of the modules of the classes in an annotation."""
+    yield str(getattr(annotation, "__module__", ""))
+    for argument in typing.get_args(annotation):
+        yield from _modules(argument)
 
 
 def _exported(found: re.Match[str]) -> str:

@@ -235,6 +235,33 @@ def test_classes_of_a_script_reach_other_processes_through_cloudpickle(
     assert (received.stdout, received.stderr) == (f"{result}\n", "")
 
 
+@pytest.mark.parametrize("name", ["<run_path>", "<string>", "class", "plugins.my plugin", "my-plugin.v2"])
+def test_a_class_is_the_type_of_a_field_whatever_its_module_is_called(name: str) -> None:
+    body = """
+import torch
+from torch import Tensor, nn
+from qten_gen import Module, TensorClass
+
+class Point(TensorClass):
+    x: Tensor
+
+class Line(TensorClass):
+    start: Point | None = None
+    ends: dict[str, torch.Tensor] | None = None
+
+class Plain(nn.Module):
+    pass
+
+class Net(Module):
+    plain: Plain
+    other: Plain | None = None
+"""
+    names: dict[str, Any] = {"__name__": name}
+    exec(compile(body, "no-file.py", "exec", dont_inherit=True), names)
+    assert "start" in names["Line"]._nested
+    assert type(names["Net"](names["Plain"]()).plain) is names["Plain"]
+
+
 SETTLING = """
 from torch import Tensor
 from qten_gen import TensorClass

@@ -12,13 +12,12 @@ from torch import Tensor, nn
 
 from qten_gen import deferred_init, is_deferred, materialize_module
 
-M = TypeVar("M", bound=nn.Module)
+T = TypeVar("T")
 
 
 def assert_same_as_eager(make: Callable[[], nn.Module], seed: int = 3) -> None:
     """A deferred module, made whole or part by part from the last to the first, is the eager one, and so are the generators."""
-    _seed(seed)
-    eager = make()
+    eager = seeded(make, seed)
     state, others = torch.get_rng_state(), _other_generators()
 
     whole = deferred(make, seed)
@@ -35,10 +34,15 @@ def assert_same_as_eager(make: Callable[[], nn.Module], seed: int = 3) -> None:
     assert_equal(eager, parts)
 
 
-def deferred(make: Callable[[], M], seed: int) -> M:
-    """A module that is deferred from a seed."""
+def seeded(make: Callable[[], T], seed: int = 3) -> T:
+    """What a function makes from a seed."""
     _seed(seed)
-    return deferred_init(make)
+    return make()
+
+
+def deferred(make: Callable[[], T], seed: int = 3) -> T:
+    """What a function makes, deferred from a seed."""
+    return seeded(lambda: deferred_init(make), seed)
 
 
 def _seed(seed: int) -> None:

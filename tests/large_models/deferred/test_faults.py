@@ -13,7 +13,7 @@ from qten_gen import deferred_init, is_deferred, materialize_module
 from qten_gen.large_models.deferred.recording import Recorder
 from qten_gen.large_models.deferred.tape import Operation, Tape
 
-from .comparing import assert_equal
+from .comparing import assert_equal, deferred, seeded
 
 
 class Fault(Exception):
@@ -29,76 +29,58 @@ def _model() -> nn.Module:
     return model
 
 
-def _operations() -> int:
-    return len(next(iter(deferred_init(_model).parameters())).fake_mode.recorder.tape.operations)  # type: ignore[attr-defined] # a fake
+def test_an_exception_at_any_operation_of_a_constructor_leaves_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    run, eager = Recorder._run, seeded(_model)
+    for index in range(len(next(iter(deferred(_model).parameters())).fake_mode.recorder.tape.operations)):  # type: ignore[attr-defined] # a fake
+
+        def failing(self: Recorder, *arguments: object, index: int = index) -> object:
+            if len(self.tape.operations) == index:
+                raise Fault
+            return run(self, *arguments)  # type: ignore[arg-type] # handed on
+
+        state = torch.get_rng_state()
+        with monkeypatch.context() as patched:
+            patched.setattr(Recorder, "_run", failing)
+            # nn.Module.half raises an error of its own from the one of the operation.
+            with pytest.raises((Fault, RuntimeError)):
+                deferred_init(_model)
+        assert torch.equal(torch.get_rng_state(), state) and type(torch.ones(1)) is torch.Tensor
+        materialize_module(module := deferred(_model))
+        assert_equal(eager, module)
 
 
-COUNT = _operations()
+def test_an_exception_at_any_operation_of_a_replay_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    run, eager, failed = Tape._run, seeded(_model), True
+    index = 0
+    while failed:
+        module = deferred(_model)
+        before = {name: id(tensor) for name, tensor in module.named_parameters()}
+        ran: list[int] = []
 
+        def failing(
+            tape: Tape, operation: Operation, values: dict[int, torch.Tensor], ran: list[int] = ran, last: int = index
+        ) -> None:
+            ran.append(operation.index)
+            run(tape, operation, values)
+            if len(ran) == last + 1:
+                raise Fault
 
-def _assert_usable() -> None:
-    """Eager construction and another deferral work, and give the same."""
-    assert type(torch.ones(1)) is torch.Tensor
-    torch.manual_seed(3)
-    eager = _model()
-    torch.manual_seed(3)
-    deferred = deferred_init(_model)
-    materialize_module(deferred)
-    assert_equal(eager, deferred)
-
-
-@pytest.mark.parametrize("index", range(COUNT))
-def test_an_exception_at_any_operation_of_a_constructor_leaves_no_trace(
-    index: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = Recorder._run
-
-    def failing(self: Recorder, *arguments: object) -> object:
-        if len(self.tape.operations) == index:
-            raise Fault
-        return run(self, *arguments)  # type: ignore[arg-type] # handed on
-
-    torch.manual_seed(11)
-    state = torch.get_rng_state()
-    with monkeypatch.context() as patched:
-        patched.setattr(Recorder, "_run", failing)
-        # nn.Module.half raises an error of its own from the one of the operation.
-        with pytest.raises((Fault, RuntimeError)):
-            deferred_init(_model)
-    assert torch.equal(torch.get_rng_state(), state)
-    _assert_usable()
-
-
-@pytest.mark.parametrize("index", range(COUNT))
-def test_an_exception_at_any_operation_of_a_replay_changes_nothing(index: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    torch.manual_seed(3)
-    eager = _model()
-    torch.manual_seed(3)
-    module = deferred_init(_model)
-    before = {name: id(tensor) for name, tensor in module.named_parameters()}
-    run = Tape._run
-    ran: list[int] = []
-
-    def failing(tape: Tape, operation: Operation, values: dict[int, torch.Tensor]) -> None:
-        ran.append(operation.index)
-        run(tape, operation, values)
-        if len(ran) == index + 1:
-            raise Fault
-
-    dtype, grad = torch.get_default_dtype(), torch.is_grad_enabled()
-    with monkeypatch.context() as patched:
-        patched.setattr(Tape, "_run", failing)
-        try:
-            materialize_module(module)
-        except Fault as fault:
-            assert "was replayed, which was recorded at" in fault.__notes__[0]
-            assert {name: id(tensor) for name, tensor in module.named_parameters()} == before
-            assert is_deferred(module)
-        else:
-            assert len(ran) <= index, "operations that nothing needs are not replayed"
-    assert (torch.get_default_dtype(), torch.is_grad_enabled()) == (dtype, grad)
-    materialize_module(module)
-    assert_equal(eager, module)
+        state = torch.get_default_dtype(), torch.is_grad_enabled()
+        with monkeypatch.context() as patched:
+            patched.setattr(Tape, "_run", failing)
+            try:
+                materialize_module(module)
+            except Fault as fault:
+                assert "was replayed, which was recorded at" in fault.__notes__[0]
+                assert {name: id(tensor) for name, tensor in module.named_parameters()} == before
+                assert is_deferred(module)
+            else:
+                failed = False
+        assert (torch.get_default_dtype(), torch.is_grad_enabled()) == state
+        materialize_module(module)
+        assert_equal(eager, module)
+        index += 1
+    assert index > 5
 
 
 def test_modules_can_be_deferred_in_several_threads_at_once() -> None:
@@ -122,34 +104,23 @@ def test_modules_can_be_deferred_in_several_threads_at_once() -> None:
         assert_equal(construct(seed), module)
 
 
-def test_threads_that_go_on_from_each_others_draws_end_without_an_error() -> None:
-    """They share the default generator, so which numbers each gets is left to chance."""
-
-    def work(_: int) -> None:
-        for _ in range(20):
-            materialize_module(deferred_init(nn.TransformerEncoderLayer, 8, 2))
-
-    _run_in_threads(work, range(4))
-
-
-def test_a_thread_beside_a_deferral_is_not_deferred() -> None:
+def test_threads_share_the_default_generator_and_one_module_without_an_error() -> None:
+    """Which numbers each gets is left to chance. A thread beside a deferral is not deferred."""
+    eager, module = seeded(_model), deferred(_model)
     made: list[torch.Tensor] = []
 
     def construct() -> nn.Module:
         _run_in_threads(lambda _: made.append(torch.ones(2)), [0])
-        return nn.Linear(2, 2)
+        return nn.TransformerEncoderLayer(8, 2)
 
-    module = deferred_init(construct)
-    assert type(made[0]) is torch.Tensor and is_deferred(module)
+    def work(_: int) -> None:
+        for _ in range(20):
+            materialize_module(deferred_init(construct))
+        materialize_module(module)
 
-
-def test_one_module_can_be_materialized_by_several_threads() -> None:
-    torch.manual_seed(3)
-    eager = _model()
-    torch.manual_seed(3)
-    module = deferred_init(_model)
-    _run_in_threads(lambda _: materialize_module(module), range(4))
+    _run_in_threads(work, range(4))
     assert_equal(eager, module)
+    assert {type(tensor) for tensor in made} == {torch.Tensor}
 
 
 def _run_in_threads(work: object, arguments: Sequence[int]) -> None:

@@ -11,67 +11,36 @@ from torch import Tensor, nn
 
 from qten_gen import deferred_init, fake_mode, is_deferred, materialize_module, materialize_tensor
 
+from .comparing import assert_equal, deferred, seeded
+
 
 def _model() -> nn.Sequential:
     return nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Sequential(nn.Linear(4, 2)))
 
 
-def _eager(seed: int = 0) -> nn.Sequential:
-    torch.manual_seed(seed)
-    return _model()
-
-
-def _deferred(seed: int = 0) -> nn.Sequential:
-    torch.manual_seed(seed)
-    return deferred_init(_model)
-
-
-def _equal(one: nn.Module, other: nn.Module) -> bool:
-    first, second = one.state_dict(), other.state_dict()
-    return all(torch.equal(first[name], second[name]) for name in first)
-
-
-def test_a_check_function_gates_the_tensors_of_a_module_and_not_its_children() -> None:
-    model = _deferred()
+def test_a_check_function_gates_the_tensors_of_a_module_and_not_its_children_and_buffers_come_alone() -> None:
+    model = deferred(_model)
     materialize_module(model, check_fn=lambda module: isinstance(module, nn.Linear))
     assert [is_deferred(tensor) for tensor in model.parameters()] == [False, False, True, True, False, False]
     assert is_deferred(model[1]) and not is_deferred(model[2])
-    materialize_module(model)
-    assert _equal(model, _eager())
-
-
-def test_buffers_only_leaves_parameters_deferred() -> None:
-    model = _deferred()
     materialize_module(model, buffers_only=True)
-    assert not any(is_deferred(buffer) for buffer in model.buffers())
-    assert all(is_deferred(parameter) for parameter in model.parameters())
+    assert not any(is_deferred(buffer) for buffer in model.buffers()) and is_deferred(model[1].weight)
     materialize_module(model)
-    assert _equal(model, _eager())
+    assert_equal(seeded(_model), model)
 
 
-def test_materializing_twice_changes_nothing() -> None:
-    model = _deferred()
-    materialize_module(model)
-    before = {name: (id(tensor), tensor._version) for name, tensor in model.named_parameters()}
-    materialize_module(model)
-    assert {name: (id(tensor), tensor._version) for name, tensor in model.named_parameters()} == before
-
-
-def test_a_real_tensor_and_a_real_module_stay_as_they_are() -> None:
-    tensor, module = torch.ones(3), _model()
-    weight = module[0].weight
+def test_what_is_real_and_what_is_materialized_stays_as_it_is() -> None:
+    tensor, real, model = torch.ones(3), _model(), deferred(_model)
     assert materialize_tensor(tensor) is tensor
-    materialize_module(module)
-    assert module[0].weight is weight
-
-
-def test_a_deferred_tensor_becomes_one_object_however_often_it_is_asked_for() -> None:
-    module = deferred_init(nn.Linear, 2, 2)
-    deferred = module.weight
-    first = materialize_tensor(deferred)
-    assert materialize_tensor(deferred) is first and isinstance(first, nn.Parameter)
-    materialize_module(module)
-    assert module.weight is first
+    weight = model.get_parameter("0.weight")
+    made = materialize_tensor(weight)
+    assert materialize_tensor(weight) is made and isinstance(made, nn.Parameter)
+    materialize_module(model)
+    assert model[0].weight is made
+    for module in (real, model):
+        before = {name: (id(tensor), tensor._version) for name, tensor in module.named_parameters()}
+        materialize_module(module)
+        assert {name: (id(tensor), tensor._version) for name, tensor in module.named_parameters()} == before
 
 
 def test_two_names_of_one_tensor_stay_two_names_of_one_tensor() -> None:
@@ -87,17 +56,20 @@ def test_two_names_of_one_tensor_stay_two_names_of_one_tensor() -> None:
     assert first.weight is second.weight and isinstance(first.weight, nn.Parameter)
 
 
-def test_views_that_are_made_one_after_the_other_share_memory() -> None:
-    whole, row = deferred_init(lambda: (x := torch.randn(2, 3), x[1]))
-    made = materialize_tensor(row)
+def test_views_share_memory_and_values_do_not_depend_on_what_happened_to_parts_that_exist() -> None:
+    def construct() -> tuple[Tensor, Tensor, Tensor]:
+        base = torch.zeros(2, 2)
+        view = base[0]
+        base.add_(1)
+        base[1].mul_(3)
+        return view, base, base * 2
+
+    view, base, double = deferred_init(construct)
+    made = materialize_tensor(view)
+    assert made.tolist() == [1, 1]
     made.zero_()
-    assert materialize_tensor(whole)[1].tolist() == [0, 0, 0]
-
-
-def test_values_do_not_depend_on_what_happened_to_parts_that_exist() -> None:
-    base, double = deferred_init(lambda: (x := torch.ones(3), x * 2))
-    materialize_tensor(base).fill_(7)
-    assert materialize_tensor(double).tolist() == [2, 2, 2]
+    assert materialize_tensor(base).tolist() == [[0, 0], [3, 3]]
+    assert materialize_tensor(double).tolist() == [[2, 2], [6, 6]]
 
 
 def test_tensors_are_replaced_wherever_a_module_holds_them() -> None:
@@ -114,11 +86,9 @@ def test_tensors_are_replaced_wherever_a_module_holds_them() -> None:
             self.unregistered = [nn.Linear(1, 1)]
             self.myself = [self]
 
-    torch.manual_seed(0)
-    module = deferred_init(Holder)
+    module = deferred(Holder)
     materialize_module(module)
-    torch.manual_seed(0)
-    x = torch.randn(2)
+    x = seeded(lambda: torch.randn(2))
     assert torch.equal(module.closure(), x) and module.bound.args[0] is module.closure()
     assert module.optimizer.param_groups[0]["params"][0] is module.weight
     assert next(iter(module.by_tensor)) is module.weight
@@ -139,12 +109,6 @@ def test_hooks_of_tensors_are_kept() -> None:
     assert linear.weight.grad is not None and linear.weight.grad.item() == 5
 
 
-def test_whatever_a_function_returns_is_returned() -> None:
-    pair = deferred_init(lambda: (torch.ones(2), "name"))
-    assert materialize_tensor(pair[0]).tolist() == [1, 1] and pair[1] == "name"
-    assert deferred_init(int, "3") == 3
-
-
 def test_a_module_inside_of_no_grad_autocast_and_inference_mode_is_what_the_constructor_made() -> None:
     with torch.inference_mode():
         inside = deferred_init(nn.Linear, 2, 2)
@@ -154,6 +118,17 @@ def test_a_module_inside_of_no_grad_autocast_and_inference_mode_is_what_the_cons
     materialize_module(inside)
     assert inside.weight.is_inference() and not outside.weight.is_inference()
     assert outside.weight.device.type == "cpu" and outside.weight.dtype == torch.float32
+
+
+def test_whatever_a_function_returns_is_returned_and_may_use_inference_tensors_from_outside() -> None:
+    with torch.inference_mode():
+        outside = torch.arange(3.0)
+    pair = deferred_init(lambda: (torch.ones(3) + outside, "name"))
+    assert materialize_tensor(pair[0]).tolist() == [1, 2, 3] and pair[1] == "name"
+    assert deferred_init(int, "3") == 3
+    model = nn.Sequential(deferred_init(nn.Linear, 2, 2), nn.Linear(2, 2), deferred_init(nn.Linear, 2, 2))
+    materialize_module(model)
+    assert not is_deferred(model)
 
 
 def test_nested_calls_are_deferred_by_the_outermost() -> None:
@@ -166,20 +141,11 @@ def test_nested_calls_are_deferred_by_the_outermost() -> None:
             self.total = materialize_tensor(self.inner.weight).sum().item()
             self.after = nn.Linear(2, 2)
 
-    torch.manual_seed(0)
-    eager = Nested()
-    torch.manual_seed(0)
-    deferred = deferred_init(Nested)
-    assert is_deferred(deferred.inner) and deferred.total == eager.total
-    materialize_module(deferred)
+    eager, module = seeded(Nested), deferred(Nested)
+    assert is_deferred(module.inner) and module.total == eager.total
+    materialize_module(module)
     materialize_module(eager)
-    assert _equal(eager, deferred)
-
-
-def test_a_model_of_several_deferred_parts_is_made_at_once() -> None:
-    model = nn.Sequential(deferred_init(nn.Linear, 2, 2), nn.Linear(2, 2), deferred_init(nn.Linear, 2, 2))
-    materialize_module(model)
-    assert not is_deferred(model)
+    assert_equal(eager, module)
 
 
 def test_a_fake_tensor_that_nothing_recorded_cannot_be_materialized() -> None:
@@ -189,8 +155,3 @@ def test_a_fake_tensor_that_nothing_recorded_cannot_be_materialized() -> None:
         with pytest.raises(ValueError, match="got a fake tensor whose values nothing recorded"):
             materialize()
     assert not is_deferred(tensor) and not is_deferred(module)
-
-
-def test_a_deferred_tensor_is_fake_and_shows_it() -> None:
-    weight: Tensor = deferred_init(nn.Linear, 2, 3).weight
-    assert repr(weight) == "Parameter containing:\ntensor(..., size=(3, 2), requires_grad=True, fake=True)"

@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 import functools
 import pickle
+import re
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import cast
 
 import pytest
@@ -49,102 +51,66 @@ def _in_a_thread(tensor: Tensor) -> None:
     raise errors[0]
 
 
-def _without_modes(tensor: Tensor) -> None:
-    with _disable_current_modes():
-        tensor.mul_(2)
-
-
-OUTSIDE = torch.ones(3)
-
-
-def _without_dispatch(tensor: Tensor) -> None:
-    with torch._C._DisableTorchDispatch():
+def _without(context: Callable[[], AbstractContextManager[object]], tensor: Tensor) -> None:
+    with context():
         tensor.mul_(2)
 
 
 OUTSIDE = torch.zeros(3)
+OTHER = deferred_init(torch.ones, 3)
+with fake_mode():
+    FAKE = torch.ones(3)
+ELSEWHERE = "aten.mul_.Tensor was called on a deferred tensor where deferred_init cannot record it"
+CONJUGATE = "cannot record `tensor.data = value`: the value is a conjugate view; take value.resolve_conj() or value.resolve_neg()"
+RULE = "torch runs it on memory, and has no rule for fake tensors"
 
-REFUSED: dict[str, tuple[Callable[[Tensor], object], str]] = {
-    "draw": (
-        lambda x: OUTSIDE.normal_(),
-        "cannot record aten.normal_.default: it draws random numbers for a tensor from outside",
-    ),
-    "data_ptr": (lambda x: x.data_ptr(), "cannot record data_ptr(): the tensor has no memory yet"),
-    "pin_memory": (lambda x: x.pin_memory(), "cannot record pin_memory(): the tensor has no memory yet"),
-    "share_memory_": (
-        lambda x: x.share_memory_(),  # type: ignore[no-untyped-call] # torch gives it no types
-        "cannot record share_memory_(): the tensor has no memory yet",
-    ),
-    "dlpack": (lambda x: from_dlpack(x), "cannot record dlpack: the tensor has no memory yet"),
-    "data set to a conjugate view": (
-        lambda x: setattr(made := torch.zeros(3, dtype=torch.complex64), "data", made.conj()),
-        "cannot record `tensor.data = value`: the value is a conjugate view; take value.resolve_conj() or value.resolve_neg()",
-    ),
-    "set_ to a storage": (
+# torch gives some of these functions no types.
+# mypy: allow-untyped-calls
+REFUSED: list[tuple[Callable[[Tensor], object], str]] = [
+    (lambda x: OUTSIDE.normal_(), "aten.normal_.default: it draws random numbers for a tensor from outside"),
+    (lambda x: x.data_ptr(), "cannot record data_ptr(): the tensor has no memory yet"),
+    (lambda x: x.pin_memory(), "cannot record pin_memory(): the tensor has no memory yet"),
+    (lambda x: x.share_memory_(), "cannot record share_memory_(): the tensor has no memory yet"),
+    (lambda x: from_dlpack(x), "cannot record dlpack: the tensor has no memory yet"),
+    (lambda x: setattr(made := torch.zeros(3, dtype=torch.complex64), "data", made.conj()), CONJUGATE),
+    (
         lambda x: torch.empty(0).set_(x.untyped_storage()),
-        "cannot record aten.set_.source_Storage: it takes the memory of a tensor itself; pass the tensor",
+        "aten.set_.source_Storage: it takes the memory of a tensor itself; pass",
     ),
-    "as_subclass": (
+    (
         lambda x: x.as_subclass(Subclass),
-        "aten.alias.default was called on a deferred tensor where deferred_init cannot record it",
+        "aten.alias.default was called on a deferred tensor where deferred_init cannot",
     ),
-    "a parameter whose class has an __init__": (
-        lambda x: Loaded(x, len),
-        "cannot record Loaded: Python does not call the `__init__` of its class on a deferred tensor",
+    (lambda x: Loaded(x, len), "Loaded: Python does not call the `__init__` of its class on a deferred tensor"),
+    (lambda x: x.apply_(lambda number: number * 2), f"cannot record apply_: {RULE}"),
+    (
+        lambda x: torch.quasirandom.SobolEngine(3, scramble=True, seed=1),
+        f"{RULE}; call it outside, and pass in what it",
     ),
-    "a function of Python on each element": (
-        lambda x: x.apply_(lambda number: number * 2),
-        "cannot record apply_: torch runs it on memory, and has no rule for fake tensors",
-    ),
-    "to_sparse": (lambda x: x.to_sparse(), "its result is not a strided tensor"),
-    "another thread": (
-        _in_a_thread,
-        "aten.mul_.Tensor was called on a deferred tensor where deferred_init cannot record it",
-    ),
-    "modes switched off": (
-        _without_modes,
-        "aten.mul_.Tensor was called on a deferred tensor where deferred_init cannot record it",
-    ),
-    "dispatch switched off": (
-        _without_dispatch,
-        "cannot record mul_ on a deferred tensor: modes are switched off there",
-    ),
-    "an operator that torch has on memory alone": (
-        lambda x: torch.quasirandom.SobolEngine(3, scramble=True, seed=1),  # type: ignore[no-untyped-call] # of torch
-        "torch runs it on memory, and has no rule for fake tensors; call it outside, and pass in what it gives",
-    ),
-    "data of a tensor from outside": (
+    (lambda x: x.to_sparse(), "its result is not a strided tensor"),
+    (_in_a_thread, ELSEWHERE),
+    (lambda x: _without(_disable_current_modes, x), ELSEWHERE),
+    (lambda x: _without(torch._C._DisableTorchDispatch, x), "record mul_ on a deferred tensor: modes are switched off"),
+    (
         lambda x: setattr(OUTSIDE, "data", x),
-        "cannot record `tensor.data = value`: the tensor is from outside, and the value is not there yet",
+        "cannot record `tensor.data = value`: the tensor is from outside, and the value is not",
     ),
-}
+    (lambda x: OTHER * 2, "made by another deferred_init or fake_mode; materialize it before"),
+    (lambda x: x * FAKE, "made by another deferred_init or fake_mode"),
+]
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_cannot_be_recorded_is_refused_by_name_and_line(name: str) -> None:
-    operation, message = REFUSED[name]
-    with pytest.raises(DeferredError) as caught:
+@pytest.mark.parametrize(("operation", "message"), REFUSED)
+def test_what_cannot_be_recorded_is_refused_by_name_and_line(
+    operation: Callable[[Tensor], object], message: str
+) -> None:
+    with pytest.raises(DeferredError, match=re.escape(message)) as caught:
         deferred_init(lambda: operation(torch.randn(3)))
-    assert message in str(caught.value)
     assert str(caught.value).startswith(f"{__file__}:")
-
-
-@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
-def test_a_module_of_torchscript_from_outside_stays_as_it_is() -> None:
-    outside = _scripted(nn.Linear(2, 2))
-    module = deferred_init(lambda: nn.Sequential(outside, nn.Linear(2, 2)))
-    materialize_module(module)
-    assert module[0] is outside and module(torch.ones(1, 2)).shape == (1, 2)
-
-
-def _scripted(module: nn.Module) -> nn.Module:
-    made: nn.Module = torch.jit.script(module)
-    return made
 
 
 AFTER: dict[str, Callable[[nn.Linear], object]] = {
     "half": lambda module: module.half(),
-    "double": lambda module: module.double(),
     "a call": lambda module: module(torch.ones(1, 2)),
     "a condition": lambda module: bool(module.bias[0] > 0),
     "state_dict": lambda module: module.state_dict(),
@@ -155,25 +121,58 @@ AFTER: dict[str, Callable[[nn.Linear], object]] = {
     "content from a vector": lambda module: nn.utils.vector_to_parameters(torch.ones(9), module.parameters()),
     "a gradient": lambda module: setattr(module.weight, "grad", torch.ones(3, 2)),
     "to the device that it is on": lambda module: module.to("cpu"),
-    "the dtype that it has": lambda module: module.float(),
     "a parametrization": lambda module: nn.utils.parametrizations.weight_norm(module),
     "a parameter of a tensor": lambda module: nn.Parameter(module.weight),
     "set_": lambda module: module.weight.data.set_(torch.ones(3, 2)),  # type: ignore[call-overload] # left out by torch
     "an output": lambda module: torch.ones(3, out=module.bias.data),
     "a nested tensor": lambda module: torch.nested.as_nested_tensor([module.bias], layout=torch.jagged),
 }
+MEMORY: dict[str, Callable[[nn.Linear], object]] = {
+    "share_memory": lambda module: module.share_memory(),
+    "share_memory_": lambda module: module.weight.share_memory_(),
+    "untyped_storage": lambda module: module.weight.untyped_storage(),
+    "storage": lambda module: module.weight.storage(),
+    "data_ptr": lambda module: module.weight.data_ptr(),
+    "numpy": lambda module: module.weight.numpy(),
+    "pin_memory": lambda module: module.weight.pin_memory(),
+    "pickle": lambda module: pickle.dumps(module),
+}
 
 
-@pytest.mark.parametrize("name", AFTER)
-def test_an_operation_after_the_context_is_an_error(name: str) -> None:
+@pytest.mark.parametrize("name", [*AFTER, *MEMORY])
+def test_what_needs_values_or_memory_after_the_context_is_an_error(name: str) -> None:
     module = deferred_init(nn.Linear, 2, 3)
-    with pytest.raises(
-        DeferredError, match="was called on a deferred tensor, after deferred_init returned, so it cannot"
-    ) as caught:
-        AFTER[name](module)
-    assert str(caught.value).startswith(f"{__file__}:")
+    if name in AFTER:
+        message = "was called on a deferred tensor, after deferred_init returned, so it cannot"
+        with pytest.raises(DeferredError, match=message) as caught:
+            AFTER[name](module)
+        assert str(caught.value).startswith(f"{__file__}:")
+    else:
+        with pytest.raises(
+            RuntimeError, match="needs the memory .* call materialize_tensor or materialize_module first"
+        ):
+            MEMORY[name](module)
     materialize_module(module)
     assert module(torch.ones(1, 2)).shape == (1, 3)
+
+
+STALE: dict[str, Callable[[nn.Parameter, torch.optim.Optimizer], object]] = {
+    "a step": lambda weight, optimizer: optimizer.step(),
+    "zero_grad": lambda weight, optimizer: optimizer.zero_grad(),
+    "requires_grad_": lambda weight, optimizer: weight.requires_grad_(False),
+    "a hook": lambda weight, optimizer: weight.register_hook(print),
+    "content": lambda weight, optimizer: setattr(weight, "data", torch.ones(3, 2)),
+}
+
+
+@pytest.mark.parametrize("name", STALE)
+def test_a_tensor_that_has_been_materialized_is_not_silently_used_in_place_of_its_values(name: str) -> None:
+    module = deferred_init(nn.Linear, 2, 3)
+    weight, optimizer = module.weight, torch.optim.SGD(module.parameters(), lr=1.0)
+    materialize_module(module)
+    module(torch.ones(1, 2)).sum().backward()
+    with pytest.raises(DeferredError, match="on a deferred tensor that is materialized by now; .* make optimizers"):
+        STALE[name](cast(nn.Parameter, weight), optimizer)
 
 
 def test_a_deferred_tensor_in_a_cache_is_an_error_that_names_caches() -> None:
@@ -182,20 +181,61 @@ def test_a_deferred_tensor_in_a_cache_is_an_error_that_names_caches() -> None:
         return torch.arange(4)
 
     deferred_init(lambda: table() * 2)
-    with pytest.raises(DeferredError, match="if a cache kept it, clear the cache"):
-        table() * 2
-    with pytest.raises(DeferredError, match="if a cache kept it, clear the cache"):
-        deferred_init(lambda: table() * 2)
+    for use in (lambda: table() * 2, lambda: deferred_init(lambda: table() * 2)):
+        with pytest.raises(DeferredError, match="if a cache kept it, clear the cache"):
+            use()
 
 
-def test_a_tensor_of_another_call_is_refused() -> None:
-    other = deferred_init(torch.ones, 3)
-    with pytest.raises(DeferredError, match="made by another deferred_init or fake_mode; materialize it before"):
-        deferred_init(lambda: other * 2)
-    with fake_mode():
-        fake = torch.ones(3)
-    with pytest.raises(DeferredError, match="made by another deferred_init or fake_mode"):
-        deferred_init(lambda: torch.ones(3) * fake)
+EXPANDED: list[Callable[[Tensor], object]] = [
+    lambda x: x.add_(1),
+    lambda x: x.copy_(torch.ones(3)),
+    lambda x: x.normal_(),
+    lambda x: torch._foreach_add_([x], 1),
+    torch.relu_,
+]
+
+
+@pytest.mark.parametrize("write", EXPANDED)
+def test_an_error_of_eager_code_is_that_of_the_constructor_also_where_nothing_needs_the_result(
+    write: Callable[[Tensor], object],
+) -> None:
+    for make in (
+        lambda: write(torch.ones(1).expand(3)),
+        lambda: deferred_init(lambda: (write(torch.ones(1).expand(3)), nn.Linear(2, 2))[1]),
+    ):
+        with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+            make()
+    assert materialize_tensor(deferred_init(lambda: torch.ones(1).expand(3).fill_(2))).tolist() == [2, 2, 2]
+    with pytest.raises(LinAlgError):
+        deferred_init(lambda: torch.linalg.inv(torch.zeros(2, 2)))
+
+
+def test_what_an_operation_raises_when_it_is_carried_out_has_a_note_with_the_line() -> None:
+    def construct() -> Tensor:
+        return torch.tensor([0.0, 1.0])[torch.tensor([5])]
+
+    deferred = deferred_init(construct)
+    with pytest.raises(IndexError) as caught:
+        materialize_tensor(deferred)
+    place = f"{construct.__code__.co_filename}:{construct.__code__.co_firstlineno + 1}"
+    assert [note.split("recorded at ")[1] for note in caught.value.__notes__] == [place]
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors is in prototype stage")
+@pytest.mark.parametrize("layout", [torch.strided, torch.jagged])
+def test_a_nested_tensor_from_outside_is_computed_with(layout: torch.layout) -> None:
+    nested = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=layout)
+    assert [tensor.tolist() for tensor in deferred_init(lambda: nested * 2).unbind()] == [[2, 2], [2, 2, 2]]
+    padded = deferred_init(lambda: nested.to_padded_tensor(0.0) + torch.ones(2, 3))
+    assert materialize_tensor(padded).tolist() == [[2, 2, 1], [2, 2, 2]]
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
+def test_a_module_of_torchscript_from_outside_stays_as_it_is() -> None:
+    outside = cast(nn.Module, torch.jit.script(nn.Linear(2, 2)))
+    module = deferred_init(lambda: nn.Sequential(outside, nn.Linear(2, 2)))
+    materialize_module(module)
+    assert module[0] is outside and module(torch.ones(1, 2)).shape == (1, 2)
 
 
 def test_a_tensor_from_outside_that_changes_is_an_error_when_its_values_are_needed() -> None:
@@ -229,71 +269,21 @@ def test_content_that_is_exchanged_unseen_after_the_context_is_an_error() -> Non
         materialize_module(module)
 
 
-def test_a_device_that_does_not_exist_is_the_error_of_the_constructor() -> None:
-    if torch.cuda.is_available():
-        return
-    with pytest.raises((AssertionError, RuntimeError), match="CUDA|NVIDIA"):
-        deferred_init(nn.Linear, 2, 2, device="cuda")
-
-
-def test_a_check_of_values_raises_in_the_constructor() -> None:
-    with pytest.raises(LinAlgError):
-        deferred_init(lambda: torch.linalg.inv(torch.zeros(2, 2)))
-
-
-EXPANDED: list[Callable[[Tensor], object]] = [
-    lambda x: x.add_(1),
-    lambda x: x.copy_(torch.ones(3)),
-    lambda x: x.normal_(),
-    lambda x: torch._foreach_add_([x], 1),
-    torch.relu_,
-]
-
-
-@pytest.mark.parametrize("write", EXPANDED)
-def test_a_write_into_expanded_memory_is_the_error_of_eager_code_also_where_nothing_needs_it(
-    write: Callable[[Tensor], object],
-) -> None:
-    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
-        write(torch.ones(1).expand(3))
-    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
-        deferred_init(lambda: (write(torch.ones(1).expand(3)), nn.Linear(2, 2))[1])
-    assert materialize_tensor(deferred_init(lambda: torch.ones(1).expand(3).fill_(2))).tolist() == [2, 2, 2]
-
-
-def test_what_an_operation_raises_when_it_is_carried_out_has_a_note_with_the_line() -> None:
-    def construct() -> Tensor:
-        return torch.tensor([0.0, 1.0])[torch.tensor([5])]
-
-    deferred = deferred_init(construct)
-    with pytest.raises(IndexError) as caught:
-        materialize_tensor(deferred)
-    place = f"{construct.__code__.co_filename}:{construct.__code__.co_firstlineno + 1}"
-    assert [note.split("recorded at ")[1] for note in caught.value.__notes__] == [place]
-
-
-def _freeze(module: nn.Linear) -> None:
-    module.requires_grad_(False)
-
-
-def _hook(module: nn.Linear) -> None:
-    module.weight.register_hook(lambda gradient: gradient * 2)  # type: ignore[no-untyped-call] # torch gives it no types
-
-
-def _tie(module: nn.Linear) -> None:
-    module.register_parameter("other", cast(nn.Parameter, module.weight))
-
-
 def _register(module: nn.Linear) -> None:
     module.register_buffer("counts", torch.ones(2))
     module.bias = nn.Parameter(torch.ones(3))
 
 
-def _load_by_assigning(module: nn.Linear) -> None:
-    module.load_state_dict({"weight": torch.ones(3, 2), "bias": torch.ones(3)}, assign=True)
-
-
-@pytest.mark.parametrize("change", [_freeze, _hook, _tie, _register, _load_by_assigning])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda module: module.requires_grad_(False),
+        lambda module: module.weight.register_hook(lambda gradient: gradient * 2),
+        lambda module: module.register_parameter("other", module.weight),
+        _register,
+        lambda module: module.load_state_dict({"weight": torch.ones(3, 2), "bias": torch.ones(3)}, assign=True),
+    ],
+)
 def test_what_a_module_is_told_after_the_context_is_kept_where_it_computes_nothing(
     change: Callable[[nn.Linear], None],
 ) -> None:
@@ -315,50 +305,3 @@ def test_what_a_module_is_told_after_the_context_is_kept_where_it_computes_nothi
             found(torch.ones(1, 2)).sum().backward()
         assert module.weight.grad is not None and eager.weight.grad is not None
         assert torch.equal(module.weight.grad, eager.weight.grad)
-
-
-STALE: dict[str, Callable[[nn.Parameter, torch.optim.Optimizer], object]] = {
-    "a step": lambda weight, optimizer: optimizer.step(),
-    "zero_grad": lambda weight, optimizer: optimizer.zero_grad(),
-    "requires_grad_": lambda weight, optimizer: weight.requires_grad_(False),
-    "a hook": lambda weight, optimizer: weight.register_hook(print),  # type: ignore[no-untyped-call] # of torch
-    "content": lambda weight, optimizer: setattr(weight, "data", torch.ones(3, 2)),
-}
-
-
-@pytest.mark.parametrize("name", STALE)
-def test_a_tensor_that_has_been_materialized_is_not_silently_used_in_place_of_its_values(name: str) -> None:
-    module = deferred_init(nn.Linear, 2, 3)
-    weight, optimizer = module.weight, torch.optim.SGD(module.parameters(), lr=1.0)
-    materialize_module(module)
-    module(torch.ones(1, 2)).sum().backward()
-    with pytest.raises(DeferredError, match="on a deferred tensor that is materialized by now; .* make optimizers"):
-        STALE[name](cast(nn.Parameter, weight), optimizer)
-
-
-@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors is in prototype stage")
-@pytest.mark.parametrize("layout", [torch.strided, torch.jagged])
-def test_a_nested_tensor_from_outside_is_computed_with(layout: torch.layout) -> None:
-    nested = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=layout)
-    assert [tensor.tolist() for tensor in deferred_init(lambda: nested * 2).unbind()] == [[2, 2], [2, 2, 2]]
-    padded = deferred_init(lambda: nested.to_padded_tensor(0.0) + torch.ones(2, 3))
-    assert materialize_tensor(padded).tolist() == [[2, 2, 1], [2, 2, 2]]
-
-
-MEMORY: dict[str, Callable[[nn.Linear], object]] = {
-    "share_memory": lambda module: module.share_memory(),
-    "share_memory_": lambda module: module.weight.share_memory_(),  # type: ignore[no-untyped-call] # torch gives it no types
-    "untyped_storage": lambda module: module.weight.untyped_storage(),
-    "storage": lambda module: module.weight.storage(),  # type: ignore[no-untyped-call] # torch gives it no types
-    "data_ptr": lambda module: module.weight.data_ptr(),
-    "numpy": lambda module: module.weight.numpy(),
-    "pin_memory": lambda module: module.weight.pin_memory(),
-    "pickle": lambda module: pickle.dumps(module),
-}
-
-
-@pytest.mark.parametrize("use", MEMORY.values(), ids=MEMORY.keys())
-def test_what_needs_memory_after_the_context_says_to_materialize(use: Callable[[nn.Linear], object]) -> None:
-    module = deferred_init(nn.Linear, 2, 3)
-    with pytest.raises(RuntimeError, match="needs the memory .* call materialize_tensor or materialize_module first"):
-        use(module)

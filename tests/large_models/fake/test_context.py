@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import io
 import threading
@@ -73,21 +74,15 @@ def test_a_tensor_prints_as_documented() -> None:
         assert repr(needs) == "tensor(..., size=(2,), requires_grad=True, fake=True)"
         assert repr(needs * 2) == "tensor(..., size=(2,), grad_fn=<MulBackward0>, fake=True)"
         assert repr(torch.eye(3).to_sparse()) == "tensor(..., size=(3, 3), layout=torch.sparse_coo, fake=True)"
+        layer = nn.Linear(20, 30)
+    assert repr(layer.weight) == "Parameter containing:\ntensor(..., size=(30, 20), requires_grad=True, fake=True)"
+    assert repr(layer) == repr(nn.Linear(20, 30))
+    assert repr(nn.ParameterList([layer.bias])).endswith("Parameter containing: [torch.float32 of size 30])")
     torch.set_default_dtype(torch.float64)
     try:
         assert repr(b) == "tensor(..., size=(10,), dtype=torch.float32, fake=True)"
     finally:
         torch.set_default_dtype(torch.float32)
-
-
-def test_a_parameter_and_a_module_print_as_real_ones() -> None:
-    with fake_mode():
-        layer = nn.Linear(20, 30)
-    assert repr(layer.weight) == "Parameter containing:\ntensor(..., size=(30, 20), requires_grad=True, fake=True)"
-    assert repr(layer) == repr(nn.Linear(20, 30))
-    assert (
-        repr(nn.ParameterList([layer.bias])) == "ParameterList(  (0): Parameter containing: [torch.float32 of size 30])"
-    )
 
 
 def test_contexts_nest_and_their_tensors_meet() -> None:
@@ -99,7 +94,8 @@ def test_contexts_nest_and_their_tensors_meet() -> None:
     with fake_mode():
         third = torch.ones(2)
     assert is_fake(third + first)
-    assert is_fake(nn.Linear(2, 2)(first))
+    real = nn.Linear(2, 2)
+    assert is_fake(real(first)) and not is_fake(real.weight)
 
 
 def test_an_exception_inside_ends_the_context() -> None:
@@ -110,42 +106,33 @@ def test_an_exception_inside_ends_the_context() -> None:
             _ = torch.ones(2, 3) @ torch.ones(2, 3)
 
 
-def test_a_function_can_be_decorated() -> None:
+def test_functions_and_generators_can_be_decorated() -> None:
     @fake_mode()
     def make() -> Tensor:
         assert not is_fake(REAL)
         return torch.ones(2)
 
-    assert is_fake(make()) and is_fake(make())
-
-
-def test_a_decorated_generator_is_in_the_context_only_while_it_runs() -> None:
     @fake_mode()
     def items() -> Generator[Tensor]:
         yield torch.ones(1)
         yield torch.ones(2)
 
     found = items()
-    assert is_fake(next(found))
-    assert not is_fake(torch.ones(1))
+    for made in (make, make, found.__next__):
+        assert is_fake(made())
+        assert not is_fake(torch.ones(1)), "a generator leaves the context where it stops"
     assert is_fake(next(found))
     found.close()
 
 
-def test_another_thread_is_not_in_the_context() -> None:
-    found: list[bool] = []
-    with fake_mode():
-        thread = threading.Thread(target=lambda: found.append(is_fake(torch.ones(1))))
-        thread.start()
-        thread.join()
-        assert is_fake(torch.ones(1))
-    assert found == [False]
-
-
 def test_threads_compute_with_the_same_fakes_at_the_same_time() -> None:
+    wrong: list[object] = []
     with fake_mode(fake_cuda=True):
         layer = nn.Linear(4, 4).cuda()
-    wrong: list[object] = []
+        (thread := threading.Thread(target=lambda: wrong.append(is_fake(torch.ones(1))))).start()
+        thread.join()
+    assert wrong == [False], "another thread is not in the context"
+    wrong.clear()
     barrier = threading.Barrier(4)
 
     def work() -> None:
@@ -179,13 +166,6 @@ def test_drawing_fake_numbers_leaves_the_generators_alone() -> None:
         nn.init.trunc_normal_(torch.empty(3))
         nn.init.sparse_(torch.empty(4, 4), 0.5)
     assert torch.equal(own.get_state(), before) and torch.equal(torch.get_rng_state(), of_torch)
-
-
-def test_real_tensors_can_be_read() -> None:
-    layer = nn.Linear(3, 2)
-    with fake_mode(), torch.no_grad():
-        assert layer(torch.ones(5, 3)).shape == (5, 2)
-        assert not is_fake(layer.weight)
 
 
 def test_a_real_tensor_is_written_by_real_ones_only() -> None:
@@ -243,37 +223,50 @@ def test_a_real_state_dict_loads_into_a_fake_module() -> None:
         real.load_state_dict(fake.state_dict())
 
 
-def test_a_value_that_was_written_out_is_known() -> None:
-    """torch keeps numbers of one element, so that a constructor can compute with them."""
-    with fake_mode():
-        assert (torch.tensor(3.0) * 2).item() == 6
-
-
-def test_a_fake_module_is_exported() -> None:
-    with fake_mode():
-        layer, x = nn.Linear(3, 2), torch.ones(4, 3)
-    program = torch.export.export(layer, (x,))
-    assert program.graph_signature.user_outputs == ("linear",)
-
-
-def test_a_compiled_function_takes_fake_tensors() -> None:
-    compiled = torch.compile(nn.Linear(3, 2), backend="eager")
-    with fake_mode():
-        assert compiled(torch.ones(4, 3)).shape == (4, 2)
-
-
-def test_a_file_of_safetensors_is_mapped_into_real_tensors(tmp_path: Path) -> None:
+def test_values_that_are_known_stay_known(tmp_path: Path) -> None:
+    """torch keeps numbers of one element, so that a constructor can compute with them; safetensors maps its files."""
     save_file({"weight": torch.arange(3.0)}, tmp_path / "model.safetensors")
     with fake_mode():
+        assert (torch.tensor(3.0) * 2).item() == 6
         weight = load_file(tmp_path / "model.safetensors")["weight"]
         assert not is_fake(weight) and is_fake(weight + 1)
     assert weight.tolist() == [0, 1, 2]
 
 
-def test_an_empty_parameter_is_fake_and_one_without_a_shape_is_lazy() -> None:
+def test_a_fake_module_is_exported_and_a_compiled_one_takes_fake_tensors() -> None:
+    compiled = torch.compile(nn.Linear(3, 2), backend="eager")
     with fake_mode():
+        layer, x = nn.Linear(3, 2), torch.ones(4, 3)
+        assert compiled(x).shape == (4, 2)
+    assert torch.export.export(layer, (x,)).graph_signature.user_outputs == ("linear",)
+
+
+def lazy() -> nn.Sequential:
+    return nn.Sequential(nn.LazyConv2d(4, 3), nn.LazyBatchNorm2d(), nn.Flatten(), nn.LazyLinear(2))
+
+
+def test_a_lazy_module_gets_its_sizes_from_its_first_call_and_is_fake_from_then_on() -> None:
+    real = lazy()
+    expected = real(torch.ones(2, 3, 8, 8))
+    with fake_mode():
+        model = lazy()
+        weight = model[0].weight
+        assert isinstance(weight, nn.UninitializedParameter) and not is_fake(weight)
+        made = model(torch.ones(2, 3, 8, 8))
+        made.sum().backward()
         assert all(map(is_fake, (nn.Parameter(), nn.Parameter(requires_grad=False), nn.Buffer())))
-        assert not is_fake(nn.UninitializedParameter())
+    assert model[0].weight is weight and isinstance(weight, nn.Parameter)
+    assert weight.grad is not None and is_fake(weight.grad) and made.shape == expected.shape
+    assert [type(module) for module in model] == [type(module) for module in real]
+    for (name, fake), (other, tensor) in zip(model.state_dict().items(), real.state_dict().items(), strict=True):
+        assert is_fake(fake) and (name, fake.shape, fake.dtype) == (other, tensor.shape, tensor.dtype)
+
+
+def test_a_lazy_module_can_be_cast_copied_and_loaded_before_it_has_sizes() -> None:
+    with fake_mode():
+        model = copy.deepcopy(nn.LazyLinear(3).to(torch.float64))
+        model.load_state_dict(nn.Linear(5, 3).state_dict())
+        assert is_fake(model.weight) and (model.weight.shape, model.weight.dtype) == ((3, 5), torch.float64)
 
 
 def test_no_mode_is_kept_alive() -> None:

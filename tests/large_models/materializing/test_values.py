@@ -1,17 +1,70 @@
-"""What `materialize` gives: the constants of eager, its distributions, and numbers that depend on seed and name alone."""
+"""`Class.on_meta` constructs without memory; `materialize` gives the constants of eager, and numbers of seed and name alone."""
 
 from __future__ import annotations
 
+import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from qten_gen import Module, param
+from qten_gen import Module, buffer, param
 
 from .declared import Block, Decoder, assert_same, tensors
 
 
+def test_every_tensor_is_on_meta_and_has_the_shape_and_dtype_of_the_real_one() -> None:
+    module = Decoder.on_meta(7, 4, depth=3)
+    real = tensors(Decoder(7, 4, depth=3))
+
+    assert {tensor.device.type for tensor in tensors(module).values()} == {"meta"}
+    assert {n: (t.shape, t.dtype) for n, t in tensors(module).items()} == {
+        n: (t.shape, t.dtype) for n, t in real.items()
+    }
+    assert module.get_config() == {"vocab": 7, "dim": 4, "depth": 3}
+
+
+def test_what_takes_no_device_is_on_meta_too_and_what_names_one_is_there() -> None:
+    class Net(Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("table", torch.arange(3, device="cpu"))
+            self.weight = nn.Parameter(torch.ones(3))
+
+    net = Net.on_meta()
+    assert net.get_buffer("table").tolist() == [0, 1, 2] and net.get_parameter("weight").is_meta
+    assert Block.on_meta(4, device="meta").weight.is_meta
+    with pytest.raises(TypeError, match=r"Block.on_meta\(\): got device='cpu'; it constructs on meta"):
+        Block.on_meta(4, device="cpu")
+    with pytest.raises(TypeError, match="dimm"):
+        Block.on_meta(dimm=4)  # type: ignore[call-arg] # pyright: ignore[reportCallIssue]
+
+
+def test_a_constructor_that_reads_values_says_what_can_build_it() -> None:
+    class Reading(Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.rates = torch.linspace(0, 1, 3).tolist()
+
+    with pytest.raises((NotImplementedError, RuntimeError)) as caught:
+        Reading.on_meta()
+    assert any("deferred_init" in note for note in caught.value.__notes__)
+
+
+def test_a_class_method_of_the_class_can_call_it() -> None:
+    class Sized(Module):
+        dim: int
+        scale: Tensor = buffer("dim", initializer=nn.init.ones_)
+
+        @classmethod
+        def small(cls) -> Sized:
+            return cls.on_meta(2)  # type: ignore[arg-type] # mypy takes a `type[Self]` for a function without parameters
+
+    assert Sized.small().scale.shape == (2,)
+
+
 def test_everything_has_a_value_and_the_kind_that_eager_gives() -> None:
+    state = torch.get_rng_state()
     module = Decoder.on_meta(7, 4, depth=2).materialize("cpu", seed=0)
+    assert torch.equal(torch.get_rng_state(), state)
     real = tensors(Decoder(7, 4, depth=2))
 
     assert list(tensors(module)) == list(real)
@@ -39,12 +92,6 @@ def test_the_generator_of_torch_gives_the_seed_where_none_is_given() -> None:
 
     assert_same(one, again)
     assert not torch.equal(one.embed.weight, second.embed.weight)
-
-
-def test_a_seed_leaves_the_generator_of_torch_alone() -> None:
-    state = torch.get_rng_state()
-    Decoder.on_meta(7, 4).materialize("cpu", seed=0)
-    assert torch.equal(torch.get_rng_state(), state)
 
 
 class Seeding(Module):
