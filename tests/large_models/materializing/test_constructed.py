@@ -11,24 +11,7 @@ from torch import nn
 
 from qten_gen import Module, ModuleList, submodule
 
-from .declared import assert_same
-
-
-class Foreign(nn.Module):
-    """As in transformers: it initialises the layers of torch in it, computes a buffer, and keeps a tensor of no registry."""
-
-    def __init__(self, dim: int, value: float = 0.5) -> None:
-        super().__init__()
-        self.value = value
-        self.layers = nn.ModuleList([nn.Linear(dim, dim) for _ in range(2)])
-        self.register_buffer("table", 1 / (10 ** (torch.arange(dim) / dim)), persistent=False)
-        self.offsets = torch.arange(dim)
-        self.apply(self._init_weights)
-
-    def _init_weights(self, module: nn.Module) -> None:
-        if isinstance(module, nn.Linear):
-            nn.init.normal_(module.weight, std=0.02)
-            nn.init.constant_(module.bias, self.value)
+from .declared import Foreign, assert_same
 
 
 class Net(Module):
