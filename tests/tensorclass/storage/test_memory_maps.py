@@ -271,7 +271,7 @@ def frozen() -> Frozen:
         (lambda at: outer(4).lock_().load_memmap_(at), RuntimeError, "cannot load into a Outer: it is locked"),
         (lambda at: outer(4).lock_().memmap_(at), RuntimeError, "cannot map the tensors of a Outer: it is locked"),
         (lambda at: frozen().load_memmap_(at), FrozenInstanceError, "cannot load into a Frozen"),
-        (lambda at: frozen().memmap_(at), FrozenInstanceError, "cannot map the tensors of a Frozen"),
+        (lambda at: frozen().memmap_(at / "other"), FrozenInstanceError, "cannot map the tensors of a Frozen"),
     ],
 )
 def test_what_an_object_does_not_take_is_refused_and_no_file_changes(
