@@ -145,11 +145,16 @@ class Seen(NamedTuple):
     """The status of files and folders elsewhere that libraries are found by."""
 
 
-def last_seen(root: str) -> Seen | None:
-    """What the last run has seen, if its outcome depends on what it listed alone, and nothing elsewhere has changed."""
+def last_seen(root: str, names: str) -> Seen | None:
+    """What the last run has seen.
+
+    None if it listed other names, if its outcome depends on more than what it listed, or if something elsewhere has changed.
+    """
     try:
         line = read_cached(root, NAME, first=True).removesuffix(b"\n")
-        names, files, up_to_date, warnings, surroundings = json.loads(line[_DIGEST:])
+        listed, files, up_to_date, warnings, surroundings = json.loads(line[_DIGEST:])
+        if listed != names:
+            return None
         found = {path: tuple(map(_warning, items)) for path, items in warnings.items()}
         seen = Seen(names, files, up_to_date, found, {path: Stat(*status) for path, status in surroundings.items()})
     except _DAMAGES:

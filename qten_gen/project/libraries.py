@@ -92,6 +92,12 @@ class Environment:
                 places.setdefault(top, {})[root] = None
         return {top: list(folders) for top, folders in places.items()}
 
+    def may_declare(self, top: str) -> bool:
+        """True if a top-level module may hold declarations: one of a library that says so, or in a folder without metadata."""
+        if top in sys.stdlib_module_names or top in OWN_PACKAGES:
+            return False
+        return top in self.declaring or any(top in self.stems_in(folder) for folder in self.others)
+
     def stems_in(self, folder: str) -> frozenset[str]:
         """The modules that a folder may have: packages, sources, stubs and compiled modules, from one listing."""
         if folder not in self._stems:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ..generate.plan import Plan
     from ..generate.readings import Crash, Readings
     from ..model.diagnostics import Diagnostic
+    from ..project.libraries import Environment
     from ..project.scan import Origin
     from ..project.stale import Failure, ProjectState, Reader
 
@@ -131,15 +132,14 @@ def _attempt(part: Part, writes: bool, explains: bool, undeclared: frozenset[str
     """
     began, root = time.time_ns(), os.path.abspath(part.cache)
     listed = Listed.of(part.files, part.config, part.paths)
-    seen = None if undeclared else last_seen(root)
+    seen = None if undeclared else last_seen(root, listed.names)
     if seen is not None and seen.files == listed.files:
         targets = sum(source.target for source in part.files.sources.values())
         return Outcome(targets, seen.up_to_date, (), _warnings(seen.warnings))
     from ..project.stale import orphans, project_state, save
 
-    has_same_names = seen is not None and seen.names == listed.names
     state = project_state(
-        part.files, root, part.config, open_readings, parse, undeclared=undeclared, has_same_names=has_same_names
+        part.files, root, part.config, open_readings, parse, undeclared=undeclared, has_same_names=seen is not None
     )
     _refuse_changed(state, state.reader)
     if writes:
@@ -174,13 +174,17 @@ def _seen(state: ProjectState, config: Config, listed: Listed, began: int, last:
         last: What the last run has seen.
     """
     files, root = state.files, config.root
-    if last is None or last.names != listed.names or not state.has_same_places:
-        if root is None or not _is_closed(state, config, root):
+    if last is None or not state.has_same_places:
+        if root is None:
             return None
         from ..project.libraries import Environment
 
-        environment = None if config.environment is None else os.path.join(root, config.environment)
-        surroundings = {path: status_of(path) for path in Environment(environment).looked_at()}
+        environment = Environment(None if config.environment is None else os.path.join(root, config.environment))
+        if not _is_closed(state, config, root, environment):
+            return None
+        surroundings = {path: status_of(path) for path in environment.looked_at()}
+        if any(max(status.modified, status.changed) >= began - cache.COARSE_CLOCK for status in surroundings.values()):
+            return None  # what was installed meanwhile, this run need not have found
     else:
         surroundings = {**last.surroundings}
     statuses = [*(source.stat for source in files.sources.values()), *files.outputs.values()]
@@ -195,11 +199,15 @@ def _seen(state: ProjectState, config: Config, listed: Listed, began: int, last:
     )
 
 
-def _is_closed(state: ProjectState, config: Config, root: str) -> bool:
+def _is_closed(state: ProjectState, config: Config, root: str, environment: Environment) -> bool:
     """True if the places of files depend on nothing that a run does not list: no library, and nothing that is left out."""
     files, graph = state.files, state.graph
     if graph.unresolved or files.leftovers or files.others or any(each.outside for each in files.sources.values()):
         return False
+    imported = {name.partition(".")[0] for found in graph.scans.values() for name in found.imports}
+    own = {origin.module.partition(".")[0] for origin in graph.origins.values()}
+    if any(environment.may_declare(top) for top in imported - own):
+        return False  # what is there may come and go without a trace in the folders that are searched
     # An import may lead to a folder that is not listed, where nobody sees files come and go.
     hidden = {os.path.basename(path).removesuffix(".py") for path in files.unlisted}
     imports = {name for found in graph.scans.values() for name in found.imports} if hidden else set[str]()

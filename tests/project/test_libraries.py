@@ -8,7 +8,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from qten_gen.project import paths, stale
+from qten_gen.project import cache, paths, stale
 from tests.command import Command
 from tests.project.installed import MODEL, NETS, Environment
 
@@ -231,3 +231,24 @@ def test_a_library_with_declarations_is_used_from_a_wheel(tmp_path: Path) -> Non
         "from app.model import Wider, Box; import torch; print([*Wider(width=2, depth=1).state_dict()], Box.__mro__[2])"
     )
     assert python(app, "-c", program) == "['weight'] <class 'shop_models.nets.Point'>\n"
+
+
+def test_a_module_that_appears_inside_a_library_is_found_by_the_next_run(
+    qten_gen: Command, environment: Environment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its folder is none that Python searches; the file that imports it declares nothing itself."""
+    monkeypatch.setattr(cache, "COARSE_CLOCK", -(10**18))  # as if all of it were old
+    environment.write("torch/__init__.py")
+    environment.write("shop_models/__init__.py")
+    environment.metadata("shop-models", ["shop_models/__init__.py"])
+    qten_gen.write("app/types.py", "from shop_models.consts import Kind\n")
+    qten_gen.write(
+        "app/model.py",
+        "from qten_gen import TensorClass\nfrom .types import Kind\n\nclass Item(TensorClass):\n    x: Kind\n",
+    )
+    for _ in range(2):
+        assert qten_gen("app").status == 0
+    environment.write("shop_models/consts.py", "from torch import Tensor\nKind = Tensor\n")
+    assert qten_gen("--check", "app").status == 1
+    qten_gen("app")
+    assert "_rt.tensor_property" in qten_gen.read("app/model_qten.py")

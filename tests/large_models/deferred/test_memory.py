@@ -34,7 +34,10 @@ def _most_allocated(call: Callable[[], object]) -> int:
     return most
 
 
-@pytest.mark.parametrize("make", [_layers, lambda: _layers().half(), _copies], ids=["layers", "half", "copies"])
+MODULES: list[Callable[[], nn.Sequential]] = [_layers, _copies, lambda: _layers().half(), lambda: _layers().bfloat16()]
+
+
+@pytest.mark.parametrize("make", MODULES, ids=["layers", "copies", "half", "bfloat16"])
 def test_at_no_time_more_is_allocated_than_the_module_and_a_twentieth(make: Callable[[], nn.Sequential]) -> None:
     made: list[nn.Sequential] = []
     assert _most_allocated(lambda: made.append(deferred_init(make))) < 100_000

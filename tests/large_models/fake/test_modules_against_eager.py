@@ -142,10 +142,12 @@ def described(tensor: Tensor | None) -> object:
     return None if tensor is None else (tuple(tensor.shape), tensor.stride(), tensor.dtype, tensor.requires_grad)
 
 
-def run(make: Callable[[], nn.Module], inputs: Callable[[], list[Tensor]], device: str, training: bool) -> list[object]:
+def run(
+    make: Callable[[], nn.Module], inputs: Callable[[str], list[Tensor]], device: str, training: bool
+) -> list[object]:
     """Describes what comes out of a layer, the gradients, and its state."""
     module = make().to(device).train(training)
-    given = inputs()
+    given = inputs(device)
     out = module(*given)
     found = [tensor for tensor in tree_leaves(out) if isinstance(tensor, Tensor)]
     sum((tensor.sum() for tensor in found if tensor.requires_grad), torch.zeros((), device=device)).backward()  # type: ignore[no-untyped-call] # torch leaves it untyped
@@ -155,27 +157,22 @@ def run(make: Callable[[], nn.Module], inputs: Callable[[], list[Tensor]], devic
     return [described(tensor) for tensor in made]
 
 
+CASES = [
+    *((make, sizes, torch.float32, training) for make, sizes in LAYERS.values() for training in (True, False)),
+    *((make, (size,), torch.long, True) for make, size in INDEXED.values()),
+]
+IDS = [*(f"{name}-{how}" for name in LAYERS for how in ("training", "evaluating")), *INDEXED]
+
+
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("training", [True, False], ids=["training", "evaluating"])
-@pytest.mark.parametrize(("make", "sizes"), LAYERS.values(), ids=LAYERS.keys())
+@pytest.mark.parametrize(("make", "sizes", "dtype", "training"), CASES, ids=IDS)
 def test_a_layer_does_the_same(
-    make: Callable[[], nn.Module], sizes: tuple[tuple[int, ...], ...], training: bool
+    make: Callable[[], nn.Module], sizes: tuple[tuple[int, ...], ...], dtype: torch.dtype, training: bool
 ) -> None:
     def inputs(device: str) -> list[Tensor]:
-        return [torch.rand(size, device=device, requires_grad=True) for size in sizes]
+        return [torch.ones(size, dtype=dtype, device=device, requires_grad=dtype.is_floating_point) for size in sizes]
 
-    expected = run(make, lambda: inputs("cpu"), "cpu", training)
+    expected = run(make, inputs, "cpu", training)
     for device in ("cpu", "cuda:0"):
         with fake_mode(fake_cuda=True):
-            assert run(make, lambda: inputs(device), device, training) == expected  # noqa: B023
-
-
-@pytest.mark.parametrize(("make", "size"), INDEXED.values(), ids=INDEXED.keys())
-def test_a_layer_of_indices_does_the_same(make: Callable[[], nn.Module], size: tuple[int, ...]) -> None:
-    def inputs(device: str) -> list[Tensor]:
-        return [torch.ones(size, dtype=torch.long, device=device)]
-
-    expected = run(make, lambda: inputs("cpu"), "cpu", True)
-    for device in ("cpu", "cuda:0"):
-        with fake_mode(fake_cuda=True):
-            assert run(make, lambda: inputs(device), device, True) == expected  # noqa: B023
+            assert run(make, inputs, device, training) == expected

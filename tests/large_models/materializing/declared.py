@@ -76,15 +76,22 @@ class Deep(Module):
 
 
 class Foreign(nn.Module):
-    """Of another library: it initialises the layers in it, and has a buffer that only its constructor computes."""
+    """As in transformers: it initialises the layers of torch in it, computes a buffer, and keeps a tensor of no registry."""
 
     table: Tensor
 
-    def __init__(self, dim: int) -> None:
+    def __init__(self, dim: int, value: float = 0.5) -> None:
         super().__init__()
-        self.linear = nn.Linear(dim, dim)
-        self.register_buffer("table", torch.arange(dim) / 3)
-        nn.init.normal_(self.linear.weight, std=0.02)
+        self.value = value
+        self.layers = nn.ModuleList([nn.Linear(dim, dim) for _ in range(2)])
+        self.register_buffer("table", 1 / (10 ** (torch.arange(dim) / dim)), persistent=False)
+        self.offsets = torch.arange(dim)
+        self.apply(self._init_weights)
+
+    def _init_weights(self, module: nn.Module) -> None:
+        if isinstance(module, nn.Linear):
+            nn.init.normal_(module.weight, std=0.02)
+            nn.init.constant_(module.bias, self.value)
 
 
 class Holding(Module):

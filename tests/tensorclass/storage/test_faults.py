@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,26 @@ class Wide(TensorClass):
     heads: dict[str, Tensor]
 
 
+class Sparse(TensorClass):
+    """May hold no tensor at all."""
+
+    q: Tensor | None = None
+
+
+class Middle(TensorClass):
+    """Holds an object that may be without files."""
+
+    inner: Sparse
+    x: Tensor
+
+
+class Layered(TensorClass):
+    """Three levels, of which the innermost may hold no tensor."""
+
+    deep: Middle
+    x: Tensor
+
+
 class Other(TensorClass):
     """Shares names with `Outer`, of which one is a static value here and an object there."""
 
@@ -45,18 +65,24 @@ def wide(seed: int) -> Wide:
     return Wide(value.x, value, {"a": value.x + seed, "b": value.x} if seed == 1 else {"a": value.x}, batch_size=3)
 
 
+def layered(seed: int, *, full: bool = True) -> Layered:
+    x = torch.full((2,), float(seed))
+    return Layered(Middle(Sparse(x if full else None, batch_size=2), x + 1, batch_size=2), x, batch_size=2)
+
+
 def other(seed: int) -> Other:
     return Other(torch.full((2,), seed), f"inner {seed}", {"a": torch.full((2, seed), 1.0)}, batch_size=2)
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """A save of `new` where `old` is, or where nothing is."""
+    """A save of `new` where `old` is, or where nothing is; and `later`, which is saved over whatever is left."""
 
     name: str
     old: TensorClass | None
     new: TensorClass
     save: Callable[[Any, Path], object]
+    later: TensorClass = field(default_factory=lambda: outer(5, seed=3))
 
     def prepare(self, folder: Path) -> None:
         if self.old is not None:
@@ -94,6 +120,10 @@ SCENARIOS = (
     Scenario("files of zeros", outer(4, seed=1), zeros(outer(5, seed=2)), like),
     Scenario("deeper", wide(1), wide(2), plain),
     Scenario("deeper, fuller", wide(2), wide(1), plain),
+    Scenario("a first one of three levels", None, wide(1), plain),
+    Scenario("a first one, and no tensor in a part later", None, layered(1), plain, layered(3, full=False)),
+    Scenario("three levels over one", Noted(torch.ones(3), "b"), layered(1), plain, layered(3, full=False)),
+    Scenario("no tensor in a part", layered(1), layered(2, full=False), plain, layered(3)),
     Scenario("a value in place of an object", outer(4, seed=1), other(2), plain),
     Scenario("an object in place of a value", other(1), outer(4, seed=2), plain),
     Scenario("a part", outer(4, seed=1), outer(4, seed=1).replace(x=torch.zeros(4, 3), source="other"), a_part_again),
@@ -192,13 +222,17 @@ def is_read(found: Any, value: Any) -> bool:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
 def test_a_folder_holds_the_old_object_or_the_new_one(scenario: Scenario, kind: Kind, tmp_path: Path) -> None:
-    later = outer(5, seed=3)
+    later = scenario.later
     later.memmap(tmp_path / "fresh")
     expected = files_in(tmp_path / "fresh")
     for case in cases(tmp_path, kind, scenario.prepare, scenario.work):
         folder = case.folder / "map"
         try:
             found = whole(folder, scenario.old, scenario.new)
+            for name, part in parts(found):
+                if name:
+                    with pytest.raises(StorageError, match="belongs to the object in"):
+                        part.memmap(folder / name)
             if kind == "kill":
                 peer_is_right(folder, scenario.old, scenario.new)
             if kind in ("fail", "interrupt") and found is scenario.old:
@@ -209,7 +243,7 @@ def test_a_folder_holds_the_old_object_or_the_new_one(scenario: Scenario, kind: 
                 type(found).load_memmap(folder).memmap(folder)
                 assert is_equal(held(folder, type(found)), found), "not saved again"
             later.memmap(folder)
-            assert_equal(Outer.load_memmap(folder), later)
+            assert whole(folder, None, later) is later
             assert files_in(folder) == expected, "the next save leaves something behind"
         except Exception as error:
             raise AssertionError(f"{scenario.name}, {kind} at call {case.fault.at}: {error!r}") from error

@@ -15,9 +15,29 @@ from torch import Tensor, nn
 from torch._subclasses import FakeTensorMode
 from torch._subclasses.fake_tensor import FakeTensor
 
+from qten_gen import TensorClass
+from qten_gen.runtime.tensorclass.storage.metadata import StorageError
 from tests.tensorclass.declared import Flat, flat, tensors
 
-from .declared import Frozen, Noted, Outer, assert_equal, files_in, outer
+from .declared import Frozen, Inner, Noted, Outer, assert_equal, files_in, outer
+
+
+class Around(TensorClass):
+    """An object in an object in an object."""
+
+    middle: Frozen
+
+
+class Maybe(TensorClass):
+    """May hold no tensor at all."""
+
+    q: Tensor | None = None
+
+
+class Holder(TensorClass):
+    """Holds an object that may be without files."""
+
+    part: Maybe
 
 
 @pytest.mark.parametrize("full", [True, False])
@@ -183,6 +203,30 @@ def test_a_part_of_a_larger_object_is_not_replaced_behind_its_back(tmp_path: Pat
         outer(5).inner.memmap(tmp_path / "inner")
 
 
+@pytest.mark.parametrize("text", [None, "{}", "no JSON"])
+def test_a_folder_in_between_without_our_metadata_does_not_hide_the_owner(tmp_path: Path, text: str | None) -> None:
+    value = Around(Frozen(torch.ones(3), Inner(torch.zeros(3), batch_size=3), batch_size=3), batch_size=3)
+    value.memmap(tmp_path)
+    for path in ("middle", "middle/inner"):
+        (tmp_path / path / "meta.json").unlink()
+    if text is not None:
+        (tmp_path / "middle" / "meta.json").write_text(text)
+    folder = tmp_path / "middle" / "inner"
+    assert_equal(Inner.load_memmap(folder), value.middle.inner)
+    with pytest.raises(StorageError, match="belongs to the object in"):
+        Inner(torch.full((3,), 7.0), batch_size=3).memmap(folder)
+    assert_equal(Around.load_memmap(tmp_path), value)
+
+
+def test_the_folder_of_a_part_stays_when_its_last_file_is_removed(tmp_path: Path) -> None:
+    full, empty = (Holder(Maybe(q, batch_size=2), batch_size=2) for q in (torch.ones(2), None))
+    full.memmap(tmp_path)
+    (tmp_path / "part" / "meta.json").unlink()  # as where a first save is interrupted
+    empty.memmap(tmp_path)
+    assert_equal(Holder.load_memmap(tmp_path), empty)
+    assert files_in(tmp_path) == {"meta.json", "part/meta.json"}
+
+
 def test_on_the_meta_device_and_under_fake_tensor_mode_no_file_is_read(tmp_path: Path) -> None:
     outer(4).memmap(tmp_path)
     for path in tmp_path.rglob("*.memmap"):
@@ -227,7 +271,7 @@ def frozen() -> Frozen:
         (lambda at: outer(4).lock_().load_memmap_(at), RuntimeError, "cannot load into a Outer: it is locked"),
         (lambda at: outer(4).lock_().memmap_(at), RuntimeError, "cannot map the tensors of a Outer: it is locked"),
         (lambda at: frozen().load_memmap_(at), FrozenInstanceError, "cannot load into a Frozen"),
-        (lambda at: frozen().memmap_(at), FrozenInstanceError, "cannot map the tensors of a Frozen"),
+        (lambda at: frozen().memmap_(at / "other"), FrozenInstanceError, "cannot map the tensors of a Frozen"),
     ],
 )
 def test_what_an_object_does_not_take_is_refused_and_no_file_changes(

@@ -175,23 +175,24 @@ def owner_of(folder: str) -> Place | None:
     found = None
     names: tuple[str, ...] = ()
     at = folder
-    while True:
+    for _ in range(DEEPEST):
         at, name = os.path.split(at)
+        if not name:
+            break
         names = (name, *names)
+        # Nearly always there is none, which is seen without an exception.
+        if not os.path.lexists(metadata_in(at)):
+            continue
+        # A folder in between may have no metadata of ours yet, or not any more.
         try:
-            # Nearly always there is none, which is seen without an exception.
-            if not name or not os.path.lexists(metadata_in(at)):
-                return found
             text = text_in(at)
-            section = parsed(text, at).get(SECTION)
-            metadata = None if section == PART else from_json(section, at)
+            metadata = from_json(parsed(text, at).get(SECTION), at)
         except (OSError, StorageError):
-            return found
-        # An owner in between may not say so yet, or not any more.
-        if metadata is not None:
-            was = any(path.startswith("/".join(names) + "/") for path in metadata.replaced or ())
-            if was or level_at(metadata.level, names) is not None:
-                found = Place(at, text, names)
+            continue
+        was = any(path.startswith("/".join(names) + "/") for path in metadata.replaced or ())
+        if was or level_at(metadata.level, names) is not None:
+            found = Place(at, text, names)
+    return found
 
 
 def level_at(level: Level, names: tuple[str, ...]) -> Level | None:

@@ -349,10 +349,11 @@ class _Save:
             return True
 
     def _remove(self, paths: Iterable[str]) -> None:
-        """Remove files by their paths in the folder, metadata first, and the folders that are empty then."""
+        """Remove files by their paths in the folder, metadata first, and the folders that no other file belongs in."""
         for path in sorted(paths, key=lambda path: not path.endswith(METADATA)):
             files.remove(os.path.join(self.folder, *path.split("/")))
-        for path in sorted({os.path.dirname(path) for path in paths} - {""}, reverse=True):
+        kept = {os.path.dirname(path) for path in self._files(self.levels).difference(paths)}
+        for path in sorted({os.path.dirname(path) for path in paths} - kept - {""}, reverse=True):
             with contextlib.suppress(OSError):
                 os.rmdir(os.path.join(self.folder, *path.split("/")))
 
