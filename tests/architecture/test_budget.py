@@ -1,0 +1,70 @@
+"""How large each room may be. A row is changed in a commit that says why, and another row pays for it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from .imports import REPOSITORY, sources
+
+ROOMS = {
+    "cli": 1_750,
+    "run|project|generate": 5_170,
+    "read|link|model|common": 7_970,
+    "reflection": 950,
+    "rules": 4_970,
+    "emit|report|building": 3_600,
+    "runtime/declaring": 3_690,
+    "runtime/module": 3_010,
+    "runtime/qten_style|runtime": 2_070,
+    "runtime/tensorclass|runtime/tensorclass/(core|fields)": 3_750,
+    "runtime/tensorclass/(methods|operations)": 5_780,
+    "runtime/tensorclass/storage": 2_830,
+    "runtime/tensorclass/(processes|interop|torch_tools)": 1_570,
+    "large_models": 5_300,
+    "tools/adopt": 3_000,
+    "tools/(inspect|lock)": 1_730,
+    "tools/lsp": 1_000,
+    "tools/stubs": 650,
+    "tools/check|tools": 300,
+    "": 100,
+}
+"""Rooms that share a number of lines, as a pattern of their folders below `qten_gen`."""
+
+PACKAGE_LINES = 59_000
+PACKAGE_FILES = 330
+TEST_LINES = 62_000
+
+
+def lines(path: Path) -> int:
+    return len(path.read_text(encoding="utf-8").splitlines())
+
+
+def room_of(name: str) -> str:
+    """The row of a file by its name without suffix: the one that names its folder, or the nearest folder above."""
+    folders = name.split("/")[:-1]
+    for depth in range(len(folders), -1, -1):
+        folder = "/".join(folders[:depth])
+        for room in ROOMS:
+            if re.fullmatch(room, folder):
+                return room
+    raise AssertionError(name)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_does_not_outgrow_its_lines(room: str) -> None:
+    package = REPOSITORY / "qten_gen"
+    found = sum(lines(package / f"{source.name}.py") for source in sources() if room_of(source.name) == room)
+    assert 0 < found <= ROOMS[room]
+
+
+def test_the_package_does_not_outgrow_its_lines_and_files() -> None:
+    package = REPOSITORY / "qten_gen"
+    assert sum(lines(package / f"{source.name}.py") for source in sources()) <= PACKAGE_LINES
+    assert len(sources()) <= PACKAGE_FILES
+
+
+def test_the_tests_do_not_outgrow_their_lines() -> None:
+    assert sum(lines(path) for path in (REPOSITORY / "tests").rglob("*.py")) <= TEST_LINES
