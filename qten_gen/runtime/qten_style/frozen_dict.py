@@ -81,13 +81,14 @@ class FrozenDict(Mapping[K, V]):
         return f"FrozenDict({self._items!r})"
 
 
+def _flatten_with_keys(mapping: FrozenDict[K, V]) -> tuple[list[tuple[Any, V]], tuple[K, ...]]:
+    return [(_pytree.MappingKey(key), value) for key, value in mapping.items()], tuple(mapping)
+
+
 _pytree.register_pytree_node(
     FrozenDict,
     lambda mapping: ([*mapping.values()], tuple(mapping)),
     lambda values, keys: FrozenDict(zip(keys, values, strict=True)),
-    flatten_with_keys_fn=lambda mapping: (
-        [(_pytree.MappingKey(key), value) for key, value in mapping.items()],
-        tuple(mapping),
-    ),
+    flatten_with_keys_fn=_flatten_with_keys,
 )
 torch.serialization.add_safe_globals([FrozenDict])

@@ -426,8 +426,12 @@ def register_pytree(cls: type[LabelledTensor]) -> None:
         cls,
         lambda tensor: ([tensor.data], tensor.dims),
         lambda children, dims: labelled(next(iter(children)), dims),
-        flatten_with_keys_fn=lambda tensor: ([(_pytree.GetAttrKey("data"), tensor.data)], tensor.dims),
+        flatten_with_keys_fn=_flatten_with_keys,
     )
+
+
+def _flatten_with_keys(tensor: LabelledTensor) -> tuple[list[tuple[Any, Tensor]], tuple[Hashable, ...]]:
+    return [(_pytree.GetAttrKey("data"), tensor.data)], tensor.dims
 
 
 register_pytree(LabelledTensor)

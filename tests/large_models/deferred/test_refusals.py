@@ -190,7 +190,7 @@ EXPANDED: list[Callable[[Tensor], object]] = [
     lambda x: x.add_(1),
     lambda x: x.copy_(torch.ones(3)),
     lambda x: x.normal_(),
-    lambda x: torch._foreach_add_([x], 1),
+    lambda x: torch._foreach_add_([x], 1),  # pyright: ignore[reportPrivateImportUsage] # it has no public name
     torch.relu_,
 ]
 

@@ -271,7 +271,7 @@ def test_activation_checkpointing_refuses_a_function_that_assigns_to_an_object()
 
 
 def test_a_nested_compile_region_takes_objects() -> None:
-    region = torch.compiler.nested_compile_region(lambda value: value * 2)
+    region: Any = torch.compiler.nested_compile_region(lambda value: value * 2)
     value = flat(4)
     compiled = torch.compile(lambda value: region(value) + region(value), fullgraph=True, backend="eager")
     assert torch.equal(compiled(value).x, value.x * 4)

@@ -92,7 +92,7 @@ def test_a_constructor_that_reads_values_is_built_all_the_same() -> None:
 
 @pytest.mark.parametrize("kind", [Truncated, Net])
 def test_a_cast_is_that_of_to(kind: type[nn.Module]) -> None:
-    arguments: dict[str, object] = {"width": 8} if kind is Net else {}
+    arguments: dict[str, Any] = {"width": 8} if kind is Net else {}
     cast = contents_of(build(kind, arguments, torch.bfloat16))
     assert cast == contents_of(kind(**arguments).to(dtype=torch.bfloat16))
 

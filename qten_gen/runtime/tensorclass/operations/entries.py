@@ -136,12 +136,13 @@ def operator(function: Function) -> Function:
 
     def method(self: T, other: Operand, /) -> T:
         if type(other) is type(self):
-            if other._batch_size != self._batch_size:
-                raise unequal(self, other)
+            theirs: Any = other  # of the same class, which pyright does not see
+            if theirs._batch_size != self._batch_size:
+                raise unequal(self, theirs)
             try:
-                return self._zip(function, other)
+                return self._zip(function, theirs)
             except RuntimeError as error:
-                blame(name, [self, other], function, error)
+                blame(name, [self, theirs], function, error)
                 raise
         if isinstance(other, (int, float, complex)):
             return self._map_with(function, other, self._device)
