@@ -4,7 +4,7 @@
 #   make demo-decoder   the same for a small GPT-2, compared with plain PyTorch
 #   make lint           ruff
 #   make types          mypy and pyright over the whole repository
-#   make test           all tests but those of the next line: about four minutes
+#   make test           all tests but those of the next line: about three minutes
 #   make test-long      compiled code, several processes, large models, random projects, the examples, stubtest, the wheel
 #   make architectures  models of transformers and other libraries, deferred, sharded and inspected; Lightning and accelerate
 #   make editors        the extension for Visual Studio Code: built, packed, and driven in a real editor, where there is npm
