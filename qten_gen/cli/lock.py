@@ -98,7 +98,7 @@ def _name(target: str) -> str:
 
 
 def _targets(given: Sequence[str], locks: Sequence[str]) -> list[str]:
-    """The targets of a command line, with the arguments that the settings give them; without any, those of the settings."""
+    """The targets of a command line with their arguments in the settings, or all targets that the settings list."""
     if not (given or locks):
         raise UsageError("name a model such as shop.model:Decoder, or list models as `locks` in [tool.qten-gen]")
     settings = {_name(target): target for target in locks}

@@ -80,7 +80,7 @@ class Options:
 
 
 def given_paths(paths: Sequence[str], config: Config) -> list[str]:
-    """The paths of a command line or, without any, those of the settings, the folder of the project or this folder."""
+    """The paths of a command line, else the paths in the settings, the folder of the project or this folder."""
     return list(paths) or source_paths(config) or [config.root or "."]
 
 

@@ -92,7 +92,7 @@ def _changes(folder: str, texts: dict[str, str], *, whole: bool) -> tuple[list[C
 
 
 def _stubs_in(folder: str, tops: set[str] | None) -> list[str]:
-    """The stubs below a folder; those of some packages, or all."""
+    """The stubs below a folder, of all packages or of the ones in `tops`."""
     found: list[str] = []
     for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
         if tops is None or name in tops:

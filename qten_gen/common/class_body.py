@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 
 def class_annotations(namespace: Mapping[str, object]) -> Mapping[str, object]:
-    """The annotations in the namespace of one class, without those of its bases.
+    """The annotations in the namespace of one class, without inherited ones.
 
     From Python 3.14 on, they are a function until somebody asks. Names that are not bound yet become forward references. Other
     mistakes in an annotation are raised, as before Python 3.14.

@@ -26,7 +26,7 @@ def row(kind: str, /, **attributes: object) -> Row:
 
 
 def attributes(row: Row) -> dict[str, Any]:
-    """The attributes in a row by name; those that are None or False are absent.
+    """The attributes in a row by name, except for None and False.
 
     >>> attributes(row("ConfigDecl", name="dim", kw_only=False))
     {'name': 'dim'}

@@ -45,7 +45,7 @@ class Examination:
         return self._program.lookups.once(self._files, path, self._examined)
 
     def blocking(self, path: str, existing: Mapping[str, bytes]) -> frozenset[str]:
-        """The broken files that a file depends on: those that declare ancestors of its classes.
+        """The broken files that a file depends on, because they declare ancestors of its classes.
 
         A class in the module that was generated for it before, which is no declaration any more, depends on all of its ancestors,
         because one that cannot be found now may have been a declaration.
