@@ -249,7 +249,6 @@ def test_an_import_that_hides_in_a_string_or_from_the_interpreter_is_found() -> 
 
 
 RUNTIME = (
-    {"emulated_cuda"},
     {"declaring"},
     {"tensorclass", "module"},
     {"qten_style"},

@@ -95,37 +95,6 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
         placed = {name: given for name, given in (("device", device), ("dtype", dtype)) if given is not None}
         return cls(**config, **placed)
 
-    @classmethod
-    def dynamic_shapes(cls, **bounds: tuple[int, int | None]) -> dict[str, Any]:
-        """The sizes that may vary between calls, from the annotations of `forward`, for `torch.export.export`.
-
-        >>> class Scaled(Module):
-        ...     width: int
-        ...     weight: nn.Parameter = param("width", initializer=nn.init.ones_)
-        ...     def forward(self, x: 'Float[Tensor, "b t width"]') -> Tensor:
-        ...         return x * self.weight
-        >>> exported = torch.export.export(
-        ...     Scaled(4), (torch.ones(2, 3, 4),), dynamic_shapes=Scaled.dynamic_shapes(b=(1, 64))
-        ... )
-        >>> exported.module()(torch.ones(5, 7, 4)).shape
-        torch.Size([5, 7, 4])
-
-        A dimension that is named like a constructor argument is fixed, and so is a number. The keys are the names of the inputs.
-
-        Args:
-            bounds: The smallest and the largest size of dimensions by name; None for no largest. Others may have any size.
-
-        Returns:
-            For each argument of `forward`, the `torch.export.Dim` of each dimension that varies; None if its annotation says no
-            shape.
-
-        Raises:
-            ValueError: a name is no dimension that varies, or an annotation leaves the number of dimensions open.
-        """
-        from ..module.dynamic_shapes import dynamic_shapes
-
-        return dynamic_shapes(cls, bounds)
-
     def materialize(
         self,
         device: DeviceLike,
