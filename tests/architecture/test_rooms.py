@@ -89,7 +89,7 @@ GENERATOR = r"qten_gen(?!\.(?:runtime|common|large_models))"
 IMPORTS_TORCH = r"runtime/|large_models/|tools/inspect/|tools/lock/lock_of_target$"
 """The rooms that import torch and the user's code."""
 
-HAND_OVER = {"runtime/module/metaclass", "runtime/qten_style/module_methods"}
+HAND_OVER = {"runtime/module/metaclass", "runtime/qten_style/module"}
 """Where the core hands over to large models: the methods `on_meta` and `materialize`."""
 
 
