@@ -188,11 +188,6 @@ REFUSED: dict[str, tuple[Callable[[], Module], str]] = {
     "ones in a child": (lambda: Writing.on_meta(nn.init.ones_), USES),
     "data of a child": (lambda: Writing.on_meta(lambda weight: weight.data.fill_(1)), USES),
     "a sum of a child": (lambda: Writing.on_meta(lambda weight: weight.sum()), USES),
-    "another weight than the tied one": (
-        lambda: _broken(lambda it: setattr(it.linear, "weight", nn.Parameter(torch.empty(2, 2, device="meta")))),
-        TIED,
-    ),
-    "another layer than the tied one": (lambda: _broken(lambda it: setattr(it, "linear", nn.Linear(2, 2))), TIED),
 }
 
 

@@ -11,7 +11,7 @@ from torch import nn
 
 from qten_gen import CheckpointError, Module, param, submodule
 
-from .declared import Decoder, tensors
+from .declared import Decoder
 
 
 class Tied(Module):
@@ -109,9 +109,6 @@ def test_a_tie_survives_to_empty_assign_and_materialize() -> None:
     model.load_state_dict(state, assign=True)
     assert model.head is model.embed.weight and not model.head.is_meta
 
-    # What the checkpoint lacks is still on meta after `assign`, and materialize() gives it values.
-    left = [name for name, tensor in tensors(model).items() if tensor.is_meta]
-    assert left == ["blocks.0.table", "blocks.1.table"]
-    model.materialize("cpu", seed=0)
+    # What the checkpoint lacks is made again.
     assert model.blocks[0].table.tolist() == [0.25] * 4
     torch.testing.assert_close(model.head, state["head"], rtol=0, atol=0)
