@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel
+from torch.utils.data import DataLoader, TensorDataset
 
 from .models import Llm, checkpoint, eager, spoiled_memory
 
@@ -97,7 +98,7 @@ def accelerated(folder: Path) -> nn.Module:
     with accelerate.init_empty_weights(include_buffers=True):
         model = Llm()
     save = importlib.import_module("safetensors.torch").save_model
-    save(eager(), str(folder / "model.safetensors"))
+    save(eager(), str(folder / "model.safetensors"), metadata={"format": "pt"})
     spoiled_memory()
     made: nn.Module = accelerate.load_checkpoint_and_dispatch(
         model, str(folder / "model.safetensors"), device_map={"": "cpu"}
@@ -110,15 +111,14 @@ def trained_by_lightning(folder: Path) -> nn.Module:
     lightning = importlib.import_module("lightning")
 
     class Task(lightning.LightningModule):  # type: ignore[misc, name-defined] # known at run time only
-        model: Llm | None = None
+        model: Llm
 
         def configure_model(self) -> None:
-            if self.model is None:
+            if not hasattr(self, "model"):
                 self.model = eager()
 
-        def training_step(self, batch: Tensor, index: int) -> Tensor:
-            assert self.model is not None
-            out: Tensor = self.model(batch)
+        def training_step(self, batch: tuple[Tensor], index: int) -> Tensor:
+            out: Tensor = self.model(batch[0])
             return out.sum()
 
         def configure_optimizers(self) -> torch.optim.Optimizer:
@@ -128,13 +128,12 @@ def trained_by_lightning(folder: Path) -> nn.Module:
         quiet = {"logger": False, "enable_progress_bar": False, "enable_model_summary": False}
         return lightning.Trainer(max_steps=1, accelerator="cpu", default_root_dir=folder, **quiet)
 
-    data = torch.utils.data.DataLoader(torch.zeros(1, 4, dtype=torch.int64))
+    data = DataLoader(TensorDataset(torch.zeros(1, 4, dtype=torch.int64)))
     first = trainer()
     first.fit(Task(), data)
     first.save_checkpoint(folder / "lightning.ckpt")
     task = Task()
     trainer().fit(task, data, ckpt_path=folder / "lightning.ckpt")
-    assert task.model is not None
     return task.model
 
 

@@ -58,7 +58,8 @@ class DeclaredModule(ModuleBase, Functional):
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
         """Move or cast every tensor of the module by `fn`, as nn.Module does; buffers without values are made again."""
         vars(self).pop(VIRTUAL_CACHE, None)
-        before = {name: self._buffers.get(name) for name in self._non_persistent_buffers_set}
+        unsaved = self._non_persistent_buffers_set
+        before = {name: self._buffers.get(name) for name in unsaved} if unsaved else None
         change = fn
         if type(self)._kept:
             from .ties_and_dtypes import keeping_dtypes
