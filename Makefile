@@ -61,7 +61,6 @@ NOT_IN_2_6 := $(addprefix tests/, \
 	tensorclass/methods/test_fast_paths.py::test_an_index_of_many_positions_is_compiled_without_a_break \
 	declaring/test_ways_to_start.py::test_classes_of_a_script_reach_other_processes_through_cloudpickle \
 	module/test_dispatch_functional.py::test_every_hook_runs_around_a_handler \
-	module/test_compositions.py::test_a_tower_can_be_exported \
 	module/test_virtual_anything.py::test_in_functional_transforms)
 
 # Without it pyright asks the network whether it is the newest.
@@ -108,7 +107,7 @@ architectures: $(INSTALLED)
 	$(BIN)/python -c 'import accelerate, lightning, peft, transformers' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[architectures]'
 	$(BIN)/python -m pip install --quiet $(TORCH) $(LIBRARIES)
 	$(BIN)/pyright --pythonpath $(BIN)/python tests/architectures
-	$(PYTEST) tests/architectures tests/module/torch_tools/test_loops.py
+	$(PYTEST) tests/architectures tests/life_cycles tests/module/torch_tools/test_loops.py
 
 editors: $(INSTALLED)
 	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory vscode; \

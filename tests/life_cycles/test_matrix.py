@@ -41,21 +41,20 @@ def test_it_holds_in_one_process(name: str, invariant: str, found: Callable[[str
     assert found(name)[invariant] == []
 
 
+def by_process(world: int, folder: Path) -> dict[str, list[Broken]]:
+    """What is wrong after each life cycle of several processes, in each of them."""
+    failures = run("tests.life_cycles.distributed", folder, world)
+    assert not any(failures), "\n".join(text for failed in failures for text in failed.values())
+    return {
+        name: [json.loads((folder / f"{name}-{rank}.json").read_text(encoding="utf-8")) for rank in range(world)]
+        for name in distributed.CYCLES
+    }
+
+
 @pytest.fixture(scope="module")
 def found_by_world(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], dict[str, list[Broken]]]:
-    """What is wrong in each process after each life cycle of several, by the number of processes."""
-
-    @cache
-    def of(world: int) -> dict[str, list[Broken]]:
-        folder = tmp_path_factory.mktemp(f"world{world}")
-        failures = run("tests.life_cycles.distributed", folder, world)
-        assert not any(failures), "\n".join(text for failed in failures for text in failed.values())
-        return {
-            name: [json.loads((folder / f"{name}-{rank}.json").read_text()) for rank in range(world)]
-            for name in distributed.CYCLES
-        }
-
-    return of
+    """The same by the number of processes, each tried once."""
+    return cache(lambda world: by_process(world, tmp_path_factory.mktemp(f"world{world}")))
 
 
 @pytest.mark.xdist_group("distributed")

@@ -134,6 +134,7 @@ class TiedModule(ModuleBase):
         super()._save_to_state_dict(destination, prefix, keep_vars)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
+        """`nn.Module._apply`, by which everything moves: a tied parameter is changed once, and both names get the new one."""
         restore_ties(self)
         held = _held(self)
         # During the change the tied names hold None, so it happens once each.
