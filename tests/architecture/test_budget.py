@@ -17,7 +17,7 @@ ROOMS = {
     "rules": 4_970,
     "emit|report|building": 3_600,
     "runtime/declaring": 3_400,
-    "runtime/module": 2_890,
+    "runtime/module": 2_990,
     "runtime/qten_style|runtime": 2_000,
     "runtime/tensorclass|runtime/tensorclass/(core|fields)": 3_750,
     "runtime/tensorclass/(methods|operations)": 5_790,
