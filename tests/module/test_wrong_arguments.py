@@ -10,7 +10,19 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Module, TensorClass, buffer, check, choice, derived, field, param, sequential, submodule
+from qten_gen import (
+    Module,
+    ModuleList,
+    TensorClass,
+    buffer,
+    check,
+    choice,
+    derived,
+    field,
+    param,
+    sequential,
+    submodule,
+)
 
 
 class Checked(Module):
@@ -42,7 +54,7 @@ class Dropped(Module):
 
 class Layers(Module):
     depth: int
-    layers: list[nn.Linear] = submodule(nn.Linear, 2, 2, repeat="depth")
+    layers: ModuleList[nn.Linear] = submodule(nn.Linear, 2, 2, repeat="depth")
 
 
 class Some(Module):
@@ -52,7 +64,7 @@ class Some(Module):
 
 class Weights(Module):
     depth: int
-    weights: list[nn.Parameter] = param(2, initializer=nn.init.ones_, repeat="depth")
+    weights: nn.ParameterList = param(2, initializer=nn.init.ones_, repeat="depth")
 
 
 class Chain(Module):
