@@ -341,7 +341,7 @@ def exchanged(pair: PairWithPost) -> None:
 
 
 REFUSED: dict[str, tuple[Callable[[], Module], str]] = {
-    "not made by on_meta": (on_device, r"constructor, and ByHand\.on_meta\(\) did not make this module, so nothing has kept the arguments"),
+    "not made by on_meta": (on_device, r"constructor, and ByHand\.on_meta\(\) did not make this module, so nothing"),
     "a copy": (lambda: copy.deepcopy(ByHand.on_meta(1, 1.0)), r"ByHand\.on_meta\(\) did not make this module"),
     "a module in an argument": (
         lambda: AroundForeign.on_meta(nn.Linear(1, 1)),

@@ -29,7 +29,7 @@ try:
 except CheckpointError as error:
     assert_type(error, CheckpointError)
 
-reports[0].named  # E
+reports[0].named("tie")  # E
 Attention.on_meta()  # E
 Attention.on_meta("4")  # E
 Attention.on_meta(4, head=2)  # E
