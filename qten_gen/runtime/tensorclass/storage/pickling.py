@@ -18,7 +18,6 @@ import torch
 from torch import Size, Tensor
 from torch._C._functorch import is_functorch_wrapped_tensor
 
-from ...declaring.dynamic_classes import refuse_for_new_interpreters
 from ..core.contents import beside_fields, contents, store_beside, tensor_and_nested, tensors_of
 from ..core.locks import lock
 from ..core.other_libraries import bare
@@ -208,7 +207,6 @@ def _device(device: str | None, stored: dict[str, object]) -> torch.device | Non
 
 def reduce_for_processes(self: Stored) -> tuple[Any, ...]:
     """How to send to another process: tensors in shared memory, as torch does; a memory map as its folder, a part copied."""
-    refuse_for_new_interpreters(type(self))
     folder = memory_map.saved_path(self)
     if folder is not None and all(_is_current(leaf) for leaf in self._leaves()):
         return memory_map.load_memmap, (type(self), folder)
