@@ -22,7 +22,7 @@ ROOMS = {
     "runtime/tensorclass|runtime/tensorclass/(core|fields)": 3_750,
     "runtime/tensorclass/(methods|operations)": 5_790,
     "runtime/tensorclass/storage": 2_340,
-    "runtime/tensorclass/(processes|interop|torch_tools)": 1_440,
+    "runtime/tensorclass/(processes|interop|torch_tools)": 1_445,
     "large_models": 4_560,
     "tools/adopt": 3_000,
     "tools/(inspect|lock)": 1_660,
