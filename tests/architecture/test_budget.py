@@ -23,7 +23,7 @@ ROOMS = {
     "runtime/tensorclass/(methods|operations)": 5_790,
     "runtime/tensorclass/storage": 2_830,
     "runtime/tensorclass/(processes|interop|torch_tools)": 1_570,
-    "large_models": 5_300,
+    "large_models": 4_700,
     "tools/adopt": 3_000,
     "tools/(inspect|lock)": 1_730,
     "tools/lsp": 1_000,
