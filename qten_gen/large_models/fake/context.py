@@ -13,7 +13,7 @@ from torch._subclasses.fake_tensor import is_fake as _is_fake
 from torch.overrides import TorchFunctionMode
 from torch.utils._contextlib import _DecoratorContextManager
 
-from ...runtime.emulated_cuda import THREAD
+from ...runtime.qten_style.devices import THREAD
 from .fake_tensor import FOR_REAL_TENSORS, with_named_device
 from .mode import FakeMode
 

@@ -21,7 +21,7 @@ from torch._subclasses.fake_tensor import (
 from torch.nn.parameter import is_lazy
 from torch.utils._mode_utils import no_dispatch
 
-from ...runtime.emulated_cuda import has_emulated_cuda
+from ...runtime.qten_style.devices import has_emulated_cuda
 from .arguments import is_called_by, is_emulated, meant, name_of, tensors, told, written
 from .fake_tensor import Fake, FakeTensorError, writes_real_tensor
 
