@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from types import FrameType
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, cast
+from typing import Any, ClassVar, NoReturn, Protocol, cast
 
 import torch
 from torch import Tensor, nn
@@ -17,9 +17,6 @@ from torch.nn.parameter import is_lazy
 from torch.utils._python_dispatch import _disable_current_modes
 
 from .arguments import meant, told
-
-if TYPE_CHECKING:
-    from .mode import FakeMode
 
 _DEVICE = torch.ops.prim.device.default
 
@@ -137,8 +134,18 @@ def become_fake(lazy: Tensor, data: Tensor) -> None:
     vars(lazy).update(attributes)
 
 
-def _mode(tensor: Tensor) -> FakeMode:
-    return cast("FakeMode", tensor.fake_mode)  # type: ignore[attr-defined] # a fake tensor
+class _Mode(Protocol):
+    """The part of a FakeMode that its tensors use."""
+
+    draws_for_nobody: bool
+
+    def without_memory(self, what: str) -> RuntimeError: ...
+
+    def shown(self, tensor: Tensor) -> str: ...
+
+
+def _mode(tensor: Tensor) -> _Mode:
+    return cast(_Mode, tensor.fake_mode)  # type: ignore[attr-defined] # a fake tensor
 
 
 def _in_move_of_module() -> bool:
