@@ -23,7 +23,7 @@ ROOMS = {
     "runtime/tensorclass/(methods|operations)": 5_790,
     "runtime/tensorclass/storage": 2_340,
     "runtime/tensorclass/(processes|interop|torch_tools)": 1_445,
-    "large_models": 4_560,
+    "large_models": 3_980,
     "tools/adopt": 3_000,
     "tools/(inspect|lock)": 1_660,
     "tools/lsp": 1_000,
