@@ -61,7 +61,7 @@ def foreign_children(module: nn.Module) -> list[nn.Module]:
 
 
 def writes_below(module: nn.Module) -> bool:
-    """Return whether a method of a module may write to layers below it: a generated one writes to the module's own fields alone."""
+    """Return whether a method of a module may write to layers below it; a generated one writes to the module's own fields."""
     if method_of(module) is None or not any(True for _ in module.children()):
         return False
     written = [cls for cls in type(module).__mro__ if not set(METHODS).isdisjoint(vars(cls))]
