@@ -2,6 +2,7 @@
 
 import os
 import stat
+import sys
 from collections.abc import Callable, Iterable
 
 
@@ -88,6 +89,11 @@ def read_regular(path: str, size: int = -1) -> bytes:
         if not stat.S_ISREG(os.fstat(number).st_mode):
             raise OSError(0, "it is not a regular file", path)
         return file.read(size)
+
+
+def search_path() -> tuple[str, ...]:
+    """The folders that Python searches for modules, without the one of the script that runs."""
+    return tuple(map(os.path.abspath, sys.path if sys.flags.safe_path else sys.path[1:]))
 
 
 NO_OUTPUT = b"\0"
