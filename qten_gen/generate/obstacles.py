@@ -20,8 +20,7 @@ from ..model.diagnostics import (
 )
 from ..model.field_kinds import members_of
 from ..project.import_graph import ImportMismatch
-from ..project.output_names import outputs_of
-from ..project.paths import NO_OUTPUT
+from ..project.output_names import NO_OUTPUT, outputs_of
 from ..project.scan import Origin
 
 
