@@ -7,8 +7,8 @@ from .large_models.deferred.deferred_init import materialize_tensor as materiali
 from .large_models.fake.context import fake_mode as fake_mode
 from .large_models.fake.context import is_fake as is_fake
 from .large_models.fake.context import meta_like as meta_like
-from .large_models.materializing.checkpoint_files import CheckpointError as CheckpointError
-from .large_models.materializing.report import MaterializeReport as MaterializeReport
+from .large_models.materializing.checkpoints import CheckpointError as CheckpointError
+from .large_models.materializing.materialize import MaterializeReport as MaterializeReport
 from .model.diagnostics import DeclarationError as DeclarationError
 from .runtime.declaring.children import ModuleDict as ModuleDict
 from .runtime.declaring.children import ModuleList as ModuleList

@@ -25,7 +25,7 @@ _INTRODUCTION = """\
 
 This page shows what to write in place of a member of `tensordict.TensorClass` 0.15. {count} of its public members have the same
 name here and take the same parameters, but for the rows below; the others have a row each. Members that behave differently under
-the same name are among the [differences](differences.md). [Which of tensordict's own tests pass](evidence/tensordict.md).
+the same name are among the [differences](differences.md). [Which of tensordict's own tests pass](evidence.md#the-tests-of-peers).
 
 ```python
 # replay/model.py

@@ -45,7 +45,7 @@ def _difference(said: Outright, body: Body, nests: bool) -> str:
     declaration = generator.read(statement, nests=nests)
     summary = of_declaration(declaration, statement.classes)
     is_same = fingerprint(declaration) == said.fingerprint
-    informed = dataclasses.replace(statement, elsewhere=in_memory.meaning_in_source(body.module, body.scope))
+    informed = dataclasses.replace(statement, elsewhere=in_memory.meaning_of_later(body))
     try:
         read = generator.read(informed, nests=nests)
         generator.refuse(read, informed, loading.real_name(body.module), body.scope)

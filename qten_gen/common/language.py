@@ -97,7 +97,7 @@ _VALUE_KEYWORDS = {
 
 
 def takes_dimension(specifier: str, position: int, keyword: str | None) -> bool:
-    """Whether a string or an integer is an expression when it is the argument of a specifier at that position.
+    """True if a string or an integer is an expression when it is the argument of a specifier at that position.
 
     >>> takes_dimension("qten_gen.param", 0, None), takes_dimension("qten_gen.param", 2, "tie")
     (True, False)

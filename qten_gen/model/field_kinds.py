@@ -35,7 +35,7 @@ class _Annotation(NamedTuple):
     present: tuple[TypeExpr, ...]
     """The members of the union, or the type alone, without None: `(Tensor,)` for `Tensor | None`."""
     optional: bool
-    """Whether None was among the members."""
+    """True if None was among the members."""
     single: TypeExpr | None
     """The only member of `present`; None if there are several or none."""
     flags: frozenset[str]
@@ -154,7 +154,7 @@ def members_of(type: TypeExpr) -> tuple[TypeExpr, ...]:
 
 
 def is_kw_only(type: TypeExpr) -> bool:
-    """Whether an annotation is `dataclasses.KW_ONLY`."""
+    """True if an annotation is `dataclasses.KW_ONLY`."""
     return type.name == "dataclasses.KW_ONLY"
 
 
@@ -172,7 +172,7 @@ def child_class(type: TypeExpr) -> TypeExpr:
 
 
 def is_tensor(type: TypeExpr) -> bool:
-    """Whether the type is a tensor: `torch.Tensor`, a subclass that torch or tensordict names, or a jaxtyping array of one."""
+    """True if the type is a tensor: `torch.Tensor`, a subclass that torch or tensordict names, or a jaxtyping array of one."""
     if type.name.startswith(_JAXTYPING):
         array = type.args[0] if type.args else None
         return isinstance(array, TypeExpr) and is_tensor(array)

@@ -72,7 +72,7 @@ def unimported_handler(file: FileDecl, project: Project) -> Iterator[Problem]:
 
 
 def _needs_no_import(source: SourceFile) -> bool:
-    """Whether a file is run as a program, or is imported without being named, as an `__init__.py` is."""
+    """True if a file is run as a program, or is imported without being named, as an `__init__.py` is."""
     name = source.module.rpartition(".")[2]
     is_test = name.startswith("test_") or name.endswith("_test") or name == "conftest"
     return "." not in source.module or source.is_package or source.is_program or name == "__main__" or is_test

@@ -89,7 +89,7 @@ GENERATOR = r"qten_gen(?!\.(?:runtime|common|large_models))"
 IMPORTS_TORCH = r"runtime/|large_models/|tools/inspect/|tools/lock/lock_of_target$"
 """The rooms that import torch and the user's code."""
 
-HAND_OVER = {"runtime/module/metaclass", "runtime/qten_style/module_methods"}
+HAND_OVER = {"runtime/module/metaclass", "runtime/qten_style/module"}
 """Where the core hands over to large models: the methods `on_meta` and `materialize`."""
 
 
@@ -249,7 +249,6 @@ def test_an_import_that_hides_in_a_string_or_from_the_interpreter_is_found() -> 
 
 
 RUNTIME = (
-    {"emulated_cuda"},
     {"declaring"},
     {"tensorclass", "module"},
     {"qten_style"},

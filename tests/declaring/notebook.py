@@ -49,8 +49,6 @@ def kernel() -> Iterator[Kernel]:
 
 def _serve(connection: Connection[Any, Any]) -> None:
     """Run notebooks in forks until the connection is closed."""
-    import IPython.core.interactiveshell
-    import IPython.extensions.autoreload  # noqa: F401 # so that no fork has to
 
     import qten_gen
 
@@ -82,7 +80,6 @@ def _be_notebook(folder: str, cells: list[str]) -> None:
 
     shell: Any = InteractiveShell.instance()
     sys.modules["__main__"] = shell.user_module
-    shell.user_ns["edit"] = _Edits()
     status = 0
     for cell in cells:
         found = shell.run_cell(cell)
@@ -91,19 +88,3 @@ def _be_notebook(folder: str, cells: list[str]) -> None:
             print(f"raised {type(error).__name__}: {error}")
     sys.stdout.flush()
     os._exit(status)
-
-
-class _Edits:
-    """Changes `model.py`, each time to a later time, as between the cells of a person."""
-
-    def __init__(self) -> None:
-        self._count = 0
-
-    def __call__(self, old: str, new: str) -> None:
-        path = Path("model.py")
-        text = path.read_text(encoding="utf-8")
-        assert old in text
-        path.write_text(text.replace(old, new), encoding="utf-8")
-        self._count += 10
-        later = path.stat().st_mtime + self._count
-        os.utime(path, (later, later))

@@ -24,8 +24,6 @@ from qten_gen import (
     submodule,
 )
 
-from .layered import tokens, towers
-
 
 def make_head(width: int, outputs: int = 2) -> nn.Sequential:
     return nn.Sequential(nn.Linear(width, outputs), nn.Tanh())
@@ -212,13 +210,6 @@ def test_a_subclass_cannot_give_the_index_another_meaning() -> None:
             index: int = 3
 
 
-def test_a_tower_can_be_exported() -> None:
-    ours, _ = towers()
-    exported = torch.export.export(ours, (tokens(),)).module()
-
-    torch.testing.assert_close(exported(tokens()), ours(tokens()))
-
-
 class Scale(Module):
     dim: int
     weight: nn.Parameter = param("dim", initializer=nn.init.ones_, group="default")
@@ -238,14 +229,6 @@ class Net(Module):
 def grouped(module: Module) -> dict[str, set[str]]:
     names = {parameter: name for name, parameter in module.named_parameters()}
     return {group["name"]: {names[each] for each in group["params"]} for group in module.optimizer_groups()}
-
-
-def test_every_parameter_is_in_one_group() -> None:
-    net = Net(3)
-    groups = net.optimizer_groups()
-    found = [parameter for group in groups for parameter in group["params"]]
-    assert len(found) == len(set(found))
-    assert set(found) == set(net.parameters())
 
 
 def test_the_nearest_declaration_decides() -> None:

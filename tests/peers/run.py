@@ -24,7 +24,7 @@ SUITE = Path("test", "tensorclass", "test_tensorclass.py")
 
 
 def main(checkout: Path) -> None:
-    """Print what `docs/evidence/tensordict.md` sums up, and the tests that nobody has looked at."""
+    """Print what `docs/evidence.md` sums up, and the tests that nobody has looked at."""
     source = re.sub(r'pytest\.mark\.filterwarnings\("error"\),', "", (checkout / SUITE).read_text(encoding="utf-8"))
     theirs = results(checkout, source)
     ours = results(checkout, rewritten(source))

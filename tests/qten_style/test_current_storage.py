@@ -17,7 +17,7 @@ import torch
 import torch.distributed
 from torch import Tensor, nn
 from torch.distributed.fsdp import fully_shard
-from torch.nn.utils import parametrize, prune
+from torch.nn.utils import parametrize
 
 from qten_gen import Module
 from tests import fresh_process
@@ -124,30 +124,6 @@ def test_a_tensor_assigned_under_a_parametrization_outlives_it() -> None:
     assert torch.equal(model.export("late").data, torch.eye(3) * 8)
 
 
-def test_pruning_is_seen() -> None:
-    model = Model()
-    prune.custom_from_mask(model, "tensor:weight", torch.zeros(3, 3))  # type: ignore[no-untyped-call] # torch gives no types
-    assert torch.equal(model.weight.data, torch.zeros(3, 3))
-
-
-def test_a_replica_shows_its_own_tensors() -> None:
-    model = Model()
-    replica = model._replicate_for_data_parallel()
-    vars(replica)["tensor:weight"] = torch.zeros(3, 3)
-    assert torch.equal(replica.weight.data, torch.zeros(3, 3))
-    assert torch.equal(model.weight.data, torch.eye(3) * 2)
-
-
-def test_an_optimiser_step_is_seen() -> None:
-    model = Model()
-    held = model.weight
-    optimiser = torch.optim.SGD(model.parameters(), lr=1.0)
-    model.weight.data.sum().backward()  # type: ignore[no-untyped-call] # torch gives it no types
-    assert held.grad is not None and held.grad.dims == held.dims
-    optimiser.step()
-    assert torch.equal(held.data.detach(), torch.eye(3) * 2 - 1)
-
-
 def pickled(module: Module) -> Module:
     loaded: Module = pickle.loads(pickle.dumps(module))
     return loaded
@@ -194,27 +170,6 @@ def test_compiled_code_sees_the_storage_of_now() -> None:
     assert torch.equal(compiled(x), model(x))
     model.double()
     assert torch.equal(compiled(x.double()), model(x.double()))
-
-
-@pytest.mark.parametrize("strict", [False, True])
-def test_export_gives_the_same_result_and_state(strict: bool) -> None:
-    model, x = Model(), torch.ones(2, 3)
-    program = torch.export.export(model, (x,), strict=strict)
-    assert torch.equal(program.module()(x), model(x))
-    assert set(program.state_dict) == set(model.state_dict())
-
-
-def test_an_ensemble_is_called_by_vmap() -> None:
-    models = [Model(), Model()]
-    x = torch.ones(2, 3)
-    parameters, buffers = torch.func.stack_module_state(list(models))
-
-    def call(parameters: dict[str, Tensor], buffers: dict[str, Tensor]) -> Tensor:
-        out: Tensor = torch.func.functional_call(models[0], (parameters, buffers), (x,))
-        return out
-
-    made = torch.vmap(call)(parameters, buffers)
-    assert torch.allclose(made, torch.stack([model(x) for model in models]))
 
 
 def test_fully_sharded_parameters_are_seen(tmp_path: Path) -> None:

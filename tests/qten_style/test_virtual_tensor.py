@@ -350,12 +350,6 @@ def test_compiled_code_reads_the_value_without_a_break() -> None:
     assert torch.equal(compiled(x), x)
 
 
-@pytest.mark.parametrize("strict", [False, True])
-def test_it_can_be_exported(strict: bool) -> None:
-    decay, x = Decay(), torch.ones(3)
-    assert torch.equal(torch.export.export(decay, (x,), strict=strict).module()(x), decay(x))
-
-
 def test_a_functional_call_computes_from_the_tensors_given() -> None:
     decay, x = Decay(), torch.ones(3)
     assert torch.equal(torch.func.functional_call(decay, {"rate": torch.zeros(3)}, (x,)), x)

@@ -12,7 +12,7 @@ KEYWORDS = {"lock"}
 
 GIVING_WAY = frozenset(
     """
-    allows dynamic_shapes export export_all freeze from_config get_applicable_types get_config gpu invoke kept_names
+    allows export export_all freeze from_config get_applicable_types get_config gpu invoke kept_names
     materialize optimizer_groups register to_device unfreeze
     """.split()
 )

@@ -17,7 +17,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._contextlib import _DecoratorContextManager
 from torch.utils._python_dispatch import _disable_current_modes
 
-from ...runtime.emulated_cuda import THREAD
+from ...runtime.qten_style.devices import THREAD
 from .answers import FOR_REAL_TENSORS, with_named_device
 from .arguments import is_emulated
 from .mode import FakeMode

@@ -21,7 +21,7 @@ from torch._subclasses.fake_tensor import (
 from torch.utils._mode_utils import no_dispatch
 from torch.utils._python_dispatch import _get_current_dispatch_mode
 
-from ...runtime.emulated_cuda import has_emulated_cuda
+from ...runtime.qten_style.devices import has_emulated_cuda
 from .arguments import (
     fakes_in,
     is_emulated,

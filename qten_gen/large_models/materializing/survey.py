@@ -44,6 +44,11 @@ class Home:
     """In the module that is surveyed: `layers.0.weight`, or `layers.0.tables['cos']` in a container."""
 
     @property
+    def is_in_container(self) -> bool:
+        """Return whether it is inside of a list or dictionary that is a plain attribute."""
+        return not self.qualified.endswith(self.name)
+
+    @property
     def is_declared_tie(self) -> bool:
         """Whether the declaration of the module's class ties this name to another."""
         return isinstance(self.module, ModuleBase) and self.name in self.module._tied

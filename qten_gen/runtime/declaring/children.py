@@ -324,11 +324,8 @@ def sequential(
     keys = cast("Names | None", named.pop("keys", None))
     if members and named:
         raise TypeError("sequential() takes members with names or without names, not both")
-    return Submodule(Sequential, tuple(map(_member, members)), _named(named), when, repeat, keys, group, keep_dtype)
-
-
-def _named(members: Mapping[str, object]) -> dict[str, object]:
-    return {name: _member(member) for name, member in members.items()}
+    given = {name: _member(member) for name, member in named.items()}
+    return Submodule(Sequential, tuple(map(_member, members)), given, when, repeat, keys, group, keep_dtype)
 
 
 def _member(member: object) -> object:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from copy import copy
 from functools import lru_cache
 from importlib.util import resolve_name
@@ -94,25 +94,6 @@ class Scope:
         """Return whether the file binds a name at its top level, further down perhaps."""
         return name in self._file_names().defined
 
-    def derives(self, name: str, accepts: Callable[[object], bool], below: frozenset[str] = frozenset()) -> bool:
-        """Return whether a class that the file defines at its top level, further down perhaps, has a base that `accepts` takes.
-
-        The bases are looked up here: in a notebook they come from other cells.
-        """
-        for base in self._file_names().bases.get(name, ()):
-            first, *rest = base.split(".")
-            try:
-                found = self.resolve(first)
-            except NameError:
-                if base not in below and self.derives(base, accepts, below | {name}):
-                    return True
-                continue
-            for part in rest:
-                found = getattr(found, part, None)
-            if accepts(found):
-                return True
-        return False
-
     def _file_names(self) -> FileNames:
         return names_in(self._lines())
 
@@ -121,7 +102,8 @@ class Scope:
         return tuple(getlines(self.filename, self._globals))
 
     def _layers(self) -> Iterator[Mapping[str, object]]:
-        yield {str(variable): variable for variable in self._type_parameters()}
+        parameters = self._namespace.get("__type_params__")
+        yield {str(variable): variable for variable in parameters} if isinstance(parameters, tuple) else {}
         if self._around is None:
             self._around = tuple(self._blocks())
         yield from self._around
@@ -147,18 +129,12 @@ class Scope:
                 path = frame.f_code.co_qualname
             frame = frame.f_back
 
-    def _type_parameters(self) -> tuple[object, ...]:
-        found = self._namespace.get("__type_params__")
-        return found if isinstance(found, tuple) else ()
-
 
 class FileNames(NamedTuple):
     """The bindings in the text of a file: imports anywhere in it with their targets, and other names at its top level."""
 
     imports: Mapping[str, str]
     defined: frozenset[str]
-    bases: Mapping[str, tuple[str, ...]]
-    """The bases of the classes at the top level as written, without what is in brackets."""
 
 
 @lru_cache(maxsize=64)
@@ -167,7 +143,7 @@ def names_in(lines: tuple[str, ...]) -> FileNames:
     try:
         tree = ast.parse("".join(lines))
     except SyntaxError:
-        return FileNames({}, frozenset(), {})
+        return FileNames({}, frozenset())
     imports: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
@@ -176,9 +152,7 @@ def names_in(lines: tuple[str, ...]) -> FileNames:
         elif isinstance(node, ast.Import):
             # Without `as`, an annotation has the qualified name already: `import shop.base`, `shop.base.Batch`.
             imports.update({alias.asname: alias.name for alias in node.names if alias.asname})
-    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
-    bases = {node.name: tuple(ast.unparse(base).partition("[")[0] for base in node.bases) for node in classes}
-    return FileNames(imports, frozenset(_defined(tree.body)), bases)
+    return FileNames(imports, frozenset(_defined(tree.body)))
 
 
 def _defined(body: list[ast.stmt]) -> Iterator[str]:

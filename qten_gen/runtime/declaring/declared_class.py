@@ -1,4 +1,4 @@
-"""The type of declared classes: the tables that the metaclass fills in for each of them, and classes that are declared again.
+"""The type of declared classes: the tables that the metaclass fills in for each of them.
 
 `outright.py` reads the facts of a `Summary` from a class statement whose generated class is fresh. Where it is not sure,
 `in_memory.py` takes them from the declaration that the generator's reader makes.
@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import typing
 from abc import ABCMeta
-from collections.abc import Callable, Iterator
-from types import MemberDescriptorType
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
-from weakref import ReferenceType, WeakKeyDictionary, WeakSet, ref
 
 import typing_extensions
 
@@ -43,7 +41,7 @@ def without_annotations(metaclass: type[C]) -> type[C]:
 
 @without_annotations
 class DeclaredClass(ProtocolMeta):
-    """Ground of the metaclasses. Whether a class is a TensorClass or Module is `isinstance(cls, DeclaredClass)`.
+    """Ground of the metaclasses: `isinstance(cls, DeclaredClass)` is true for a TensorClass or Module.
 
     It derives from the metaclass of Protocol, which derives from ABCMeta, so that `class Base(Module, ABC)` and
     `class Net(Module, Runs)` with a protocol work; instances are checked as by `type`.
@@ -84,10 +82,6 @@ class DeclaredClass(ProtocolMeta):
                 raise TypeError(
                     f"@dataclass would replace the constructor of {cls.__name__}, which qten-gen generates: remove it"
                 )
-            # `%autoreload 2` gives the old class what the new one has. It skips what cannot be set.
-            own = vars(cls).get(name)
-            if isinstance(value, MemberDescriptorType) and isinstance(own, MemberDescriptorType) and value is not own:
-                raise TypeError(f"{cls.__name__}.{name} is a slot, which another class's cannot replace")
             super().__setattr__(name, value)
 
     # Those of Protocol are Python functions, which every look-up of a class in a table of torch's or ours would call.
@@ -121,11 +115,6 @@ class LaterDeclaration:
 def known_declaration(declaration: Declaration) -> LaterDeclaration:
     """A declaration that was read already."""
     return LaterDeclaration(lambda: declaration)
-
-
-def nests(cls: object) -> bool:
-    """Return whether fields can hold objects of classes derived from this one: from TensorClass or a subclass."""
-    return isinstance(cls, DeclaredClass) and type(cls)._nests
 
 
 def declared_bases(bases: tuple[type, ...]) -> tuple[DeclaredClass, ...]:
@@ -190,46 +179,3 @@ class Summary(NamedTuple):
     def frozen(self) -> bool:
         """True if instances are immutable."""
         return "frozen" in self.flags
-
-
-Follow = Callable[[type, type, str], None]
-"""Called with the old class, the new one, and the file of the old statement: each cell of a notebook is one."""
-
-_followers: list[Follow] = []
-_files: WeakKeyDictionary[type, str] = WeakKeyDictionary()
-_earlier: WeakSet[type] = WeakSet()
-_replaced: WeakKeyDictionary[type, ReferenceType[type]] = WeakKeyDictionary()
-
-
-def on_declared_again(follow: Follow) -> Follow:
-    """Decorator: call the function whenever a class is declared again."""
-    _followers.append(follow)
-    return follow
-
-
-def declare(old: type | None, new: type, file: str) -> None:
-    """Note the file of a new class. If it replaces a class that had its name, tell the followers.
-
-    Args:
-        old: The class that the name meant before, if there was one.
-        new: The class that it means now.
-        file: The file of the class statement.
-    """
-    _files[new] = file
-    if old is not None:
-        _replaced[new] = ref(old)
-        _earlier.add(old)
-        for follow in _followers:
-            follow(old, new, _files.get(old, file))
-
-
-def is_replaced(cls: type) -> bool:
-    """Return whether the name of a class means a later one."""
-    return cls in _earlier
-
-
-def earlier(cls: type) -> Iterator[type]:
-    """The classes that had the name of a class before it, latest first, as far as something still holds them."""
-    while (found := _replaced.get(cls)) is not None and (old := found()) is not None:
-        yield old
-        cls = old

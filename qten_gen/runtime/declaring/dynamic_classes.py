@@ -15,9 +15,7 @@ from importlib.abc import InspectLoader
 from importlib.machinery import ModuleSpec
 from importlib.util import module_from_spec, spec_from_file_location
 from itertools import count
-from multiprocessing.context import get_spawning_popen
 from pathlib import Path
-from pickle import PicklingError
 from types import CodeType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Final
 from weakref import ref
@@ -226,20 +224,3 @@ def show_rebuilt(generated: type) -> None:
 
     # Where the class came back to the process that made it, the window is there.
     sys.modules.setdefault(generated.__module__, Window(generated.__module__, namespace))
-
-
-def refuse_for_new_interpreters(cls: type) -> None:
-    """Refuse to send an object of a class of a notebook to a process that is being started by `spawn` or `forkserver`.
-
-    The process would end with an error of its own, of which a DataLoader shows only that a worker is gone.
-
-    Raises:
-        PicklingError: the class was declared in a notebook or at a prompt.
-    """
-    # The file of a script is executed again in the worker.
-    if cls.__module__ != "__main__" or get_spawning_popen() is None or hasattr(sys.modules["__main__"], "__file__"):
-        return
-    raise PicklingError(
-        f"{cls.__qualname__} is declared in a notebook or at a prompt, where a worker process cannot import it: move the class to"
-        " a file and import it from there, pass multiprocessing_context='fork' where the system has it, or use num_workers=0"
-    )

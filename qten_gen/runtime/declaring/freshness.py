@@ -99,23 +99,6 @@ def is_fresh(generated: GeneratedClass, fingerprint: str, values: Values) -> boo
     )
 
 
-def kept_over_reload(generated: GeneratedClass, previous: type | None) -> GeneratedClass:
-    """The previous execution's generated class if it is identical, so that `%autoreload` can convert objects; else the new one.
-
-    IPython's `%autoreload 2` makes objects of the old class objects of the new one. Python allows that for slots in the same
-    place above the same base. Generated code that names classes stays with the classes of its own execution.
-    """
-    for base in () if previous is None else previous.__bases__:
-        old, new = vars(base), vars(generated.cls)
-        # Docstrings are compared too, because the fingerprint leaves them out.
-        same = all(old.get(name) == new.get(name) for name in ("_fingerprint", "_inlined_values", "__doc__"))
-        # Classes with `_fill` are TensorClasses, the ones with slots.
-        if same and "_fill" in old and "_fill" in new and not getattr(base, "_nested", {}):
-            files = {names["_fill"].__code__.co_filename for names in (old, new)}
-            return GeneratedClass(base, generated.modules) if len(files) == 1 else generated
-    return generated
-
-
 def is_declared_later(generated: GeneratedClass | NoGeneratedClass, module: str, name: str) -> Callable[[str], bool]:
     """Tells whether a qualified name that means nothing yet is a TensorClass, as the generated class of `name` says."""
     nested: Mapping[str, str] = vars(generated.cls).get("_nested", {}) if isinstance(generated, GeneratedClass) else {}

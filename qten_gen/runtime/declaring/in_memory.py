@@ -24,7 +24,7 @@ from ...common.fingerprint_rows import Row, recorded_call
 from ...common.naming import generated_class
 from . import dynamic_classes, freshness, generator, loading
 from .class_scope import Scope
-from .declared_class import DeclaredClass, FieldSummary, Summary, known_declaration, nests
+from .declared_class import DeclaredClass, FieldSummary, Summary, known_declaration
 from .freshness import ClassFacts, GeneratedClass, NoGeneratedClass
 from .statement import Body, ancestors_of, is_nestable, mixins_of, qualified, values_of, with_inherited
 
@@ -96,23 +96,6 @@ def _compiled(name: str, text: str) -> _Compiled:
     return found
 
 
-def meaning_in_source(module: str, scope: Scope) -> Callable[[str], Meaning | None]:
-    """The meaning of a name that cannot be looked up yet: the source that defines it is read as text.
-
-    That of the statement's own module is the text around it: a script, a notebook's cell or a plugin cannot be found by name.
-    """
-    real = loading.real_name(module)
-
-    def meaning(name: str) -> Meaning | None:
-        qualified = loading.real_qualified(name)
-        home, _, cls = qualified.rpartition(".")
-        if home == real and scope.derives(cls, nests):
-            return generator.known_tensorclass(name)
-        return generator.meaning_in_text(qualified, real, scope)
-
-    return meaning
-
-
 def _allow(declaration: Declaration, missing: NoGeneratedClass, scope: Scope) -> None:
     """Refuse to build in memory with `QTEN_GEN_JIT=off`; warn once a file where what was generated is stale."""
     file = _shown(scope.filename)
@@ -127,7 +110,8 @@ def _allow(declaration: Declaration, missing: NoGeneratedClass, scope: Scope) ->
     reason = generator.why_not_generated(declaration, loading.real_name(declaration.module), scope)
     remedy = _remedy(scope.filename)
     if reason is not None:
-        remedy = _sentence(f"{reason.message}; {reason.help}" if reason.message else reason.help)
+        sentence = f"{reason.message}; {reason.help}" if reason.message else reason.help
+        remedy = sentence[:1].upper() + sentence[1:]
     if policy == "off":
         what = missing.reason or f"nothing was generated for {declaration.name}"
         raise NotGeneratedError(f"{file}:{scope.line}: {what}, and {JIT_VARIABLE}=off. {remedy}")
@@ -143,10 +127,6 @@ def _allow(declaration: Declaration, missing: NoGeneratedClass, scope: Scope) ->
     warnings.warn_explicit(
         f"{what}; it is built in memory from {file}. {remedy}", StaleWarning, scope.filename, scope.line
     )
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _remedy(filename: str) -> str:
@@ -172,7 +152,7 @@ def facts_of(body: Body, found: GeneratedClass | NoGeneratedClass, *, nests: boo
         NotGeneratedError: there is none that is fresh, and building in memory is switched off.
         DeclarationError: the declaration breaks a rule.
     """
-    statement = describe(body, _meaning_of_later(body))
+    statement = describe(body, meaning_of_later(body))
     declaration = generator.read(statement, nests=nests)
     summary = of_declaration(declaration, statement.classes)
     own_values = values_of(body, summary)
@@ -187,10 +167,17 @@ def facts_of(body: Body, found: GeneratedClass | NoGeneratedClass, *, nests: boo
     return ClassFacts(found, summary, known_declaration(declaration), own_values, values)
 
 
-def _meaning_of_later(body: Body) -> Callable[[str], Meaning | None]:
-    """The meaning of a name that cannot be looked up yet: from the text or, without a text, from the generated class."""
-    in_text, in_generated = meaning_in_source(body.module, body.scope), known_nested(body)
-    return lambda name: in_text(name) or in_generated(name)
+def meaning_of_later(body: Body) -> Callable[[str], Meaning | None]:
+    """The meaning of a name that cannot be looked up yet: from the text that defines it or, without one, the generated class."""
+    real, in_generated = loading.real_name(body.module), known_nested(body)
+
+    def meaning(name: str) -> Meaning | None:
+        qualified = loading.real_qualified(name)
+        found = generator.meaning_in_text(qualified, real, body.scope) or in_generated(name)
+        # The class itself, which in `__main__` has two names.
+        return found if found is None or qualified not in found.declared else generator.known_tensorclass(name)
+
+    return meaning
 
 
 def describe(body: Body, elsewhere: Callable[[str], Meaning | None]) -> ClassStatement:

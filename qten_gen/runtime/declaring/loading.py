@@ -121,21 +121,6 @@ def is_importable(cls: type) -> bool:
     return cls.__module__ in sys.modules and cls.__module__ != "__main__" and "<locals>" not in cls.__qualname__
 
 
-def reloaded_from(module: str, qualname: str) -> type | None:
-    """The class that an earlier execution of an imported module declared under the name.
-
-    None in `__main__`, which nothing reloads: a cell that runs again makes a new class.
-    """
-    return _declared.get(f"{module}.{qualname}") if module != "__main__" and "<locals>" not in qualname else None
-
-
-def last_of_this_name(cls: type) -> type | None:
-    """The class that was declared last under the name of one that is not published yet, as by an earlier run of a cell."""
-    return (
-        _declared.get(f"{real_name(cls.__module__)}.{cls.__qualname__}") if "<locals>" not in cls.__qualname__ else None
-    )
-
-
 def publish(cls: type, *modules: ModuleType) -> bool:
     """Make a complete class known: as a global of its generated modules, and to what waits for it.
 
@@ -166,13 +151,9 @@ def bind(module: ModuleType, name: str, target: type | None, qualified: str, *, 
             namespace[name] = target
         else:
             namespace.setdefault(name, Undeclared)
-        if target is None or (again and not _joined(module, target)):
+        joined = target is not None and target.__name__ in namespace.get(JOINED, ()) and namespace[target.__name__]
+        if target is None or (again and joined is not target):  # one that joined this copy belongs to this execution
             _waiting.setdefault(qualified, []).append((namespace, name))
-
-
-def _joined(module: ModuleType, cls: type) -> bool:
-    """Return whether the class joined this copy of the module, and so belongs to this execution."""
-    return cls.__name__ in vars(module).get(JOINED, ()) and vars(module)[cls.__name__] is cls
 
 
 class Undeclared:

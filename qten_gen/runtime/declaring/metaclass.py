@@ -8,7 +8,6 @@ methods win by the ordinary method resolution order, and `super()` in them reach
 
 from __future__ import annotations
 
-import sys
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING
 from torch import nn
 
 from ...common import language
-from . import declared_class, freshness, loading
+from . import freshness, loading
 from .class_scope import Scope, statement_frame
 from .declared_class import DeclaredClass, declared_bases, without_annotations
 from .freshness import GeneratedClass, NoGeneratedClass
@@ -114,7 +113,7 @@ class DeclarationMeta(DeclaredClass):
                 if hasattr(error, "findings"):  # a DeclarationError: its traceback ends at the class statement
                     error.__traceback__ = None
                 raise
-        generated = freshness.kept_over_reload(facts.generated, loading.reloaded_from(module, qualname))
+        generated = facts.generated
 
         # Join the two. Fields leave the namespace: the generated class has properties for them.
         for field in (*facts.own_values.defaults, *facts.own_values.specifiers, *facts.own_values.bare):
@@ -138,14 +137,7 @@ class DeclarationMeta(DeclaredClass):
             from . import dynamic_classes
 
             dynamic_classes.keep_bases(cls, bases, generated.cls)
-        # Asked before `_publish` puts this class in its place.
-        replaced = loading.last_of_this_name(cls)
         _publish(cls, generated, body)
-        declared_class.declare(replaced, cls, scope.filename)
-        if "IPython.core.interactiveshell" in sys.modules:
-            from . import autoreload
-
-            autoreload.install()
         return cls
 
     @staticmethod

@@ -101,8 +101,7 @@ def _flags(namespace: Mapping[str, object], flags: Mapping[str, object]) -> froz
     given = dict(flags)
     for base in cast("tuple[object, ...]", namespace.get("__orig_bases__", ())):
         given.update(dict.fromkeys(getattr(base, "flags", ()), True))
-    known = language.FLAGS
-    return frozenset(flag for flag, on in given.items() if on or flag not in known)
+    return frozenset(flag for flag, on in given.items() if on or flag not in language.FLAGS)
 
 
 def mixins_of(bases: tuple[type, ...]) -> tuple[tuple[type, bool], ...]:

@@ -46,9 +46,6 @@ class DeclaredModule(ModuleBase, Functional):
         return ", ".join(f"{aliases.get(name, name)}={state[name]!r}" for name in type(self)._config if name in state)
 
     def __getstate__(self) -> dict[str, object]:
-        from ..declaring.dynamic_classes import refuse_for_new_interpreters
-
-        refuse_for_new_interpreters(type(self))
         state = vars(self).copy()
         state.pop(VIRTUAL_CACHE, None)
         return state

@@ -25,7 +25,6 @@ from torch.compiler import is_dynamo_compiling
 from torch.jit import _trace as torch_trace
 from torch.nn.modules import module as torch_module
 
-from ..declaring.declared_class import earlier, on_declared_again
 from .handler_tables import REGISTRATION, Dispatch, Handler, HandlerTables, registration
 from .handlers import NotGiven, add, collect, find_handler, unhandled
 from .handlers import registrable as registrable
@@ -181,12 +180,8 @@ def put_handler(
     Raises:
         ValueError: the class has a handler for one of them from another place, and `replace` is False.
     """
-    made = registration(handler, statement)
     with REGISTRATION:
-        add(cls, types, made, replace=replace)
-        for each in types:
-            # Objects that were made before their class was declared again are handled like others.
-            cls._handlers = {**cls._handlers, **dict.fromkeys(earlier(each), made)}
+        add(cls, types, registration(handler, statement), replace=replace)
         for heir in _with_subclasses(cls):
             refresh(heir)
 
@@ -195,24 +190,6 @@ def _with_subclasses(cls: type[HandlerTables]) -> Iterator[type[HandlerTables]]:
     yield cls
     for subclass in type.__subclasses__(cls):
         yield from _with_subclasses(subclass)
-
-
-@on_declared_again
-def _follow(old: type, new: type, file: str) -> None:
-    """Let a class that is declared again have the handlers of the old one: those for its objects, and its own from other files.
-
-    Its own from the same file, or the same cell of a notebook, are registered again after the statement, or are gone.
-    """
-    with REGISTRATION:
-        for functional in [*_with_subclasses(HandlerTables)]:
-            found = {new: functional._handlers[old]} if old in functional._handlers else {}
-            if functional is new and issubclass(old, HandlerTables):
-                found |= {obj_type: made for obj_type, made in old._handlers.items() if made.file != file}
-            if found:
-                # A handler that is registered for the new class already wins.
-                functional._handlers = {**found, **functional._handlers}
-                for heir in _with_subclasses(functional):
-                    refresh(heir)
 
 
 def refresh(cls: type[HandlerTables]) -> None:

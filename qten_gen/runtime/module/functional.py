@@ -7,7 +7,6 @@ from collections.abc import Callable
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, overload
 
-from ..declaring.declared_class import is_replaced
 from .handler_tables import REGISTRATION, Dispatch, HandlerTables
 
 F = TypeVar("F", bound="Functional")
@@ -101,7 +100,7 @@ class Functional(HandlerTables):
         >>> Length.get_applicable_types()
         (<class 'str'>,)
         """
-        return tuple(found for found in cls._handlers if not is_replaced(found))
+        return tuple(cls._handlers)
 
     def allows(self, obj: object) -> bool:
         """Return whether a handler, inherited ones included, is registered for `obj`.

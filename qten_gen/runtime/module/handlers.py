@@ -23,7 +23,6 @@ from collections.abc import Callable, Iterable
 from torch import Tensor
 from torch.compiler import is_dynamo_compiling
 
-from ..declaring.declared_class import is_replaced
 from .handler_tables import Handler, HandlerTables, Registration, is_repeated
 
 
@@ -208,8 +207,7 @@ def _narrower(first: type | None, second: type | None) -> type | None:
 
 def unhandled(cls: type[HandlerTables], obj_type: type) -> str:
     """The message for an object class without a handler."""
-    owners = [(registered, owner) for registered, (owner, _) in _owners(cls).items() if not is_replaced(registered)]
-    registered = [f"{owner.__name__}: {registered.__name__}" for registered, owner in owners]
+    registered = [f"{owner.__name__}: {registered.__name__}" for registered, (owner, _) in _owners(cls).items()]
     known = f"only for {', '.join(registered)}" if registered else "nor for anything else"
     return f"{cls.__name__} has no handler for {obj_type.__name__}, {known}"
 

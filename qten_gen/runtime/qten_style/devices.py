@@ -5,6 +5,7 @@ A program that says "gpu" runs on whatever accelerator the machine has; it is re
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain
@@ -13,14 +14,27 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import torch
 from torch import nn
 
-from ..emulated_cuda import has_emulated_cuda
-
 if TYPE_CHECKING:
     from typing import Self
 
 
 NAMES = ("cpu", "gpu", "meta")
 """The valid names of a logical device. On "meta" tensors have shapes and no data, as in torch."""
+
+
+class _Thread(threading.local):
+    """How many open contexts of a thread asked for CUDA devices that do not exist; fake mode counts them."""
+
+    contexts = 0
+
+
+THREAD = _Thread()
+
+
+def has_emulated_cuda() -> bool:
+    """Return whether this thread is in a context with CUDA devices that do not exist."""
+    return THREAD.contexts > 0 and not torch.cuda.is_available()
+
 
 _BACKENDS: dict[str, Callable[[], bool]] = {
     "cuda": lambda: torch.cuda.is_available() or has_emulated_cuda(),

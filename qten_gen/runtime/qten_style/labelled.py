@@ -295,7 +295,8 @@ class LabelledTensor(DeviceBounded):
         if func in KEEPS:
             return _keep(func, args, keywords)
         if func in EQUAL:
-            return _equal(*args, **keywords)
+            ours, other = sorted((*args, *keywords.values()), key=lambda given: not isinstance(given, cls))
+            return ours.equal(other)
         return func(*map(_plain, args), **{name: _plain(value) for name, value in keywords.items()})
 
     __add__, __radd__ = _both_ways(operator.add)
@@ -391,12 +392,6 @@ def _keep(function: Callable[..., Any], args: tuple[Any, ...], keywords: Mapping
     if result.ndim != rank:
         raise ValueError(f"{name_of(function)}: a plain tensor adds dimensions without label to {dims}")
     return labelled(result, dims)
-
-
-def _equal(input: Any, other: Any) -> bool:
-    """`torch.equal` of two tensors of which one is labelled at least."""
-    first, second = (input, other) if isinstance(input, LabelledTensor) else (other, input)
-    return bool(first.equal(second))
 
 
 def _product(left: LabelledTensor | Tensor, right: LabelledTensor | Tensor) -> Tensor:

@@ -55,9 +55,12 @@ class LabelledOwner(nn.Module):
     """Mixin before nn.Module: lets anything take the name of a labelled tensor, and a labelled tensor the name of anything."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if isinstance(value, DeviceBounded) and not isinstance(value, nn.Module) and _is_labelled(value):
+        if isinstance(value, DeviceBounded) and not isinstance(value, nn.Module):
+            from .labelled import LabelledTensor
+
             # nn.Module lets only a parameter take the name of a parameter. Its `__init__` may not have run yet.
-            if any(name in vars(self).get(registry, ()) for registry in ("_parameters", "_buffers", "_modules")):
+            held = (vars(self).get(registry, ()) for registry in ("_parameters", "_buffers", "_modules"))
+            if isinstance(value, LabelledTensor) and any(name in registry for registry in held):
                 delattr(self, name)
         elif isinstance(value, nn.Module | nn.Parameter):
             from .labelled_attributes import make_way
@@ -66,9 +69,3 @@ class LabelledOwner(nn.Module):
             if isinstance(value, DeviceBounded) and isinstance(self, DeviceBounded):
                 value = brought_to(device(self), value)
         super().__setattr__(name, cast(nn.Module, value))
-
-
-def _is_labelled(value: DeviceBounded) -> bool:
-    from .labelled import LabelledTensor
-
-    return isinstance(value, LabelledTensor)

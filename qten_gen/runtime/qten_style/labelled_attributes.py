@@ -56,7 +56,9 @@ def give(cls: type, name: str, kind: Kind) -> bool:
     # Python asks such an attribute of the class for every instance.
     if hasattr(type(found), "__set__"):
         return False
-    type.__setattr__(_home(cls), name, _property(name, [kind], found))
+    # In the class that was written: a parametrization and FSDP derive from it, and what they derive may go again.
+    home = next((ancestor for ancestor in cls.__mro__ if "_declaration" in vars(ancestor)), cls)
+    type.__setattr__(home, name, _property(name, [kind], found))
     return True
 
 
@@ -69,11 +71,6 @@ def make_way(module: nn.Module, name: str, value: object) -> bool:
 def class_attribute(cls: type, name: str) -> Any:  # anything can be in a class
     """The value of the class, or of the nearest of its bases, under a name, as it stands there; ABSENT if there is none."""
     return next((vars(ancestor)[name] for ancestor in cls.__mro__ if name in vars(ancestor)), ABSENT)
-
-
-def _home(cls: type) -> type:
-    """The class that was written: a parametrization and FSDP derive from it, and what they derive may go again."""
-    return next((ancestor for ancestor in cls.__mro__ if "_declaration" in vars(ancestor)), cls)
 
 
 def _make_way(kinds: list[Kind], module: nn.Module, name: str, value: object) -> bool:
@@ -168,7 +165,12 @@ def own(module: nn.Module, name: str, value: DeviceBounded) -> bool:
     data = value.data.detach()
     data = data.to(place(device(module), data.device), copy=True)
     key = (TENSOR_BUFFER_PREFIX if is_buffer else TENSOR_PARAM_PREFIX) + name
-    _store(module, key, data, is_buffer)
+    if key not in module._parameters and key not in module._buffers and hasattr(module, key):
+        setattr(module, key, data)  # a parametrization takes it apart
+    elif is_buffer:
+        module.register_buffer(key, data)
+    else:
+        module.register_parameter(key, nn.Parameter(data))
     # A plain value of that name would be back once the labelled tensor is deleted.
     vars(module).pop(name, None)
     vars(module).setdefault(_OWNED, {})[name] = (key, value.dims)
@@ -215,22 +217,17 @@ def restore(module: nn.Module) -> None:
         give(type(module), name, _LABELLED)
 
 
-def _store(module: nn.Module, key: str, data: Tensor, is_buffer: bool) -> None:
-    if key not in module._parameters and key not in module._buffers and hasattr(module, key):
-        setattr(module, key, data)  # a parametrization takes it apart
-    elif is_buffer:
-        module.register_buffer(key, data)
-    else:
-        module.register_parameter(key, nn.Parameter(data))
-
-
 def _owned(module: nn.Module) -> dict[str, _Entry]:
     return vars(module).get(_OWNED, {})  # type: ignore[no-any-return] # the instance dict holds anything
 
 
 def _read(module: nn.Module, name: str) -> object:
     state = vars(module)
-    return _bound(module, *state[_OWNED][name]) if _OWNED in state and name in state[_OWNED] else ABSENT
+    if _OWNED not in state or name not in state[_OWNED]:
+        return ABSENT
+    made = object.__new__(BoundTensor)
+    made._module, (made._key, made._dims) = module, state[_OWNED][name]
+    return made
 
 
 def _released_for(module: nn.Module, name: str, value: object) -> bool:
@@ -240,9 +237,3 @@ def _released_for(module: nn.Module, name: str, value: object) -> bool:
 
 
 _LABELLED = Kind(read=_read, make_way=_released_for, remove=release)
-
-
-def _bound(module: nn.Module, key: str, dims: tuple[Hashable, ...]) -> BoundTensor:
-    made = object.__new__(BoundTensor)
-    made._module, made._key, made._dims = module, key, dims
-    return made

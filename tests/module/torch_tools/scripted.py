@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Module, buffer, param, submodule
+from qten_gen import Module, buffer, param
 
 
 class Linear(Module):
@@ -31,27 +31,3 @@ class PlainLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return torch.matmul(x, self.weight.t()) * self.scale / self.rows
-
-
-class Annotated(Module):
-    """A child with its type."""
-
-    linear: nn.Linear = submodule(nn.Linear, 4, 4)
-
-    def forward(self, x: Tensor) -> Tensor:
-        out: Tensor = self.linear(x)
-        return out
-
-
-class PlainAnnotated(nn.Module):
-    """`Annotated`, written by hand."""
-
-    linear: nn.Linear
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.linear = nn.Linear(4, 4)
-
-    def forward(self, x: Tensor) -> Tensor:
-        out: Tensor = self.linear(x)
-        return out

@@ -7,13 +7,12 @@ import io
 import pickle
 from collections.abc import Callable, Iterator
 from multiprocessing.reduction import ForkingPickler
-from pathlib import Path
 
 import pytest
 import torch
 from torch import Tensor, nn
 
-from .pairs import Block, Pair, PlainBlock, PlainTower, Tower, agree, blocks, fail_alike, fill, state
+from .pairs import Block, Pair, PlainBlock, PlainTower, Tower, agree, blocks, fill, state
 
 Change = Callable[[nn.Module], nn.Module]
 
@@ -53,34 +52,6 @@ def test_a_copy_computes_the_same_and_is_independent(pair: Pair, name: str) -> N
     for tensor in state(twin):
         tensor.detach().zero_()
     assert torch.equal(pair.declared(pair.input), before) or name == "to-a-process"  # which shares the memory
-
-
-def test_a_shallow_copy_shares_its_tensors(pair: Pair) -> None:
-    def run(module: nn.Module) -> list[Tensor]:
-        twin = copy.copy(module)
-        assert [id(tensor) for tensor in state(twin)] == [id(tensor) for tensor in state(module)]
-        return [twin(pair.input)]
-
-    agree(pair, run)
-
-
-def test_the_safe_load_takes_a_state_dict_and_no_class_that_nobody_allowed(pair: Pair) -> None:
-    def run(module: nn.Module) -> list[Tensor]:
-        given = torch.load(saved(module.state_dict()))
-        assert list(given) == list(module.state_dict())
-        return list(given.values())
-
-    agree(pair, run)
-    fail_alike(pair, lambda module: torch.load(saved(module)), pickle.UnpicklingError, "Weights only load failed")
-
-
-def test_a_checkpoint_is_mapped_into_memory(pair: Pair, tmp_path: Path) -> None:
-    path = tmp_path / "state.pt"
-    torch.save(pair.plain.state_dict(), path)
-    for block in blocks(pair.declared):
-        nn.init.zeros_(block.weight)
-    pair.declared.load_state_dict(torch.load(path, mmap=True), assign=True)
-    assert torch.equal(pair.declared(pair.input), pair.plain(pair.input))
 
 
 MOVES: dict[str, Change] = {
@@ -173,25 +144,3 @@ def test_a_state_dict_is_assigned_to_a_module_on_meta_which_shares_its_memory(pa
     agree(pair, run)
     pointers = {tensor.data_ptr() for tensor in given.values()}
     assert {tensor.data_ptr() for tensor in pair.declared.state_dict().values()} == pointers
-
-
-@pytest.mark.parametrize("strict", [False, True])
-def test_wrong_keys_and_shapes_are_reported_in_the_same_words(pair: Pair, strict: bool) -> None:
-    given = dict(pair.plain.state_dict())
-    first, second = list(given)[:2]
-    del given[second]
-    given["unknown"] = torch.ones(1)
-    given[first] = torch.ones(7)
-    words = []
-    for module in pair.both:
-        with pytest.raises(RuntimeError) as error:
-            module.load_state_dict(given, strict=strict)
-        words.append(str(error.value).replace("PlainBlock", "Block").replace("PlainTower", "Tower"))
-    assert words[0] == words[1]
-
-
-def test_gradient_recording_can_be_turned_off_and_on(pair: Pair) -> None:
-    pair.declared.requires_grad_(False)
-    assert not pair.declared(pair.input).requires_grad
-    pair.declared.requires_grad_(True)
-    assert pair.declared(pair.input).requires_grad

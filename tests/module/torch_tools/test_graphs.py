@@ -15,8 +15,8 @@ from torch.torch_version import TorchVersion
 
 from qten_gen import Module, buffer, param, virtual
 
-from .pairs import Input, Pair, agree, block, blocks, fail_alike, tower
-from .scripted import Annotated, Linear, PlainAnnotated, PlainLinear
+from .pairs import Input, Pair, agree, block, blocks, tower
+from .scripted import Linear, PlainLinear
 
 scripting = pytest.mark.filterwarnings("ignore:`torch.jit.*` is:DeprecationWarning")
 """TorchScript works and is deprecated."""
@@ -113,17 +113,6 @@ def test_compiled_code_sees_every_change(pair: Pair) -> None:
     agree(pair, run)
 
 
-def test_a_module_compiles_in_place_and_its_gradients_with_aot_autograd(pair: Pair) -> None:
-    def run(module: nn.Module) -> list[Tensor]:
-        torch._dynamo.reset()
-        module.compile(fullgraph=True, backend="aot_eager")
-        out: Tensor = module(pair.input)
-        out.sum().backward()  # type: ignore[no-untyped-call] # torch gives it no types
-        return [out, *(parameter.grad for parameter in module.parameters() if parameter.grad is not None)]
-
-    agree(pair, run)
-
-
 @pytest.mark.parametrize("strict", [False, True], ids=["not-strict", "strict"])
 def test_export_keeps_results_names_and_graph(pair: Pair, strict: bool) -> None:
     programs = [torch.export.export(module, (pair.input,), strict=strict) for module in pair.both]
@@ -179,20 +168,6 @@ def test_it_is_scripted_saved_and_loaded() -> None:
         return [script(torch.ones(2, 4)), torch.jit.load(file)(torch.ones(2, 4))]  # type: ignore[no-untyped-call] # torch gives it no types
 
     agree(Pair(Linear(3, 4), PlainLinear(3, 4), torch.ones(2, 4)), run)
-
-
-@scripting
-def test_torchscript_refuses_an_annotated_child() -> None:
-    """Of a plain module too: trace it, or export it."""
-    pair = Pair(Annotated(), PlainAnnotated(), torch.ones(2, 4))
-    # The words depend on whether the child's class was scripted before in this process.
-    fail_alike(pair, torch.jit.script, (ValueError, AssertionError), "Unknown type annotation|interface type")
-
-
-@scripting
-def test_torchscript_refuses_annotations_that_are_strings(tensor_pair: Pair) -> None:
-    """Of a plain module too: leave `from __future__ import annotations` out of its file."""
-    fail_alike(tensor_pair, torch.jit.script, ValueError, "Unknown type annotation")
 
 
 class Gated(Module):

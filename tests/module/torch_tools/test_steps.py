@@ -11,11 +11,9 @@ from collections.abc import Callable, Sequence
 import pytest
 import torch
 from torch import Tensor, nn
-from torch.ao import quantization
-from torch.ao.nn.quantized import dynamic
-from torch.func import functional_call, grad, jacrev, jvp, stack_module_state, vmap
+from torch.func import functional_call, grad, stack_module_state, vmap
 from torch.nn.utils import parametrizations, parametrize, prune
-from torch.optim import SGD, Adagrad, Adam, AdamW, Optimizer
+from torch.optim import SGD, AdamW, Optimizer
 from torch.optim.swa_utils import AveragedModel
 from torch.utils import swap_tensors
 from torch.utils.checkpoint import checkpoint
@@ -26,25 +24,11 @@ Step = Callable[[nn.Module, Input], "Tensor | Sequence[Tensor]"]
 Tensors = dict[str, Tensor]
 
 STEPS: dict[str, Step] = {}
-"""Steps with a tensor or with an object that has a handler."""
-TENSOR_STEPS: dict[str, Step] = {}
-"""Steps of tools that know no other input than tensors."""
-WARNING: set[str] = set()
-"""Steps with tools that are deprecated, work, and are what many models are still deployed with."""
+"""Each is tried with a tensor and with an object that has a handler."""
 
 
 def step(function: Step) -> Step:
     STEPS[function.__name__] = function
-    return function
-
-
-def tensor_step(function: Step) -> Step:
-    TENSOR_STEPS[function.__name__] = function
-    return function
-
-
-def old(function: Step) -> Step:
-    WARNING.add(function.__name__)
     return function
 
 
@@ -55,24 +39,10 @@ def gradients(module: nn.Module) -> list[Tensor]:
 # Training
 
 
-@pytest.mark.parametrize("optimiser", [SGD, Adagrad, Adam, AdamW])
+@pytest.mark.parametrize("optimiser", [SGD, AdamW])
 @pytest.mark.parametrize("form", [{"foreach": False}, {"foreach": True}, {"fused": True}], ids=str)
 def test_an_optimiser_trains_it(pair: Pair, optimiser: Callable[..., Optimizer], form: dict[str, bool]) -> None:
     agree(pair, lambda module: train(module, pair.input, optimiser(module.parameters(), lr=0.01, **form)))
-
-
-@step
-def lbfgs(module: nn.Module, input: Input) -> list[Tensor]:
-    optimiser = torch.optim.LBFGS(module.parameters(), max_iter=3)
-
-    def loss() -> float:
-        optimiser.zero_grad()
-        value: Tensor = module(input).square().mean()
-        value.backward()  # type: ignore[no-untyped-call] # torch gives it no types
-        return value.item()
-
-    optimiser.step(loss)  # type: ignore[no-untyped-call] # torch gives it no types
-    return state(module)
 
 
 @step
@@ -94,17 +64,6 @@ def a_loop_with_accumulation_clipping_autocast_and_a_schedule(module: nn.Module,
     return [*state(module), out.clone()]
 
 
-def test_optimiser_state_moves_from_a_plain_module_to_a_declared_one(pair: Pair) -> None:
-    plain = AdamW(pair.plain.parameters(), lr=0.01)
-    train(pair.plain, pair.input, plain)
-    declared = AdamW(pair.declared.parameters(), lr=0.01)
-    pair.declared.load_state_dict(pair.plain.state_dict())
-    declared.load_state_dict(copy.deepcopy(plain.state_dict()))
-    train(pair.plain, pair.input, plain)
-    train(pair.declared, pair.input, declared)
-    assert all(map(torch.equal, state(pair.declared), state(pair.plain)))
-
-
 @pytest.mark.parametrize("reentrant", [False, True])
 def test_activations_are_recomputed(pair: Pair, reentrant: bool) -> None:
     def run(module: nn.Module) -> list[Tensor]:
@@ -113,16 +72,6 @@ def test_activations_are_recomputed(pair: Pair, reentrant: bool) -> None:
         return gradients(module)
 
     agree(pair, run)
-
-
-@step
-def a_checkpoint_wrapper_keeps_the_names(module: nn.Module, input: Input) -> list[Tensor]:
-    from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import checkpoint_wrapper
-
-    wrapped = checkpoint_wrapper(module)
-    assert wrapped.state_dict().keys() == module.state_dict().keys()
-    wrapped(input).sum().backward()
-    return gradients(module)
 
 
 @step
@@ -193,26 +142,6 @@ def a_gradient_by_the_input(module: nn.Module, input: Input) -> Tensor:
 
     found: Input = grad(loss)(input)
     return found.x if isinstance(found, Rows) else found
-
-
-@tensor_step
-def gradients_for_each_example(module: nn.Module, input: Input) -> list[Tensor]:
-    assert isinstance(input, Tensor)
-    parameters = {name: parameter.detach() for name, parameter in module.named_parameters()}
-
-    def loss(parameters: Tensors, row: Tensor) -> Tensor:
-        out: Tensor = functional_call(module, parameters, (row,))
-        return out.square().sum()
-
-    found: Tensors = vmap(grad(loss), in_dims=(None, 0))(parameters, input)
-    return [*found.values(), vmap(module)(input)]
-
-
-@old  # torch's own use of `torch.jit.script`
-@tensor_step
-def derivatives_by_the_input(module: nn.Module, input: Input) -> list[Tensor]:
-    assert isinstance(input, Tensor)
-    return [jacrev(module)(input), *jvp(module, (input,), (torch.ones_like(input),))]
 
 
 # Tools that put a computed tensor in a parameter's place
@@ -349,48 +278,6 @@ def swapped_tensors(module: nn.Module, input: Input) -> list[Tensor]:
     return [*(block.weight for block in blocks(module)), module(input)]
 
 
-# Quantisation, which puts other modules in the place of children
-
-
-def quantised(module: nn.Module) -> nn.Module:
-    """A copy with dynamically quantised linear layers."""
-    made: nn.Module = quantization.quantize_dynamic(module, {nn.Linear})  # type: ignore[no-untyped-call]
-    return made
-
-
-@old
-@step
-def dynamic_quantisation_saved_and_loaded(module: nn.Module, input: Input) -> list[Tensor]:
-    made, other = quantised(module), quantised(module)
-    assert all(isinstance(block.proj, dynamic.Linear) for block in blocks(made))
-    assert all(type(block.proj) is nn.Linear for block in blocks(module))
-    for block in blocks(other):
-        nn.init.zeros_(block.weight)
-    other.load_state_dict(made.state_dict())
-    return [made(input), other(input)]
-
-
-@old
-@step
-def training_aware_quantisation_in_place(module: nn.Module, input: Input) -> list[Tensor]:
-    for block in blocks(module.train()):
-        setattr(block.proj, "qconfig", quantization.get_default_qat_qconfig())  # type: ignore[no-untyped-call] # noqa: B010
-    quantization.prepare_qat(module, inplace=True)  # type: ignore[no-untyped-call] # torch gives it no types
-    assert all(type(block.proj) is not nn.Linear for block in blocks(module))
-    out: Tensor = module(input)
-    out.sum().backward()  # type: ignore[no-untyped-call] # torch gives it no types
-    return [out, *gradients(module)]
-
-
-@old
-@step
-def an_observer_stub_around_a_child(module: nn.Module, input: Input) -> Tensor:
-    for block in blocks(module):
-        block.register_module("proj", quantization.QuantWrapper(block.proj))
-    out: Tensor = module(input)
-    return out
-
-
 # Replicas, as DataParallel makes them: registered tensors become plain attributes, parameters no leaves
 
 
@@ -412,16 +299,6 @@ def a_replica_with_tensors_of_its_own(module: nn.Module, input: Input) -> list[T
     return [out, *gradients(module), nn.DataParallel(module)(input)]
 
 
-def marked(steps: dict[str, Step]) -> list[object]:
-    quiet = [pytest.mark.filterwarnings(f"ignore::{name}Warning") for name in ("Deprecation", "Future", "User")]
-    return [pytest.param(found, id=name, marks=quiet if name in WARNING else ()) for name, found in steps.items()]
-
-
-@pytest.mark.parametrize("found", marked(STEPS))
+@pytest.mark.parametrize("found", STEPS.values(), ids=STEPS)
 def test_a_step_gives_what_it_gives_of_a_plain_module(pair: Pair, found: Step) -> None:
     agree(pair, lambda module: found(module, pair.input))
-
-
-@pytest.mark.parametrize("found", marked(TENSOR_STEPS))
-def test_a_step_with_a_tensor_gives_what_it_gives_of_a_plain_module(tensor_pair: Pair, found: Step) -> None:
-    agree(tensor_pair, lambda module: found(module, tensor_pair.input))

@@ -16,13 +16,13 @@ from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy, fully_shard
 from torch.distributed.tensor import DTensor, Replicate, distribute_module, distribute_tensor
-from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, SequenceParallel, parallelize_module
+from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 from torch.nn.parallel import DistributedDataParallel
 
 from qten_gen import Module, submodule
 from tests.module.derived import compare_everywhere, derived
 from tests.module.torch_tools.gloo import WORLD, Check, main
-from tests.module.torch_tools.pairs import MAKERS, Input, Pair, Step, agree, block, blocks, fill, rows, tower
+from tests.module.torch_tools.pairs import MAKERS, Input, Pair, Step, agree, block, blocks, rows, tower
 
 
 def whole(tensor: Tensor) -> Tensor:
@@ -60,14 +60,6 @@ def distributed_data_parallel(folder: Path) -> None:
     each_pair(lambda pair: lambda module: trained(DistributedDataParallel(module), mine(pair.input)))
 
 
-def distributed_data_parallel_keeps_the_class(folder: Path) -> None:
-    for make in MAKERS:
-        pair = make()
-        wrapped = DistributedDataParallel(pair.declared)
-        assert wrapped.module is pair.declared
-        assert list(wrapped.state_dict()) == [f"module.{key}" for key in pair.plain.state_dict()]
-
-
 def sharded(module: nn.Module) -> nn.Module:
     """A module whose blocks, then itself, are sharded."""
     mesh = init_device_mesh("cpu", (WORLD,))
@@ -80,15 +72,6 @@ def sharded(module: nn.Module) -> nn.Module:
 
 def fully_sharded(folder: Path) -> None:
     each_pair(lambda pair: lambda module: trained(sharded(module), mine(pair.input)))
-
-
-def fully_sharded_equals_one_process(folder: Path) -> None:
-    for make in MAKERS:
-        alone, together = make(), make()
-        expected = trained(alone.plain, alone.input)
-        found = trained(sharded(together.declared), together.input)
-        for ours, theirs in zip(found, expected, strict=True):
-            torch.testing.assert_close(ours, theirs)
 
 
 def fully_sharded_from_meta(folder: Path) -> None:
@@ -204,46 +187,6 @@ def tensor_parallel_of_own_parameters(folder: Path) -> None:
     agree(tower(), run)
 
 
-def sequence_parallel(folder: Path) -> None:
-    def run(module: nn.Module) -> list[Tensor]:
-        mesh = init_device_mesh("cpu", (WORLD,))
-        made = parallelize_module(
-            module, mesh, {"first.norm": SequenceParallel(sequence_dim=0, use_local_output=False)}
-        )
-        return [whole(parameter) for parameter in made.parameters()]
-
-    agree(tower(), run)
-
-
-def tensor_parallel_and_sharded(folder: Path) -> None:
-    """Both, on a mesh of two dimensions."""
-
-    def run(module: nn.Module) -> list[Tensor]:
-        mesh = init_device_mesh("cpu", (1, WORLD), mesh_dim_names=("data", "tensor"))
-        parallelize_module(module, mesh["tensor"], {"first.proj": ColwiseParallel(output_layouts=Replicate())})
-        fully_shard(module, mesh=mesh["data"])
-        return trained(module, rows())
-
-    agree(tower(), run)
-
-
-def averaged_by_hand(folder: Path) -> None:
-    """Gradients reduced by the loop itself, tensor by tensor."""
-
-    def step(pair: Pair) -> Step:
-        def run(module: nn.Module) -> list[Tensor]:
-            fill(module)
-            module(mine(pair.input)).sum().backward()
-            gradients = [parameter.grad for parameter in module.parameters() if parameter.grad is not None]
-            for gradient in gradients:
-                dist.all_reduce(gradient)
-            return gradients
-
-        return run
-
-    each_pair(step)
-
-
 def cached_values_while_sharded(folder: Path) -> None:
     """The weights are sharded, and whole while `forward` compares."""
     module = derived()
@@ -258,9 +201,7 @@ def cached_values_while_sharded(folder: Path) -> None:
 
 CHECKS: Sequence[Check] = (
     distributed_data_parallel,
-    distributed_data_parallel_keeps_the_class,
     fully_sharded,
-    fully_sharded_equals_one_process,
     fully_sharded_from_meta,
     fully_sharded_in_lower_precision,
     kept_children_that_are_sharded_without_a_policy_are_computed_in_their_dtype,
@@ -268,9 +209,6 @@ CHECKS: Sequence[Check] = (
     checkpoints_are_interchangeable,
     tensor_parallel,
     tensor_parallel_of_own_parameters,
-    sequence_parallel,
-    tensor_parallel_and_sharded,
-    averaged_by_hand,
     cached_values_while_sharded,
 )
 

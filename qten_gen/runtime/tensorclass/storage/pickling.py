@@ -17,7 +17,6 @@ import torch
 from torch import Size, Tensor
 from torch._C._functorch import is_functorch_wrapped_tensor
 
-from ...declaring.dynamic_classes import refuse_for_new_interpreters
 from ..core.contents import beside_fields, contents, store_beside, tensors_of
 from ..core.locks import lock
 from ..core.other_libraries import bare
@@ -186,7 +185,6 @@ class FilePart(NamedTuple):
 
 def reduce_for_processes(self: T) -> Reduced[T]:
     """How to send to another process: tensors in shared memory, as torch does, and those of memory maps by their files."""
-    refuse_for_new_interpreters(type(self))
     reduced = reduce(self)
     fields = reduced[2]["fields"]
     for name, value in fields.items():
