@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from multiprocessing.reduction import ForkingPickler
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar, cast, overload
 
 import torch
 from torch import Size, Tensor
@@ -113,6 +113,7 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
         @property
         def rows(self) -> R:
             """The rows of all items, item by item. Other rows can be set, as many."""
+            ...
 
         @rows.setter
         def rows(self, value: R) -> None: ...
@@ -120,14 +121,21 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
         @property
         def lengths(self) -> Tensor:
             """How many rows each item has: integers in the shape of the batch."""
+            ...
 
     else:
 
         def __new__(cls, rows=None, *args, **kwargs):
             return object.__new__(cls if rows is None else class_for(type(rows)))
 
+    @overload
     @classmethod
-    def of(cls, items: Sequence[R] | Tensor) -> Ragged[R]:
+    def of(cls, items: Tensor) -> Ragged[Tensor]: ...
+    @overload
+    @classmethod
+    def of(cls, items: Sequence[S]) -> Ragged[S]: ...
+    @classmethod
+    def of(cls, items: Sequence[Any] | Tensor) -> Ragged[Any]:
         """The Ragged of a list with the rows of each item, or of a jagged nested tensor.
 
         >>> Ragged.of([torch.ones(2, 4), torch.ones(0, 4)]).lengths
@@ -138,13 +146,13 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
             ValueError: the shapes of items differ in more than the number of rows, or there are no items.
         """
         first = items if isinstance(items, Tensor) else items[0] if items else None
-        made: Ragged[R] = from_items(
+        made: Ragged[Any] = from_items(
             "Ragged.of", type(first) if isinstance(first, TensorClass) else Tensor, items, None
         )
         return made
 
     @classmethod
-    def from_padded(cls, padded: R, where: Tensor) -> Ragged[R]:
+    def from_padded(cls, padded: S, where: Tensor) -> Ragged[S]:
         """The Ragged of padded rows.
 
         >>> Ragged.from_padded(torch.tensor([[1, 2], [3, 0]]), torch.tensor([2, 1])).rows
@@ -157,7 +165,7 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
         mask = where
         if where.dtype is not torch.bool:
             mask = torch.arange(padded.shape[where.dim()], device=where.device) < where.unsqueeze(-1)
-        return Ragged(cast(R, padded[mask]), mask.sum(-1))
+        return Ragged(cast(S, cast(Any, padded)[mask]), mask.sum(-1))
 
     @property
     def offsets(self) -> Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copyreg
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import wraps
 from importlib import import_module
 from typing import Any, Final, TypeVar, cast
@@ -102,11 +102,25 @@ def unbatched_leaves(self: Stored) -> list[tuple[str, Tensor]]:
     if not self._unbatched and not self._nested:
         return found
     for name, value in zip(tensor_and_nested(self), self._field_values()[0], strict=True):
+        if name in self.__ragged__ or self.__structure__:
+            continue
         if name in self._unbatched:
             found += [(f"{type(self).__name__}.{name}", tensor) for tensor in tensors_of(value)]
         elif name in self._nested and value is not None:
             found += unbatched_leaves(value)
     return found
+
+
+def ragged_fields(self: Stored) -> Iterator[tuple[str, Any]]:
+    """The values of Ragged fields, each with its field as `Batch.boxes`; also of nested objects. A Ragged is its own."""
+    if self.__structure__:
+        yield type(self).__name__, self
+    for name in self._nested if not self.__structure__ else ():
+        value = nested_value(self, name)
+        if name in self.__ragged__ and value is not None:
+            yield f"{type(self).__name__}.{name}", value
+        elif value is not None:
+            yield from ragged_fields(value)
 
 
 def allocate_like(self: T) -> T:

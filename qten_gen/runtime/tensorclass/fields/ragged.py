@@ -359,7 +359,7 @@ def _refuse_other_lengths(
     if mine is theirs:
         return
     if left is None or right is None:
-        torch._assert_async((mine == theirs).all(), f"{where}: expected items of the same lengths")
+        torch.ops.aten._assert_async.msg((mine == theirs).all(), f"{where}: expected items of the same lengths")
     elif left != right:
         one, other = ([end - start for start, end in pairwise(starts)] for starts in (left, right))
         at = next(at for at, (a, b) in enumerate(zip(one, other, strict=True)) if a != b)
@@ -378,18 +378,30 @@ def put_ragged(self: Stored, name: str, target: R, index: object, value: R) -> N
         all_or_none(self, name, [target, value])
         return
     _refuse_other_class(self, name, target, value)
-    starts = target.starts()
-    order = _numbers(target, 0, starts is not None)[on_cpu(index) if starts is not None else index]  # type: ignore[index]
-    sizes = target._lengths[index]  # type: ignore[index]
-    given, new = value.starts(), None
+    order, sizes, numbers = _selected(target, index)
+    starts, given, new = target.starts(), value.starts(), None
     if starts is not None:
         new = [0, *accumulate([starts[at + 1] - starts[at] for at in order.reshape(-1).tolist()])]
     _refuse_other_lengths(f"{_where(self, name)}: written items", sizes, value._lengths, new, given)
-    numbers = row_numbers(target._lengths.reshape(-1), order.reshape(-1), sizes, starts)
     if isinstance(target._rows, Tensor):
         target._rows[numbers] = value._rows.to(target._rows.dtype)
     else:
         target._rows._index_put(numbers, value._rows)
+
+
+def _selected(target: RaggedStorage, index: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """The numbers of the items that an index selects, their lengths, and the numbers of their rows."""
+    starts = target.starts()
+    order = _numbers(target, 0, starts is not None)[index if starts is None else on_cpu(index)]
+    sizes = target._lengths[index]
+    return order, sizes, row_numbers(target._lengths.reshape(-1), order.reshape(-1), sizes, starts)
+
+
+def fill_ragged(target: RaggedStorage, index: object, number: Any) -> None:
+    """Write a number into the rows of the items that an index selects."""
+    numbers = _selected(target, index)[2]
+    for leaf in target._leaves():
+        leaf[numbers] = number
 
 
 def join_ragged(self: Stored, name: str, fn: Join, items: Sequence[R], batch_size: Size) -> R:

@@ -203,6 +203,8 @@ def load_state_dict(
 def _fits(self: Stored, state: Mapping[str, Any], copies: list[tuple[Tensor, Tensor]]) -> bool:
     """True if nothing but elements of tensors changes, and every name is on both sides; `copies` gets the tensors."""
     values, static = self._field_values()
+    if self.__structure__:
+        return False
     used = 0
     absent: list[str] = []
     for name, value in zip(tensor_and_nested(self), values, strict=True):
@@ -316,7 +318,7 @@ class _Plan:
         for name, value in contents(owner).items():
             key, where = prefix + name, label(owner, name)
             if isinstance(value, Stored) and name in owner._nested:
-                self.add(value, f"{key}.", size)
+                self.add(value, f"{key}.", Size() if name in owner._unbatched else size)
                 continue
             if name in owner._static:
                 try:
@@ -325,8 +327,10 @@ class _Plan:
                     self.wrong.append(str(error))
                     continue
             else:
-                wanted = None if name in owner._unbatched else size
-                found = self._value(value, key, where, wanted, size != owner._batch_size)
+                # Items of other lengths are other rows: the lengths are never written to.
+                rows = Size() if owner.__structure__ else None
+                wanted = rows if name in owner._unbatched else size
+                found = self._value(value, key, where, wanted, size != owner._batch_size or bool(owner.__structure__))
             if found is not value:
                 changed[name] = found
         if "_names" in level:
